@@ -1,0 +1,91 @@
+"""What every checker yields and every report takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from osbctl.platforms import Platform
+
+Path: TypeAlias = tuple[str | int, ...]
+"""Where a value stands in a document: keys and zero-based indexes from the top, `()` for the top itself."""
+
+
+class Severity(StrEnum):
+    """How much a finding matters. Ordered by `rank`: an error is the highest."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+
+    @property
+    def rank(self) -> int:
+        """3 for an error, 2 for a warning, 1 for an info."""
+        return {"error": 3, "warning": 2, "info": 1}[self.value]
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """A place in a source: `line` and `column` count from 1, columns in characters (code points).
+
+    `excerpt` is the whole text of that line, as it stands; a report cuts and escapes it.
+    """
+
+    source: str
+    line: int
+    column: int
+    excerpt: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is wrong, or worth knowing, at one place.
+
+    `refused_by` names the platforms that refuse (or crash on) the catalog because of it, and
+    `platform_messages` holds what they say, in their own words, where these are known.
+    `hint` says what to do. `location` is filled in only when a finding is about to be reported.
+    """
+
+    rule: str
+    severity: Severity
+    message: str
+    path: Path = ()
+    location: Location | None = None
+    refused_by: tuple[Platform, ...] = ()
+    platform_messages: tuple[str, ...] = ()
+    hint: str = ""
+
+
+class VerdictKind(StrEnum):
+    """What a platform does with a catalog when the broker is registered."""
+
+    ACCEPTS = "accepts"
+    REFUSES = "refuses"
+    CRASHES = "crashes"
+    UNREADABLE = "unreadable"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A platform's answer to a whole catalog.
+
+    `messages` are the platform's own lines, in its order and with its indentation, where they are
+    known; `reasons` counts the separate refusals behind them.
+    """
+
+    kind: VerdictKind
+    messages: tuple[str, ...] = ()
+    reasons: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """All that validation says of one source: findings in document order, a verdict for each platform."""
+
+    name: str
+    findings: tuple[Finding, ...]
+    verdicts: Mapping[Platform, Verdict]

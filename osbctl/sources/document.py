@@ -1,0 +1,41 @@
+"""What was read, whatever it was read from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from osbctl.findings import Finding, Location, Path
+
+JsonValue: TypeAlias = Any
+"""None, bool, int, float (finite), str, list of JsonValue or dict of str to JsonValue."""
+
+Syntax: TypeAlias = Literal["json", "yaml", "folder"]
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A source that could be read.
+
+    `name` is what reports call it. `data` is the catalog as plain JSON values; always a dict.
+    `notes` is what reading itself has to say (a scalar that other YAML readers take for a boolean,
+    say), with locations. `locator` maps paths to places; call `locate`.
+    """
+
+    name: str
+    data: dict[str, JsonValue]
+    syntax: Syntax
+    locator: Callable[[frozenset[Path]], dict[Path, Location]]
+    notes: tuple[Finding, ...] = ()
+
+    def locate(self, paths: Iterable[Path]) -> dict[Path, Location]:
+        """The places of all `paths`, in one forward pass over the text; every path gets one.
+
+        A mapping entry stands at its key, a sequence item at its value, the top at the first
+        character of its value, and a path that does not exist at its closest ancestor that does.
+        Costs a pass over the text: gather all paths and call it once.
+        """
+        return self.locator(frozenset(paths))

@@ -1,0 +1,70 @@
+"""A value in a document together with its path, so that no rule builds a path by hand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from osbctl.findings import Path
+    from osbctl.platforms import ApiVersion
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """What a rule's check yields: a place and a sentence. The engine makes a `Finding` of it."""
+
+    path: Path
+    message: str
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """An object of the catalog: the catalog itself, a service offering, a service plan, a parameter schema.
+
+    `value` is always a dict. `parent` is the object one level up (a plan's service), None at the top.
+    """
+
+    value: dict[str, Any]
+    path: Path
+    parent: Node | None
+    api_version: ApiVersion
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.value
+
+    def get(self, key: str) -> Any:
+        """The value at `key`, None where it is missing."""
+        return self.value.get(key)
+
+    def text(self, key: str) -> str | None:
+        """The value at `key` if it is a string, else None: a wrong type is the schema's finding."""
+        value = self.value.get(key)
+        return value if isinstance(value, str) else None
+
+    def child(self, key: str) -> Node | None:
+        """The object at `key`, None where there is none or it is no object."""
+        value = self.value.get(key)
+        return Node(value, (*self.path, key), self, self.api_version) if isinstance(value, dict) else None
+
+    def children(self, key: str) -> Iterator[Node]:
+        """The objects in the array at `key`; what is no array or no object is passed over."""
+        value = self.value.get(key)
+        if isinstance(value, list):
+            for index, item in enumerate(value):
+                if isinstance(item, dict):
+                    yield Node(item, (*self.path, key, index), self, self.api_version)
+
+    @property
+    def label(self) -> str:
+        """How a sentence calls the object: its name where it has one, else its place."""
+        name = self.text("name")
+        return repr(name) if name else "/" + "/".join(map(str, self.path))
+
+    def hit(self, message: str, at: str | int | Path = (), hint: str = "") -> Hit:
+        """Say something about this object, or about the part of it named by `at`."""
+        below = at if isinstance(at, tuple) else (at,)
+        return Hit((*self.path, *below), message, hint)

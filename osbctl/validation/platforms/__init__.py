@@ -1,0 +1,34 @@
+"""What each platform would answer, worked out the way the platform does it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from osbctl.findings import Path, VerdictKind
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """One reason of a platform to refuse a catalog: a rule's id, the place, and what the platform says of it.
+
+    `message` is the platform's own line without indentation where its words are known, else ours.
+    """
+
+    rule: str
+    path: Path
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A platform's treatment of a whole catalog.
+
+    `messages` are the lines that the platform itself would print, in its order and indentation; empty
+    where its words are not known.
+    """
+
+    kind: VerdictKind
+    refusals: tuple[Refusal, ...] = ()
+    messages: tuple[str, ...] = ()

@@ -1,0 +1,1 @@
+"""The rules, one small unit each, grouped by where they come from."""

@@ -1,0 +1,65 @@
+"""The house stands: no import runs upward, rooms side by side do not know each other, no circle."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import osbctl
+
+PACKAGE = Path(osbctl.__file__).parent
+
+FLOORS = {
+    "cli": 2,
+    "__main__": 3,
+    "validation": 1,
+    "comparison": 1,
+    "broker": 1,
+    "registry": 1,
+    "reports": 1,
+    "views": 1,
+}
+"""The floor of each room; whatever is not named here is the ground, floor 0."""
+
+MAY_LOOK_SIDEWAYS = {("registry", "comparison")}
+
+
+def room(module: str) -> str:
+    parts = module.split(".")
+    return parts[1] if len(parts) > 1 else ""
+
+
+def imports() -> dict[str, set[str]]:
+    found: dict[str, set[str]] = defaultdict(set)
+    for file in PACKAGE.rglob("*.py"):
+        parts = file.relative_to(PACKAGE.parent).with_suffix("").parts
+        module = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("osbctl"):
+                found[module].add(node.module or "")
+            elif isinstance(node, ast.Import):
+                found[module].update(name.name for name in node.names if name.name.startswith("osbctl"))
+    return found
+
+
+def test_no_import_runs_upward_or_sideways() -> None:
+    wrong = []
+    for module, targets in imports().items():
+        for target in targets:
+            ours, theirs = room(module), room(target)
+            if ours == theirs or (ours, theirs) in MAY_LOOK_SIDEWAYS:
+                continue
+            up = FLOORS.get(theirs, 0) > FLOORS.get(ours, 0)
+            sideways = FLOORS.get(theirs, 0) == FLOORS.get(ours, 0) > 0
+            if up or sideways:
+                wrong.append(f"{module} -> {target}")
+    assert wrong == []
+
+
+def test_rooms_form_no_circle() -> None:
+    graph: dict[str, set[str]] = defaultdict(set)
+    for module, targets in imports().items():
+        graph[room(module)].update(room(target) for target in targets if room(target) != room(module))
+    list(TopologicalSorter(graph).static_order())
