@@ -3,26 +3,45 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
+OSBCTL := $(BIN)/osbctl
 
-.PHONY: demo test check bench fuzz clean
+.PHONY: demo test check docs bench fuzz clean
 
 ## Install into .venv and run the main job on the shipped catalogs.
 demo: $(READY)
-	$(BIN)/python -m osbctl validate catalogs/interface-example.json
+	$(OSBCTL) validate catalogs/data-services.yaml
+	$(OSBCTL) validate --fail-on never catalogs/faulty.yaml
+	$(OSBCTL) show catalogs/data-services.yaml
 
 ## Run every test.
 test: $(READY)
 	$(BIN)/python -m pytest -n auto
 
-## Lint, types, docs up to date.
+## Lint, types, and whether the generated documentation is up to date.
 check: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/python tools/make_schemas.py --check
+	$(BIN)/python tools/make_docs.py --check
+
+## Write the generated documentation and schemas anew.
+docs: $(READY)
+	$(BIN)/python tools/make_schemas.py
+	$(BIN)/python tools/make_docs.py
+
+## Measure against peers; the figures go into benchmarks/README.md.
+bench: $(READY)
+	$(BIN)/python -m pip install --quiet --group bench
+	$(BIN)/python benchmarks/validate.py
+
+## Run the property tests for long: at least 50,000 examples.
+fuzz: $(READY)
+	OSBCTL_FUZZ=1 $(BIN)/python -m pytest -n auto -m fuzz
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
 	$(BIN)/python -m pip install --quiet --editable . --group dev
 	touch $@
 

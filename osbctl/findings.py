@@ -15,6 +15,11 @@ Path: TypeAlias = tuple[str | int, ...]
 """Where a value stands in a document: keys and zero-based indexes from the top, `()` for the top itself."""
 
 
+def pointer(path: Path) -> str:
+    """The JSON pointer (RFC 6901) of `path`."""
+    return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)
+
+
 class Severity(StrEnum):
     """How much a finding matters. Ordered by `rank`: an error is the highest."""
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from osbctl.platforms import Platform
 
 if TYPE_CHECKING:
     from osbctl.findings import Path, VerdictKind
@@ -32,3 +34,15 @@ class Outcome:
     kind: VerdictKind
     refusals: tuple[Refusal, ...] = ()
     messages: tuple[str, ...] = ()
+
+
+def judge_all(data: dict[str, Any]) -> dict[Platform, Outcome]:
+    """What each platform does with the catalog `data`, in the order of `Platform`."""
+    from osbctl.validation.platforms import cloudfoundry, korifi, kubernetes, service_manager
+
+    return {
+        Platform.CLOUD_FOUNDRY: cloudfoundry.judge(data),
+        Platform.KUBERNETES: kubernetes.judge(data),
+        Platform.SERVICE_MANAGER: service_manager.judge(data),
+        Platform.KORIFI: korifi.judge(data),
+    }

@@ -1,1 +1,31 @@
-"""The rules, one small unit each, grouped by where they come from."""
+"""The rules, one small unit each, grouped by what they look at."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from osbctl.rule import RULES, Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+CHECKED = ("identity", "naming", "fields", "metadata", "placeholders", "parameters")
+"""The modules whose rules have a check that the engine runs."""
+
+DESCRIBED = ("reading", "schema", "platform_cloudfoundry", "platform_others")
+"""The modules that only describe what others find: the reader, the schema, the platforms."""
+
+
+def load_checks() -> tuple[Rule, ...]:
+    """The rules that the engine runs, in the order of their modules."""
+    for name in CHECKED:
+        import_module(f"{__name__}.{name}")
+    return tuple(rule for rule in RULES.values() if rule.check)
+
+
+def load_all() -> Mapping[str, Rule]:
+    """Every rule of validation by id."""
+    for name in (*CHECKED, *DESCRIBED):
+        import_module(f"{__name__}.{name}")
+    return RULES

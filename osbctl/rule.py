@@ -1,11 +1,11 @@
 """The record of a rule, and the decorator that makes one out of a check function.
 
+Every checker has rules: validation, comparison, and the check of a live broker.
 The documentation pages, `osbctl rules ID`, SARIF metadata and the tests all read this one record.
 """
 
 from __future__ import annotations
 
-import inspect
 import textwrap
 from dataclasses import dataclass
 from enum import StrEnum
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
     from osbctl.findings import Severity
     from osbctl.platforms import Platform
-    from osbctl.validation.node import Hit, Node
 
-    Check: TypeAlias = Callable[[Node], Iterator[Hit]]
+    Check: TypeAlias = Callable[[Any], Iterator[Any]]
+    """A rule's check: from an `osbctl.validation.node.Node` to its `Hit`s."""
 
 
 class Scope(StrEnum):
@@ -44,7 +44,7 @@ class Category(StrEnum):
 class Rule:
     """All that is known of a rule.
 
-    `doc` is the docstring of its check: a summary line, paragraphs that say why, then a block
+    `docstring` is that of its check, as written: a summary line, paragraphs that say why, then a block
     after `Bad::` and one after `Good::`. `source` cites where the rule comes from. `check` is None where
     something else finds it: the reader, the schema engine, or the emulation of a platform.
     """
@@ -53,10 +53,17 @@ class Rule:
     severity: Severity
     category: Category
     source: str
-    doc: str
+    docstring: str
     refused_by: tuple[Platform, ...] = ()
     scope: Scope = Scope.CATALOG
     check: Check | None = None
+
+    @property
+    def doc(self) -> str:
+        """The docstring without its indentation."""
+        import inspect  # costs more than all rules together, and only readers of the text need it
+
+        return inspect.cleandoc(self.docstring)
 
     @property
     def summary(self) -> str:
@@ -84,7 +91,7 @@ RULES: dict[str, Rule] = {}
 
 
 def rule(
-    id: str,  # noqa: A002  # the record's own field name
+    id: str,  # the record's own field name
     *,
     severity: Severity,
     category: Category,
@@ -95,30 +102,23 @@ def rule(
     """Register the decorated generator function as the check of a rule; its docstring is the rule's text."""
 
     def register(check: Check) -> Check:
-        _add(Rule(id, severity, category, source, _doc(check), refused_by, scope, check))
+        _add(Rule(id, severity, category, source, check.__doc__ or "", refused_by, scope, check))
         return check
 
     return register
 
 
-def described(
-    id: str,  # noqa: A002  # the record's own field name
+def describe(
+    id: str,
+    text: str,
     *,
     severity: Severity,
     category: Category,
     source: str,
     refused_by: tuple[Platform, ...] = (),
-) -> Callable[[Callable[[], None]], Rule]:
-    """Register a rule that something else finds; the decorated function has a docstring and no body."""
-
-    def register(function: Callable[[], None]) -> Rule:
-        return _add(Rule(id, severity, category, source, _doc(function), refused_by))
-
-    return register
-
-
-def _doc(function: Any) -> str:
-    return inspect.cleandoc(function.__doc__ or "")
+) -> None:
+    """Register a rule that something else finds; `text` is written as a check's docstring is."""
+    _add(Rule(id, severity, category, source, text, refused_by))
 
 
 def _add(record: Rule) -> Rule:

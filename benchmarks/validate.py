@@ -1,0 +1,195 @@
+"""`osbctl validate` against its peers, as whole processes, interleaved in one run.
+
+    python benchmarks/validate.py [--rounds N]
+
+Peers (check-jsonschema, yamllint) must be on PATH or beside this Python. Prints a Markdown table of
+ratios; machines are noisy, so the medians of interleaved rounds are compared, never two runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from osbctl.resources import schemas_folder
+
+BIN = Path(sys.executable).parent
+SCHEMA = str(schemas_folder() / "catalog-2.14.json")
+PARAMETERS = {
+    "$schema": "http://json-schema.org/draft-04/schema#",
+    "type": "object",
+    "properties": {
+        "size": {"type": "integer", "minimum": 1, "maximum": 512, "description": "Gigabytes of storage."},
+        "engine": {"type": "string", "enum": ["14", "15", "16"]},
+        "backup": {"type": "object", "properties": {"hour": {"type": "integer"}, "keep": {"type": "integer"}}},
+    },
+}
+
+
+def guid(number: int) -> str:
+    text = f"{number * 2654435761 % 2**128:032X}"
+    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+
+
+def plan(number: int) -> dict[str, Any]:
+    schema = {**PARAMETERS, "title": f"Parameters of plan {number}"}
+    return {
+        "id": guid(2 * number + 1),
+        "name": f"plan-{number}",
+        "description": f"Plan number {number}, with backups and a good night's sleep.",
+        "free": number % 7 == 0,
+        "metadata": {
+            "displayName": f"Plan {number}",
+            "bullets": ["10 GB storage", "20 connections", "daily backup"],
+            "costs": [{"amount": {"usd": 10.5 + number, "eur": 9.5 + number}, "unit": "MONTHLY"}],
+        },
+        "schemas": {"service_instance": {"create": {"parameters": schema}}},
+    }
+
+
+def catalog(services: int, plans: int) -> dict[str, Any]:
+    """A valid catalog with that many service offerings and plans in each."""
+    return {
+        "services": [
+            {
+                "id": guid(2 * number + 2_000_000_000),
+                "name": f"service-{number}",
+                "description": f"Service number {number}",
+                "bindable": True,
+                "plan_updateable": True,
+                "tags": ["database", "relational"],
+                "metadata": {"displayName": f"Service {number}", "shareable": True},
+                "plans": [plan(number * plans + index) for index in range(plans)],
+            }
+            for number in range(services)
+        ]
+    }
+
+
+def write(folder: Path, name: str, data: dict[str, Any]) -> tuple[str, str]:
+    """The same catalog as NAME.json and NAME.yaml."""
+    as_json, as_yaml = folder / f"{name}.json", folder / f"{name}.yaml"
+    as_json.write_text(json.dumps(data, indent=2), encoding="utf-8")
+    as_yaml.write_text(yaml.dump(data, Dumper=yaml.CSafeDumper, sort_keys=False), encoding="utf-8")
+    return str(as_json), str(as_yaml)
+
+
+@dataclass
+class Run:
+    seconds: float
+    peak: int
+    """Peak resident memory, in bytes."""
+
+
+def run(command: list[str]) -> Run:
+    """One whole process; a peer may end with findings (1), but not with a failure."""
+    start = time.perf_counter()
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, status, usage = wait(process.pid)
+    seconds = time.perf_counter() - start
+    if status not in (0, 1):
+        raise SystemExit(f"{command}: ended with {status}")
+    return Run(seconds, usage.ru_maxrss * 1024)
+
+
+def wait(pid: int) -> tuple[int, int, resource.struct_rusage]:
+    import os
+
+    _, status, usage = os.wait4(pid, 0)
+    return pid, os.waitstatus_to_exitcode(status), usage
+
+
+def medians(commands: dict[str, list[str]], rounds: int) -> dict[str, Run]:
+    """The median time and peak memory of each command, over interleaved rounds."""
+    runs: dict[str, list[Run]] = {name: [] for name in commands}
+    for name, command in commands.items():
+        run(command)  # warm the caches of files and bytecode
+        runs[name].clear()
+    for _ in range(rounds):
+        for name, command in commands.items():
+            runs[name].append(run(command))
+    return {
+        name: Run(statistics.median(r.seconds for r in told), max(r.peak for r in told)) for name, told in runs.items()
+    }
+
+
+def osbctl(*arguments: str) -> list[str]:
+    return [str(BIN / "python"), "-m", "osbctl", "validate", *arguments]
+
+
+def check_jsonschema(file: str) -> list[str]:
+    return [str(BIN / "check-jsonschema"), "--schemafile", SCHEMA, file]
+
+
+def small(folder: Path, rounds: int) -> None:
+    for kind, file in zip(("JSON", "YAML"), write(folder, "small", catalog(5, 4)), strict=True):
+        told = medians(
+            {
+                "osbctl": osbctl(file),
+                "typer": [str(BIN / "python"), "-c", "import typer"],
+                "check-jsonschema": check_jsonschema(file),
+            },
+            rounds,
+        )
+        row(f"small {kind} / bare typer import", told["osbctl"], told["typer"], "< 2.0, aim 0.5")
+        row(f"small {kind} / check-jsonschema", told["osbctl"], told["check-jsonschema"], "< 0.6")
+
+
+def large(folder: Path, rounds: int) -> None:
+    data = catalog(50, 96)
+    for kind, file in zip(("JSON", "YAML"), write(folder, "large", data), strict=True):
+        size = Path(file).stat().st_size
+        told = medians({"osbctl": osbctl(file), "check-jsonschema": check_jsonschema(file)}, rounds)
+        goal = "< 0.5, aim 0.35" if kind == "JSON" else "< 0.1, aim 0.05"
+        row(f"{size / 1e6:.1f} MB {kind} / check-jsonschema", told["osbctl"], told["check-jsonschema"], goal)
+        if kind == "YAML":
+            lint = run([str(BIN / "yamllint"), "-d", "relaxed", file])
+            row(f"{size / 1e6:.1f} MB {kind} / yamllint", told["osbctl"], lint, "")
+        peak = told["osbctl"].peak / size
+        print(f"| peak memory, {size / 1e6:.1f} MB {kind} / file | {peak:.1f} | < 12, aim 8 |")
+
+
+def growth(folder: Path) -> None:
+    sizes = (1_000, 10_000, 100_000)
+    for kind in (0, 1):
+        points = []
+        for plans in sizes:
+            file = write(folder, f"growth-{plans}", catalog(plans // 100, 100))[kind]
+            points.append((Path(file).stat().st_size, run(osbctl("--max-bytes", "1000000000", file))))
+        exponent = math.log(points[-1][1].seconds / points[-2][1].seconds) / math.log(points[-1][0] / points[-2][0])
+        name = ("JSON", "YAML")[kind]
+        print(f"| growth of time, 10,000 to 100,000 plans, {name}: exponent | {exponent:.2f} | < 1.1 |")
+        size, last = points[-1]
+        print(f"| peak memory, {size / 1e6:.0f} MB {name} / file | {last.peak / size:.1f} | < 12, aim 8 |")
+
+
+def row(what: str, ours: Run, theirs: Run, goal: str) -> None:
+    print(f"| {what} | {ours.seconds / theirs.seconds:.2f} | {goal} |", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=7, help="rounds of each comparison (large ones: half)")
+    rounds = parser.parse_args().rounds
+    print("| what | ratio | goal |\n|---|---|---|")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        small(folder, rounds)
+        large(folder, max(rounds // 2, 2))
+        growth(folder)
+
+
+if __name__ == "__main__":
+    main()

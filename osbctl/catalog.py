@@ -1,0 +1,142 @@
+"""A catalog as platforms understand it: typed, with inherited values resolved.
+
+Tolerant on purpose: it is made of faulty catalogs too. What has a wrong shape is passed over (to say so is
+validation's work), a name of a wrong type is empty.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from osbctl.findings import Path
+
+PARAMETER_PLACES = (
+    ("service_instance", "create"),
+    ("service_instance", "update"),
+    ("service_binding", "create"),
+)
+"""Where a plan's `schemas` hold a parameter schema (OSB, Schemas Object)."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServicePlan:
+    """A service plan. `free`, `bindable` and `plan_updateable` are effective values (OSB, Service Plan Object).
+
+    `data` is the object as it was written, unknown fields and all; `path` where it stands in the document.
+    """
+
+    id: str
+    name: str
+    description: str
+    free: bool
+    bindable: bool
+    plan_updateable: bool
+    data: Mapping[str, Any]
+    path: Path
+
+    @property
+    def metadata(self) -> Mapping[str, Any]:
+        """The display information; empty where there is none."""
+        return _object(self.data, "metadata")
+
+    @property
+    def parameters(self) -> dict[str, Mapping[str, Any]]:
+        """The parameter schemas by place, such as `service_instance.create`."""
+        found: dict[str, Mapping[str, Any]] = {}
+        for outer, inner in PARAMETER_PLACES:
+            schema = _object(_object(_object(self.data, "schemas"), outer), inner).get("parameters")
+            if isinstance(schema, dict):
+                found[f"{outer}.{inner}"] = schema
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceOffering:
+    """A service offering with its plans (OSB, Service Offering Object); fields as those of `ServicePlan`."""
+
+    id: str
+    name: str
+    description: str
+    bindable: bool
+    plan_updateable: bool
+    tags: tuple[str, ...]
+    plans: tuple[ServicePlan, ...]
+    data: Mapping[str, Any]
+    path: Path
+
+    @property
+    def metadata(self) -> Mapping[str, Any]:
+        """The display information; empty where there is none."""
+        return _object(self.data, "metadata")
+
+
+@dataclass(frozen=True, slots=True)
+class Catalog:
+    """All that a service broker offers."""
+
+    services: tuple[ServiceOffering, ...]
+
+    @classmethod
+    def of(cls, data: Mapping[str, Any]) -> Catalog:
+        """The catalog in the JSON object `data`; never fails."""
+        return cls(tuple(_service(value, path) for value, path in _objects(data, "services", ())))
+
+    @property
+    def plans(self) -> Iterator[ServicePlan]:
+        """All plans of all service offerings, in order."""
+        return (plan for service in self.services for plan in service.plans)
+
+
+def _service(data: Mapping[str, Any], path: Path) -> ServiceOffering:
+    bindable, updateable = _flag(data, "bindable", False), _flag(data, "plan_updateable", False)
+    tags = data.get("tags")
+    return ServiceOffering(
+        id=_text(data, "id"),
+        name=_text(data, "name"),
+        description=_text(data, "description"),
+        bindable=bindable,
+        plan_updateable=updateable,
+        tags=tuple(tag for tag in tags if isinstance(tag, str)) if isinstance(tags, list) else (),
+        plans=tuple(_plan(value, at, bindable, updateable) for value, at in _objects(data, "plans", path)),
+        data=data,
+        path=path,
+    )
+
+
+def _plan(data: Mapping[str, Any], path: Path, bindable: bool, updateable: bool) -> ServicePlan:
+    return ServicePlan(
+        id=_text(data, "id"),
+        name=_text(data, "name"),
+        description=_text(data, "description"),
+        free=_flag(data, "free", True),
+        bindable=_flag(data, "bindable", bindable),
+        plan_updateable=_flag(data, "plan_updateable", updateable),
+        data=data,
+        path=path,
+    )
+
+
+def _objects(data: Mapping[str, Any], key: str, path: Path) -> Iterator[tuple[Mapping[str, Any], Path]]:
+    values = data.get(key)
+    for index, value in enumerate(values if isinstance(values, list) else ()):
+        if isinstance(value, dict):
+            yield value, (*path, key, index)
+
+
+def _object(data: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    value = data.get(key)
+    return value if isinstance(value, dict) else {}
+
+
+def _text(data: Mapping[str, Any], key: str) -> str:
+    value = data.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def _flag(data: Mapping[str, Any], key: str, default: bool) -> bool:
+    value = data.get(key)
+    return value if isinstance(value, bool) else default

@@ -1,0 +1,74 @@
+"""The table of commands, and the typer application made from it.
+
+Only the module of the command that was asked for is imported; all of them for help and completion.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+import osbctl
+
+COMMANDS = {
+    "validate": "osbctl.cli.validate:validate",
+    "show": "osbctl.cli.show:show",
+    "rules": "osbctl.cli.rules:rules",
+}
+"""Each command with the function that carries it out, in the order of the help."""
+
+# The base of "no such option", "missing argument" and the like, which typer does not export by name.
+_UsageError: Any = typer.BadParameter.__base__
+
+_HELP = """Build, validate, compare and serve Open Service Broker catalogs.
+
+Exit codes: 0 all well, 1 findings, 2 wrong usage, 3 could not run."""
+
+
+def run_app(arguments: list[str]) -> int:
+    """Run the command line `arguments` and return the exit code of the command."""
+    try:
+        result = build(arguments)(args=arguments, prog_name="osbctl", standalone_mode=False)
+    except typer.Abort:
+        return 130
+    except _UsageError as error:
+        error.show()
+        return 2
+    return result if isinstance(result, int) else 0
+
+
+def build(arguments: list[str]) -> TyperGroup:
+    """The typer group: with one command where `arguments` names it, else with all."""
+    app = typer.Typer(
+        help=_HELP,
+        rich_markup_mode=None,  # rich's help swallows [brackets], and costs as long again as the command
+        pretty_exceptions_enable=False,
+        no_args_is_help=True,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(_top)
+    asked = arguments[0] if arguments and arguments[0] in COMMANDS else None
+    for name in [asked] if asked else COMMANDS:
+        module, _, function = COMMANDS[name].partition(":")
+        app.command(name)(getattr(import_module(module), function))
+    group = typer.main.get_command(app)
+    assert isinstance(group, TyperGroup)
+    return group
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"osbctl {osbctl.__version__}")
+        raise typer.Exit
+
+
+def _top(
+    version: Annotated[
+        bool,
+        typer.Option("--version", "-V", callback=_print_version, is_eager=True, help="Print the version."),
+    ] = False,
+) -> None:
+    pass

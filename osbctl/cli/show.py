@@ -1,0 +1,98 @@
+"""`osbctl show`: a catalog to look at."""
+
+from __future__ import annotations
+
+import json
+import sys
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from osbctl.cli import options as common
+from osbctl.cli.output import put
+from osbctl.cli.terminal import use_color, width
+from osbctl.cli.words import did_you_mean
+
+if TYPE_CHECKING:
+    from osbctl.catalog import Catalog, ServiceOffering
+
+
+class View(StrEnum):
+    """How a catalog is shown."""
+
+    TABLE = "table"
+    JSON = "json"
+    YAML = "yaml"
+    MARKDOWN = "markdown"
+
+
+def show(
+    source: common.Source,
+    service: Annotated[
+        str | None, typer.Option("--service", "-s", metavar="NAME", help="Show this service offering in full.")
+    ] = None,
+    format: Annotated[View, typer.Option("--format", "-f", help="How to show it.")] = View.TABLE,
+    at: common.At = "",
+    stdin_filename: common.StdinFilename = None,
+    color: common.ColorChoice = common.Color.AUTO,
+) -> int:
+    """Show a catalog: a table at a terminal, tab-separated columns in a pipe.
+
+    \b
+    osbctl show catalog.yaml
+    osbctl show --service postgres catalog.yaml
+    osbctl show --format markdown catalog.yaml > CATALOG.md
+    osbctl show --format json catalog.yaml | jq '.services[].name'
+    """
+    from osbctl.catalog import Catalog
+    from osbctl.sources.read import read_source
+
+    document = read_source(source, at=at, stdin_filename=stdin_filename)
+    catalog = Catalog.of(document.data)
+    chosen = _chosen(catalog, service) if service is not None else None
+    if format in (View.JSON, View.YAML):
+        put(_data(chosen.data if chosen else document.data, format), None)
+    elif format is View.MARKDOWN:
+        from osbctl.views import markdown
+
+        put("\n".join(markdown.lines(Catalog((chosen,)) if chosen else catalog)) + "\n", None)
+    elif chosen:
+        from osbctl.views import detail
+
+        put("\n".join(detail.lines(chosen)) + "\n", None)
+    else:
+        _table(catalog, color)
+    return 0
+
+
+def _chosen(catalog: Catalog, name: str) -> ServiceOffering:
+    from osbctl.errors import UsageError
+
+    for service in catalog.services:
+        if service.name == name:
+            return service
+    names = [service.name for service in catalog.services]
+    raise UsageError(f"there is no service {name!r}", did_you_mean(name, names) or f"there are: {', '.join(names)}")
+
+
+def _data(data: Any, view: View) -> str:
+    if view is View.JSON:
+        return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
+    from osbctl.yaml_text import dump
+
+    return dump(data)
+
+
+def _table(catalog: Catalog, color: common.Color) -> None:
+    if not sys.stdout.isatty() and color is not common.Color.ALWAYS:
+        from osbctl.views import plain
+
+        put("\n".join(plain.lines(catalog)) + "\n", None)
+        return
+    from rich.console import Console
+
+    from osbctl.views import table
+
+    colored = use_color(color.value, sys.stdout)
+    table.show(catalog, Console(width=width(), no_color=not colored, force_terminal=colored, highlight=False))

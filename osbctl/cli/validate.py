@@ -1,0 +1,83 @@
+"""The options of `osbctl validate`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from osbctl.cli import options as common
+from osbctl.cli.validation_run import Request, execute
+from osbctl.platforms import ApiVersion, Platform
+from osbctl.reports import FailOn, Format
+from osbctl.sources.limits import Limits
+
+
+def validate(
+    sources: common.Sources,
+    platforms: Annotated[
+        list[Platform] | None,
+        typer.Option("--platform", "-p", help="Count what this platform refuses as an error; repeatable."),
+    ] = None,
+    api_version: Annotated[
+        ApiVersion | None,
+        typer.Option("--api-version", help="The API version to check against.  [default: 2.14]"),
+    ] = None,
+    fail_on: Annotated[
+        FailOn | None,
+        typer.Option("--fail-on", help="Exit with 1 from this severity on.  [default: error]"),
+    ] = None,
+    select: Annotated[
+        list[str] | None, typer.Option("--select", metavar="RULE", help="Report only this rule; repeatable.")
+    ] = None,
+    ignore: Annotated[
+        list[str] | None,
+        typer.Option("--ignore", metavar="RULE", help="Do not report this rule; repeatable."),
+    ] = None,
+    schemas: Annotated[
+        list[str] | None,
+        typer.Option("--schema", metavar="FILE", help="Check against a JSON Schema of your own, too; repeatable."),
+    ] = None,
+    format: Annotated[  # the option's own name
+        Format | None,
+        typer.Option("--format", "-f", help="The report's format.  [default: text; github inside GitHub Actions]"),
+    ] = None,
+    output: common.Output = None,
+    at: common.At = "",
+    stdin_filename: common.StdinFilename = None,
+    color: common.ColorChoice = common.Color.AUTO,
+    config: Annotated[
+        str | None,
+        typer.Option("--config", metavar="FILE", help="Read this configuration, not the closest one."),
+    ] = None,
+    max_bytes: common.MaxBytes = common.LIMITS.bytes,
+    max_depth: common.MaxDepth = common.LIMITS.depth,
+    max_nodes: common.MaxNodes = common.LIMITS.nodes,
+) -> int:
+    """Check catalogs: the schema, the specification's rules, good practice, and what each platform would say.
+
+    \b
+    osbctl validate catalog.yaml
+    osbctl validate --platform cloudfoundry --fail-on warning services/*.json
+    osbctl validate --at /spring/cloud/openservicebroker/catalog application.yml
+    git show HEAD:catalog.json | osbctl validate - --stdin-filename catalog.json
+    osbctl validate --format sarif -o osbctl.sarif catalog.yaml
+    """
+    return execute(
+        Request(
+            sources=tuple(sources),
+            at=at,
+            stdin_filename=stdin_filename,
+            api_version=api_version,
+            platforms=tuple(platforms or ()),
+            select=tuple(select or ()),
+            ignore=tuple(ignore or ()),
+            schemas=tuple(schemas or ()),
+            fail_on=fail_on,
+            format=format,
+            output=output,
+            color=color.value,
+            config=config,
+            limits=Limits(bytes=max_bytes, depth=max_depth, nodes=max_nodes),
+        )
+    )

@@ -1,0 +1,180 @@
+"""What `osbctl validate` does once its options are read.
+
+It stands apart from the options, so that the plain call `osbctl validate FILE…` need not load typer.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeVar
+
+from osbctl.cli.words import did_you_mean
+from osbctl.config import Config, find_config, load_config
+from osbctl.errors import ConfigError, DocumentError, OsbctlError, SourceError, UsageError
+from osbctl.findings import Finding, Judgement, Severity
+from osbctl.platforms import DEFAULT_API_VERSION, ApiVersion, Platform
+from osbctl.reports import FailOn, Format, Report
+from osbctl.sources.limits import Limits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from enum import StrEnum
+
+    from osbctl.rule import Rule
+    from osbctl.validation.options import ValidationOptions
+    from osbctl.validation.selection import Selection
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """The options of `osbctl validate`; None stands for "not given", so that a configuration can decide."""
+
+    sources: tuple[str, ...]
+    at: str = ""
+    stdin_filename: str | None = None
+    api_version: ApiVersion | None = None
+    platforms: tuple[Platform, ...] = ()
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    schemas: tuple[str, ...] = ()
+    fail_on: FailOn | None = None
+    format: Format | None = None
+    output: str | None = None
+    color: str = "auto"
+    config: str | None = None
+    limits: Limits = field(default_factory=Limits)
+
+
+def execute(request: Request) -> int:
+    """Validate, report, and return the exit code.
+
+    Raises:
+        OsbctlError: the run could not do its work.
+    """
+    config = load_config(request.config) if request.config else find_config(os.curdir)
+    options = validation_options(request, config)
+    judgements, code, selection = _judge_all(request, options)
+    fail_on = request.fail_on or _choice(FailOn, config.fail_on, config) or FailOn.ERROR
+    report = Report(judgements, _LazyRules(), fail_on, os.getcwd(), _color(request))  # noqa: PTH109
+    _put(report, request)
+    _name_unmatched(selection, config)
+    return code or int(report.failed)
+
+
+def validation_options(request: Request, config: Config) -> ValidationOptions:
+    """The options of the call, completed by the configuration.
+
+    Raises:
+        UsageError, ConfigError: a rule or a platform is not known; a house schema cannot be read.
+    """
+    from osbctl.validation.options import IgnoreAt, ValidationOptions
+
+    _check_rules([*request.select, *request.ignore], UsageError, "")
+    configured = [*config.select, *config.ignore, *(entry[0] for entry in config.ignore_at)]
+    _check_rules(configured, ConfigError, f"{config.origin}: ")
+    named = (_choice(Platform, name, config) for name in config.platform)
+    platforms = request.platforms or tuple(platform for platform in named if platform)
+    return ValidationOptions(
+        api_version=request.api_version or _choice(ApiVersion, config.api_version, config) or DEFAULT_API_VERSION,
+        platforms=frozenset(platforms),
+        select=frozenset(request.select or config.select) or None,
+        ignore=frozenset((*request.ignore, *config.ignore)),
+        ignore_at=tuple(IgnoreAt(*entry) for entry in config.ignore_at),
+        house_schemas=tuple((name, _house_schema(name)) for name in (*request.schemas, *config.schema)),
+    )
+
+
+def _judge_all(request: Request, options: ValidationOptions) -> tuple[list[Judgement], int, Selection]:
+    from osbctl.validation.selection import Selection
+
+    selection = Selection(options)
+    judgements, code = [], 0
+    for source in request.sources:
+        judgement, failed = _judge(source, request, options, selection)
+        judgements.append(judgement)
+        code = max(code, failed)
+    return judgements, code, selection
+
+
+def _judge(source: str, request: Request, options: ValidationOptions, selection: Selection) -> tuple[Judgement, int]:
+    """One judgement, and the exit code that it forces by itself: that of a source that cannot be opened."""
+    from osbctl.sources.read import read_source
+    from osbctl.validation.judge import judge, unreadable
+
+    try:
+        document = read_source(source, limits=request.limits, at=request.at, stdin_filename=request.stdin_filename)
+    except DocumentError as error:
+        return unreadable(source, error.findings), 0
+    except SourceError as error:
+        finding = Finding("cannot-open", Severity.ERROR, error.message, hint=error.advice)
+        return unreadable(source, (finding,)), error.exit_code
+    return judge(document, options, selection), 0
+
+
+def _house_schema(name: str) -> object:
+    from osbctl.sources.read import read_source
+
+    try:
+        return read_source(name).data
+    except OsbctlError as error:
+        raise ConfigError(f"house schema {name}: {error.message}", error.advice) from error
+
+
+class _LazyRules(dict[str, "Rule"]):
+    """All rules, loaded at the first look: most reports never ask."""
+
+    def __missing__(self, key: str) -> Rule:
+        self.update(all_rules())
+        return self[key]
+
+
+def all_rules() -> Mapping[str, Rule]:
+    """Every rule of the product by id."""
+    from osbctl.validation.rules import load_all
+
+    return load_all()
+
+
+def _check_rules(ids: Iterable[str], error: type[OsbctlError], origin: str) -> None:
+    for rule in ids:
+        if rule not in (known := all_rules()):
+            raise error(f"{origin}there is no rule {rule!r}", did_you_mean(rule, known) or "osbctl rules lists them")
+
+
+_Choice = TypeVar("_Choice", bound="StrEnum")
+
+
+def _choice(kind: type[_Choice], value: str | None, config: Config) -> _Choice | None:
+    if value is None:
+        return None
+    try:
+        return kind(value)
+    except ValueError:
+        words = ", ".join(kind)
+        raise ConfigError(f"{config.origin}: {value!r} is none of: {words}", did_you_mean(value, kind)) from None
+
+
+def _color(request: Request) -> bool:
+    from osbctl.cli.terminal import use_color
+
+    return request.output in (None, "-") and use_color(request.color, sys.stdout)
+
+
+def _put(report: Report, request: Request) -> None:
+    from osbctl.cli.output import put
+    from osbctl.reports import render
+
+    in_actions = os.environ.get("GITHUB_ACTIONS") == "true" and request.output is None
+    put(render(report, request.format or (Format.GITHUB if in_actions else Format.TEXT)), request.output)
+
+
+def _name_unmatched(selection: Selection, config: Config) -> None:
+    from osbctl.cli.output import note
+
+    for entry in selection.unmatched():
+        about = ", ".join(
+            f"{kind} {name!r}" for kind, name in (("service", entry.service), ("plan", entry.plan)) if name
+        )
+        note(f"{config.origin}: ignore-at of {entry.rule} for {about} matched nothing: remove it")

@@ -1,0 +1,76 @@
+"""From judgements to text: one module for each format, each a function of a `Report`.
+
+The machine formats never change shape without a new version; `schemas/report-1.json` is the shape of
+`json`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from osbctl.findings import Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from osbctl.findings import Finding, Judgement
+    from osbctl.rule import Rule
+
+
+class Format(StrEnum):
+    """The report formats by the word that chooses them."""
+
+    TEXT = "text"
+    JSON = "json"
+    SARIF = "sarif"
+    GITHUB = "github"
+    GITLAB = "gitlab"
+    JUNIT = "junit"
+
+
+class FailOn(StrEnum):
+    """The severity from which on a finding makes a run fail."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+    NEVER = "never"
+
+    def counts(self, finding: Finding) -> bool:
+        """Whether `finding` makes the run fail."""
+        return self is not FailOn.NEVER and finding.severity.rank >= Severity(self.value).rank
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What is to be reported, and what a format may need to know besides.
+
+    `rules` tells the text of a rule id (formats that name no rule text never ask). `root` is the folder
+    that paths of machine formats are relative to. `color` is for `text` alone.
+    """
+
+    judgements: Sequence[Judgement]
+    rules: Mapping[str, Rule]
+    fail_on: FailOn = FailOn.ERROR
+    root: str = ""
+    color: bool = False
+
+    def findings(self) -> Iterator[Finding]:
+        """All findings of all documents, in order."""
+        for judgement in self.judgements:
+            yield from judgement.findings
+
+    @property
+    def failed(self) -> bool:
+        """Whether any finding counts under `fail_on`."""
+        return any(self.fail_on.counts(finding) for finding in self.findings())
+
+
+def render(report: Report, format: Format) -> str:  # the option's own name
+    """The whole text of `report` in `format`, ending with a newline unless it is empty."""
+    render_format = import_module(f"osbctl.reports.{format.value}_report").render
+    text: str = render_format(report)
+    return text

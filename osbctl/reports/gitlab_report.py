@@ -1,0 +1,35 @@
+"""For GitLab: a Code Quality report, a JSON array with every field that GitLab asks for."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from osbctl.findings import Severity
+from osbctl.reports.places import relative, with_fingerprints
+
+if TYPE_CHECKING:
+    from osbctl.findings import Finding
+    from osbctl.reports import Report
+
+_SEVERITIES = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.INFO: "info"}
+
+
+def render(report: Report) -> str:
+    """The report as GitLab's `artifacts:reports:codequality` takes it."""
+    issues = [_issue(f, print_, report.root) for f, print_ in with_fingerprints(report.findings(), report.root)]
+    return json.dumps(issues, indent=2, ensure_ascii=False) + "\n"
+
+
+def _issue(finding: Finding, fingerprint: str, root: str) -> dict[str, Any]:
+    place = finding.location
+    return {
+        "description": finding.message,
+        "check_name": finding.rule,
+        "fingerprint": fingerprint,
+        "severity": _SEVERITIES[finding.severity],
+        "location": {
+            "path": relative(place.source, root) if place else "",
+            "lines": {"begin": place.line if place else 1},
+        },
+    }

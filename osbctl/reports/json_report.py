@@ -1,0 +1,55 @@
+"""For programs: osbctl's own JSON, whose shape is `schemas/report-1.json`."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from osbctl.findings import Severity, pointer
+
+if TYPE_CHECKING:
+    from osbctl.findings import Finding, Judgement, Location, Verdict
+    from osbctl.reports import Report
+
+VERSION = 1
+"""The version of the report's shape; a field may be added without a new one, nothing else."""
+
+
+def render(report: Report) -> str:
+    """The report as one JSON object."""
+    findings = list(report.findings())
+    whole = {
+        "version": VERSION,
+        "documents": [_document(judgement) for judgement in report.judgements],
+        "summary": {f"{s.value}s": sum(f.severity is s for f in findings) for s in Severity},
+    }
+    return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
+
+
+def _document(judgement: Judgement) -> dict[str, Any]:
+    return {
+        "name": judgement.name,
+        "findings": [_finding(finding) for finding in judgement.findings],
+        "platforms": {platform.value: _verdict(v) for platform, v in judgement.verdicts.items()},
+    }
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    return {
+        "rule": finding.rule,
+        "severity": finding.severity.value,
+        "message": finding.message,
+        "path": pointer(finding.path),
+        "location": _location(finding.location),
+        "refused_by": [platform.value for platform in finding.refused_by],
+        "platform_messages": list(finding.platform_messages),
+        "hint": finding.hint,
+    }
+
+
+def _location(place: Location | None) -> dict[str, Any] | None:
+    return {"source": place.source, "line": place.line, "column": place.column} if place else None
+
+
+def _verdict(verdict: Verdict) -> dict[str, Any]:
+    return {"verdict": verdict.kind.value, "reasons": verdict.reasons, "messages": list(verdict.messages)}

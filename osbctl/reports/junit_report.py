@@ -1,0 +1,54 @@
+"""For test reports: JUnit XML as Jenkins and GitLab read it, a suite a document and a case a finding.
+
+A finding that makes the run fail is a failure; any other is a skipped case with its message, so that a
+warning is seen without turning a green run red.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from xml.sax.saxutils import quoteattr
+
+from osbctl.text import safe
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from osbctl.findings import Finding, Judgement
+    from osbctl.reports import Report
+
+
+def render(report: Report) -> str:
+    """The report as one `testsuites` element."""
+    lines = ['<?xml version="1.0" encoding="UTF-8"?>', '<testsuites name="osbctl">']
+    for judgement in report.judgements:
+        lines += _suite(judgement, report)
+    return "\n".join([*lines, "</testsuites>"]) + "\n"
+
+
+def _suite(judgement: Judgement, report: Report) -> Iterator[str]:
+    failures = sum(report.fail_on.counts(finding) for finding in judgement.findings)
+    skipped = len(judgement.findings) - failures
+    tests = max(len(judgement.findings), 1)
+    name = quoteattr(safe(judgement.name))
+    counts = f'tests="{tests}" failures="{failures}" errors="0" skipped="{skipped}"'
+    yield f'  <testsuite name={name} {counts} time="0">'
+    for finding in judgement.findings:
+        yield from _case(finding, report)
+    if not judgement.findings:
+        yield f'    <testcase name="valid" classname={name} time="0"/>'
+    yield "  </testsuite>"
+
+
+def _case(finding: Finding, report: Report) -> Iterator[str]:
+    place = finding.location
+    where = f"{safe(place.source)}:{place.line}:{place.column}" if place else ""
+    file = quoteattr(safe(place.source) if place else "")
+    name = quoteattr(f"{finding.rule} {where}".strip())
+    line = place.line if place else 1
+    yield f'    <testcase name={name} classname={file} file={file} line="{line}" time="0">'
+    element = "failure" if report.fail_on.counts(finding) else "skipped"
+    message = quoteattr(f"{finding.severity.value}: {safe(finding.message)}")
+    kind = f" type={quoteattr(finding.severity.value)}" if element == "failure" else ""
+    yield f"      <{element} message={message}{kind}/>"
+    yield "    </testcase>"

@@ -1,0 +1,79 @@
+"""For code scanning: SARIF 2.1.0 (OASIS, 2020)."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+import osbctl
+from osbctl.findings import Severity, pointer
+from osbctl.reports.places import relative, with_fingerprints
+
+if TYPE_CHECKING:
+    from osbctl.findings import Finding, Location
+    from osbctl.reports import Report
+    from osbctl.rule import Rule
+
+_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+_LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
+
+
+def render(report: Report) -> str:
+    """The report as a SARIF log with one run; only the rules that found something are described."""
+    used = sorted({finding.rule for finding in report.findings()})
+    index = {rule: number for number, rule in enumerate(used)}
+    run = {
+        "tool": {"driver": _driver([report.rules[rule] for rule in used])},
+        "columnKind": "unicodeCodePoints",
+        "results": [
+            _result(finding, fingerprint, index, report.root)
+            for finding, fingerprint in with_fingerprints(report.findings(), report.root)
+        ],
+    }
+    return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2, ensure_ascii=False) + "\n"
+
+
+def _driver(rules: list[Rule]) -> dict[str, Any]:
+    return {
+        "name": "osbctl",
+        "semanticVersion": osbctl.__version__,
+        "rules": [_rule(rule) for rule in rules],
+    }
+
+
+def _rule(rule: Rule) -> dict[str, Any]:
+    return {
+        "id": rule.id,
+        "shortDescription": {"text": rule.summary},
+        "fullDescription": {"text": rule.why or rule.summary},
+        "help": {"text": f"{rule.why or rule.summary}\n\nSource: {rule.source}"},
+        "defaultConfiguration": {"level": _LEVELS[rule.severity]},
+        "properties": {"tags": [rule.category.value]},
+    }
+
+
+def _result(finding: Finding, fingerprint: str, index: dict[str, int], root: str) -> dict[str, Any]:
+    text = f"{finding.message} {finding.hint}".strip() if finding.hint else finding.message
+    result: dict[str, Any] = {
+        "ruleId": finding.rule,
+        "ruleIndex": index[finding.rule],
+        "level": _LEVELS[finding.severity],
+        "message": {"text": text},
+        "partialFingerprints": {"osbctl/v1": fingerprint},
+    }
+    if finding.location:
+        result["locations"] = [_location(finding, finding.location, root)]
+    if finding.refused_by:
+        result["properties"] = {"refusedBy": [platform.value for platform in finding.refused_by]}
+    return result
+
+
+def _location(finding: Finding, place: Location, root: str) -> dict[str, Any]:
+    return {
+        "physicalLocation": {
+            "artifactLocation": {"uri": quote(relative(place.source, root))},
+            "region": {"startLine": place.line, "startColumn": place.column},
+        },
+        "logicalLocations": [{"fullyQualifiedName": pointer(finding.path) or "/"}],
+    }

@@ -1,0 +1,104 @@
+"""A catalog composed from a source folder: a file a service, shared defaults and schemas, overlays.
+
+    catalog.yaml                  the order of the services, defaults, further fields (optional)
+    services/NAME.yaml            a service offering; its plans inside, or as files:
+    services/NAME/plans/PLAN.yaml
+    catalog.lock                  which id belongs to which name (written by `osbctl build`)
+
+Files may be YAML or JSON. The stem of a file is its address in `catalog.yaml`; overlays address by name.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from osbctl.errors import SourceError
+from osbctl.findings import Finding, Severity
+from osbctl.sources.document import Document
+from osbctl.sources.folder import lock as locks
+from osbctl.sources.folder.bundle import Bundler
+from osbctl.sources.folder.compose import Composer
+from osbctl.sources.folder.overlay import Overlay
+from osbctl.sources.folder.parts import Parts, Problems
+from osbctl.sources.limits import Limits
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
+    from osbctl.sources.folder.lock import Lock
+
+LOCK = "catalog.lock"
+DEFAULT_LIMITS = Limits()
+
+
+def read_folder(
+    folder: str,
+    *,
+    overlays: Sequence[str] = (),
+    variables: Mapping[str, str] | None = None,
+    accepted: Collection[str] = (),
+    limits: Limits = DEFAULT_LIMITS,
+) -> Document:
+    """The catalog that a source folder composes to; its places are those of the files it came from.
+
+    `overlays` are files, applied in order. `variables` None leaves `${…}` in strings alone. `accepted` names the
+    services and plans (`service/plan`) whose id may differ from the lock's. Ids that are missing, or that
+    the lock speaks against, are notes of the document, errors all of them.
+
+    Raises:
+        SourceError: there is no such folder, or a file cannot be opened.
+        DocumentError: the folder does not compose; the findings say where.
+    """
+    return compose(folder, overlays=overlays, variables=variables, accepted=accepted, limits=limits)[0]
+
+
+def compose(
+    folder: str,
+    *,
+    overlays: Sequence[str] = (),
+    variables: Mapping[str, str] | None = None,
+    accepted: Collection[str] = (),
+    limits: Limits = DEFAULT_LIMITS,
+) -> tuple[Document, Lock]:
+    """As `read_folder`, with the lock as it should be written after a build."""
+    problems = Problems()
+    parts = Parts(Path(folder), limits, problems)
+    composer = Composer(parts, variables)
+    origins = composer.compose()
+    for overlay in overlays:
+        part = parts.read_any(Path(overlay))
+        if part:
+            Overlay(part, composer).apply()
+    problems.raise_any()
+    Bundler(parts, origins, variables).bundle()
+    problems.raise_any()
+    lock, against = locks.updated(read_lock(Path(folder)), origins.data, accepted)
+    notes = [*_missing_ids(origins.data), *against]
+    return Document(folder, origins.data, "folder", origins.locate, tuple(notes)), lock
+
+
+def read_lock(folder: Path) -> Lock:
+    """The lock of a source folder, an empty one where there is none.
+
+    Raises:
+        SourceError: it cannot be read.
+        ConfigError: it is no lock.
+    """
+    file = folder / LOCK
+    try:
+        return locks.parse(file.read_text(encoding="utf-8"), str(file))
+    except FileNotFoundError:
+        return locks.Lock()
+    except (OSError, UnicodeDecodeError) as error:
+        raise SourceError(f"{file}: cannot be read: {error}") from error
+
+
+def _missing_ids(catalog: dict[str, object]) -> Iterator[Finding]:
+    """An error for each service and plan without an id, with a fresh GUID to paste; none is ever made up."""
+    import uuid
+
+    for name, path in locks.without_id(catalog):
+        fresh = str(uuid.uuid4()).upper()
+        hint = f"paste a fresh one: id: {fresh}"
+        yield Finding("build-id-missing", Severity.ERROR, f"{name} has no id", (*path, "id"), hint=hint)

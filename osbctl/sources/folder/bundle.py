@@ -1,0 +1,257 @@
+"""Parameter schemas made whole: what they refer to in other files becomes a definition of their own.
+
+A reference is `FILE#/json/pointer`, relative to the file that holds it. Each target is taken once; recursion
+among targets is kept, since a target has its name before its own references are followed. The definitions go
+where the schema's draft keeps them: `definitions` up to draft-07, `$defs` from 2019-09 on.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING, Any, TypeAlias
+from urllib.parse import unquote, urlsplit
+
+from osbctl.errors import SourceError
+from osbctl.findings import pointer
+from osbctl.sources.folder.substitute import copied
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from osbctl.findings import Path
+    from osbctl.sources.folder.origins import Origins
+    from osbctl.sources.folder.parts import Part, Parts
+
+    Target: TypeAlias = tuple[Part, Path]
+    """A file, and the path of a schema in it."""
+
+_LITERAL = {"enum", "const", "default", "examples"}
+"""Keywords whose values are data: a `$ref` in them is no reference."""
+
+_BY_NAME = {"properties", "patternProperties", "definitions", "$defs", "dependencies", "dependentSchemas"}
+"""Keywords whose values are mappings from names to schemas: a key in them is no keyword."""
+
+PLACES = (("service_instance", "create"), ("service_instance", "update"), ("service_binding", "create"))
+
+
+class Bundler:
+    """Bundles the parameter schemas of one composed catalog in place."""
+
+    def __init__(self, parts: Parts, origins: Origins, variables: Mapping[str, str] | None) -> None:
+        self.parts = parts
+        self.origins = origins
+        self.variables = variables
+
+    def bundle(self) -> None:
+        """Make every parameter schema whole; what cannot be is a problem at its `$ref`."""
+        for holder, path in _schema_holders(self.origins.data):
+            if any(not ref.startswith("#") for ref in _references(holder["parameters"])):
+                holder["parameters"] = _Bundle(self, holder["parameters"], path).made()
+
+    def target(self, part: Part, reference: str, path: Path) -> tuple[Part, Path] | None:
+        """What a reference in `part` means: a file of the folder, and a path in it."""
+        url = urlsplit(reference)
+        if url.scheme or url.netloc:
+            self.problem(part, path, f"{reference!r} names a URL", "keep the schema in a file of the folder")
+            return None
+        file = self._file(part, unquote(url.path), path)
+        inside = _pointer(unquote(url.fragment))
+        if file is None:
+            return None
+        if inside is None:
+            self.problem(part, path, f"{reference!r}: the part after # must be a JSON pointer")
+            return None
+        found = _followed(file.data, inside)
+        if not isinstance(found, dict):
+            self.problem(part, path, f"{reference!r} leads to no schema", f"look into {file.document.name}")
+            return None
+        return file, tuple(_steps(file.data, inside))
+
+    def _file(self, part: Part, name: str, path: Path) -> Part | None:
+        if not name:
+            return part
+        if os.path.isabs(name):  # noqa: PTH117
+            self.problem(part, path, f"{name!r} is an absolute path", "write it relative to this file")
+            return None
+        file = part.file.parent / name
+        try:
+            resolved = file.resolve()
+            if not resolved.is_relative_to(self.parts.folder.resolve()):
+                self.problem(part, path, f"{name!r} leads out of the source folder", "copy it into the folder")
+                return None
+            return self.parts.read(self.parts.folder / resolved.relative_to(self.parts.folder.resolve()))
+        except (SourceError, OSError, ValueError, RuntimeError):
+            self.problem(part, path, f"{name!r} cannot be read: no such file?", f"it is looked for at {file}")
+            return None
+
+    def problem(self, part: Part, path: Path, message: str, hint: str = "") -> None:
+        """Note a reference that cannot be followed."""
+        self.parts.problems.add("build-reference", message, part, path, hint)
+
+
+class _Bundle:
+    """One parameter schema on its way to being whole.
+
+    `_root` is what the top of the schema is: None for one written in the catalog itself, whose `#` is the
+    schema; a file and a path where the schema is nothing but a reference, and so was taken from there.
+    """
+
+    def __init__(self, bundler: Bundler, schema: dict[str, Any], path: Path) -> None:
+        self._bundler = bundler
+        self._path = path
+        self._root: Target | None = None
+        self._schema = self._inlined(schema)
+        self._store = "$defs" if "/draft/20" in str(self._schema.get("$schema")) else "definitions"
+        self._names: dict[Target, str] = {}
+        self._taken = set(self._schema.get(self._store) or ())
+
+    def made(self) -> dict[str, Any]:
+        """The whole schema."""
+        if self._root:
+            self._rewrite(self._schema, *self._root)
+        else:
+            self._rewrite_own(self._schema)
+        definitions: dict[str, Any] = {}
+        while len(definitions) < len(self._names):
+            target = list(self._names)[len(definitions)]
+            definitions[self._names[target]] = self._definition(*target)
+        if definitions:
+            self._schema[self._store] = {**(self._schema.get(self._store) or {}), **definitions}
+        return self._schema
+
+    def _inlined(self, schema: dict[str, Any]) -> dict[str, Any]:
+        """What the schema is where it is nothing but a reference: the target itself, however far away."""
+        origin = self._bundler.origins.find((*self._path, "$ref"))
+        seen = set()
+        while set(schema) <= {"$ref", "$schema"} and isinstance(schema.get("$ref"), str):
+            if origin in seen:
+                self._bundler.problem(*origin, f"{schema['$ref']!r} leads back to itself")
+                return {}
+            seen.add(origin)
+            target = self._bundler.target(*origin[:1], schema["$ref"], origin[1])
+            if target is None:
+                return {}
+            dialect = schema.get("$schema") or target[0].data.get("$schema")
+            schema = {**({"$schema": dialect} if dialect else {}), **self._copy(*target)}
+            self._root, origin = target, (target[0], (*target[1], "$ref"))
+        if self._root:
+            self._bundler.origins.of_object(schema, self._root)
+        return schema
+
+    def _definition(self, part: Part, inside: Path) -> dict[str, Any]:
+        definition = self._copy(part, inside)
+        dialect = part.data.get("$schema")
+        if dialect and dialect.rstrip("#") != str(self._schema.get("$schema", dialect)).rstrip("#"):
+            message = f"{part.document.name} is written for {dialect}, the schema that refers to it is not"
+            self._bundler.problem(part, ("$schema",), message, "give both the same $schema")
+        for key in ("$schema", "$id", "id"):
+            if isinstance(definition.get(key), str):
+                del definition[key]
+        self._bundler.origins.of_object(definition, (part, inside))
+        self._rewrite(definition, part, inside)
+        return definition
+
+    def _copy(self, part: Part, inside: Path) -> dict[str, Any]:
+        def unset(message: str, path: Path) -> None:
+            self._bundler.parts.problems.add("build-variable", message, part, path)
+
+        value: dict[str, Any] = copied(_followed(part.data, inside), self._bundler.variables, unset, inside)
+        return value
+
+    def _rewrite_own(self, schema: dict[str, Any]) -> None:
+        for holder, path in _holders(schema, self._path):
+            if not holder["$ref"].startswith("#"):
+                part, inside = self._bundler.origins.find((*path, "$ref"))
+                self._point(holder, part, inside)
+
+    def _rewrite(self, schema: dict[str, Any], part: Part, inside: Path) -> None:
+        for holder, path in _holders(schema, inside):
+            self._point(holder, part, (*path, "$ref"))
+
+    def _point(self, holder: dict[str, Any], part: Part, place: Path) -> None:
+        target = self._bundler.target(part, holder["$ref"], place)
+        if target is not None:
+            holder["$ref"] = self._reference(target)
+
+    def _reference(self, target: Target) -> str:
+        if self._root and target[0] is self._root[0] and target[1][: len(self._root[1])] == self._root[1]:
+            return "#" + pointer(target[1][len(self._root[1]) :])
+        if target not in self._names:
+            self._names[target] = self._free_name(*target)
+        return f"#/{self._store}/{self._names[target]}"
+
+    def _free_name(self, part: Part, inside: Path) -> str:
+        word = re.sub(r"[^A-Za-z0-9_-]+", "-", str(inside[-1]) if inside else part.file.stem) or "schema"
+        name, number = word, 1
+        while name in self._taken:
+            number += 1
+            name = f"{word}-{number}"
+        self._taken.add(name)
+        return name
+
+
+def _schema_holders(catalog: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Path]]:
+    """The objects that hold `parameters`, each with the path of that schema."""
+    for service_index, service in _objects(catalog, "services"):
+        for plan_index, plan in _objects(service, "plans"):
+            for outer, inner in PLACES:
+                holder = _followed(plan, ("schemas", outer, inner))
+                if isinstance(holder, dict) and isinstance(holder.get("parameters"), dict):
+                    at = ("services", service_index, "plans", plan_index)
+                    yield holder, (*at, "schemas", outer, inner, "parameters")
+
+
+def _objects(owner: dict[str, Any], key: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    members = owner.get(key)
+    for index, member in enumerate(members if isinstance(members, list) else []):
+        if isinstance(member, dict):
+            yield index, member
+
+
+def _references(schema: Any) -> Iterator[str]:
+    return (holder["$ref"] for holder, _ in _holders(schema, ()))
+
+
+def _holders(schema: Any, path: Path) -> Iterator[tuple[dict[str, Any], Path]]:
+    """The schemas in `schema`, itself too, that hold a `$ref`; keywords whose values are data are passed over."""
+    if isinstance(schema, list):
+        for index, item in enumerate(schema):
+            yield from _holders(item, (*path, index))
+    elif isinstance(schema, dict):
+        if isinstance(schema.get("$ref"), str):
+            yield schema, path
+        for key, item in schema.items():
+            if key in _BY_NAME and isinstance(item, dict):
+                for name, below in item.items():
+                    yield from _holders(below, (*path, key, name))
+            elif key not in _LITERAL:
+                yield from _holders(item, (*path, key))
+
+
+def _pointer(fragment: str) -> Path | None:
+    """The steps of a JSON pointer (RFC 6901), None where it is none."""
+    if not fragment:
+        return ()
+    if not fragment.startswith("/"):
+        return None
+    return tuple(step.replace("~1", "/").replace("~0", "~") for step in fragment[1:].split("/"))
+
+
+def _steps(value: Any, inside: Path) -> Iterator[str | int]:
+    """The steps of a pointer with indexes as numbers, as they are in paths."""
+    for step in inside:
+        yield int(step) if isinstance(value, list) else step
+        value = _followed(value, (step,))
+
+
+def _followed(value: Any, inside: Path) -> Any:
+    """The value that a path or the steps of a pointer lead to, None where they lead nowhere."""
+    for step in inside:
+        if isinstance(value, list) and str(step).isdecimal() and int(step) < len(value):
+            value = value[int(step)]
+        elif isinstance(value, dict):
+            value = value.get(step)
+        else:
+            return None
+    return value

@@ -1,0 +1,181 @@
+"""The services and plans of a folder put together into one catalog."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from osbctl.sources.folder.origins import Origins
+from osbctl.sources.folder.substitute import copied
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from osbctl.findings import Path as ValuePath
+    from osbctl.sources.folder.parts import Part, Parts
+
+SETTINGS = ("services", "defaults", "fields")
+"""The keys of catalog.yaml: the order of the services, defaults, and further fields of the catalog."""
+
+
+@dataclass(slots=True)
+class Composer:
+    """Composes one folder. `variables` None leaves `${…}` alone."""
+
+    parts: Parts
+    variables: Mapping[str, str] | None
+    settings: Part | None = field(init=False, default=None)
+    origins: Origins = field(init=False)
+
+    def compose(self) -> Origins:
+        """The catalog (`.data`) with the origins of its values. Problems are noted in `parts.problems`."""
+        self.settings = self.parts.optional("catalog")
+        defaults = self._defaults()
+        data: dict[str, Any] = {}
+        found = self._services()
+        self.origins = Origins(data, (self.settings or self._first(found), ()))
+        data["services"] = [self._service(stem, part, defaults) for stem, part in found.items()]
+        self._further_fields(data)
+        return self.origins
+
+    def take(self, part: Part, value: Any, path: ValuePath = ()) -> Any:
+        """A copy of a value of `part`, references replaced; its origin is remembered if it is an object."""
+        taken = copied(value, self.variables, lambda message, where: self._unset(part, message, where), path)
+        if isinstance(taken, dict):
+            self.origins.of_object(taken, (part, path))
+        return taken
+
+    def _unset(self, part: Part, message: str, path: ValuePath) -> None:
+        hint = "set it with --set NAME=VALUE, give a default (${NAME:-…}), or write $${ for a literal ${"
+        self._problem("build-variable", message, part, path, hint)
+
+    def _first(self, found: dict[str, Part]) -> Part:
+        if not found:
+            folder = self.parts.folder
+            self._problem(
+                "folder-without-services",
+                f"{folder}: no service under {folder / 'services'}",
+                hint="`osbctl init` writes a folder to start from, `osbctl new service NAME` adds a service",
+            )
+            self.parts.problems.raise_any()
+        return next(iter(found.values()))
+
+    def _services(self) -> dict[str, Part]:
+        files = self.parts.files("services")
+        order = self._order(files)
+        parts = {stem: self.parts.read(files[stem]) for stem in order}
+        self.parts.problems.raise_any()
+        return {stem: part for stem, part in parts.items() if part}
+
+    def _order(self, files: dict[str, Path]) -> list[str]:
+        wanted = self.settings.data.get("services") if self.settings else None
+        if wanted is None:
+            return list(files)
+        assert self.settings
+        if not isinstance(wanted, list) or not all(isinstance(stem, str) for stem in wanted):
+            self._problem(
+                "folder-settings", "services must be a list of file names without suffix", self.settings, ("services",)
+            )
+            return []
+        return self._listed(wanted, files, self.settings, ("services",))
+
+    def _listed(self, wanted: list[str], files: dict[str, Path], part: Part, path: ValuePath) -> list[str]:
+        """The stems in the order that a file asks for; each must be there, and none may be forgotten."""
+        seen: list[str] = []
+        for index, stem in enumerate(wanted):
+            if stem not in files:
+                near = f"there are: {', '.join(files)}" if files else "there are no files yet"
+                self._problem("folder-order", f"there is no file for {stem!r}", part, (*path, index), near)
+            elif stem in seen:
+                self._problem("folder-order", f"{stem!r} is listed twice", part, (*path, index))
+            else:
+                seen.append(stem)
+        for stem in files:
+            if stem not in seen:
+                self._problem("folder-order", f"{files[stem]} is not listed", part, path, f"add {stem!r} to the list")
+        return seen
+
+    def _defaults(self) -> dict[str, Any]:
+        if self.settings is None:
+            return {}
+        for key in self.settings.data:
+            if key not in SETTINGS:
+                known = ", ".join(SETTINGS)
+                self._problem("folder-settings", f"unknown key {key!r}", self.settings, (key,), f"known: {known}")
+        defaults = self.settings.data.get("defaults", {})
+        if not isinstance(defaults, dict):
+            self._problem("folder-settings", "defaults must be a mapping", self.settings, ("defaults",))
+            return {}
+        for kind, value in defaults.items():
+            if kind not in ("service", "plan") or not isinstance(value, dict):
+                told = "defaults holds `service` and `plan`, each a mapping"
+                self._problem("folder-settings", told, self.settings, ("defaults", kind))
+        return {kind: value for kind, value in defaults.items() if isinstance(value, dict)}
+
+    def _service(self, stem: str, part: Part, defaults: dict[str, Any]) -> dict[str, Any]:
+        plans = part.data.get("plans", [])
+        service: dict[str, Any] = self.take(part, {k: v for k, v in part.data.items() if k != "plans"})
+        files = self.parts.files("services", stem, "plans")
+        if isinstance(plans, list):
+            service["plans"] = [self._filled(plan, "plan", defaults) for plan in self._plans(part, plans, files)]
+        else:
+            service["plans"] = plans
+            if files:
+                self._problem("folder-plans", "plans must be a list", part, ("plans",))
+        if not files and "plans" not in part.data:
+            del service["plans"]
+        self._filled(service, "service", defaults)
+        return service
+
+    def _plans(self, part: Part, plans: list[Any], files: dict[str, Path]) -> list[Any]:
+        """The plans inside of the service's file, and those in files of their own.
+
+        A string in the list stands for the file of that stem. Where there is none, the files come
+        after the plans in the list, by name.
+        """
+        stems = [plan for plan in plans if isinstance(plan, str)]
+        if stems:
+            self._listed(stems, files, part, ("plans",))
+            entries: list[Any] = plans
+        else:
+            entries = [*plans, *files]
+        return [
+            self._plan_file(files[plan])
+            if isinstance(plan, str) and plan in files
+            else self.take(part, plan, ("plans", index))
+            for index, plan in enumerate(entries)
+        ]
+
+    def _plan_file(self, file: Path) -> Any:
+        part = self.parts.read(file)
+        return self.take(part, part.data) if part else {}
+
+    def _filled(self, value: Any, kind: str, defaults: dict[str, Any]) -> Any:
+        """Fill in what `value` does not say; what it does say, null too, stays."""
+        if isinstance(value, dict) and kind in defaults:
+            assert self.settings
+            self._fill(value, defaults[kind], ("defaults", kind))
+        return value
+
+    def _fill(self, value: dict[str, Any], defaults: dict[str, Any], path: ValuePath) -> None:
+        assert self.settings
+        for key, default in defaults.items():
+            if key not in value:
+                value[key] = self.take(self.settings, default, (*path, key))
+                self.origins.of_key(value, key, (self.settings, (*path, key)))
+            elif isinstance(value[key], dict) and isinstance(default, dict):
+                self._fill(value[key], default, (*path, key))
+
+    def _further_fields(self, data: dict[str, Any]) -> None:
+        further = self.settings.data.get("fields", {}) if self.settings else {}
+        if not isinstance(further, dict) or "services" in further:
+            self._problem("folder-settings", "fields must be a mapping without `services`", self.settings, ("fields",))
+            return
+        for key, value in further.items():
+            assert self.settings
+            data[key] = self.take(self.settings, value, ("fields", key))
+            self.origins.of_key(data, key, (self.settings, ("fields", key)))
+
+    def _problem(self, rule: str, message: str, part: Part | None = None, path: ValuePath = (), hint: str = "") -> None:
+        self.parts.problems.add(rule, message, part, path, hint)

@@ -1,0 +1,149 @@
+"""`catalog.lock`: which id belongs to which name, so that no id changes or is used again by accident.
+
+A platform knows a service offering and a plan by its id alone. An id that changes while the name stays is
+refused by Cloud Foundry always and by SAP Service Manager while there are instances; Kubernetes Service Catalog
+takes it for a new plan and flags the old one.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from osbctl.errors import ConfigError
+from osbctl.findings import Finding, Severity
+from osbctl.platforms import Platform
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    from osbctl.findings import Path
+
+VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Lock:
+    """What is remembered: the id of each name (`service`, or `service/plan`), and ids that were given up."""
+
+    ids: dict[str, str] = field(default_factory=dict)
+    retired: dict[str, str] = field(default_factory=dict)
+
+    def text(self) -> str:
+        """The lock file, the same bytes for the same lock."""
+        whole = {"version": VERSION, "ids": self.ids, "retired": self.retired}
+        return json.dumps(whole, indent=2, ensure_ascii=False, sort_keys=True) + "\n"
+
+
+def parse(text: str, name: str) -> Lock:
+    """The lock in the text of the file `name`.
+
+    Raises:
+        ConfigError: it is no lock file, or one of a later version.
+    """
+    try:
+        whole = json.loads(text)
+        if whole["version"] != VERSION:
+            raise ConfigError(f"{name}: version {whole['version']!r} is not known", "use a newer osbctl")
+        lock = Lock(dict(whole["ids"]), dict(whole["retired"]))
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise ConfigError(f"{name}: not a lock file", "restore it from git, or delete it to begin anew") from error
+    if not all(isinstance(word, str) for pairs in (lock.ids, lock.retired) for word in pairs.values()):
+        raise ConfigError(f"{name}: not a lock file", "restore it from git, or delete it to begin anew")
+    return lock
+
+
+def updated(lock: Lock, catalog: dict[str, Any], accepted: Collection[str] = ()) -> tuple[Lock, list[Finding]]:
+    """The lock after a build of `catalog`, and what speaks against it.
+
+    `accepted` names the services and plans whose id may change. Names that have gone stay remembered,
+    unless their id is now that of another name at the same place: then the thing was renamed.
+    """
+    ids, retired = dict(lock.ids), dict(lock.retired)
+    named = list(_named(catalog))
+    there = {name for name, _, _ in named}
+    owners = {id_: name for name, id_ in lock.ids.items()}
+    findings = []
+    for name, id_, path in named:
+        known = lock.ids.get(name)
+        if known not in (None, id_) and name not in accepted:
+            findings.append(_changed(name, str(known), path))
+        elif known not in (None, id_):
+            retired[str(known)] = name
+        owner = owners.get(id_) or lock.retired.get(id_, name)
+        if _is_other(owner, name, there):
+            findings.append(_reused(name, owner, path))
+        elif owner != name and owner in ids:
+            del ids[owner]  # it was renamed
+        retired.pop(id_, None)
+        ids[name] = id_
+    return Lock(ids, retired), findings
+
+
+def without_id(catalog: dict[str, Any]) -> Iterator[tuple[str, Path]]:
+    """What has no id, in words, with its path."""
+    for service_index, service in _objects(catalog.get("services")):
+        path: Path = ("services", service_index)
+        if "id" not in service:
+            yield f"service {service.get('name', service_index + 1)!r}", path
+        for plan_index, plan in _objects(service.get("plans")):
+            if "id" not in plan:
+                yield f"plan {plan.get('name', plan_index + 1)!r}", (*path, "plans", plan_index)
+
+
+def _is_other(owner: str, name: str, there: Collection[str]) -> bool:
+    """Whether the owner of an id is another thing than what is now called `name`.
+
+    It is the same thing, renamed, where it is of the same kind, in the same service, and its old name is gone.
+    """
+    if owner == name:
+        return False
+    old_parent, new_parent = owner.rpartition("/")[0], name.rpartition("/")[0]
+    same_place = old_parent == new_parent or (bool(old_parent) and old_parent not in there)
+    return owner in there or ("/" in owner) != ("/" in name) or not same_place
+
+
+def _reused(name: str, owner: str, path: Path) -> Finding:
+    return Finding(
+        "build-id-reused",
+        Severity.ERROR,
+        f"the id of {name!r} was that of {owner!r}",
+        path,
+        refused_by=(Platform.CLOUD_FOUNDRY,),
+        hint=f"give {name!r} an id of its own",
+    )
+
+
+def _changed(name: str, known: str, path: Path) -> Finding:
+    kind = "plan" if "/" in name else "service"
+    return Finding(
+        "build-id-changed",
+        Severity.ERROR,
+        f"the id of {kind} {name!r} has changed; it was {known!r}",
+        path,
+        refused_by=(Platform.CLOUD_FOUNDRY, Platform.SERVICE_MANAGER),
+        hint=f"put the old id back, or let it pass with --accept-id-change {name}",
+    )
+
+
+def _named(catalog: dict[str, Any]) -> Iterator[tuple[str, str, Path]]:
+    """Name, id and the id's path of every service and plan that has both."""
+    for service_index, service in _objects(catalog.get("services")):
+        path: Path = ("services", service_index)
+        if _has_both(service):
+            yield service["name"], service["id"], (*path, "id")
+        for plan_index, plan in _objects(service.get("plans")):
+            if _has_both(plan):
+                name = f"{service.get('name')}/{plan['name']}"
+                yield name, plan["id"], (*path, "plans", plan_index, "id")
+
+
+def _has_both(thing: dict[str, Any]) -> bool:
+    return all(isinstance(thing.get(key), str) and thing[key] for key in ("id", "name"))
+
+
+def _objects(members: Any) -> Iterator[tuple[int, dict[str, Any]]]:
+    for index, member in enumerate(members if isinstance(members, list) else []):
+        if isinstance(member, dict):
+            yield index, member

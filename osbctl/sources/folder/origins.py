@@ -1,0 +1,68 @@
+"""Where each value of a composed catalog came from, through defaults, overlays and bundling."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from osbctl.findings import Location, Path
+    from osbctl.sources.folder.parts import Part
+
+    Origin: TypeAlias = tuple[Part, Path]
+    """A file, and the path of a value in it."""
+
+
+class Origins:
+    """Remembers origins at the seams only: below a seam, paths run in parallel.
+
+    A seam is a whole object (a plan taken from a file of its own), or a key of an object (one that an
+    overlay or a default has set). Objects are told apart by identity, so that moving one in a list
+    keeps its origin; they live as long as the composed catalog, which this holds.
+    """
+
+    def __init__(self, data: dict[str, Any], origin: Origin) -> None:
+        self.data = data
+        self._top = origin
+        self._objects: dict[int, Origin] = {}
+        self._keys: dict[tuple[int, str], Origin] = {}
+
+    def of_object(self, value: dict[str, Any], origin: Origin) -> None:
+        """Note that the object `value` came from `origin`."""
+        self._objects[id(value)] = origin
+
+    def of_key(self, container: dict[str, Any], key: str, origin: Origin) -> None:
+        """Note that the value at `key` of `container` came from `origin`."""
+        self._keys[id(container), key] = origin
+
+    def find(self, path: Path) -> Origin:
+        """The origin of the value at `path`; of a missing value, what its place would have been."""
+        value: Any = self.data
+        part, inside = self._top
+        for step in path:
+            below = _step(value, step)
+            known = self._keys.get((id(value), step)) if isinstance(step, str) else None
+            known = known or (self._objects.get(id(below)) if isinstance(below, dict) else None)
+            part, inside = known or (part, (*inside, step))
+            value = below
+        return part, inside
+
+    def locate(self, paths: Iterable[Path]) -> dict[Path, Location]:
+        """The places of all `paths` in the files that they came from; each file is gone through once."""
+        asked: dict[Part, dict[Path, Path]] = {}
+        for path in paths:
+            part, inside = self.find(path)
+            asked.setdefault(part, {})[path] = inside
+        found: dict[Path, Location] = {}
+        for part, inside_of in asked.items():
+            places = part.document.locate(set(inside_of.values()))
+            found.update({path: places[inside] for path, inside in inside_of.items()})
+        return found
+
+
+def _step(value: Any, step: str | int) -> Any:
+    try:
+        return value[step]
+    except (KeyError, IndexError, TypeError):
+        return None

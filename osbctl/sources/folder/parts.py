@@ -1,0 +1,109 @@
+"""The files of a source folder, each read once, and the guard that nothing outside of it is read."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from osbctl.errors import DocumentError
+from osbctl.findings import Finding, Severity
+from osbctl.sources.read import read_source
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from osbctl.findings import Path as ValuePath
+    from osbctl.sources.document import Document
+    from osbctl.sources.limits import Limits
+
+SUFFIXES = (".yaml", ".yml", ".json")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """One file of the folder, as it was read. `file` is its resolved path."""
+
+    file: Path
+    document: Document
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """What the file holds; not to be changed."""
+        return self.document.data
+
+
+class Problems:
+    """The findings of a composition, gathered so that one run tells them all."""
+
+    def __init__(self) -> None:
+        self.findings: list[Finding] = []
+
+    def add(self, rule: str, message: str, part: Part | None = None, path: ValuePath = (), hint: str = "") -> None:
+        """Note an error in the value at `path` of `part`."""
+        location = part.document.locate([path])[path] if part else None
+        self.findings.append(Finding(rule, Severity.ERROR, message, path, location, hint=hint))
+
+    def raise_any(self) -> None:
+        """Raise a DocumentError with what was gathered, if anything was."""
+        if self.findings:
+            raise DocumentError(tuple(self.findings))
+
+
+class Parts:
+    """The files of one source folder. Reads each at most once; refuses whatever leads out of it."""
+
+    def __init__(self, folder: Path, limits: Limits, problems: Problems) -> None:
+        self.folder = folder
+        self.problems = problems
+        self._limits = limits
+        self._root = folder.resolve()
+        self._read: dict[Path, Part | None] = {}
+
+    def read(self, file: Path) -> Part | None:
+        """The file, None (and a problem) where it cannot be read or leads out of the folder.
+
+        Raises:
+            SourceError: it is not there or may not be opened.
+        """
+        resolved = file.resolve()
+        if not resolved.is_relative_to(self._root):
+            self.problems.add("folder-escape", f"{file} leads out of the source folder", hint="keep it inside")
+            return None
+        if resolved not in self._read:
+            self._read[resolved] = self._part(file, resolved)
+        return self._read[resolved]
+
+    def read_any(self, file: Path) -> Part | None:
+        """As `read`, for a file that the user named and that may stand anywhere: an overlay."""
+        return self._part(file, file.resolve())
+
+    def optional(self, stem: str) -> Part | None:
+        """The file of that stem at the top of the folder, None where there is none."""
+        for suffix in SUFFIXES:
+            file = self.folder / (stem + suffix)
+            if file.is_file():
+                return self.read(file)
+        return None
+
+    def files(self, *below: str) -> dict[str, Path]:
+        """The YAML and JSON files in a folder of the folder by stem, sorted; two of one stem are a problem."""
+        found: dict[str, Path] = {}
+        folder = self.folder.joinpath(*below)
+        names = sorted(entry.name for entry in folder.iterdir()) if folder.is_dir() else []
+        for name in names:
+            stem, suffix = os.path.splitext(name)  # noqa: PTH122  # a stem may hold dots
+            if suffix not in SUFFIXES or stem.startswith("."):
+                continue
+            if stem in found:
+                self.problems.add("folder-two-files", f"{folder / name} and {found[stem].name} are one thing twice")
+            found[stem] = folder / name
+        return found
+
+    def _part(self, file: Path, resolved: Path) -> Part | None:
+        try:
+            # The ./ keeps a name such as "-" or "a:b" from meaning something else.
+            return Part(resolved, read_source(str(file), limits=self._limits))
+        except DocumentError as error:
+            self.problems.findings.extend(error.findings)
+            return None

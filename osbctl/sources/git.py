@@ -1,0 +1,64 @@
+"""A file as it stood in a revision of a git repository."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from typing import TYPE_CHECKING
+
+from osbctl.errors import SourceError
+
+if TYPE_CHECKING:
+    from osbctl.sources.limits import Limits
+
+
+def read_blob(revision: str, path: str, limits: Limits) -> bytes:
+    """The bytes of `path` in `revision`; the path counts from the top of the repository, or from here.
+
+    Raises:
+        SourceError: no git, no repository, no such revision, no such file in it.
+        DocumentError: it is larger than the limit.
+    """
+    if revision.startswith("-"):
+        raise SourceError(f"{revision}:{path}: there is no such file, and no revision begins with a dash")
+    for name in (f"{revision}:{path}", f"{revision}:./{path}"):
+        size = _git("cat-file", "-s", name)
+        if size is not None:
+            return _blob(name, int(size), limits)
+    raise _missing(revision, path)
+
+
+def _blob(name: str, size: int, limits: Limits) -> bytes:
+    if size > limits.bytes:
+        from osbctl.sources.read import too_large
+
+        raise too_large(name, limits)
+    data = _git("cat-file", "blob", name)
+    if data is None:
+        raise SourceError(f"{name}: this is a folder in that revision", "name a file in it")
+    return data
+
+
+def _missing(revision: str, path: str) -> SourceError:
+    name = f"{revision}:{path}"
+    if _git("rev-parse", "--git-dir") is None:
+        return SourceError(f"{name}: there is no such file, and this is not a git repository")
+    if _git("rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}") is not None:
+        return SourceError(
+            f"{name}: there is no {path} in {revision}", f"git ls-tree -r --name-only {revision} lists it"
+        )
+    if (_git("rev-parse", "--is-shallow-repository") or b"").strip() == b"true":
+        advice = f"the clone is shallow: git fetch --depth=1 origin {revision}, or git fetch --unshallow"
+    else:
+        advice = f"git fetch origin {revision}"
+    return SourceError(f"{name}: there is no such file, and no revision {revision} in this clone", advice)
+
+
+def _git(*arguments: str) -> bytes | None:
+    """What git prints, None where it fails."""
+    environment = {**os.environ, "LC_ALL": "C", "GIT_NO_LAZY_FETCH": "1", "GIT_OPTIONAL_LOCKS": "0"}
+    try:
+        done = subprocess.run(["git", *arguments], capture_output=True, env=environment, check=False)
+    except FileNotFoundError as error:
+        raise SourceError("git is not installed", "a source REV:path needs it") from error
+    return done.stdout if done.returncode == 0 else None

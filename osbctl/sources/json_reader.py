@@ -1,0 +1,397 @@
+"""JSON text (RFC 8259) to plain values, and places on demand.
+
+The standard library's scanner reads; what it would let pass (duplicate keys, NaN, numbers out of range, lone
+surrogates, depth) is noticed by its hooks, and only then a second, slower walk finds out where.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+from json.decoder import scanstring  # type: ignore[attr-defined]  # undocumented, but public since Python 2.6
+from typing import TYPE_CHECKING, Any
+
+from osbctl.errors import DocumentError
+from osbctl.findings import Finding, Severity
+from osbctl.sources.limits import allow_depth
+from osbctl.sources.text_lines import Lines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import NoReturn
+
+    from osbctl.findings import Location, Path
+    from osbctl.sources.limits import Limits
+
+MAX_PROBLEMS = 100
+"""So many faults of one text are told; more of the same would only hide the first."""
+
+
+class _Suspicion(Exception):  # noqa: N818  # not an error yet: the walk decides and says where
+    """A hook has seen something that the walk must look at."""
+
+
+def parse(text: str, name: str, limits: Limits) -> Any:
+    """The value that `text` holds.
+
+    Raises:
+        DocumentError: the text is no JSON, or JSON that readers disagree about.
+    """
+    if not text.strip(" \t\r\n"):
+        raise DocumentError((_finding("empty-document", "the document is empty", Lines(name, text).at(0)),))
+    try:
+        value = _decoded(text, limits.depth)
+    except (_Suspicion, ValueError):
+        _Walk(text, name, limits).raise_problems()
+    depth = _depth(value)
+    allow_depth(depth)
+    if depth > limits.depth or _may_hold_surrogates(text):
+        _Walk(text, name, limits).raise_if_any()
+    return value
+
+
+def _decoded(text: str, depth: int) -> Any:
+    try:
+        return _DECODER.decode(text)
+    except RecursionError:
+        nesting = _nesting(text)
+        if nesting > depth:
+            raise _Suspicion from None
+        allow_depth(nesting)
+        return _DECODER.decode(text)
+
+
+def locate(text: str, name: str, paths: Iterable[Path]) -> dict[Path, Location]:
+    """The places of `paths` in `text`, in one pass that skips whatever no path leads into."""
+    lines = Lines(name, text)
+    return {path: lines.at(offset) for path, offset in _Finder(text).offsets(paths).items()}
+
+
+def _finding(rule: str, message: str, place: Location, hint: str = "") -> Finding:
+    return Finding(rule, Severity.ERROR, message, (), place, hint=hint)
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) != len(pairs):
+        raise _Suspicion
+    return value
+
+
+def _refused(_: str) -> NoReturn:
+    raise _Suspicion
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if value - value != 0:
+        raise _Suspicion
+    return value
+
+
+def _whole(text: str) -> int:
+    if len(text) > MAX_DIGITS:
+        raise _Suspicion
+    return int(text)
+
+
+MAX_DIGITS = 4_300
+"""Longer integers are refused: it is what Python itself takes, since reading them costs quadratic time."""
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_refused, parse_float=_finite, parse_int=_whole)
+
+
+def _depth(value: Any) -> int:
+    """The levels of nesting of a value that was read, without recursion."""
+    depth, level = 0, [value] if isinstance(value, dict | list) else []
+    while level:
+        depth += 1
+        level = [
+            item
+            for container in level
+            for item in (container.values() if type(container) is dict else container)
+            if type(item) is dict or type(item) is list
+        ]
+    return depth
+
+
+def _nesting(text: str) -> int:
+    """The levels of nesting, told from the brackets outside of strings."""
+    level = deepest = 0
+    for match in _STRUCTURE.finditer(text):
+        if match[0] in ("[", "{"):
+            level += 1
+            deepest = max(deepest, level)
+        elif match[0] in ("]", "}"):
+            level -= 1
+    return deepest
+
+
+_STRUCTURE = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
+
+
+def _may_hold_surrogates(text: str) -> bool:
+    return "\\ud" in text or "\\uD" in text
+
+
+_SPACE = re.compile(r"[ \t\r\n]*")
+_NUMBER = re.compile(r"(-?(?:0|[1-9]\d*))(\.\d+)?([eE][-+]?\d+)?", re.ASCII)
+_LITERALS = ("true", "false", "null")
+
+
+class _Walk:
+    """Goes through a text that is suspect, token by token, and says what is wrong and where.
+
+    Iterative, so that depth cannot hurt it. Stops at the first fault of syntax, since what follows
+    would be guesswork; faults that leave the structure whole are gathered.
+    """
+
+    def __init__(self, text: str, name: str, limits: Limits) -> None:
+        self._text = text
+        self._lines = Lines(name, text)
+        self._depth = limits.depth
+        self._problems: list[Finding] = []
+
+    def raise_if_any(self) -> None:
+        """Raise what the walk finds, if anything.
+
+        Raises:
+            DocumentError: there is something.
+        """
+        with contextlib.suppress(_Suspicion):
+            self._walk()
+        if self._problems:
+            raise DocumentError(tuple(self._problems[:MAX_PROBLEMS]))
+
+    def raise_problems(self) -> NoReturn:
+        """Raise what the walk finds; there must be something."""
+        self.raise_if_any()
+        self._problem("syntax", "this is not JSON", 0)
+        raise DocumentError(tuple(self._problems))
+
+    def _problem(self, rule: str, message: str, offset: int, hint: str = "") -> None:
+        self._problems.append(_finding(rule, message, self._lines.at(offset), hint))
+
+    def _stop(self, rule: str, message: str, offset: int, hint: str = "") -> NoReturn:
+        self._problem(rule, message, offset, hint)
+        raise _Suspicion
+
+    def _walk(self) -> None:
+        stack: list[dict[str, int] | None] = []  # an object's keys with their offsets, None for an array
+        at = self._space(0)
+        while True:
+            character = self._text[at : at + 1]
+            if character in ("{", "["):
+                if len(stack) >= self._depth:
+                    message = f"nested deeper than {self._depth} levels"
+                    self._stop("nesting-too-deep", message, at, "raise the limit with --max-depth")
+                stack.append({} if character == "{" else None)
+                at = self._space(at + 1)
+                if self._text[at : at + 1] != ("}" if character == "{" else "]"):
+                    at = self._key(at, stack[-1])
+                    continue
+            else:
+                at = self._scalar(at)
+                at = self._space(at)
+            while stack:
+                closing = "]" if stack[-1] is None else "}"
+                character = self._text[at : at + 1]
+                if character == ",":
+                    at = self._key(self._space(at + 1), stack[-1], after_comma=True)
+                    break
+                if character != closing:
+                    self._unclosed(at, closing)
+                stack.pop()
+                at = self._space(at + 1)
+            else:
+                if at < len(self._text):
+                    self._stop(*_trailing(self._text[at:]), at)
+                return
+
+    def _key(self, at: int, keys: dict[str, int] | None, after_comma: bool = False) -> int:
+        """Past the key and colon where an object's entry begins; where the value begins, either way."""
+        character = self._text[at : at + 1]
+        if after_comma and character in ("}", "]"):
+            comma = self._text.rindex(",", 0, at)
+            self._stop("syntax", "a comma before the closing bracket", comma, "JSON has none: remove the comma")
+        if keys is None:
+            return at
+        if character != '"':
+            self._stop(
+                "syntax",
+                f"a key in double quotes is expected, not {_shown(self._text, at)}",
+                at,
+                _quotes(character),
+            )
+        key, end = self._string(at)
+        if key in keys:
+            first = self._lines.at(keys[key])
+            message = (
+                f"the key {_short(key)} stands twice in one object; first at line {first.line}, column {first.column}"
+            )
+            self._problem("duplicate-key", message, at, "readers disagree about which one counts: remove one")
+        keys.setdefault(key, at)
+        colon = self._space(end)
+        if self._text[colon : colon + 1] != ":":
+            self._stop("syntax", f"a colon is expected after the key {_short(key)}", colon)
+        return self._space(colon + 1)
+
+    def _scalar(self, at: int) -> int:
+        text = self._text
+        if text.startswith('"', at):
+            return self._string(at)[1]
+        for word in _LITERALS:
+            if text.startswith(word, at):
+                return at + len(word)
+        for word in ("NaN", "Infinity", "-Infinity"):
+            if text.startswith(word, at):
+                self._problem("number-out-of-range", f"{word} is no JSON number", at, "write a number, or null")
+                return at + len(word)
+        match = _NUMBER.match(text, at)
+        if not match:
+            self._stop("syntax", f"a value is expected, not {_shown(text, at)}", at, _value_hint(text, at))
+        self._number(match, at)
+        return match.end()
+
+    def _number(self, match: re.Match[str], at: int) -> None:
+        whole, fraction, exponent = match.groups()
+        following = self._text[match.end() : match.end() + 1]
+        if following.isalnum() or following in (".", "_"):
+            self._stop(
+                "syntax",
+                f"this is no JSON number: {_shown(self._text, at)}",
+                at,
+                "no leading zeros, no hexadecimal",
+            )
+        if fraction is None and exponent is None:
+            if len(whole) > MAX_DIGITS:
+                message = f"an integer of {len(whole)} digits; at most {MAX_DIGITS} are read"
+                self._problem("number-out-of-range", message, at, "write it as a string")
+        elif abs(float(match[0])) == float("inf"):
+            message = f"{_short(match[0])} is larger than any number that readers keep"
+            self._problem("number-out-of-range", message, at, "write it as a string")
+
+    def _string(self, at: int) -> tuple[str, int]:
+        try:
+            value, end = scanstring(self._text, at + 1, True)
+        except ValueError as error:
+            offset = getattr(error, "pos", at)
+            if offset == at:
+                self._stop("syntax", "a string that is never closed", at, 'close it with "')
+            message = str(getattr(error, "msg", "a string is wrong")).removesuffix(" at")
+            self._stop(
+                "syntax",
+                f"{message[0].lower()}{message[1:]} in a string",
+                offset,
+                "escape it, as \\n or \\u0000",
+            )
+        if any("\ud800" <= character <= "\udfff" for character in value):
+            message = "half of a surrogate pair stands alone: this is no Unicode text"
+            self._problem("lone-surrogate", message, at, "write the whole character")
+        return value, end
+
+    def _unclosed(self, at: int, closing: str) -> NoReturn:
+        if at >= len(self._text):
+            self._stop("syntax", f"the document ends before its {closing!r}", max(at - 1, 0), "is it cut short?")
+        hint = "is a comma missing?" if self._text[at] in '"{[-0123456789tfn' else _value_hint(self._text, at)
+        self._stop("syntax", f"a comma or {closing!r} is expected, not {_shown(self._text, at)}", at, hint)
+
+    def _space(self, at: int) -> int:
+        match = _SPACE.match(self._text, at)
+        return match.end() if match else at
+
+
+def _trailing(rest: str) -> tuple[str, str]:
+    if rest[0] in "{[":
+        return "several-documents", "a second document begins here; a catalog is one"
+    return "syntax", f"text after the end of the document: {_shown(rest, 0)}"
+
+
+def _shown(text: str, at: int) -> str:
+    return _short(text[at : at + 20].split("\n")[0]) if at < len(text) else "the end of the document"
+
+
+def _short(text: str) -> str:
+    return repr(text if len(text) <= 60 else text[:57] + "…")
+
+
+def _quotes(character: str) -> str:
+    return "JSON knows double quotes only" if character == "'" else ""
+
+
+def _value_hint(text: str, at: int) -> str:
+    if text[at : at + 2] in ("//", "/*") or text[at : at + 1] == "#":
+        return "JSON has no comments; YAML has"
+    for wrong, right in (("True", "true"), ("False", "false"), ("None", "null")):
+        if text.startswith(wrong, at):
+            return f"write {right}"
+    return _quotes(text[at : at + 1])
+
+
+class _Finder:
+    """Finds the offsets of paths, skipping with the C scanner whatever no path leads into."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._skip = json.JSONDecoder().scan_once  # type: ignore[attr-defined]  # as above
+        self._found: dict[Path, int] = {}
+
+    def offsets(self, paths: Iterable[Path]) -> dict[Path, int]:
+        tree: dict[Any, Any] = {}
+        wanted = list(paths)
+        for path in wanted:
+            branch = tree
+            for step in path:
+                branch = branch.setdefault(step, {})
+        start = self._space(0)
+        self._found[()] = start
+        self._value(start, tree, ())
+        return {path: self._nearest(path) for path in wanted}
+
+    def _nearest(self, path: Path) -> int:
+        while path not in self._found:
+            path = path[:-1]
+        return self._found[path]
+
+    def _value(self, at: int, tree: dict[Any, Any], path: Path) -> int:
+        if tree and self._text[at] == "{":
+            return self._object(at, tree, path)
+        if tree and self._text[at] == "[":
+            return self._array(at, tree, path)
+        return int(self._skip(self._text, at)[1])
+
+    def _object(self, at: int, tree: dict[Any, Any], path: Path) -> int:
+        at = self._space(at + 1)
+        while self._text[at] != "}":
+            key_at = at
+            key, at = scanstring(self._text, at + 1, True)
+            at = self._space(self._space(at) + 1)
+            below = tree.get(key)
+            if below is None:
+                at = int(self._skip(self._text, at)[1])
+            else:
+                self._found[(*path, key)] = key_at
+                at = self._value(at, below, (*path, key))
+            at = self._next(at)
+        return at + 1
+
+    def _array(self, at: int, tree: dict[Any, Any], path: Path) -> int:
+        at, index = self._space(at + 1), 0
+        while self._text[at] != "]":
+            below = tree.get(index)
+            if below is None:
+                at = int(self._skip(self._text, at)[1])
+            else:
+                self._found[(*path, index)] = at
+                at = self._value(at, below, (*path, index))
+            at, index = self._next(at), index + 1
+        return at + 1
+
+    def _next(self, at: int) -> int:
+        at = self._space(at)
+        return self._space(at + 1) if self._text[at] == "," else at
+
+    def _space(self, at: int) -> int:
+        match = _SPACE.match(self._text, at)
+        return match.end() if match else at

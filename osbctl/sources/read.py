@@ -1,0 +1,191 @@
+"""From the word that a user gave to a `Document`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+from osbctl.errors import DocumentError, SourceError
+from osbctl.findings import Finding, Location, Severity
+from osbctl.sources.document import Document
+from osbctl.sources.limits import Limits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import BinaryIO
+
+    from osbctl.findings import Path
+    from osbctl.sources.document import Syntax
+
+DEFAULT_LIMITS = Limits()
+
+
+def read_source(
+    source: str, *, limits: Limits = DEFAULT_LIMITS, at: str = "", stdin_filename: str | None = None
+) -> Document:
+    """Read a catalog from a path to JSON or YAML, a source folder, `-` for standard input, or `REV:path` in git.
+
+    A path that exists wins over a revision. `at` is the JSON pointer (RFC 6901) of the catalog inside of the
+    document. `stdin_filename` is what reports call standard input.
+
+    Raises:
+        SourceError: the source cannot be opened.
+        DocumentError: what it holds cannot be read as an object.
+    """
+    if source == "-":
+        name = stdin_filename or "<stdin>"
+        return parse_document(_bounded(sys.stdin.buffer, name, limits), name, limits=limits, at=at)
+    try:
+        with open(source, "rb") as file:  # noqa: PTH123  # pathlib costs its import at every start
+            data = _bounded(file, source, limits)
+    except IsADirectoryError:
+        from osbctl.sources.folder import read_folder
+
+        return read_folder(source, limits=limits)
+    except (FileNotFoundError, NotADirectoryError):
+        data = _from_git(source, limits)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise SourceError(f"{source}: cannot be opened: {reason}") from error
+    return parse_document(data, source, limits=limits, at=at)
+
+
+def parse_document(data: bytes, name: str, *, limits: Limits = DEFAULT_LIMITS, at: str = "") -> Document:
+    """The document in `data`, which reports call `name`; its ending says JSON or YAML, its content has the last word.
+
+    Raises:
+        DocumentError: it cannot be read as an object.
+    """
+    text = _decoded(data, name)
+    value, syntax, notes = _parsed(text, name, limits)
+
+    def locate(paths: frozenset[Path]) -> dict[Path, Location]:
+        return _locate(syntax, text, name, paths)
+
+    if at or not isinstance(value, dict):
+        from osbctl.sources.pointer import below
+
+        return below(Document(name, value, syntax, locate, notes), at)
+    return Document(name, value, syntax, locate, notes)
+
+
+def _bounded(file: BinaryIO, name: str, limits: Limits) -> bytes:
+    data = file.read(limits.bytes + 1)
+    if len(data) > limits.bytes:
+        raise too_large(name, limits)
+    return data
+
+
+def too_large(name: str, limits: Limits) -> DocumentError:
+    """The error of a source that is larger than the limit."""
+    message = f"{name} is larger than {limits.bytes:,} bytes"
+    return DocumentError((_error("too-large", message, Location(name, 1, 1), "raise the limit with --max-bytes"),))
+
+
+def _error(rule: str, message: str, place: Location, hint: str = "") -> Finding:
+    return Finding(rule, Severity.ERROR, message, (), place, hint=hint)
+
+
+def _from_git(source: str, limits: Limits) -> bytes:
+    revision, colon, path = source.partition(":")
+    if colon and revision and path:
+        from osbctl.sources.git import read_blob
+
+        return read_blob(revision, path, limits)
+    raise SourceError(f"{source}: there is no such file", _close_names(source))
+
+
+def _close_names(source: str) -> str:
+    from difflib import get_close_matches
+
+    folder, name = os.path.split(source)
+    try:
+        names = os.listdir(folder or os.curdir)  # noqa: PTH208  # as above
+    except OSError:
+        return f"there is no folder {folder} either"
+    close = get_close_matches(name, names, n=1)
+    return f"did you mean {os.path.join(folder, close[0])}?" if close else ""  # noqa: PTH118
+
+
+def _decoded(data: bytes, name: str) -> str:
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff") or data[1:2] == b"\0" or data[:1] == b"\0":
+        raise DocumentError(
+            (
+                _error(
+                    "encoding",
+                    "the text is UTF-16 or UTF-32, not UTF-8",
+                    Location(name, 1, 1),
+                    "save it as UTF-8",
+                ),
+            )
+        )
+    try:
+        return data.removeprefix(b"\xef\xbb\xbf").decode("utf-8")
+    except UnicodeDecodeError as error:
+        from osbctl.sources.text_lines import Lines
+
+        readable = data.decode("utf-8", "replace").removeprefix("\ufeff")
+        offset = len(data[: error.start].removeprefix(b"\xef\xbb\xbf").decode("utf-8"))
+        message = f"the byte 0x{data[error.start]:02x} is not UTF-8"
+        place = Lines(name, readable).at(offset)
+        raise DocumentError((_error("encoding", message, place, "save the text as UTF-8"),)) from error
+
+
+def _parsed(text: str, name: str, limits: Limits) -> tuple[Any, Syntax, tuple[Finding, ...]]:
+    named = _named_syntax(name)
+    looks = _looks(text)
+    if named == "json" or (named is None and looks == "json"):
+        if named == "json" and looks == "yaml":
+            value, notes = _yaml(text, name, limits)
+            return value, "yaml", (*notes, _mismatch(name, "JSON", "YAML"))
+        from osbctl.sources import json_reader
+
+        return json_reader.parse(text, name, limits), "json", ()
+    if named == "yaml" and looks == "json":
+        from osbctl.sources import json_reader
+
+        try:
+            return json_reader.parse(text, name, limits), "json", (_mismatch(name, "YAML", "JSON"),)
+        except DocumentError:
+            pass  # a YAML flow mapping, or worse: YAML has the say over its own file
+    value, notes = _yaml(text, name, limits)
+    return value, "yaml", notes
+
+
+def _yaml(text: str, name: str, limits: Limits) -> tuple[Any, tuple[Finding, ...]]:
+    from osbctl.sources import yaml_reader
+
+    return yaml_reader.parse(text, name, limits)
+
+
+def _named_syntax(name: str) -> Syntax | None:
+    lower = name.lower()
+    if lower.endswith(".json"):
+        return "json"
+    return "yaml" if lower.endswith((".yaml", ".yml")) else None
+
+
+def _looks(text: str) -> Syntax | None:
+    """What the beginning of a text says of it: JSON by a bracket, YAML by a key, a comment, an item or `---`."""
+    start = text.lstrip(" \t\r\n\ufeff")
+    if start[:1] in ("{", "["):
+        return "json"
+    line = start.split("\n", 1)[0]
+    key_like = ":" in line and line[:1].isalpha()
+    return "yaml" if key_like or line.startswith(("#", "---", "- ", "%YAML")) else None
+
+
+def _mismatch(name: str, named: str, held: str) -> Finding:
+    message = f"named as {named}, but holds {held}; read as {held}"
+    return Finding("format-mismatch", Severity.INFO, message, (), Location(name, 1, 1), hint="rename the file")
+
+
+def _locate(syntax: Syntax, text: str, name: str, paths: Iterable[Path]) -> dict[Path, Location]:
+    if syntax == "json":
+        from osbctl.sources import json_reader
+
+        return json_reader.locate(text, name, paths)
+    from osbctl.sources import yaml_places
+
+    return yaml_places.locate(text, name, paths)

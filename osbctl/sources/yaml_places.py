@@ -1,0 +1,117 @@
+"""The places of paths in YAML text: one pass over the events that keeps only what may be asked for.
+
+A value that came through an alias or a merge key is placed where it was written down: at the anchor's own text.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import yaml
+from yaml import (
+    AliasEvent,
+    MappingEndEvent,
+    MappingStartEvent,
+    ScalarEvent,
+    SequenceEndEvent,
+    SequenceStartEvent,
+)
+
+from osbctl.sources.text_lines import Lines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from osbctl.findings import Location, Path
+
+
+class _Place:
+    """The mark of a value (an entry's is that of its key) and the places below it that are kept."""
+
+    __slots__ = ("below", "mark")
+
+    def __init__(self, mark: Any, below: dict[Any, _Place] | None = None) -> None:
+        self.mark = mark
+        self.below: dict[Any, _Place] = {} if below is None else below
+
+
+def locate(text: str, name: str, paths: Iterable[Path]) -> dict[Path, Location]:
+    """The places of `paths` in `text`, which must be what the reader has read without an error."""
+    wanted = list(paths)
+    tree: dict[Any, Any] = {}
+    for path in wanted:
+        branch = tree
+        for step in path:
+            branch = branch.setdefault(step, {})
+    loader = yaml.CSafeLoader(text)
+    try:
+        loader.get_event()
+        loader.get_event()
+        top = _Pass(loader.get_event).value(loader.get_event(), tree, False)
+    finally:
+        loader.dispose()
+    lines = Lines(name, text)
+    return {path: _at(_nearest(top, path), lines) for path in wanted}
+
+
+def _nearest(place: _Place, path: Path) -> Any:
+    for step in path:
+        below = place.below.get(step)
+        if below is None:
+            break
+        place = below
+    return place.mark
+
+
+def _at(mark: Any, lines: Lines) -> Location:
+    return lines.at_line(mark.line + 1, mark.column + 1)
+
+
+class _Pass:
+    """One pass. Recursive: the reader has held the depth to its limit already."""
+
+    def __init__(self, get: Any) -> None:
+        self._get = get
+        self._anchors: dict[str, _Place] = {}
+
+    def value(self, event: Any, tree: dict[Any, Any] | None, keep: bool) -> _Place:
+        """The place of the value that begins with `event`, and those below it that are in `tree` or to `keep`."""
+        kind = type(event)
+        if kind is AliasEvent:
+            anchored = self._anchors.get(event.anchor)
+            return _Place(event.start_mark, anchored.below if anchored else None)
+        keep = keep or event.anchor is not None
+        place = _Place(event.start_mark)
+        if event.anchor is not None:
+            self._anchors[event.anchor] = place
+        if kind is MappingStartEvent:
+            self._mapping(place, tree, keep)
+        elif kind is SequenceStartEvent:
+            self._sequence(place, tree, keep)
+        return place
+
+    def _mapping(self, place: _Place, tree: dict[Any, Any] | None, keep: bool) -> None:
+        merged: list[_Place] = []
+        while type(event := self._get()) is not MappingEndEvent:
+            key = event.value if type(event) is ScalarEvent else None
+            if key == "<<" and event.implicit[0]:
+                base = self.value(self._get(), None, True)
+                # A list of bases is a sequence: its entries are the mappings.
+                merged += [base] if not all(isinstance(k, int) for k in base.below) else base.below.values()
+                continue
+            if type(event) is AliasEvent:
+                key = None
+            below = self.value(self._get(), tree.get(key) if tree else None, keep)
+            if keep or (tree and key in tree):
+                place.below.setdefault(key, _Place(event.start_mark, below.below))
+        for base in merged:
+            for key, inherited in base.below.items():
+                place.below.setdefault(key, inherited)
+
+    def _sequence(self, place: _Place, tree: dict[Any, Any] | None, keep: bool) -> None:
+        index = 0
+        while type(event := self._get()) is not SequenceEndEvent:
+            below = self.value(event, tree.get(index) if tree else None, keep)
+            if keep or (tree and index in tree):
+                place.below[index] = below
+            index += 1

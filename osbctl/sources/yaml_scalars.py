@@ -1,0 +1,62 @@
+"""What a plain YAML scalar means: the core schema of YAML 1.2 (10.3.2), and where YAML 1.1 readers differ."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+CONSTANTS: dict[str, Any] = {
+    **dict.fromkeys(("", "~", "null", "Null", "NULL")),
+    **dict.fromkeys(("true", "True", "TRUE"), True),
+    **dict.fromkeys(("false", "False", "FALSE"), False),
+}
+
+NUMERIC = frozenset("0123456789+-.")
+"""What a plain scalar that is no string, and none of the constants, begins with."""
+
+BOOLEANS_OF_1_1 = frozenset(
+    form for word in ("y", "n", "yes", "no", "on", "off") for form in (word, word.capitalize(), word.upper())
+)
+
+_INTEGER = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
+_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+_NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
+
+_OTHERWISE_IN_1_1 = (
+    (re.compile(r"[-+]?0[0-9]+"), "an octal number"),
+    (re.compile(r"0o[0-7]+"), "a string"),
+    (re.compile(r"[-+]?0b[01_]+"), "a binary number"),
+    (re.compile(r"[-+]?(?=[0-9_]*_)[0-9][0-9_]*(?:\.[0-9_]*)?"), "a number"),
+    (re.compile(r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?"), "a number of base 60"),
+    (re.compile(r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:[Tt \t].*)?"), "a date"),
+    (re.compile(r"[-+]?(?:[0-9]+\.?|\.?[0-9]+)[eE][0-9]+|[-+]?[0-9]+[eE][-+]?[0-9]+"), "a string"),
+)
+
+
+class OutOfRange(ValueError):  # noqa: N818  # reads as what it says of the scalar
+    """A number that JSON cannot hold."""
+
+
+def numeric(text: str, max_digits: int) -> Any:
+    """The int or float that a plain scalar stands for; `text` itself where it is none.
+
+    Raises:
+        OutOfRange: it is not finite, or has more digits than `max_digits`.
+    """
+    if _INTEGER.fullmatch(text):
+        if len(text) > max_digits:
+            raise OutOfRange(f"an integer of {len(text)} digits; at most {max_digits} are read")
+        return int(text, {"0o": 8, "0x": 16}.get(text[:2], 10))
+    if _FLOAT.fullmatch(text):
+        value = float(text)
+        if value - value != 0:
+            raise OutOfRange(f"{text[:60]} is larger than any number that readers keep")
+        return value
+    if _NOT_FINITE.fullmatch(text):
+        raise OutOfRange(f"{text} is no number that JSON can hold")
+    return text
+
+
+def seen_by_1_1(text: str) -> str:
+    """What a YAML 1.1 reader takes a plain numeric-looking scalar for where it differs; else empty."""
+    return next((meaning for pattern, meaning in _OTHERWISE_IN_1_1 if pattern.fullmatch(text)), "")

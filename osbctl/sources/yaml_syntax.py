@@ -1,0 +1,57 @@
+"""libyaml's complaints in words that help."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from osbctl.findings import Finding, Severity
+
+if TYPE_CHECKING:
+    from osbctl.findings import Location
+    from osbctl.sources.text_lines import Lines
+
+_UNPRINTABLE = re.compile(r"[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+_HINTS = {
+    "mapping values are not allowed in this context": "is the indentation right, or a text with a colon unquoted?",
+    "did not find expected key": "is the indentation that of the lines before, and every quote closed?",
+    "did not find expected '-' indicator": "is the indentation that of the items before?",
+    "could not find expected ':'": "is a colon missing after a key?",
+    "found unexpected end of stream": "is a quote or a bracket never closed?",
+    "did not find expected ',' or '}'": "is a comma, or the closing bracket, missing?",
+    "did not find expected ',' or ']'": "is a comma, or the closing bracket, missing?",
+}
+
+
+def syntax_finding(error: Any, text: str, lines: Lines) -> Finding:
+    """The finding for a `yaml.YAMLError`, in our words and at its place."""
+    mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+    if mark is None:
+        return _unprintable(text, lines)
+    place = lines.at_line(mark.line + 1, mark.column + 1)
+    problem = str(getattr(error, "problem", None) or "this is not YAML")
+    if problem == "found character that cannot start any token":
+        return _bad_start(place)
+    context = getattr(error, "context", None)
+    told = f"{problem}, {context}" if context else problem
+    begun = getattr(error, "context_mark", None)
+    if begun and begun.line != mark.line:
+        told += f" that began at line {begun.line + 1}"
+    return Finding("syntax", Severity.ERROR, f"not valid YAML: {told}", (), place, hint=_HINTS.get(problem, ""))
+
+
+def _bad_start(place: Location) -> Finding:
+    character = place.excerpt[place.column - 1 : place.column]
+    if character == "\t":
+        message, hint = "a tab stands where YAML wants spaces", "indent with spaces"
+    else:
+        message, hint = f"no value can begin with {character!r}", "put the text in quotes"
+    return Finding("syntax", Severity.ERROR, message, (), place, hint=hint)
+
+
+def _unprintable(text: str, lines: Lines) -> Finding:
+    match = _UNPRINTABLE.search(text)
+    place = lines.at(match.start() if match else 0)
+    what = f"the character U+{ord(match[0]):04X} is not allowed in YAML" if match else "this is not YAML"
+    return Finding("syntax", Severity.ERROR, what, (), place, hint="write it as an escape in double quotes")

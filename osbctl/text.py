@@ -1,0 +1,62 @@
+"""Text from outside made fit to be shown: no control characters, no terminal escapes, no overlong lines."""
+
+from __future__ import annotations
+
+import unicodedata
+
+ELLIPSIS = "…"
+
+_UNSAFE = {"Cc", "Cf", "Cs", "Cn", "Zl", "Zp"}
+"""Unicode categories that are shown as escapes: controls, direction marks, separators of lines."""
+
+_JOINERS = {"\u200d", "\ufe0f"}
+"""Format characters that emoji need and that do no harm."""
+
+
+def safe(text: str) -> str:
+    """`text` on one line, with whatever could steer a terminal or fool a reader shown as an escape."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(map(_shown, text))
+
+
+def excerpt(line: str, column: int, width: int = 100) -> tuple[str, int]:
+    """A piece of `line`, at most `width` characters, around `column` (from 1), and the caret's offset in it.
+
+    The offset counts terminal cells from 0, so that a caret put there stands under the right character, wide
+    ones and escaped ones before it included.
+    """
+    at = min(max(column - 1, 0), len(line))
+    start, end = 0, len(line)
+    if end > width:
+        start = max(0, min(at - width // 3, end - width))
+        end = start + width
+    before, after = _tabless(line[start:at]), _tabless(line[at:end])
+    head = ELLIPSIS if start else ""
+    shown = head + safe(before) + safe(after) + (ELLIPSIS if end < len(line) else "")
+    return shown, cells(head + safe(before))
+
+
+def cells(text: str) -> int:
+    """The terminal cells that `text` takes: two for a wide character, none for one that combines."""
+    if text.isascii():
+        return len(text)
+    return sum(_cells(character) for character in text)
+
+
+def _cells(character: str) -> int:
+    if unicodedata.combining(character) or character in _JOINERS:
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in ("W", "F") else 1
+
+
+def _shown(character: str) -> str:
+    if unicodedata.category(character) not in _UNSAFE or character in _JOINERS:
+        return character
+    named = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}.get(character)
+    code = ord(character)
+    return named or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}")
+
+
+def _tabless(text: str) -> str:
+    return text.replace("\t", " ")

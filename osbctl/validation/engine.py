@@ -1,0 +1,58 @@
+"""Runs the rules over a catalog: one walk, each rule called with the objects of its scope."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from osbctl.catalog import PARAMETER_PLACES
+from osbctl.findings import Finding
+from osbctl.rule import Rule, Scope
+from osbctl.validation.node import Node
+from osbctl.validation.rules import load_checks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from osbctl.platforms import ApiVersion
+
+
+def run_rules(data: dict[str, Any], api_version: ApiVersion) -> list[Finding]:
+    """What the specification's rules and the advice say against the catalog `data`.
+
+    Rules see only what has the right shape: a wrong shape is the schema's finding, told once.
+    """
+    checks = _by_scope()
+    return [
+        Finding(rule.id, rule.severity, hit.message, hit.path, hint=hit.hint)
+        for scope, node in _nodes(Node(data, (), None, api_version))
+        for rule in checks[scope]
+        if rule.check
+        for hit in rule.check(node)
+    ]
+
+
+@cache
+def _by_scope() -> dict[Scope, tuple[Rule, ...]]:
+    rules = load_checks()
+    return {scope: tuple(rule for rule in rules if rule.scope is scope) for scope in Scope}
+
+
+def _nodes(catalog: Node) -> Iterator[tuple[Scope, Node]]:
+    yield Scope.CATALOG, catalog
+    for service in catalog.children("services"):
+        yield Scope.SERVICE, service
+        for plan in service.children("plans"):
+            yield Scope.PLAN, plan
+            for schema in _parameters(plan):
+                yield Scope.PARAMETERS, schema
+
+
+def _parameters(plan: Node) -> Iterator[Node]:
+    schemas = plan.child("schemas")
+    for outer, inner in PARAMETER_PLACES if schemas else ():
+        holder = schemas and schemas.child(outer)
+        holder = holder and holder.child(inner)
+        parameters = holder and holder.child("parameters")
+        if parameters:
+            yield parameters

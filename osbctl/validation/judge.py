@@ -1,0 +1,115 @@
+"""One document in, one judgement out: schema, rules and platforms put together.
+
+A fault is told once. Where a platform refuses what the specification already forbids, the
+platform's words join that finding; only a refusal of something that the specification allows
+stands as a finding of its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from osbctl.findings import Finding, Judgement, Severity, Verdict, VerdictKind
+from osbctl.platforms import Platform
+from osbctl.sources.pointer import find_catalog
+from osbctl.validation.engine import run_rules
+from osbctl.validation.platforms import judge_all
+from osbctl.validation.schema import check_house_schema, check_schema
+from osbctl.validation.selection import Selection
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from osbctl.findings import Path
+    from osbctl.sources.document import Document
+    from osbctl.validation.options import ValidationOptions
+    from osbctl.validation.platforms import Outcome
+
+
+def judge(document: Document, options: ValidationOptions, selection: Selection | None = None) -> Judgement:
+    """All that is to be said of `document`.
+
+    `selection` says which findings are wanted; pass one and the same to learn, over several documents,
+    which of its ignores matched nothing.
+
+    Raises:
+        ConfigError: a house schema is broken.
+    """
+    selection = selection or Selection(options)
+    outcomes = judge_all(document.data)
+    findings = [*document.notes, *_elsewhere(document.data), *_checked(document, options)]
+    findings = _with_refusals(findings, outcomes, options.platforms)
+    wanted = selection.of(findings, document.data)
+    verdicts = {platform: _verdict(outcome) for platform, outcome in outcomes.items()}
+    return Judgement(document.name, tuple(_located(wanted, document)), verdicts)
+
+
+def unreadable(name: str, findings: tuple[Finding, ...]) -> Judgement:
+    """The judgement of a source that cannot be opened or read; `findings` say why."""
+    return Judgement(name, findings, dict.fromkeys(Platform, Verdict(VerdictKind.UNREADABLE)))
+
+
+def _checked(document: Document, options: ValidationOptions) -> list[Finding]:
+    """What the schemas and the rules say; nothing of places that reading has spoken of as missing already."""
+    told = {note.path for note in document.notes if note.severity is Severity.ERROR}
+    found = check_schema(document.data, options.api_version)
+    found += run_rules(document.data, options.api_version)
+    for name, schema in options.house_schemas:
+        found += check_house_schema(document.data, schema, name)
+    return [finding for finding in found if not (finding.rule == "schema-required" and finding.path in told)]
+
+
+def _elsewhere(data: dict[str, Any]) -> list[Finding]:
+    """Where the top has no `services`, a word on where the catalog is."""
+    pointer = None if "services" in data else find_catalog(data)
+    if pointer is None:
+        return []
+    message = f"there is no `services` here, but a catalog stands at {pointer}"
+    return [Finding("catalog-elsewhere", Severity.ERROR, message, hint=f"add --at {pointer}")]
+
+
+def _with_refusals(
+    findings: list[Finding], outcomes: Mapping[Platform, Outcome], counted: frozenset[Platform]
+) -> list[Finding]:
+    """Join each refusal to the error at its place, or let it stand alone."""
+    place: dict[Path, int] = {}
+    for index, finding in enumerate(findings):
+        if finding.severity is Severity.ERROR:
+            place.setdefault(finding.path, index)
+    for platform, outcome in outcomes.items():
+        severity = Severity.ERROR if platform in counted else Severity.WARNING
+        for refusal in outcome.refusals:
+            if refusal.path in place:
+                at = place[refusal.path]
+                findings[at] = _joined(findings[at], platform, refusal.message, bool(outcome.messages))
+            else:
+                lone = Finding(refusal.rule, severity, refusal.message, refusal.path, refused_by=(platform,))
+                findings.append(lone)
+    return findings
+
+
+def _joined(finding: Finding, platform: Platform, words: str, own_words: bool) -> Finding:
+    refused_by = finding.refused_by if platform in finding.refused_by else (*finding.refused_by, platform)
+    messages = finding.platform_messages
+    if own_words and words not in messages:
+        messages = (*messages, words)
+    return replace(finding, refused_by=refused_by, platform_messages=messages)
+
+
+def _verdict(outcome: Outcome) -> Verdict:
+    return Verdict(outcome.kind, outcome.messages, len(outcome.refusals))
+
+
+def _located(findings: Iterable[Finding], document: Document) -> list[Finding]:
+    findings = list(findings)
+    paths = {finding.path for finding in findings if finding.location is None}
+    places = document.locate(paths) if paths else {}
+    located = [f if f.location else replace(f, location=places[f.path]) for f in findings]
+    return sorted(located, key=_reading_order)
+
+
+def _reading_order(finding: Finding) -> tuple[str, int, int, int, str, str]:
+    place = finding.location
+    where = (place.source, place.line, place.column) if place else ("", 0, 0)
+    return (*where, -finding.severity.rank, finding.rule, finding.message)

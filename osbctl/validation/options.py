@@ -1,0 +1,36 @@
+"""What a validation is asked to do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from osbctl.platforms import DEFAULT_API_VERSION, ApiVersion, Platform
+
+
+@dataclass(frozen=True, slots=True)
+class IgnoreAt:
+    """One entry that silences a rule for the service offering, and the service plan, of that *name*.
+
+    `service` or `plan` None stands for any.
+    """
+
+    rule: str
+    service: str | None = None
+    plan: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ValidationOptions:
+    """How to validate.
+
+    `platforms` are those whose refusals count as errors. `select` (None: all) and `ignore` hold rule ids;
+    `ignore_at` silences rules for named objects. `house_schemas` are the user's own JSON Schemas, each
+    with the name that reports call it.
+    """
+
+    api_version: ApiVersion = DEFAULT_API_VERSION
+    platforms: frozenset[Platform] = frozenset()
+    select: frozenset[str] | None = None
+    ignore: frozenset[str] = frozenset()
+    ignore_at: tuple[IgnoreAt, ...] = ()
+    house_schemas: tuple[tuple[str, object], ...] = ()

@@ -1,0 +1,59 @@
+"""What Korifi answers to a catalog: it validates nothing, but what it cannot decode it cannot take."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from osbctl.findings import VerdictKind
+from osbctl.validation.platforms import Outcome, Refusal
+from osbctl.validation.platforms.golang import field, objects, undecodable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_PLAN = {
+    "id": "string",
+    "name": "string",
+    "description": "string",
+    "metadata": "map",
+    "free": "bool",
+    "bindable": "bool",
+    "binding_rotatable": "bool",
+    "plan_updateable": "bool",
+    "schemas": "map",
+}
+_SHAPE = {
+    "services": [
+        {
+            "id": "string",
+            "name": "string",
+            "description": "string",
+            "bindable": "bool",
+            "bindings_retrievable": "bool",
+            "instances_retrievable": "bool",
+            "allow_context_updates": "bool",
+            "plan_updateable": "bool",
+            "tags": ["string"],
+            "requires": ["string"],
+            "metadata": "map",
+            "plans": [_PLAN],
+        }
+    ]
+}
+
+
+def judge(data: dict[str, Any]) -> Outcome:
+    """What Korifi does with the catalog `data`."""
+    undecoded = tuple(undecodable(data, _SHAPE, "korifi", "Korifi"))
+    if undecoded:
+        return Outcome(VerdictKind.REFUSES, undecoded)
+    panics = tuple(_panics(data))
+    return Outcome(VerdictKind.CRASHES if panics else VerdictKind.ACCEPTS, panics)
+
+
+def _panics(data: dict[str, Any]) -> Iterator[Refusal]:
+    for service, path in objects(data, "services", ()):
+        metadata = field(service, "metadata") or {}
+        if not isinstance(metadata.get("documentationUrl", ""), str):
+            told = "Korifi's controller panics on a documentationUrl that is no string"
+            yield Refusal("korifi-crash", (*path, "metadata", "documentationUrl"), told)

@@ -1,0 +1,106 @@
+"""Ids and names are unique where the specification wants them so."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from osbctl.findings import Severity
+from osbctl.platforms import Platform
+from osbctl.rule import Category, Scope, rule
+from osbctl.validation.rules.placeholders import holds_placeholder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from osbctl.validation.node import Hit, Node
+
+
+@rule(
+    "id-duplicate",
+    severity=Severity.ERROR,
+    category=Category.SPEC,
+    refused_by=(Platform.CLOUD_FOUNDRY,),
+    source="OSB 2.14, Service Offering Object and Service Plan Object: id MUST be globally unique",
+)
+def id_duplicate(catalog: Node) -> Iterator[Hit]:
+    """An id is used twice in the catalog.
+
+    Platforms know a service offering and a plan by its id alone: with two of the same id, one of them cannot be
+    ordered, or hides the other. A plan's id must differ from a service offering's, too.
+
+    Bad::
+
+        plans:
+          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small.}
+          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: large, description: Large.}
+
+    Good::
+
+        plans:
+          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small.}
+          - {id: A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13, name: large, description: Large.}
+    """
+    things = [thing for service in catalog.children("services") for thing in (service, *service.children("plans"))]
+    for thing, first in _repeated(things, "id"):
+        yield thing.hit(f"the id of {thing.label} is already that of {first.label}", "id", "give it an id of its own")
+
+
+@rule(
+    "service-name-duplicate",
+    severity=Severity.ERROR,
+    category=Category.SPEC,
+    refused_by=(Platform.CLOUD_FOUNDRY, Platform.SERVICE_MANAGER),
+    source="OSB 2.14, Service Offering Object: name MUST be unique across all service offerings of the broker",
+)
+def service_name_duplicate(catalog: Node) -> Iterator[Hit]:
+    """Two service offerings share a name.
+
+    Users order a service offering by its name; with two of the same name the platform cannot tell which is meant.
+    """
+    for service, first in _repeated(catalog.children("services"), "name"):
+        yield service.hit(f"the service name {service.label} is already used by {_place(first)}", "name", "rename one")
+
+
+@rule(
+    "plan-name-duplicate",
+    severity=Severity.ERROR,
+    category=Category.SPEC,
+    scope=Scope.SERVICE,
+    refused_by=(Platform.CLOUD_FOUNDRY, Platform.SERVICE_MANAGER),
+    source="OSB 2.14, Service Plan Object: name MUST be unique within the service offering",
+)
+def plan_name_duplicate(service: Node) -> Iterator[Hit]:
+    """Two plans of one service offering share a name.
+
+    Users order a plan by the service's name and the plan's; with two of the same name the platform cannot tell
+    which one is meant.
+
+    Bad::
+
+        plans:
+          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small.}
+          - {id: A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13, name: small, description: Large.}
+
+    Good::
+
+        plans:
+          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small.}
+          - {id: A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13, name: large, description: Large.}
+    """
+    for plan, first in _repeated(service.children("plans"), "name"):
+        yield plan.hit(f"the plan name {plan.label} is already used by {_place(first)}", "name", "rename one of them")
+
+
+def _repeated(things: Iterable[Node], key: str) -> Iterator[tuple[Node, Node]]:
+    """Each thing whose `key` an earlier one has, with the first of them; unresolved placeholders do not count."""
+    seen: dict[str, Node] = {}
+    for thing in things:
+        value = thing.text(key)
+        if value and not holds_placeholder(value):
+            first = seen.setdefault(value, thing)
+            if first is not thing:
+                yield thing, first
+
+
+def _place(thing: Node) -> str:
+    return f"number {int(thing.path[-1]) + 1}"

@@ -1,0 +1,211 @@
+"""What ids, names and descriptions look like."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from osbctl.findings import Severity
+from osbctl.platforms import ApiVersion, Platform
+from osbctl.rule import Category, Scope, rule
+from osbctl.validation.rules.placeholders import holds_placeholder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from osbctl.validation.node import Hit, Node
+
+MAX_LENGTH = 255
+"""Characters that every platform stores of an id or a name (OSB 2.14, Guidance for string lengths)."""
+
+_LOWER = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")
+_FRIENDLY = _LOWER | frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZ.")
+_HEX = frozenset("0123456789abcdefABCDEF")
+
+
+def _things(catalog: Node) -> Iterator[Node]:
+    for service in catalog.children("services"):
+        yield service
+        yield from service.children("plans")
+
+
+@rule(
+    "text-blank",
+    severity=Severity.ERROR,
+    category=Category.SPEC,
+    refused_by=(Platform.CLOUD_FOUNDRY,),
+    source="OSB 2.14, Catalog Management: id, name and description MUST be non-empty strings",
+)
+def text_blank(catalog: Node) -> Iterator[Hit]:
+    """An id, a name or a description holds nothing but white space.
+
+    Users would see nothing; Cloud Foundry takes it for missing.
+    """
+    for thing in _things(catalog):
+        for key in ("id", "name", "description"):
+            value = thing.text(key)
+            if value and not value.strip():
+                yield thing.hit(f"{key} of {thing.label} is blank", key, "write what users should read")
+
+
+@rule(
+    "name-characters",
+    severity=Severity.ERROR,
+    category=Category.SPEC,
+    source="OSB 2.13 and 2.14, Catalog Management: a CLI-friendly name has only letters, digits, dots, hyphens",
+)
+def name_characters(catalog: Node) -> Iterator[Hit]:
+    """A name has characters that API versions up to 2.14 forbid.
+
+    Up to 2.13 a name has lower-case letters, digits and hyphens; 2.14 adds capitals and dots; from 2.15 on any
+    character may stand there.
+    """
+    version = catalog.api_version
+    if version > ApiVersion.V2_14:
+        return
+    allowed = _LOWER if version == ApiVersion.V2_13 else _FRIENDLY
+    words = "lower-case letters, digits and hyphens" if version == ApiVersion.V2_13 else "letters, digits, . and -"
+    for thing, wrong in _names_beyond(catalog, allowed):
+        message = f"the name {thing.label} has {wrong!r}: up to API version {version} a name has {words}"
+        yield thing.hit(message, "name", "rename it, or check with --api-version 2.15")
+
+
+@rule(
+    "name-not-cli-friendly",
+    severity=Severity.WARNING,
+    category=Category.ADVICE,
+    source="OSB 2.15, Service Offering Object: a CLI-friendly name is RECOMMENDED",
+)
+def name_not_cli_friendly(catalog: Node) -> Iterator[Hit]:
+    """A name must be quoted in a shell.
+
+    From API version 2.15 on it may hold any character, but people type it on command lines.
+    """
+    if catalog.api_version <= ApiVersion.V2_14:
+        return
+    for thing, wrong in _names_beyond(catalog, _FRIENDLY):
+        message = f"the name {thing.label} has {wrong!r}, which is awkward on a command line"
+        yield thing.hit(
+            message, "name", "use letters, digits, dots and hyphens; metadata.displayName may hold the rest"
+        )
+
+
+def _names_beyond(catalog: Node, allowed: frozenset[str]) -> Iterator[tuple[Node, str]]:
+    for thing in _things(catalog):
+        name = thing.text("name")
+        if name and name.strip() and not allowed.issuperset(name) and not holds_placeholder(name):
+            yield thing, next(character for character in name if character not in allowed)
+
+
+@rule(
+    "id-not-guid",
+    severity=Severity.INFO,
+    category=Category.ADVICE,
+    source="OSB 2.14, Service Offering Object: using a GUID is RECOMMENDED",
+)
+def id_not_guid(catalog: Node) -> Iterator[Hit]:
+    """An id is no GUID.
+
+    Ids must be unique in the whole world; a GUID is, without asking anybody. Do not change the id of what is
+    already published, though: to platforms it would be another thing.
+    """
+    for thing in _things(catalog):
+        value = thing.text("id")
+        if value and value.strip() and not holds_placeholder(value) and not _is_guid(value) and not _almost(value):
+            yield thing.hit(f"the id of {thing.label} is no GUID", "id", "keep it if it is published already")
+
+
+@rule(
+    "id-almost-guid",
+    severity=Severity.WARNING,
+    category=Category.ADVICE,
+    source="RFC 9562, section 4: 8-4-4-4-12 hexadecimal digits",
+)
+def id_almost_guid(catalog: Node) -> Iterator[Hit]:
+    """An id looks like a GUID, but is not one.
+
+    A digit too few, a letter that is not hexadecimal: likely a slip of the hand or of a copy. Platforms take
+    it, and then it must stay for ever.
+
+    Bad::
+
+        id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3BG
+
+    Good::
+
+        id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4
+    """
+    for thing in _things(catalog):
+        value = thing.text("id")
+        reason = _almost(value) if value and not holds_placeholder(value) and not _is_guid(value) else ""
+        if reason:
+            yield thing.hit(f"the id of {thing.label} is almost a GUID: {reason}", "id", "correct it before publishing")
+
+
+def _is_guid(text: str) -> bool:
+    groups = text.split("-")
+    return [len(group) for group in groups] == [8, 4, 4, 4, 12] and all(_HEX.issuperset(group) for group in groups)
+
+
+def _almost(text: str) -> str:
+    """Why a text that means to be a GUID is none; empty where it does not mean to be one."""
+    bare = text.strip("{} ")
+    if bare != text and _is_guid(bare):
+        return "braces or spaces stand around it"
+    if len(text) == 32 and _HEX.issuperset(text):
+        return "it has no hyphens"
+    groups = text.split("-")
+    if len(groups) != 5 or not 30 <= len(text) <= 42:
+        return ""
+    wrong = next((character for group in groups for character in group if character not in _HEX), None)
+    if wrong:
+        digits = sum(character in _HEX for group in groups for character in group)
+        return f"{wrong!r} is no hexadecimal digit" if digits >= 24 else ""
+    return f"its groups have {', '.join(str(len(group)) for group in groups)} digits, not 8, 4, 4, 4, 12"
+
+
+@rule(
+    "text-too-long",
+    severity=Severity.WARNING,
+    category=Category.ADVICE,
+    source="OSB 2.14, guidance for supported string lengths: at least 255 characters",
+)
+def text_too_long(catalog: Node) -> Iterator[Hit]:
+    """An id or a name is longer than 255 characters.
+
+    Platforms must store only so many.
+    """
+    for thing in _things(catalog):
+        for key in ("id", "name"):
+            if len(thing.text(key) or "") > MAX_LENGTH:
+                yield thing.hit(f"{key} has more than {MAX_LENGTH} characters", key, "shorten it")
+
+
+@rule(
+    "default-implicit",
+    severity=Severity.INFO,
+    category=Category.ADVICE,
+    scope=Scope.PLAN,
+    source="OSB 2.14, Service Plan Object; Service Catalog and Korifi default `free` to false, Korifi `bindable` too",
+)
+def default_implicit(plan: Node) -> Iterator[Hit]:
+    """A plan leaves `free` or `bindable` to the platform, and platforms differ.
+
+    The specification takes a plan for free where it does not say; Kubernetes Service Catalog and Korifi take it
+    for paid. Korifi takes a plan that does not say for not bindable, even where its service is.
+
+    Bad::
+
+        - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small.}
+
+    Good::
+
+        - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small., free: true, bindable: true}
+    """
+    missing = [key for key in ("free", "bindable") if key not in plan]
+    if "bindable" in missing and plan.parent and plan.parent.get("bindable") is not True:
+        missing.remove("bindable")  # false is what every platform makes of it
+    if missing:
+        told = " and ".join(missing)
+        yield plan.hit(
+            f"plan {plan.label} does not say {told}, and platforms differ in what they assume", hint="say it"
+        )

@@ -1,0 +1,75 @@
+"""Placeholders that some template language should have filled in."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from osbctl.findings import Severity
+from osbctl.rule import Category, rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from osbctl.findings import Path
+    from osbctl.validation.node import Hit, Node
+
+_PLACEHOLDER = re.compile(
+    r"\(\([\w./-]+\)\)|\{\{.*?\}\}|\$\{[^}]+\}|<%=?.*?%>|(?:^|(?<=[\s'\"]))%[sdv](?=$|[\s'\"])", re.DOTALL
+)
+_SIGNS = ("((", "{{", "${", "<%", "%")
+_LITERAL = {"pattern", "default", "examples", "enum", "const"}
+"""Keywords of a parameter schema whose text is the service's own: `${…}` there is likely meant."""
+
+
+def holds_placeholder(text: str) -> bool:
+    """Whether `text` holds what a template language should have replaced."""
+    return _found(text) is not None
+
+
+def _found(text: str) -> str | None:
+    if not any(sign in text for sign in _SIGNS):
+        return None
+    match = _PLACEHOLDER.search(text)
+    return match[0] if match else None
+
+
+@rule(
+    "placeholder-unresolved",
+    severity=Severity.WARNING,
+    category=Category.ADVICE,
+    source="BOSH and Concourse ((var)), Helm and Jinja {{ }}, shells ${VAR}, ERB <%= %>, printf %s",
+)
+def placeholder_unresolved(catalog: Node) -> Iterator[Hit]:
+    """A value still holds a placeholder of a template.
+
+    The platform would store it as it stands, an id for ever. Nothing else is said of a value with a placeholder:
+    what will stand there is not known.
+
+    Bad::
+
+        id: ((plan_id))
+
+    Good::
+
+        id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4
+    """
+    for path, text in _texts(catalog.value, ()):
+        placeholder = _found(text)
+        if placeholder:
+            shown = placeholder if len(placeholder) <= 40 else placeholder[:39] + "…"
+            yield catalog.hit(f"{shown!r} was not replaced", path, "render the template first")
+
+
+def _texts(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
+    """Every string in `value`, outside of what belongs to parameter schemas alone."""
+    stack: list[tuple[Path, Any]] = [(path, value)]
+    while stack:
+        here, item = stack.pop()
+        if isinstance(item, str):
+            yield here, item
+        elif isinstance(item, dict):
+            literal = "parameters" in here
+            stack += [((*here, key), inner) for key, inner in item.items() if not (literal and key in _LITERAL)]
+        elif isinstance(item, list):
+            stack += [((*here, index), inner) for index, inner in enumerate(item)]

@@ -1,0 +1,149 @@
+"""What Cloud Foundry's Cloud Controller refuses; `osbctl.validation.platforms.cloudfoundry` finds it."""
+
+from __future__ import annotations
+
+from osbctl.findings import Severity
+from osbctl.platforms import Platform
+from osbctl.rule import Category, describe
+
+_FOLDER = "Cloud Controller, lib/services/service_brokers/v2/"
+
+
+def _refusal(name: str, file: str, text: str) -> None:
+    describe(
+        f"cloudfoundry-{name}",
+        text,
+        severity=Severity.WARNING,
+        category=Category.PLATFORM,
+        source=_FOLDER + file,
+        refused_by=(Platform.CLOUD_FOUNDRY,),
+    )
+
+
+_refusal(
+    "crash",
+    "catalog.rb",
+    """Cloud Foundry crashes on this, and the operator reads "An unknown error occurred".
+
+    It does not check the shape of lists before it walks over them.
+
+    Bad::
+
+        services: null
+
+    Good::
+
+        services: []
+    """,
+)
+_refusal(
+    "no-service",
+    "catalog.rb",
+    """Cloud Foundry wants at least one service offering; the specification does not.
+
+    Bad::
+
+        services: []
+
+    Good::
+
+        services: [{name: postgres}]
+    """,
+)
+_refusal("service-ids", "catalog.rb", """Two service offerings have one id.""")
+_refusal("service-names", "catalog.rb", """Two service offerings have one name.""")
+_refusal("plan-ids", "catalog.rb, catalog_service.rb", """Two plans of the catalog have one id.""")
+_refusal("plan-names", "catalog_service.rb", """Two plans of a service offering have one name.""")
+_refusal("dashboard-client-ids", "catalog.rb", """Two dashboard clients have one id.""")
+_refusal("no-plan", "catalog_service.rb", """A service offering has no plan.""")
+_refusal(
+    "required",
+    "catalog_validation_helper.rb",
+    """A field that Cloud Foundry wants is missing, null or blank.
+
+    A string of nothing but white space, no-break spaces too, counts as missing.
+    """,
+)
+_refusal(
+    "type",
+    "catalog_validation_helper.rb",
+    """A field has a type that Cloud Foundry does not take.
+
+    It wants a boolean for `bindable`, strings for ids, names and descriptions, objects for metadata.
+    """,
+)
+_refusal("description-length", "catalog_validation_helper.rb", """A description has more than 10,000 characters.""")
+_refusal(
+    "tags",
+    "catalog_validation_helper.rb",
+    """The tags of a service offering have more than 2,048 characters.""",
+)
+_refusal(
+    "requires",
+    "catalog_service.rb",
+    """`requires` holds what Cloud Foundry does not know.
+
+    Bad::
+
+        requires: [syslog]
+
+    Good::
+
+        requires: [syslog_drain]
+    """,
+)
+_refusal(
+    "maintenance-info",
+    "catalog_plan.rb",
+    """`maintenance_info` is not as Cloud Foundry takes it.
+
+    A Semantic Version, a description, nothing else, and at most 2,000 characters as JSON.
+
+    Bad::
+
+        maintenance_info: {version: 1.2.3, public: true}
+
+    Good::
+
+        maintenance_info: {version: 1.2.3, description: A new base image.}
+    """,
+)
+_refusal("schema-size", "schema.rb", """A parameter schema has more than 65,536 characters as Rails writes JSON.""")
+_refusal(
+    "schema-dialect",
+    "schema.rb",
+    """A parameter schema is written for a draft that Cloud Foundry does not know.
+
+    It knows draft-01 to draft-04 and draft-06, under their http addresses. draft-07 and later are "custom meta
+    schemas" to it.
+
+    Bad::
+
+        parameters: {$schema: "http://json-schema.org/draft-07/schema#", type: object}
+
+    Good::
+
+        parameters: {$schema: "http://json-schema.org/draft-06/schema#", type: object}
+    """,
+)
+_refusal(
+    "schema-metaschema",
+    "schema.rb",
+    """A parameter schema is not valid under draft-04.
+
+    Cloud Foundry checks every schema against draft-04, whatever `$schema` says.
+
+    Bad::
+
+        parameters: {$schema: "http://json-schema.org/draft-06/schema#", exclusiveMinimum: 3}
+
+    Good::
+
+        parameters: {$schema: "http://json-schema.org/draft-04/schema#", minimum: 3, exclusiveMinimum: true}
+    """,
+)
+_refusal(
+    "schema-reference",
+    "schema.rb",
+    """A reference in a parameter schema leads outside of it, or nowhere.""",
+)

@@ -1,0 +1,63 @@
+"""The JSON Schemas applied: jsonschema-rs decides, jsonschema explains where there is something to explain."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from osbctl.errors import ConfigError
+from osbctl.resources import schemas_folder
+
+if TYPE_CHECKING:
+    from osbctl.findings import Finding
+    from osbctl.platforms import ApiVersion
+
+
+def check_schema(data: dict[str, Any], api_version: ApiVersion) -> list[Finding]:
+    """What the catalog schema of `api_version` says against `data`, in document order."""
+    if _decider(api_version)(data):
+        return []
+    from osbctl.validation.explain import explained
+
+    return explained(data, _load(api_version))
+
+
+def check_house_schema(data: dict[str, Any], schema: object, name: str) -> list[Finding]:
+    """What a schema of the user's own says against `data`; `name` is what reports call it.
+
+    Nothing is ever fetched.
+
+    Raises:
+        ConfigError: the schema is broken, or refers to something outside of itself.
+    """
+    from osbctl.validation.explain import broken, house_findings
+
+    try:
+        if reason := broken(schema):
+            raise ConfigError(f"house schema {name}: {reason}")
+        return house_findings(data, schema, name)
+    except RecursionError as error:
+        raise ConfigError(f"house schema {name}: its references go round in circles") from error
+
+
+@cache
+def _load(api_version: ApiVersion) -> Any:
+    import json
+
+    text = (schemas_folder() / f"catalog-{api_version}.json").read_text(encoding="utf-8")
+    return json.loads(text)
+
+
+@cache
+def _decider(api_version: ApiVersion) -> Any:
+    import jsonschema_rs
+
+    validator = jsonschema_rs.Draft7Validator(_load(api_version))
+
+    def decide(data: dict[str, Any]) -> bool:
+        try:
+            return validator.is_valid(data)
+        except ValueError:
+            return False  # nested deeper than it reads: jsonschema has the say
+
+    return decide

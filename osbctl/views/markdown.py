@@ -1,0 +1,64 @@
+"""A catalog as a page of GitHub-flavoured Markdown."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from osbctl.text import safe
+from osbctl.views import words
+from osbctl.views.parameters import parameters
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from osbctl.catalog import Catalog, ServiceOffering, ServicePlan
+
+_MARKUP = re.compile(r"([\\`*_{}\[\]()#+!|<>~&$@:-])")
+
+
+def lines(catalog: Catalog) -> Iterator[str]:
+    """The page, line by line. Text of the catalog is text, never markup, links included."""
+    for service in catalog.services:
+        yield f"## {_text(service.name) or '(no name)'}"
+        yield ""
+        yield _text(service.description)
+        yield ""
+        yield f"`{_code(service.id)}` — {_text(', '.join(words.facts(service)))}"
+        yield ""
+        yield from _plans(service)
+
+
+def _plans(service: ServiceOffering) -> Iterator[str]:
+    yield "| Plan | Description | Price | Bindable | Includes | Id |"
+    yield "|---|---|---|---|---|---|"
+    for plan in service.plans:
+        price = "<br>".join(map(_text, (words.price(plan), *words.costs(plan))))
+        includes = "<br>".join(map(_text, words.bullets(plan)))
+        cells = (_text(plan.name), _text(plan.description), price, words.yes(plan.bindable), includes)
+        yield f"| {' | '.join(cells)} | `{_code(plan.id)}` |"
+    yield ""
+    for plan in service.plans:
+        yield from _parameters(plan)
+
+
+def _parameters(plan: ServicePlan) -> Iterator[str]:
+    for place, schema in plan.parameters.items():
+        rows = list(parameters(schema))
+        if rows:
+            yield f"Parameters of plan {_text(plan.name)}, {_text(place)}:"
+            yield ""
+            yield "| Name | Type | Required | Default | Description |"
+            yield "|---|---|---|---|---|"
+            for row in rows:
+                cells = (row.name, row.type, words.yes(row.required), row.default, row.description)
+                yield f"| {' | '.join(map(_text, cells))} |"
+            yield ""
+
+
+def _text(text: str) -> str:
+    return _MARKUP.sub(r"\\\1", safe(text)).replace("\\<", "&lt;").replace("\\>", "&gt;").replace("\\&", "&amp;")
+
+
+def _code(text: str) -> str:
+    return safe(text).replace("`", "'").replace("|", "\\|")

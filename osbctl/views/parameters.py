@@ -1,0 +1,94 @@
+"""A parameter schema as a list that people read: name, type, required, default, description."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from osbctl.text import safe
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+MAX_LEVELS = 6
+"""Objects in objects are followed so deep; a schema that refers to itself has no end."""
+
+_BOUNDS = {
+    "minimum": "≥ {}",
+    "exclusiveMinimum": "> {}",
+    "maximum": "≤ {}",
+    "exclusiveMaximum": "< {}",
+    "minLength": "at least {} characters",
+    "maxLength": "at most {} characters",
+    "minItems": "at least {} items",
+    "maxItems": "at most {} items",
+    "pattern": "matches {}",
+    "format": "{}",
+}
+
+
+class Parameter(NamedTuple):
+    """One parameter; `name` has dots where it stands in objects. All text is safe to print."""
+
+    name: str
+    type: str
+    required: bool
+    default: str
+    description: str
+
+
+def parameters(schema: Mapping[str, Any]) -> Iterator[Parameter]:
+    """The parameters that `schema` describes, in its order; local references are followed."""
+    yield from _properties(schema, schema, "", 0)
+
+
+def _properties(root: Mapping[str, Any], schema: Mapping[str, Any], prefix: str, level: int) -> Iterator[Parameter]:
+    schema = _resolved(root, schema)
+    properties, required = schema.get("properties"), schema.get("required")
+    for name, inner in properties.items() if isinstance(properties, dict) else ():
+        inner = _resolved(root, inner) if isinstance(inner, dict) else {}
+        yield Parameter(
+            prefix + safe(name),
+            _type(root, inner),
+            isinstance(required, list) and name in required,
+            _value(inner["default"]) if "default" in inner else "",
+            safe(str(inner.get("description") or inner.get("title") or "")),
+        )
+        if level < MAX_LEVELS:
+            yield from _properties(root, inner, f"{prefix}{safe(name)}.", level + 1)
+
+
+def _type(root: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
+    kind = schema.get("type")
+    words = " or ".join(map(str, kind)) if isinstance(kind, list) else str(kind or "any")
+    items = schema.get("items")
+    if kind == "array" and isinstance(items, dict):
+        words = f"array of {_type(root, _resolved(root, items)) if '$ref' not in items else 'items'}"
+    choices = schema.get("enum")
+    if isinstance(choices, list):
+        words = " | ".join(_value(choice) for choice in choices)
+    bounds = [told.format(schema[key]) for key, told in _BOUNDS.items() if _is_bound(schema.get(key))]
+    return safe(", ".join([words, *bounds]))
+
+
+def _is_bound(value: Any) -> bool:
+    return isinstance(value, int | float | str) and not isinstance(value, bool)
+
+
+def _resolved(root: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What a local reference means, a bounded number of steps away; the schema itself where there is none."""
+    for _ in range(MAX_LEVELS):
+        reference = schema.get("$ref")
+        if not isinstance(reference, str) or not reference.startswith("#/"):
+            break
+        target: Any = root
+        for step in reference[2:].split("/"):
+            target = target.get(step.replace("~1", "/").replace("~0", "~")) if isinstance(target, dict) else None
+        if not isinstance(target, dict):
+            break
+        schema = target
+    return schema
+
+
+def _value(value: Any) -> str:
+    return safe(value) if isinstance(value, str) else safe(json.dumps(value, ensure_ascii=False))

@@ -1,0 +1,59 @@
+"""A catalog as tables for a terminal: one a service offering, a row a plan."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from osbctl.text import safe
+from osbctl.views import words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rich.console import Console, RenderableType
+
+    from osbctl.catalog import Catalog, ServiceOffering
+
+
+def show(catalog: Catalog, console: Console) -> None:
+    """Print `catalog` on `console`. Nothing is cut: long cells fold."""
+    for renderable in _parts(catalog):
+        console.print(renderable)
+
+
+def _parts(catalog: Catalog) -> Iterator[RenderableType]:
+    for service in catalog.services:
+        head = Text(safe(service.name) or "(no name)", style="bold")
+        head.append(f"  {safe(service.id)}", style="dim")
+        yield head
+        yield Text(safe(service.description))
+        yield Text(", ".join(words.facts(service)), style="dim")
+        yield _plans(service)
+    services, plans = len(catalog.services), sum(1 for _ in catalog.plans)
+    yield Text(f"{_plural(services, 'service offering')}, {_plural(plans, 'plan')}", style="dim")
+
+
+def _plans(service: ServiceOffering) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), header_style="bold")
+    table.add_column("Plan", overflow="fold", no_wrap=False)
+    table.add_column("Id", style="dim", overflow="fold", min_width=18)
+    table.add_column("Description", overflow="fold", ratio=2)
+    table.add_column("Price", overflow="fold")
+    table.add_column("Bindable")
+    table.add_column("Includes", overflow="fold", ratio=2)
+    for plan in service.plans:
+        price = Text(words.price(plan), style="green" if plan.free else "yellow")
+        for cost in words.costs(plan):
+            price.append(f"\n{cost}", style="default")
+        features = "\n".join(f"• {line}" for line in words.bullets(plan))
+        cells = (safe(plan.name), safe(plan.id), safe(plan.description))
+        table.add_row(*map(Text, cells), price, Text(words.yes(plan.bindable)), Text(features))
+    return table
+
+
+def _plural(count: int, word: str) -> str:
+    return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"

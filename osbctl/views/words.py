@@ -1,0 +1,59 @@
+"""The parts of a catalog in words, the same in every view. All text is safe to print."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from osbctl.text import safe
+
+if TYPE_CHECKING:
+    from osbctl.catalog import ServiceOffering, ServicePlan
+
+
+def costs(plan: ServicePlan) -> list[str]:
+    """The prices of a plan, such as `99 USD, 79 EUR / MONTHLY`."""
+    entries = plan.metadata.get("costs")
+    found = []
+    for entry in entries if isinstance(entries, list) else ():
+        if isinstance(entry, dict):
+            amount = entry.get("amount")
+            prices = amount.items() if isinstance(amount, dict) else ()
+            told = ", ".join(f"{number(price)} {safe(str(currency)).upper()}" for currency, price in prices)
+            unit = safe(str(entry.get("unit") or ""))
+            found.append(" / ".join(part for part in (told, unit) if part))
+    return found
+
+
+def number(value: Any) -> str:
+    """A number without needless zeros; anything else as text."""
+    return f"{value:g}" if isinstance(value, int | float) and abs(value) < 1e15 else safe(str(value))
+
+
+def bullets(plan: ServicePlan) -> list[str]:
+    """The feature lines of a plan."""
+    lines = plan.metadata.get("bullets")
+    return [safe(line) for line in lines if isinstance(line, str)] if isinstance(lines, list) else []
+
+
+def price(plan: ServicePlan) -> str:
+    """`free` or `paid`."""
+    return "free" if plan.free else "paid"
+
+
+def yes(value: bool) -> str:
+    """`yes` or `no`."""
+    return "yes" if value else "no"
+
+
+def headline(service: ServiceOffering) -> str:
+    """The name of a service offering with its id."""
+    return f"{safe(service.name)}  {safe(service.id)}"
+
+
+def facts(service: ServiceOffering) -> list[str]:
+    """What an offering says of itself beside its description, in short phrases."""
+    told = ["bindable" if service.bindable else "not bindable"]
+    told += ["plan can be changed"] if service.plan_updateable else []
+    told += ["shareable"] if service.metadata.get("shareable") is True else []
+    told += [f"tags: {', '.join(map(safe, service.tags))}"] if service.tags else []
+    return told

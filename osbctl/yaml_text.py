@@ -1,0 +1,46 @@
+"""JSON values as YAML text that every reader takes for the same values, YAML 1.1 readers too."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import yaml
+
+from osbctl.sources.yaml_scalars import CONSTANTS, NUMERIC
+
+
+class _Dumper(yaml.SafeDumper):
+    """Block style, keys in order, no aliases; a string is quoted where any reader could take it for something else."""
+
+    def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002  # the name of the base class
+        return True
+
+
+def _string(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
+    style = None
+    if "\n" in value and not value[0].isspace() and all(c.isprintable() or c == "\n" for c in value):
+        style = "|"
+    elif value in CONSTANTS or value[:1] in NUMERIC:
+        style = '"'
+    return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
+
+
+def _float(dumper: yaml.SafeDumper, value: float) -> yaml.ScalarNode:
+    text = repr(value)
+    if "e" in text and "." not in text:
+        text = text.replace("e", ".0e")
+    if "e" in text and "e-" not in text and "e+" not in text:
+        text = text.replace("e", "e+")
+    return dumper.represent_scalar("tag:yaml.org,2002:float", text)
+
+
+_Dumper.add_representer(str, _string)
+_Dumper.add_representer(float, _float)
+
+
+def dump(data: Any) -> str:
+    """The YAML text of a JSON value, ending with a newline; the same bytes for the same value."""
+    text: str = yaml.dump(
+        data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=10_000, default_flow_style=False
+    )
+    return text

@@ -1,0 +1,177 @@
+"""`osbctl validate` as a whole process: what people and pipelines see."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from osbctl.resources import catalogs_folder
+
+GOOD = str(catalogs_folder() / "interface-example.json")
+FAULTY = str(catalogs_folder() / "faulty.yaml")
+ROOT = Path(__file__).parents[2]
+
+
+def osbctl(*arguments: str, stdin: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "osbctl", *arguments],
+        input=stdin,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), **environment},
+        cwd=environment.pop("CWD", None),
+    )
+
+
+def test_a_good_catalog_passes() -> None:
+    done = osbctl("validate", GOOD)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Cloud Foundry               accepts" in done.stdout
+
+
+def test_a_faulty_catalog_fails_with_places() -> None:
+    done = osbctl("validate", FAULTY)
+    assert done.returncode == 1
+    assert f"{FAULTY}:" in done.stdout
+    assert ": error: " in done.stdout
+    assert "refuses (" in done.stdout
+
+
+def test_the_plain_call_and_the_call_with_options_say_the_same() -> None:
+    assert osbctl("validate", FAULTY).stdout == osbctl("validate", "--color", "auto", FAULTY).stdout
+
+
+@pytest.mark.parametrize(("option", "code"), [("error", 1), ("warning", 1), ("info", 1), ("never", 0)])
+def test_fail_on(option: str, code: int) -> None:
+    assert osbctl("validate", "--fail-on", option, FAULTY).returncode == code
+
+
+def test_standard_input_has_a_name() -> None:
+    text = Path(GOOD).read_text()
+    done = osbctl("validate", "-", "--stdin-filename", "x/y.json", "--format", "json", stdin=text)
+    assert json.loads(done.stdout)["documents"][0]["name"] == "x/y.json"
+
+
+def test_one_entry_a_source_even_of_those_that_cannot_be_read(tmp_path: Path) -> None:
+    broken = tmp_path / "broken.json"
+    broken.write_text('{"services": [,]}')
+    missing = str(tmp_path / "missing.json")
+    done = osbctl("validate", "--format", "json", GOOD, str(broken), missing)
+    assert done.returncode == 3
+    good, bad, gone = json.loads(done.stdout)["documents"]
+    assert good["platforms"]["cloudfoundry"]["verdict"] == "accepts"
+    assert bad["platforms"]["korifi"]["verdict"] == "unreadable"
+    assert bad["findings"][0]["location"]["line"] == 1
+    assert gone["platforms"]["kubernetes"]["verdict"] == "unreadable"
+    assert missing in gone["findings"][0]["message"]
+
+
+def test_a_syntax_error_is_a_finding(tmp_path: Path) -> None:
+    broken = tmp_path / "broken.json"
+    broken.write_text('{"services": [,]}')
+    done = osbctl("validate", str(broken))
+    assert done.returncode == 1
+    assert f"{broken}:1:15: error: " in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "told"),
+    [
+        (["validate"], 2, "Missing argument"),
+        (["validate", "--platfrom", "x", GOOD], 2, "--platform"),
+        (["validate", "--platform", "heroku", GOOD], 2, "cloudfoundry"),
+        (["validate", "--ignore", "plan-name-duplicat", GOOD], 2, "did you mean plan-name-duplicate?"),
+        (["valdate", GOOD], 2, "validate"),
+        (["rules", "plan-name-duplicat"], 2, "did you mean plan-name-duplicate?"),
+        (["validate", "no-such-file.yaml"], 3, "no-such-file.yaml"),
+        (["validate", "--config", "none.toml", GOOD], 3, "none.toml"),
+        (["validate", "--schema", "none.json", GOOD], 3, "none.json"),
+    ],
+)
+def test_wrong_use_gets_a_sentence(arguments: list[str], code: int, told: str) -> None:
+    done = osbctl(*arguments)
+    assert done.returncode == code
+    assert told in done.stdout + done.stderr
+    assert "Traceback" not in done.stdout + done.stderr
+
+
+def test_platform_makes_refusals_errors(tmp_path: Path) -> None:
+    file = tmp_path / "empty.json"
+    file.write_text('{"services": []}')
+    assert osbctl("validate", str(file)).returncode == 0
+    done = osbctl("validate", "--platform", "cloudfoundry", str(file))
+    assert done.returncode == 1
+    assert "Service broker must provide at least one service" in done.stdout
+
+
+def test_configuration_is_found_and_a_stale_ignore_is_named(tmp_path: Path) -> None:
+    (tmp_path / "osbctl.toml").write_text(
+        'fail-on = "never"\n[[ignore-at]]\nrule = "plan-name-duplicate"\nservice = "gone"\n'
+    )
+    done = osbctl("validate", FAULTY, CWD=str(tmp_path))
+    assert done.returncode == 0
+    assert "ignore-at of plan-name-duplicate for service 'gone' matched nothing" in done.stderr
+
+
+def test_a_house_schema_adds_its_findings(tmp_path: Path) -> None:
+    house = tmp_path / "house.json"
+    house.write_text('{"properties": {"services": {"maxItems": 0}}}')
+    done = osbctl("validate", "--schema", str(house), GOOD)
+    assert done.returncode == 1
+    assert "[house-schema]" in done.stdout
+
+
+def test_github_actions_gets_its_format_by_itself() -> None:
+    assert osbctl("validate", FAULTY, GITHUB_ACTIONS="true").stdout.startswith("::")
+
+
+def test_output_goes_to_a_file_whole(tmp_path: Path) -> None:
+    file = tmp_path / "report.json"
+    done = osbctl("validate", "-f", "json", "-o", str(file), FAULTY)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert json.loads(file.read_text())["version"] == 1
+
+
+@pytest.mark.parametrize("environment", [{}, {"NO_COLOR": "1"}, {"FORCE_COLOR": "0"}, {"GITHUB_ACTIONS": "x"}])
+def test_a_pipe_gets_no_color(environment: dict[str, str]) -> None:
+    assert "\x1b" not in osbctl("validate", FAULTY, **environment).stdout
+    assert "\x1b" in osbctl("validate", "--color", "always", FAULTY, **environment).stdout
+    assert "\x1b" not in osbctl("validate", "--help", **environment).stdout
+
+
+def test_version_and_help() -> None:
+    assert osbctl("--version").stdout.startswith("osbctl ")
+    done = osbctl("--help")
+    assert done.returncode == 0
+    assert "validate" in done.stdout
+    assert osbctl().returncode in (0, 2)
+
+
+def loaded(*arguments: str) -> set[str]:
+    """The modules that a run of osbctl loads."""
+    code = (
+        "import sys, atexit, runpy\n"
+        f"sys.argv = ['osbctl', *{list(arguments)!r}]\n"
+        "atexit.register(lambda: print('\\nMODULES', *sys.modules))\n"
+        "runpy.run_module('osbctl', run_name='__main__')\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=False)
+    return set(done.stdout.rpartition("MODULES")[2].split())
+
+
+def test_start_up_loads_little() -> None:
+    assert not {"typer", "yaml", "rich", "jsonschema", "json"} & loaded("--version")
+    valid = loaded("validate", GOOD)
+    assert not {"typer", "yaml", "rich", "jsonschema", "waitress", "subprocess", "asyncio"} & valid
+    assert "jsonschema_rs" in valid
+
+
+def test_completion_offers_commands() -> None:
+    done = osbctl("", _OSBCTL_COMPLETE="complete_bash", COMP_WORDS="osbctl val", COMP_CWORD="1")
+    assert "validate" in done.stdout.split()

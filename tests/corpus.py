@@ -1,0 +1,20 @@
+"""Real catalogs and recorded verdicts from outside the project, where they are at hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+_ROOT = Path(__file__).parents[1]
+_PLACES = [_ROOT.parent / "shared" / "corpus", _ROOT.parent.parent / "shared" / "corpus"]
+
+CORPUS = next((place for place in _PLACES if place.is_dir()), None)
+"""The folder of the corpus, None where it is absent."""
+
+needs_corpus = pytest.mark.skipif(CORPUS is None, reason="the corpus of real catalogs is not at hand")
+
+
+def catalogs() -> list[Path]:
+    """The real catalogs; empty where the corpus is absent."""
+    return sorted((CORPUS / "catalogs").iterdir()) if CORPUS else []

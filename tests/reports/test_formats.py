@@ -1,0 +1,222 @@
+"""One finding through every format, and what each format's own standard asks for."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree
+
+import jsonschema
+import pytest
+
+from osbctl.findings import Finding, Judgement, Location, Severity, Verdict, VerdictKind
+from osbctl.platforms import Platform
+from osbctl.reports import FailOn, Format, Report, render
+from osbctl.resources import schemas_folder
+from osbctl.rule import Category, Rule
+
+RULE = Rule(
+    "plan-name-duplicate",
+    Severity.ERROR,
+    Category.SPEC,
+    "OSB 2.14, Plan Object",
+    "Two plans of one service share a name.\n\n    Users order a plan by its name.\n",
+)
+FINDING = Finding(
+    rule=RULE.id,
+    severity=Severity.ERROR,
+    message="plan name 'small' is already used, 100 % sure",
+    path=("services", 0, "plans", 1, "name"),
+    location=Location("a dir/cat,alog.yaml", 12, 9, "      - name: small"),
+    refused_by=(Platform.CLOUD_FOUNDRY,),
+    platform_messages=("Plan names must be unique within a service",),
+    hint="rename one of them",
+)
+VERDICTS = {
+    Platform.CLOUD_FOUNDRY: Verdict(VerdictKind.REFUSES, ("Service x", "  Plan names must be unique"), 1),
+    Platform.KUBERNETES: Verdict(VerdictKind.ACCEPTS),
+    Platform.SERVICE_MANAGER: Verdict(VerdictKind.CRASHES, (), 1),
+    Platform.KORIFI: Verdict(VerdictKind.UNREADABLE),
+}
+
+
+def report(*findings: Finding, fail_on: FailOn = FailOn.ERROR, color: bool = False) -> Report:
+    judgement = Judgement("a dir/cat,alog.yaml", findings, VERDICTS)
+    return Report([judgement], {RULE.id: RULE}, fail_on, "/repository", color)
+
+
+EXPECTED = {
+    Format.TEXT: """\
+a dir/cat,alog.yaml:12:9: error: plan name 'small' is already used, 100 % sure [plan-name-duplicate]
+  12 |       - name: small
+     |         ^
+    Cloud Foundry: Plan names must be unique within a service
+    hint: rename one of them
+
+a dir/cat,alog.yaml: 1 error
+  Cloud Foundry               refuses (1 reason)
+  Kubernetes Service Catalog  accepts
+  SAP Service Manager         crashes (the operator reads "An unknown error occurred")
+  Korifi                      unreadable
+""",
+    Format.GITHUB: (
+        "::error file=a dir/cat%2Calog.yaml,line=12,col=9,title=osbctl plan-name-duplicate::"
+        "plan name 'small' is already used, 100 %25 sure. Refused by Cloud Foundry. Hint: rename one of them\n"
+        " a dir/cat,alog.yaml: Cloud Foundry refuses, Kubernetes Service Catalog accepts, "
+        "SAP Service Manager crashes, Korifi unreadable\n"
+    ),
+    Format.JUNIT: """\
+<?xml version="1.0" encoding="UTF-8"?>
+<testsuites name="osbctl">
+  <testsuite name="a dir/cat,alog.yaml" tests="1" failures="1" errors="0" skipped="0" time="0">
+    <testcase name="plan-name-duplicate a dir/cat,alog.yaml:12:9" classname="a dir/cat,alog.yaml" \
+file="a dir/cat,alog.yaml" line="12" time="0">
+      <failure message="error: plan name 'small' is already used, 100 % sure" type="error"/>
+    </testcase>
+  </testsuite>
+</testsuites>
+""",
+}
+
+
+@pytest.mark.parametrize("format", EXPECTED)
+def test_one_finding_in_each_text_format(format: Format) -> None:
+    assert render(report(FINDING), format) == EXPECTED[format]
+
+
+def test_json_holds_the_whole_finding_and_meets_its_schema() -> None:
+    told = json.loads(render(report(FINDING), Format.JSON))
+    assert told["documents"][0]["findings"] == [
+        {
+            "rule": "plan-name-duplicate",
+            "severity": "error",
+            "message": "plan name 'small' is already used, 100 % sure",
+            "path": "/services/0/plans/1/name",
+            "location": {"source": "a dir/cat,alog.yaml", "line": 12, "column": 9},
+            "refused_by": ["cloudfoundry"],
+            "platform_messages": ["Plan names must be unique within a service"],
+            "hint": "rename one of them",
+        }
+    ]
+    assert told["documents"][0]["platforms"]["cloudfoundry"] == {
+        "verdict": "refuses",
+        "reasons": 1,
+        "messages": ["Service x", "  Plan names must be unique"],
+    }
+    assert told["summary"] == {"errors": 1, "warnings": 0, "infos": 0}
+    schema = json.loads((schemas_folder() / "report-1.json").read_text(encoding="utf-8"))
+    jsonschema.validate(told, schema)
+
+
+def test_gitlab_has_every_field() -> None:
+    told = json.loads(render(report(FINDING), Format.GITLAB))
+    (issue,) = told
+    assert issue.pop("fingerprint")
+    assert issue == {
+        "description": "plan name 'small' is already used, 100 % sure",
+        "check_name": "plan-name-duplicate",
+        "severity": "major",
+        "location": {"path": "a dir/cat,alog.yaml", "lines": {"begin": 12}},
+    }
+
+
+def test_sarif_meets_the_standard_and_points_at_the_place() -> None:
+    told = json.loads(render(report(FINDING, without_place()), Format.SARIF))
+    schema = json.loads((Path(__file__).parent / "sarif-2.1.0.json").read_text(encoding="utf-8"))
+    jsonschema.Draft7Validator(schema, format_checker=jsonschema.FormatChecker()).validate(told)
+    (run,) = told["runs"]
+    first, second = run["results"]
+    place = first["locations"][0]["physicalLocation"]
+    assert place == {
+        "artifactLocation": {"uri": "a%20dir/cat%2Calog.yaml"},
+        "region": {"startLine": 12, "startColumn": 9},
+    }
+    assert run["tool"]["driver"]["rules"][first["ruleIndex"]]["id"] == first["ruleId"]
+    assert "locations" not in second
+
+
+def without_place() -> Finding:
+    return replace(FINDING, location=None, severity=Severity.INFO, refused_by=(), hint="")
+
+
+@pytest.mark.parametrize("format", Format)
+@pytest.mark.parametrize("severity", Severity)
+def test_every_format_tells_every_severity(format: Format, severity: Severity) -> None:
+    text = render(report(replace(FINDING, severity=severity)), format)
+    assert FINDING.rule in text
+    assert "already used" in text
+
+
+@pytest.mark.parametrize("format", Format)
+def test_every_format_takes_no_finding_and_no_place(format: Format) -> None:
+    assert render(report(), format)
+    assert FINDING.rule in render(report(without_place()), format)
+
+
+@pytest.mark.parametrize("fail_on", FailOn)
+@pytest.mark.parametrize("severity", Severity)
+def test_junit_fails_just_what_the_run_fails(fail_on: FailOn, severity: Severity) -> None:
+    made = report(replace(FINDING, severity=severity), fail_on=fail_on)
+    suite = ElementTree.fromstring(render(made, Format.JUNIT)).find("testsuite")
+    assert suite is not None
+    assert suite.get("failures") == ("1" if made.failed else "0")
+    assert len(suite.findall("testcase/failure")) == int(made.failed)
+    assert len(suite.findall("testcase/skipped")) == 1 - int(made.failed)
+
+
+@pytest.mark.parametrize(
+    ("fail_on", "failing"),
+    [
+        (FailOn.ERROR, {Severity.ERROR}),
+        (FailOn.WARNING, {Severity.ERROR, Severity.WARNING}),
+        (FailOn.INFO, set(Severity)),
+        (FailOn.NEVER, set()),
+    ],
+)
+def test_fail_on(fail_on: FailOn, failing: set[Severity]) -> None:
+    assert {s for s in Severity if fail_on.counts(replace(FINDING, severity=s))} == failing
+
+
+HOSTILE = "x\x1b[31m\x07\r\n::error::y\u202e]]>&<\u2028"
+
+
+@pytest.mark.parametrize("format", [Format.TEXT, Format.GITHUB, Format.JUNIT])
+def test_text_from_a_catalog_cannot_leave_its_place(format: Format) -> None:
+    place = Location(HOSTILE, 1, 1, HOSTILE)
+    hostile = replace(FINDING, message=HOSTILE, hint=HOSTILE, location=place, platform_messages=(HOSTILE,))
+    judgement = Judgement(HOSTILE, (hostile,), VERDICTS)
+    text = render(Report([judgement], {RULE.id: RULE}), format)
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f\u202e\u2028]", text)
+    assert all(not line.startswith("::error::y") for line in text.splitlines())
+
+
+def test_color_only_adds_escapes() -> None:
+    plain = render(report(FINDING), Format.TEXT)
+    colored = render(report(FINDING, color=True), Format.TEXT)
+    assert colored != plain
+    assert re.sub(r"\x1b\[[\d;]*m", "", colored) == plain
+
+
+def test_fingerprints_outlive_edits_elsewhere() -> None:
+    def prints(*findings: Finding) -> list[str]:
+        return [issue["fingerprint"] for issue in json.loads(render(report(*findings), Format.GITLAB))]
+
+    moved = replace(FINDING, location=Location("a dir/cat,alog.yaml", 99, 1), message="other words")
+    assert prints(moved) == prints(FINDING)
+    assert len(set(prints(FINDING, FINDING, FINDING))) == 3
+    assert prints(replace(FINDING, rule="other")) != prints(FINDING)
+
+
+@pytest.mark.parametrize(
+    ("source", "shown"),
+    [
+        ("/repository/a/b.yaml", "a/b.yaml"),
+        ("./b.yaml", "b.yaml"),
+        ("/elsewhere/b.yaml", "/elsewhere/b.yaml"),
+    ],
+)
+def test_paths_are_relative_to_the_repository(source: str, shown: str) -> None:
+    finding = replace(FINDING, location=Location(source, 1, 1))
+    assert json.loads(render(report(finding), Format.GITLAB))[0]["location"]["path"] == shown

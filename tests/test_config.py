@@ -1,0 +1,78 @@
+"""Configuration: found upwards, read strictly, refused with a sentence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from osbctl.config import KEYS, Config, find_config, load_config
+from osbctl.errors import ConfigError
+
+FULL = """
+api-version = "2.16"
+platform = ["cloudfoundry"]
+fail-on = "warning"
+select = ["a"]
+ignore = ["b"]
+schema = ["house.json"]
+
+[[ignore-at]]
+rule = "c"
+service = "s"
+plan = "p"
+reason = "because"
+"""
+
+
+def test_every_key_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "osbctl.toml"
+    file.write_text(FULL)
+    assert load_config(str(file)) == Config(
+        origin=str(file),
+        api_version="2.16",
+        platform=("cloudfoundry",),
+        fail_on="warning",
+        select=("a",),
+        ignore=("b",),
+        schema=(str(tmp_path / "house.json"),),
+        ignore_at=(("c", "s", "p"),),
+    )
+    assert all(key in FULL for key in KEYS)
+
+
+def test_the_closest_file_wins(tmp_path: Path) -> None:
+    deep = tmp_path / "a" / "b"
+    deep.mkdir(parents=True)
+    (tmp_path / "osbctl.toml").write_text('fail-on = "never"')
+    assert find_config(str(deep)).fail_on == "never"
+    (tmp_path / "a" / "pyproject.toml").write_text('[tool.osbctl]\nfail-on = "info"')
+    assert find_config(str(deep)).fail_on == "info"
+    (deep / "pyproject.toml").write_text('[project]\nname = "not osbctl, but it names it"')
+    assert find_config(str(deep)).fail_on == "info"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("fail_on = 'error'", "unknown key 'fail_on'"),
+        ("fail-on = 3", "fail-on must be a string"),
+        ("platform = 'cloudfoundry'", "platform must be a list"),
+        ("platform = [1]", "platform must be a list of strings"),
+        ("x = [", "not valid TOML"),
+        ("[[ignore-at]]\nrule = 'a'", "needs `rule`, and `service` or `plan`"),
+        ("[[ignore-at]]\nrule = 'a'\nservices = 'b'", "unknown key 'services'"),
+        ("ignore-at = [1]", "must be a table of strings"),
+    ],
+)
+def test_what_is_wrong_is_said(tmp_path: Path, text: str, told: str) -> None:
+    file = tmp_path / "osbctl.toml"
+    file.write_text(text)
+    with pytest.raises(ConfigError, match=r"osbctl\.toml") as caught:
+        load_config(str(file))
+    assert told in caught.value.message
+
+
+def test_a_named_file_must_be_there(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="no configuration"):
+        load_config(str(tmp_path / "none.toml"))

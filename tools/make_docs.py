@@ -1,0 +1,145 @@
+"""Writes the parts of the documentation that the program itself knows.
+
+    python tools/make_docs.py            write docs/reference/ and the transcripts in Markdown files
+    python tools/make_docs.py --check    write nothing; exit 1 with a diff where a file is out of date
+
+A transcript is a fenced block after a line `<!-- run: COMMAND -->`; the command is run in the
+repository, and the block becomes what it prints. `<!-- run(1): COMMAND -->` says that it ends with 1.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from osbctl.cli.app import COMMANDS
+from osbctl.cli.validation_run import all_rules
+from osbctl.config import KEYS
+from osbctl.rule import Category
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from osbctl.rule import Rule
+
+ROOT = Path(__file__).parent.parent
+TRANSCRIPT = re.compile(r"(<!-- run(?:\((\d)\))?: (.+?) -->\n)```console\n.*?```", re.DOTALL)
+CATEGORIES = {
+    Category.READING: "What the reader refuses or points out in the text of a source.",
+    Category.SCHEMA: "What the JSON Schema of the API version forbids.",
+    Category.SPEC: "What the specification says MUST and a schema cannot express.",
+    Category.ADVICE: "What the specification or experience recommends.",
+    Category.PLATFORM: "What a platform refuses although the specification allows it.",
+}
+
+
+def output(command: str, code: int = 0) -> str:
+    """What `command` prints, standard error included; it must end with `code`.
+
+    It is run as a person in a checkout would run it, with this Python's `osbctl`.
+    """
+    words = shlex.split(command)
+    if words[0] == "osbctl":
+        words[:1] = [sys.executable, "-m", "osbctl"]
+    environment = {"PATH": os.environ["PATH"], "COLUMNS": "100", "NO_COLOR": "1", "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        words,
+        cwd=ROOT,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    if done.returncode != code:
+        raise SystemExit(f"{command}: ended with {done.returncode}, not {code}:\n{done.stdout}")
+    return done.stdout
+
+
+def with_transcripts(text: str) -> str:
+    """`text` with every transcript run anew."""
+
+    def run(match: re.Match[str]) -> str:
+        head, code, command = match.groups()
+        return f"{head}```console\n$ {command}\n{output(command, int(code or 0))}```"
+
+    return TRANSCRIPT.sub(run, text)
+
+
+def commands_page() -> Iterator[str]:
+    yield "# Commands\n\nWritten from the program by `tools/make_docs.py`.\n"
+    for name in COMMANDS:
+        yield f"## osbctl {name}\n\n```text\n{output(f'osbctl {name} --help').strip()}\n```\n"
+
+
+def rules_page() -> Iterator[str]:
+    yield "# Rules\n\nWritten from the rules' records by `tools/make_docs.py`.\n"
+    rules = all_rules()
+    for category in Category:
+        ours = sorted((rule for rule in rules.values() if rule.category is category), key=lambda rule: rule.id)
+        if ours:
+            yield f"## {category.value.capitalize()}\n\n{CATEGORIES.get(category, '')}\n"
+            for rule in ours:
+                yield from rule_entry(rule)
+
+
+def rule_entry(rule: Rule) -> Iterator[str]:
+    yield f"### {rule.id}\n\n*{rule.severity.value}.* {rule.summary}\n"
+    if rule.why:
+        yield f"{rule.why}\n"
+    for title, example in (("Bad", rule.bad), ("Good", rule.good)):
+        if example:
+            yield f"{title}:\n\n```yaml\n{example}\n```\n"
+    refused = ", ".join(platform.label for platform in rule.refused_by)
+    yield f"Source: {rule.source}." + (f" Refused by {refused}.\n" if refused else "\n")
+
+
+def configuration_page() -> Iterator[str]:
+    yield "# Configuration\n\nWritten from the program by `tools/make_docs.py`.\n"
+    yield "Keys of `osbctl.toml`, or of `[tool.osbctl]` in `pyproject.toml`. The closest file counts,"
+    yield "looking from the working folder upwards; options of the command line win over it.\n"
+    yield "| key | meaning |\n|---|---|"
+    for key, meaning in KEYS.items():
+        yield f"| `{key}` | {meaning} |"
+
+
+def pages() -> Iterator[tuple[Path, str]]:
+    """Every file that is made, with the text that it should have."""
+    reference = ROOT / "docs" / "reference"
+    yield reference / "commands.md", "\n".join(commands_page())
+    yield reference / "rules.md", "\n".join(rules_page())
+    yield reference / "configuration.md", "\n".join(configuration_page()) + "\n"
+    for page in sorted([ROOT / "README.md", *ROOT.glob("docs/**/*.md")]):
+        if page.parent != reference:
+            text = page.read_text(encoding="utf-8")
+            yield page, with_transcripts(text)
+
+
+def main() -> int:
+    stale = 0
+    for file, text in pages():
+        stands = file.read_text(encoding="utf-8") if file.exists() else ""
+        if stands == text:
+            continue
+        stale = 1
+        name = str(file.relative_to(ROOT))
+        if "--check" in sys.argv:
+            lines = difflib.unified_diff(
+                stands.splitlines(), text.splitlines(), name, f"{name} (made anew)", lineterm=""
+            )
+            print("\n".join(lines))
+        else:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, encoding="utf-8")
+            print(f"wrote {name}")
+    return stale if "--check" in sys.argv else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
