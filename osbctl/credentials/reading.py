@@ -90,7 +90,7 @@ def _record(data: Any, place: str) -> CredentialRecord:
         raise ConfigError(f"{place}: not an object")
     unknown = [field for field in data if field not in FIELDS]
     if unknown:
-        raise ConfigError(f"{place}: unknown field {ascii(unknown[0][:40])}", f"Known are {', '.join(FIELDS)}.")
+        raise ConfigError(f"{place}: unknown field {unknown[0][:40]!a}", f"Known are {', '.join(FIELDS)}.")
     for field in FIELDS[:3]:
         if field not in data:
             raise ConfigError(f"{place}: {field} is missing")
@@ -110,7 +110,9 @@ def _placed(place: str, **parts: str) -> CredentialRecord:
 def _from_htpasswd(text: str, name: str) -> tuple[CredentialRecord, ...]:
     lines = ((number, line.strip()) for number, line in enumerate(text.split("\n"), 1))
     return tuple(
-        _htpasswd_line(line, f"{name}:{number}") for number, line in lines if line and not line.startswith("#")
+        _htpasswd_line(line, f"{name}:{number}")
+        for number, line in lines
+        if line and not line.startswith("#")
     )
 
 

@@ -47,7 +47,9 @@ def _present(path: Path) -> Sequence[CredentialRecord]:
         return ()
     records = read_credentials(path)
     if not is_json(path.read_text("utf-8-sig")):
-        raise ConfigError(f"{path} is an htpasswd file", "Append to it with `htpasswd -5`, or start a new file.")
+        raise ConfigError(
+            f"{path} is an htpasswd file", "Append to it with `htpasswd -5`, or start a new file."
+        )
     return records
 
 
