@@ -151,7 +151,7 @@ def _squeezed(path: str) -> str:
 
 
 def _request_identity(environ: Environ) -> Headers:
-    """The header to send back (OSB 2.15, Request Identity); none where the value is not short and printable."""
+    """The header to send back (OSB 2.15, Request Identity); none where the value is long or unprintable."""
     value = environ.get("HTTP_X_BROKER_API_REQUEST_IDENTITY", "")
     if not value or len(value) > 256 or not (value.isascii() and value.isprintable()):
         return []

@@ -53,7 +53,6 @@ class Decision:
 
 
 REFUSED = Decision(Outcome.REFUSED)
-BUSY = Decision(Outcome.BUSY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +82,8 @@ class Gate:
             ...  # park the request; `resume()` is called once, from another thread: run it then
 
     `admit` and `decide` never wait. The application asks `decide(header)` again and turns None
-    ("still not known") into 503 with Retry-After: so it ends where the queue is full or the address throttled.
+    ("still not known") into 503 with Retry-After: so a request ends where the queue is full or its
+    address throttled.
 
     Make one gate in each process that serves, after a fork and not before it: it has a thread and a
     child process (see `HashingProcess`). `renew` and `close` may be called from any thread.
@@ -126,7 +126,7 @@ class Gate:
         return self._recall(self._digest(header)) or (None if parse_basic(header) else REFUSED)
 
     def admit(self, header: str | None, address: str, resume: Callable[[], None]) -> bool:
-        """True: run the application now. False: the header is being worked out, `resume()` will be called once.
+        """True: run the application now. False: parked, `resume()` will be called once.
 
         `address` is the client's, as text; behind a trusted proxy the one that the proxy names.
         """
@@ -155,7 +155,8 @@ class Gate:
 
     def close(self) -> None:
         """End the thread and the child process. Requests that still wait are resumed, without a decision."""
-        self._closed = True
+        with self._lock:
+            self._closed = True
         self._jobs.put(None)
         self._hashing.close()
         self._thread.join()
@@ -169,8 +170,14 @@ class Gate:
         if verified is not None and verified.ends > self._now():
             return verified.decision
         if digest in self._refused:
+            self._touch(digest)
             return REFUSED
         return None
+
+    def _touch(self, digest: bytes) -> None:
+        with self._lock:
+            if digest in self._refused:
+                self._refused.move_to_end(digest)
 
     def _enqueue(self, job: _Job, address: str, resume: Callable[[], None]) -> bool:
         """False where the queue is full or the address throttled. The same header waits only once."""

@@ -12,6 +12,7 @@ import os
 import subprocess
 import sys
 import threading
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -81,13 +82,13 @@ class HashingProcess:
         """End the child, even in the middle of a hash."""
         with self._lock:
             self._closed = True
-            self._child.kill()
-            self._child.wait()
+            _end(self._child)
 
 
 def _start() -> subprocess.Popen[bytes]:
     # The child finds the packages where this process does, but never in its own working folder (-P).
-    environ = {**os.environ, "PYTHONPATH": os.pathsep.join(entry or os.getcwd() for entry in sys.path)}
+    folders = (entry or str(Path.cwd()) for entry in sys.path)
+    environ = {**os.environ, "PYTHONPATH": os.pathsep.join(folders)}
     return subprocess.Popen(
         [sys.executable, "-P", "-m", "osbctl.broker.hashing_worker"],
         stdin=subprocess.PIPE,

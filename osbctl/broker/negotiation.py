@@ -12,7 +12,7 @@ Version = tuple[int, int]
 
 
 def parse_version(text: str) -> Version | None:
-    """The version in an X-Broker-API-Version header, `MAJOR.MINOR` in ASCII digits; None for anything else."""
+    """The version in an X-Broker-API-Version header, `MAJOR.MINOR` in ASCII digits; None for all else."""
     major, dot, minor = text.partition(".")
     if dot and len(text) <= 16 and text.isascii() and major.isdigit() and minor.isdigit():
         return int(major), int(minor)

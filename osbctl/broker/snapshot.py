@@ -25,7 +25,7 @@ class ServedCatalog:
 
     @classmethod
     def of(cls, body: bytes, modified: float, *, services: int = 0, plans: int = 0) -> ServedCatalog:
-        """The snapshot of `body`, a JSON catalog in UTF-8, last changed at `modified` (seconds since 1970)."""
+        """The snapshot of `body`, a JSON catalog in UTF-8, last changed `modified` seconds after 1970."""
         import gzip
         import hashlib
         from email.utils import formatdate

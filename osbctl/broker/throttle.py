@@ -13,7 +13,7 @@ Value = TypeVar("Value")
 
 
 class Remembered(OrderedDict[bytes, Value], Generic[Value]):
-    """A mapping that holds at most `limit` keys and forgets the one that was least recently put or touched."""
+    """A mapping that holds at most `limit` keys and forgets the one that was used longest ago."""
 
     def __init__(self, limit: int) -> None:
         super().__init__()
