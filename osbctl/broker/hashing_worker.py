@@ -35,7 +35,7 @@ def _answer(line: bytes) -> int | str | None:
 
 def first_match(password: str, hashes: list[str]) -> int | None:
     """The index of the first hash that the password fits, in constant time for each; None for none."""
-    from passlib.hash import sha512_crypt
+    from passlib.hash import sha512_crypt  # type: ignore[import-untyped]
 
     for index, hashed in enumerate(hashes):
         if sha512_crypt.verify(password, hashed):

@@ -60,6 +60,6 @@ def generate_password() -> str:
 
 
 def _scheme() -> Any:
-    from passlib.hash import sha512_crypt
+    from passlib.hash import sha512_crypt  # type: ignore[import-untyped]
 
     return sha512_crypt

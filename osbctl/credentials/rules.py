@@ -31,9 +31,7 @@ def check_identity(identity: str) -> None:
     """Raises ConfigError where HTTP Basic credentials cannot carry the identity (RFC 7617 §2)."""
     _check_text(identity, "identity")
     if ":" in identity:
-        raise ConfigError(
-            "the identity holds a colon", "HTTP Basic credentials end the identity at the colon."
-        )
+        raise ConfigError("the identity holds a colon", "HTTP Basic credentials end it at the first colon.")
 
 
 def check_password(password: str) -> None:
