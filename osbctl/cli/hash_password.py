@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 
 def hash_password(
-    identity: Annotated[str, typer.Argument(help="The username that the platform is given.")],
+    identity: Annotated[
+        str, typer.Argument(metavar="IDENTITY", help="The username that the platform is given.")
+    ],
     password_stdin: Annotated[
         bool, typer.Option("--password-stdin", help="Read the password from standard input.")
     ] = False,
@@ -27,7 +29,7 @@ def hash_password(
         typer.Option("--include-password", help="Keep the password itself in the record, in clear."),
     ] = False,
     rounds: Annotated[
-        int | None, typer.Option(help="Rounds of SHA-512: the cost of one check.", show_default="656000")
+        int | None, typer.Option(help="Rounds of SHA-512, the cost of one check. Default: the library's own.")
     ] = None,
     label: Annotated[
         str | None, typer.Option(help="What the broker's log calls this record; never a secret.")

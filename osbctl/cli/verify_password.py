@@ -9,8 +9,10 @@ import typer
 
 
 def verify_password(
-    file: Annotated[Path, typer.Argument(help="A credentials file: one record, a list, or htpasswd.")],
-    identity: Annotated[str, typer.Argument(help="The username.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A credentials file: one record, a list, or htpasswd.")
+    ],
+    identity: Annotated[str, typer.Argument(metavar="IDENTITY", help="The username.")],
     password_stdin: Annotated[
         bool, typer.Option("--password-stdin", help="Read the password from standard input.")
     ] = False,
