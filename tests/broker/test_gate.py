@@ -314,6 +314,9 @@ def test_closing_resumes_who_waits() -> None:
         assert b.gate.admit(basic("admin", "late"), "10.0.0.1", lambda: None)
 
 
+printable = st.text(st.characters(exclude_categories=["Cc", "Cs"]), max_size=40)
+
+
 @settings(deadline=None, max_examples=300)
 @given(st.text(max_size=60) | st.binary(max_size=60).map(lambda raw: "Basic " + b64encode(raw).decode()))
 def test_any_header_is_parsed_or_refused(header: str) -> None:
@@ -322,10 +325,7 @@ def test_any_header_is_parsed_or_refused(header: str) -> None:
 
 
 @settings(deadline=None, max_examples=100)
-@given(
-    st.text(st.characters(exclude_categories=["Cc", "Cs"]), max_size=40),
-    st.text(st.characters(exclude_categories=["Cc", "Cs"]), max_size=40),
-)
+@given(printable, printable)
 def test_what_a_client_encodes_is_parsed(identity: str, password: str) -> None:
     identity = identity.replace(":", "")
     assert parse_basic(basic(identity, password)) == Given(identity, password)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import pty
@@ -165,10 +166,8 @@ def at_a_terminal(*answers: str) -> tuple[int, str, str]:
             os.write(ours, answer.encode() + b"\n")
         out = program.communicate(timeout=30)[0]
         os.set_blocking(ours, False)
-        try:
+        with contextlib.suppress(BlockingIOError):
             shown += os.read(ours, 10_000)
-        except BlockingIOError:
-            pass
         return program.returncode, shown.decode(), out.decode()
     finally:
         os.close(ours)
