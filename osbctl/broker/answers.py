@@ -1,0 +1,211 @@
+"""The answers of the wire contract: a WSGI application for GET /v2/catalog.
+
+The checks come in this order: credentials, path, method, API version, conditions. Nobody learns
+anything of the broker before the credentials are right.
+"""
+
+from __future__ import annotations
+
+import io
+import logging
+from typing import TYPE_CHECKING, Any
+
+from osbctl.broker.gate import Outcome
+from osbctl.broker.negotiation import http_date, parse_version, prefers_gzip, tag_listed
+from osbctl.broker.problems import Problem, problem
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from osbctl.broker.gate import Gate
+    from osbctl.broker.negotiation import Version
+    from osbctl.broker.snapshot import ServedCatalog
+
+    Environ = dict[str, Any]
+    Headers = list[tuple[str, str]]
+    StartResponse = Callable[[str, Headers], Any]
+
+_log = logging.getLogger("osbctl.broker")
+
+LABEL = "osbctl.credential"
+"""The WSGI environment key for the log: the label of the record that fitted. Absent where none did."""
+
+OUTCOME = "osbctl.authentication"
+"""The WSGI environment key for the metrics: `accepted`, `refused` or `busy`."""
+
+REQUEST_IDENTITY = "osbctl.request_identity"
+"""The WSGI environment key for the log: the request identity, safe to print. Absent where there is none."""
+
+LARGE_BODY = 65_536
+"""Bytes; a larger body is handed over as a file, of which a slow reader costs no copy."""
+
+_REALM = 'Basic realm="service broker", charset="UTF-8"'
+
+UNAUTHORIZED = problem(
+    "401 Unauthorized",
+    "Unauthorized",
+    "The username or the password is wrong, or none were given.",
+    ("WWW-Authenticate", _REALM),
+)
+BUSY = problem(
+    "503 Service Unavailable",
+    "TooManyRequests",
+    "Too many new credentials are being checked. Try again in some seconds.",
+    ("Retry-After", "5"),
+)
+NOT_FOUND = problem(
+    "404 Not Found",
+    "NotFound",
+    "This broker offers its catalog only, at /v2/catalog.",
+)
+METHOD_NOT_ALLOWED = problem(
+    "405 Method Not Allowed",
+    "MethodNotAllowed",
+    "The catalog is read with GET.",
+    ("Allow", "GET, HEAD"),
+)
+CONDITION_FAILED = problem(
+    "412 Precondition Failed",
+    "PreconditionFailed",
+    "The catalog is not the one that If-Match or If-Unmodified-Since asks for.",
+)
+FAILED = problem(
+    "500 Internal Server Error",
+    "InternalServerError",
+    "The broker failed to answer. Its log says why.",
+)
+
+
+class Answers:
+    """The WSGI application. `catalog` may be replaced at any time: each request looks at it once.
+
+    `base_path` stands before `/v2/catalog` ("" for none, else like "/brokers/one"). `minimum_version`
+    is the least X-Broker-API-Version taken, `missing_version_status` (412 or 400) the answer to none:
+    400 is what OSB 2.16 and later ask for, 412 what conformance checkers do.
+    """
+
+    def __init__(
+        self,
+        catalog: ServedCatalog,
+        gate: Gate,
+        *,
+        base_path: str = "",
+        minimum_version: Version = (2, 0),
+        missing_version_status: int = 412,
+    ) -> None:
+        self.catalog = catalog
+        self._gate = gate
+        self._path = _squeezed(f"{base_path}/v2/catalog")
+        self._minimum = minimum_version
+        accepted = f"2.x from {minimum_version[0]}.{minimum_version[1]} on"
+        self._no_version = problem(
+            "400 Bad Request" if missing_version_status == 400 else "412 Precondition Failed",
+            "MissingAPIVersion",
+            f"The header X-Broker-API-Version is missing; this broker takes {accepted}.",
+        )
+        self._other_version = problem(
+            "412 Precondition Failed",
+            "UnsupportedAPIVersion",
+            f"The X-Broker-API-Version of the request is not supported; this broker takes {accepted}.",
+        )
+
+    def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
+        """Answer one request. Never raises, and never waits."""
+        try:
+            identity = _request_identity(environ)
+            found = self._check(environ)
+            if found is None:
+                return _send_catalog(self.catalog, environ, identity, start_response)
+        except Exception:  # whatever it is, a caller gets JSON and no internals
+            _log.exception("a request could not be answered")
+            identity, found = [], FAILED
+        start_response(found.status, [*found.headers, *identity])
+        return [] if environ["REQUEST_METHOD"] == "HEAD" else [found.body]
+
+    def _check(self, environ: Environ) -> Problem | None:
+        decision = self._gate.decide(environ.get("HTTP_AUTHORIZATION"))
+        outcome = environ[OUTCOME] = decision.outcome if decision else Outcome.BUSY
+        if decision is None or outcome is not Outcome.ACCEPTED:
+            return UNAUTHORIZED if outcome is Outcome.REFUSED else BUSY
+        environ[LABEL] = decision.label
+        path = environ["PATH_INFO"]
+        if path != self._path and _squeezed(path) != self._path:
+            return NOT_FOUND
+        if environ["REQUEST_METHOD"] not in ("GET", "HEAD"):
+            return METHOD_NOT_ALLOWED
+        return self._check_version(environ.get("HTTP_X_BROKER_API_VERSION", "").strip(" \t"))
+
+    def _check_version(self, text: str) -> Problem | None:
+        if not text:
+            return self._no_version
+        version = parse_version(text)
+        # Minor versions only add: 2.99 is welcome.
+        if version is None or version[0] != 2 or version < self._minimum:
+            return self._other_version
+        return None
+
+
+def _squeezed(path: str) -> str:
+    """The path without doubled or trailing slashes: Cloud Controller asks for `//v2/catalog`."""
+    return "/" + "/".join(part for part in path.split("/") if part)
+
+
+def _request_identity(environ: Environ) -> Headers:
+    """The header to send back (OSB 2.15, Request Identity); none where the value is long or unprintable."""
+    value = environ.get("HTTP_X_BROKER_API_REQUEST_IDENTITY", "")
+    if not value or len(value) > 256 or not (value.isascii() and value.isprintable()):
+        return []
+    environ[REQUEST_IDENTITY] = value
+    return [("X-Broker-API-Request-Identity", value)]
+
+
+def _send_catalog(
+    catalog: ServedCatalog, environ: Environ, identity: Headers, start_response: StartResponse
+) -> Iterable[bytes]:
+    zipped = prefers_gzip(environ.get("HTTP_ACCEPT_ENCODING", ""))
+    etag, body = (catalog.gzip_etag, catalog.gzip_body) if zipped else (catalog.etag, catalog.body)
+    headers = [("ETag", etag), ("Vary", "Accept-Encoding"), ("Cache-Control", "no-cache"), *identity]
+    verdict = _condition(environ, etag, catalog.modified)
+    if verdict == 412:
+        start_response(CONDITION_FAILED.status, [*CONDITION_FAILED.headers, *identity])
+        return [] if environ["REQUEST_METHOD"] == "HEAD" else [CONDITION_FAILED.body]
+    if verdict == 304:
+        start_response("304 Not Modified", headers)
+        return []
+    if zipped:
+        headers.append(("Content-Encoding", "gzip"))
+    headers += [
+        ("Content-Type", "application/json"),
+        ("Content-Length", str(len(body))),
+        ("Last-Modified", catalog.last_modified),
+    ]
+    start_response("200 OK", headers)
+    return [] if environ["REQUEST_METHOD"] == "HEAD" else _sendable(body, environ)
+
+
+def _sendable(body: bytes, environ: Environ) -> Iterable[bytes]:
+    wrapper = environ.get("wsgi.file_wrapper")
+    if wrapper is None or len(body) <= LARGE_BODY:
+        return [body]
+    sendable: Iterable[bytes] = wrapper(io.BytesIO(body))
+    return sendable
+
+
+def _condition(environ: Environ, etag: str, modified: int) -> int:
+    """200, 304 or 412, by the precedence of RFC 9110 §13.2.2: a tag wins over a date."""
+    match = environ.get("HTTP_IF_MATCH")
+    if match is not None:
+        if not tag_listed(match, etag, weak=False):
+            return 412
+    elif _changed_since(environ.get("HTTP_IF_UNMODIFIED_SINCE"), modified) is True:
+        return 412
+    none_match = environ.get("HTTP_IF_NONE_MATCH")
+    if none_match is not None:
+        return 304 if tag_listed(none_match, etag, weak=True) else 200
+    return 304 if _changed_since(environ.get("HTTP_IF_MODIFIED_SINCE"), modified) is False else 200
+
+
+def _changed_since(header: str | None, modified: int) -> bool | None:
+    """None where there is no date, or none that can be read: it is passed over (RFC 9110 §13.1.3)."""
+    date = None if header is None else http_date(header)
+    return None if date is None else modified > date

@@ -1,0 +1,47 @@
+"""The child process that works out slow hashes: `python -m osbctl.broker.hashing_worker`.
+
+It reads one JSON object a line on standard input, `{"password": TEXT, "hashes": [TEXT, …]}`, and writes
+one JSON value a line: the index of the first hash that the password fits, null where it fits none, or
+the name of an exception. It ends with its input, and so with its parent, however that ends. Signals to
+stop are for the parent, which may still have answers to finish.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+
+
+def main() -> None:
+    """Work until the input ends."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for line in sys.stdin.buffer:
+        try:
+            sys.stdout.buffer.write(json.dumps(_answer(line)).encode() + b"\n")
+            sys.stdout.buffer.flush()
+        except BrokenPipeError:
+            break
+
+
+def _answer(line: bytes) -> int | str | None:
+    try:
+        job = json.loads(line)
+        return first_match(job["password"], job["hashes"])
+    except Exception as error:  # its text might hold the password
+        return type(error).__name__
+
+
+def first_match(password: str, hashes: list[str]) -> int | None:
+    """The index of the first hash that the password fits, in constant time for each; None for none."""
+    from passlib.hash import sha512_crypt  # type: ignore[import-untyped]
+
+    for index, hashed in enumerate(hashes):
+        if sha512_crypt.verify(password, hashed):
+            return index
+    return None
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,79 @@
+"""What a request asks of the representation: content coding, conditions, API version. Pure functions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Version = tuple[int, int]
+"""A version of the Open Service Broker API: major, minor."""
+
+
+def parse_version(text: str) -> Version | None:
+    """The version in an X-Broker-API-Version header, `MAJOR.MINOR` in ASCII digits; None for all else."""
+    major, dot, minor = text.partition(".")
+    if dot and len(text) <= 16 and text.isascii() and major.isdigit() and minor.isdigit():
+        return int(major), int(minor)
+    return None
+
+
+def prefers_gzip(accept_encoding: str) -> bool:
+    """Whether an Accept-Encoding header allows gzip at least as much as no coding (RFC 9110 §12.5.3).
+
+    An item that cannot be read is passed over: gzip is never sent unasked.
+    """
+    weights = dict(_weights(accept_encoding))
+    anything = weights.get("*", 0.0)
+    gzip = weights.get("gzip", weights.get("x-gzip", anything))
+    # Without a word about it, identity is acceptable but asked for by nobody.
+    return gzip > 0 and gzip >= weights.get("identity", 0.0)
+
+
+def _weights(accept_encoding: str) -> Iterator[tuple[str, float]]:
+    for item in accept_encoding.lower().split(","):
+        coding, _, parameter = item.partition(";")
+        weight = _weight(parameter.strip(" \t")) if parameter else 1.0
+        if weight is not None:
+            yield coding.strip(" \t"), weight
+
+
+def _weight(parameter: str) -> float | None:
+    """The qvalue of RFC 9110 §12.4.2, `q=0` to `q=1` with up to three decimals; None for anything else."""
+    name, _, value = parameter.partition("=")
+    whole, _, decimals = value.partition(".")
+    if name.rstrip(" \t") != "q" or whole not in ("0", "1") or len(decimals) > 3:
+        return None
+    if decimals and not (decimals.isascii() and decimals.isdigit()):
+        return None
+    weight = float(value)
+    return weight if weight <= 1 else None
+
+
+def tag_listed(header: str, etag: str, *, weak: bool) -> bool:
+    """Whether an If-None-Match (`weak`) or If-Match (not `weak`) header names `etag`, or is `*`.
+
+    Weak comparison passes over the `W/` of a tag, strong comparison matches no weak tag
+    (RFC 9110 §8.8.3.2). `etag` is strong and holds no comma.
+    """
+    if header.strip(" \t") == "*":
+        return True
+    return any(_same_tag(tag.strip(" \t"), etag, weak=weak) for tag in header.split(","))
+
+
+def _same_tag(tag: str, etag: str, *, weak: bool) -> bool:
+    return (tag.removeprefix("W/") if weak else tag) == etag
+
+
+def http_date(text: str) -> int | None:
+    """The moment of an HTTP date in any of its three forms, in seconds since 1970; None where it is none."""
+    from datetime import UTC
+    from email.utils import parsedate_to_datetime
+
+    try:
+        moment = parsedate_to_datetime(text)
+        # The forms without a zone mean GMT (RFC 9110 §5.6.7).
+        return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return None

@@ -1,0 +1,46 @@
+"""How commands come by a password, and what they say of a record."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from osbctl.errors import UsageError
+
+if TYPE_CHECKING:
+    from osbctl.credentials import CredentialRecord
+
+
+def ask_password(prompt: str) -> str:
+    """Ask at the terminal, without echo. Raises UsageError where there is none."""
+    import getpass
+
+    if not sys.stdin.isatty():
+        raise UsageError("there is no terminal to ask for the password at", "Give --password-stdin.")
+    try:
+        return getpass.getpass(prompt)
+    except (EOFError, KeyboardInterrupt):
+        raise UsageError("no password was given") from None
+
+
+def read_password() -> str:
+    """The password on standard input, without one last line end. Raises UsageError where it is not UTF-8."""
+    raw = sys.stdin.buffer.read(4096)
+    try:
+        return raw.decode("utf-8").removesuffix("\n").removesuffix("\r")
+    except UnicodeDecodeError:
+        raise UsageError("the password on standard input is not UTF-8 text") from None
+
+
+def few_rounds(record: CredentialRecord) -> None:
+    """Warn, on standard error, where the record's hash is cheap to guess at."""
+    import typer
+
+    from osbctl.credentials import FEW_ROUNDS
+
+    if record.rounds < FEW_ROUNDS:
+        typer.echo(
+            f"warning: the hash of {record.name} has {record.rounds} rounds; "
+            f"take {FEW_ROUNDS} or more (OWASP), unless the password is random",
+            err=True,
+        )

@@ -1,0 +1,29 @@
+"""The credential record: make, check, read, write.
+
+A record holds an identity and the salted SHA-512 hash of its password, in the form of crypt(3). Several
+records may share an identity: so a password is replaced without an outage.
+"""
+
+from osbctl.credentials.hashing import default_rounds, fits, generate_password, make_record
+from osbctl.credentials.reading import parse_credentials, read_credentials
+from osbctl.credentials.record import FEW_ROUNDS, CredentialRecord
+from osbctl.credentials.rules import MAXIMUM_ROUNDS, MINIMUM_ROUNDS, check_identity, check_password
+from osbctl.credentials.writing import append_record, as_json, write_record
+
+__all__ = [
+    "FEW_ROUNDS",
+    "MAXIMUM_ROUNDS",
+    "MINIMUM_ROUNDS",
+    "CredentialRecord",
+    "append_record",
+    "as_json",
+    "check_identity",
+    "check_password",
+    "default_rounds",
+    "fits",
+    "generate_password",
+    "make_record",
+    "parse_credentials",
+    "read_credentials",
+    "write_record",
+]

@@ -1,0 +1,132 @@
+"""Credential files: one record, a list of records, or an htpasswd file with `$6$` lines."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from osbctl.credentials.record import CredentialRecord
+from osbctl.credentials.rules import parse_hash
+from osbctl.errors import ConfigError, SourceError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FIELDS = ("identity", "salt", "hash", "password", "label", "expires")
+
+LARGEST = 1 << 20
+"""Bytes. A credentials file is small; a larger one is something else."""
+
+_OTHER_SCHEMES = (
+    ("$apr1$", "Apache's MD5"),
+    ("$1$", "MD5"),
+    ("$2", "bcrypt"),
+    ("$5$", "SHA-256"),
+    ("$y$", "yescrypt"),
+    ("{SHA}", "unsalted SHA-1"),
+    ("{SSHA}", "SHA-1"),
+)
+
+
+def read_credentials(path: Path) -> tuple[CredentialRecord, ...]:
+    """The records of a file, in its order; at least one.
+
+    Raises SourceError where it cannot be opened, ConfigError where it is no credentials file.
+    """
+    try:
+        with path.open("rb") as file:
+            raw = file.read(LARGEST + 1)
+    except OSError as error:
+        raise SourceError(f"cannot read {path}: {error.strerror}") from error
+    if len(raw) > LARGEST:
+        raise ConfigError(f"{path}: larger than {LARGEST} bytes: this is no credentials file")
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise ConfigError(f"{path}: not UTF-8 text") from None
+    return parse_credentials(text, str(path))
+
+
+def parse_credentials(text: str, name: str = "credentials") -> tuple[CredentialRecord, ...]:
+    """The records in the text of a credentials file; `name` begins each message. Raises ConfigError."""
+    records = _from_json(text, name) if is_json(text) else _from_htpasswd(text, name)
+    if not records:
+        raise ConfigError(f"{name}: holds no credential record", "Make one with `osbctl hash-password`.")
+    return records
+
+
+def is_json(text: str) -> bool:
+    """Whether the text is meant as JSON, and not as an htpasswd file."""
+    return text.lstrip()[:1] in ("{", "[")
+
+
+def _from_json(text: str, name: str) -> tuple[CredentialRecord, ...]:
+    import json
+
+    try:
+        data = json.loads(text, object_pairs_hook=_without_repeats)
+    except json.JSONDecodeError as error:
+        place = f"{name}:{error.lineno}:{error.colno}"
+        # The error holds the whole text, secrets and all: it must not travel on as a cause.
+        raise ConfigError(f"{place}: not JSON: {error.msg}") from None
+    except RecursionError:
+        raise ConfigError(f"{name}: nested too deeply") from None
+    except ConfigError as error:
+        raise ConfigError(f"{name}: {error.message}") from None
+    if isinstance(data, list):
+        return tuple(_record(item, f"{name}: record {number}") for number, item in enumerate(data, 1))
+    return (_record(data, name),)
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    record = dict(pairs)
+    if len(record) < len(pairs):
+        raise ConfigError("an object holds the same field twice")
+    return record
+
+
+def _record(data: Any, place: str) -> CredentialRecord:
+    """An unknown field is refused: a misspelt `expires` would leave a password in force for ever."""
+    if not isinstance(data, dict):
+        raise ConfigError(f"{place}: not an object")
+    unknown = [field for field in data if field not in FIELDS]
+    if unknown:
+        raise ConfigError(f"{place}: unknown field {unknown[0][:40]!a}", f"Known are {', '.join(FIELDS)}.")
+    for field in FIELDS[:3]:
+        if field not in data:
+            raise ConfigError(f"{place}: {field} is missing")
+    for field, value in data.items():
+        if not isinstance(value, str):
+            raise ConfigError(f"{place}: {field} is not a string")
+    return _placed(place, **data)
+
+
+def _placed(place: str, **parts: str) -> CredentialRecord:
+    try:
+        return CredentialRecord(**parts)
+    except ConfigError as error:
+        raise ConfigError(f"{place}: {error.message}", error.advice) from None
+
+
+def _from_htpasswd(text: str, name: str) -> tuple[CredentialRecord, ...]:
+    lines = ((number, line.strip()) for number, line in enumerate(text.split("\n"), 1))
+    return tuple(
+        _htpasswd_line(line, f"{name}:{number}")
+        for number, line in lines
+        if line and not line.startswith("#")
+    )
+
+
+def _htpasswd_line(line: str, place: str) -> CredentialRecord:
+    identity, colon, hashed = line.partition(":")
+    if not colon:
+        raise ConfigError(f"{place}: neither JSON nor an htpasswd line, identity:$6$…")
+    if not hashed.startswith("$6$"):
+        schemes = (scheme for prefix, scheme in _OTHER_SCHEMES if hashed.startswith(prefix))
+        scheme = next(schemes, "plain text or an old scheme")
+        advice = "Make the line with `htpasswd -5` or `openssl passwd -6`."
+        raise ConfigError(f"{place}: only salted SHA-512 ($6$) is taken, this is {scheme}", advice)
+    try:
+        salt = parse_hash(hashed).salt
+    except ConfigError as error:
+        raise ConfigError(f"{place}: {error.message}", error.advice) from None
+    return _placed(place, identity=identity, salt=salt, hash=hashed)

@@ -1,0 +1,119 @@
+"""Records go to a file that only its owner reads, whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from typing import TYPE_CHECKING
+
+from osbctl.credentials.reading import FIELDS, is_json, read_credentials
+from osbctl.errors import ConfigError, SourceError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from osbctl.credentials.record import CredentialRecord
+
+
+def as_json(record: CredentialRecord) -> str:
+    """One record as JSON text with a last line end; fields that it does not have are left out."""
+    return _dump(_fields(record))
+
+
+def write_record(path: Path, record: CredentialRecord) -> None:
+    """Write a file of one record, mode 0600. What stood there before is replaced. Raises SourceError."""
+    with _sentences(path):
+        target = _target(path)
+        with _locked(target.parent):
+            _replace(target, as_json(record))
+
+
+def append_record(path: Path, record: CredentialRecord) -> int:
+    """Add a record to a file, which becomes a list; a missing one is made. Returns how many it holds then.
+
+    Two that append at the same time both keep their record. Raises SourceError and ConfigError.
+    """
+    with _sentences(path):
+        target = _target(path)
+        with _locked(target.parent):
+            records = (*_present(target), record)
+            _replace(target, _dump([_fields(each) for each in records]))
+            return len(records)
+
+
+def _present(path: Path) -> Sequence[CredentialRecord]:
+    if not path.exists():
+        return ()
+    records = read_credentials(path)
+    if not is_json(path.read_text("utf-8-sig")):
+        raise ConfigError(
+            f"{path} is an htpasswd file", "Append to it with `htpasswd -5`, or start a new file."
+        )
+    return records
+
+
+def _fields(record: CredentialRecord) -> dict[str, str]:
+    values = ((field, getattr(record, field)) for field in FIELDS)
+    return {field: value for field, value in values if value is not None}
+
+
+def _dump(data: object) -> str:
+    import json
+
+    return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
+
+
+def _target(path: Path) -> Path:
+    """The file behind `path`: through a symbolic link it is replaced where it really stands."""
+    target = path.resolve()
+    if target.exists() and not target.is_file():
+        raise SourceError(f"{path} is not a regular file")
+    return target
+
+
+def _replace(path: Path, text: str) -> None:
+    """Write beside it, flush to the disk, rename: a reader sees the old or the new, a crash leaves one."""
+    import tempfile
+    from pathlib import Path
+
+    # mkstemp makes the file with mode 0600.
+    handle, name = tempfile.mkstemp(prefix=f".{path.name[:100]}.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+    with _opened(path.parent) as folder:
+        os.fsync(folder)
+
+
+@contextlib.contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Hold the folder's lock. The file itself is replaced and so cannot carry one."""
+    import fcntl
+
+    with _opened(folder) as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+
+
+@contextlib.contextmanager
+def _opened(folder: Path) -> Iterator[int]:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        yield handle
+    finally:
+        os.close(handle)
+
+
+@contextlib.contextmanager
+def _sentences(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise SourceError(f"cannot write {path}: {error.strerror}") from error

@@ -1,0 +1,424 @@
+"""Every row of the wire contract, asked of the application as a server would."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import logging
+from base64 import b64encode
+from typing import Any
+from wsgiref.validate import validator
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from osbctl.broker.answers import LABEL, OUTCOME, REQUEST_IDENTITY, Answers
+from osbctl.broker.gate import REFUSED, Decision, Outcome
+from osbctl.broker.negotiation import http_date, parse_version, prefers_gzip, tag_listed
+from osbctl.broker.snapshot import ServedCatalog
+
+BODY = json.dumps({"services": [{"name": "käse", "plans": [{"name": f"p{n}"} for n in range(9)]}]}).encode()
+MODIFIED = 1_700_000_000.7
+CATALOG = ServedCatalog.of(BODY, MODIFIED, services=1, plans=9)
+GOOD = "Basic " + b64encode(b"admin:secret").decode()
+IDENTITY = "8a5c3b1e-0000-4000-8000-000000000001"
+
+
+class Known:
+    """A gate that has already worked everything out."""
+
+    def decide(self, header: str | None) -> Decision | None:
+        if header == "Basic later":
+            return None
+        if header == "Basic broken":
+            raise RuntimeError("secret internals")
+        return Decision(Outcome.ACCEPTED, "autumn") if header == GOOD else REFUSED
+
+
+class Answer:
+    def __init__(self, app: Any, method: str, path: str, headers: dict[str, str], **environ: Any) -> None:
+        self.environ: dict[str, Any] = {
+            "REQUEST_METHOD": method,
+            "PATH_INFO": path,
+            "SCRIPT_NAME": "",
+            "QUERY_STRING": "",
+            "SERVER_NAME": "localhost",
+            "SERVER_PORT": "8443",
+            "SERVER_PROTOCOL": "HTTP/1.1",
+            "wsgi.url_scheme": "https",
+            "wsgi.version": (1, 0),
+            "wsgi.input": io.BytesIO(),
+            "wsgi.errors": io.StringIO(),
+            "wsgi.multithread": False,
+            "wsgi.multiprocess": False,
+            "wsgi.run_once": False,
+            **{"HTTP_" + name.upper().replace("-", "_"): value for name, value in headers.items()},
+            **environ,
+        }
+        parts = app(self.environ, self._start)
+        self.parts = parts
+        self.body = b"".join(parts)
+        if hasattr(parts, "close"):
+            parts.close()
+
+    def _start(self, status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> Any:
+        self.status, self.header_list = int(status[:3]), headers
+        self.headers = dict(headers)
+        assert len(self.headers) == len(headers)
+
+
+def ask(
+    method: str = "GET",
+    path: str = "/v2/catalog",
+    *,
+    app: Any = None,
+    extra: dict[str, Any] | None = None,
+    **changes: str | None,
+) -> Answer:
+    named = {name.replace("_", "-"): value for name, value in changes.items()}
+    headers = {"authorization": GOOD, "x-broker-api-version": "2.14", **named}
+    present = {name: value for name, value in headers.items() if value is not None}
+    application = app or Answers(CATALOG, Known())  # type: ignore[arg-type]
+    # HEAD's Content-Length without a body is right (RFC 9110 §9.3.2), but wsgiref does not know it.
+    checked = application if method == "HEAD" else validator(application)
+    return Answer(checked, method, path, present, **(extra or {}))
+
+
+def answers(**options: Any) -> Answers:
+    return Answers(CATALOG, Known(), **options)  # type: ignore[arg-type]
+
+
+def problem(answer: Answer) -> str:
+    assert answer.headers["Content-Type"] == "application/json"
+    assert answer.headers["Content-Length"] == str(len(answer.body))
+    data = json.loads(answer.body)
+    assert set(data) == {"error", "description"}
+    assert data["error"].isalpha()
+    assert data["description"].endswith(".")
+    return str(data["error"])
+
+
+@pytest.mark.parametrize("version", ["2.0", "2.11", "2.13", "2.14", "2.15", "2.17", "2.99", " 2.14\t"])
+def test_the_catalog_is_served_to_any_minor_version(version: str) -> None:
+    answer = ask(x_broker_api_version=version, x_broker_api_request_identity=IDENTITY)
+    assert (answer.status, answer.body) == (200, BODY)
+    assert answer.headers == {
+        "ETag": CATALOG.etag,
+        "Vary": "Accept-Encoding",
+        "Cache-Control": "no-cache",
+        "X-Broker-API-Request-Identity": IDENTITY,
+        "Content-Type": "application/json",
+        "Content-Length": str(len(BODY)),
+        "Last-Modified": "Tue, 14 Nov 2023 22:13:20 GMT",
+    }
+
+
+@pytest.mark.parametrize("path", ["/v2/catalog", "//v2/catalog", "/v2/catalog/", "///v2//catalog//"])
+def test_each_way_to_join_the_address_is_served_directly(path: str) -> None:
+    assert ask(path=path).status == 200
+
+
+@pytest.mark.parametrize("base", ["/brokers/one", "/brokers/one/", "brokers/one"])
+def test_a_base_path_stands_before_it(base: str) -> None:
+    app = answers(base_path=base)
+    assert ask(app=app, path="/brokers/one/v2/catalog").status == 200
+    assert ask(app=app, path="/brokers/one//v2/catalog").status == 200
+    assert ask(app=app, path="/v2/catalog").status == 404
+
+
+@pytest.mark.parametrize("version", [None, "", "  "])
+def test_a_missing_version_is_412_or_by_option_400(version: str | None) -> None:
+    for app, status in ((answers(), 412), (answers(missing_version_status=400), 400)):
+        answer = ask(app=app, x_broker_api_version=version)
+        assert (answer.status, problem(answer)) == (status, "MissingAPIVersion")
+
+
+@pytest.mark.parametrize(
+    "version",
+    ["1.0", "3.0", "2", "2.", ".14", "2.14.1", "v2.14", "2.-1", "two", "2.١", "2.14, 2.14", "2." + "9" * 99],
+)
+def test_an_unsupported_version_is_412_and_names_the_range(version: str) -> None:
+    answer = ask(app=answers(missing_version_status=400), x_broker_api_version=version)
+    assert (answer.status, problem(answer)) == (412, "UnsupportedAPIVersion")
+    assert "2.x from 2.0 on" in answer.body.decode()
+
+
+def test_below_the_minimum_is_412() -> None:
+    app = answers(minimum_version=(2, 13))
+    assert ask(app=app, x_broker_api_version="2.13").status == 200
+    answer = ask(app=app, x_broker_api_version="2.9")
+    assert answer.status == 412
+    assert "2.x from 2.13 on" in answer.body.decode()
+
+
+@pytest.mark.parametrize("header", [None, "", "Basic", "Bearer abc", "Basic !!!", GOOD + "x"])
+def test_no_or_wrong_credentials_are_401_whatever_else_is_asked(header: str | None) -> None:
+    first = ask(authorization=header)
+    others = [
+        ask("POST", authorization=header),
+        ask(path="/v2/service_instances/1", authorization=header),
+        ask(x_broker_api_version=None, authorization=header),
+        ask(if_none_match="*", authorization=header),
+    ]
+    assert (first.status, problem(first)) == (401, "Unauthorized")
+    assert first.headers["WWW-Authenticate"] == 'Basic realm="service broker", charset="UTF-8"'
+    assert first.environ[OUTCOME] == "refused"
+    assert LABEL not in first.environ
+    assert all(
+        (other.status, other.body, other.headers) == (401, first.body, first.headers) for other in others
+    )
+
+
+def test_what_the_gate_does_not_know_yet_is_503() -> None:
+    answer = ask(authorization="Basic later")
+    assert (answer.status, problem(answer)) == (503, "TooManyRequests")
+    assert int(answer.headers["Retry-After"]) > 0
+    assert answer.environ[OUTCOME] == "busy"
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"])
+def test_other_methods_are_405(method: str) -> None:
+    answer = ask(method, x_broker_api_version=None)
+    assert (answer.status, problem(answer)) == (405, "MethodNotAllowed")
+    assert answer.headers["Allow"] == "GET, HEAD"
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "", "/v2", "/v2/service_instances/1", "/V2/catalog", "/v2/catalogs", "/x/v2/catalog"]
+)
+def test_other_paths_are_404(path: str) -> None:
+    answer = ask("PUT", path)
+    assert (answer.status, problem(answer)) == (404, "NotFound")
+    assert "catalog only" in answer.body.decode()
+
+
+@pytest.mark.parametrize(
+    "changes", [{}, {"accept_encoding": "gzip"}, {"authorization": None}, {"x_broker_api_version": ""}]
+)
+def test_head_has_the_headers_of_get_and_no_body(changes: dict[str, str | None]) -> None:
+    get, head = ask(**changes), ask("HEAD", **changes)
+    assert (head.status, head.headers, head.body) == (get.status, get.headers, b"")
+    assert head.parts == []
+
+
+def test_gzip_is_served_to_who_asks() -> None:
+    answer = ask(accept_encoding="gzip, deflate")
+    assert gzip.decompress(answer.body) == BODY
+    assert answer.headers["Content-Encoding"] == "gzip"
+    assert answer.headers["ETag"] == CATALOG.gzip_etag != CATALOG.etag
+    assert answer.headers["Content-Length"] == str(len(CATALOG.gzip_body))
+    assert answer.headers["Vary"] == "Accept-Encoding"
+    assert "Content-Encoding" not in ask().headers
+
+
+@pytest.mark.parametrize(
+    ("header", "wanted"),
+    [
+        ("", False),
+        ("gzip", True),
+        ("GZIP", True),
+        ("x-gzip", True),
+        ("deflate, gzip;q=0.5", True),
+        ("gzip;q=0", False),
+        ("gzip;q=0.000", False),
+        ("gzip; q=0.001", True),
+        ("gzip ;\tq=1.000", True),
+        ("*", True),
+        ("*;q=0", False),
+        ("*, gzip;q=0", False),
+        ("gzip;q=0.5, *;q=0", True),
+        ("identity", False),
+        ("identity;q=0, *", True),
+        ("identity, gzip", True),
+        ("identity;q=1, gzip;q=0.9", False),
+        ("identity;q=0.5, gzip;q=0.9", True),
+        ("br, deflate", False),
+        ("gzip;q=2", False),
+        ("gzip;q=1.001", False),
+        ("gzip;q=", False),
+        ("gzip;level=9", False),
+        ("gzip;q=nan", False),
+        (",,gzip,,", True),
+    ],
+)
+def test_accept_encoding(header: str, wanted: bool) -> None:
+    assert prefers_gzip(header) is wanted
+
+
+@pytest.mark.parametrize(
+    ("header", "status"),
+    [
+        (CATALOG.etag, 304),
+        (f"W/{CATALOG.etag}", 304),
+        (f'"other", {CATALOG.etag}', 304),
+        (f'"a,b" ,W/{CATALOG.etag}\t', 304),
+        ("*", 304),
+        ('"other"', 200),
+        (CATALOG.gzip_etag, 200),
+        (CATALOG.etag.strip('"'), 200),
+        ("", 200),
+    ],
+)
+def test_if_none_match(header: str, status: int) -> None:
+    answer = ask(if_none_match=header)
+    assert answer.status == status
+    if status == 304:
+        assert answer.body == b""
+        assert answer.headers == {
+            "ETag": CATALOG.etag,
+            "Vary": "Accept-Encoding",
+            "Cache-Control": "no-cache",
+        }
+
+
+def test_each_encoding_answers_to_its_own_tag() -> None:
+    assert ask(accept_encoding="gzip", if_none_match=CATALOG.gzip_etag).status == 304
+    assert ask(accept_encoding="gzip", if_none_match=CATALOG.etag).status == 200
+
+
+@pytest.mark.parametrize(
+    ("date", "status"),
+    [
+        ("Tue, 14 Nov 2023 22:13:20 GMT", 304),
+        ("Tuesday, 14-Nov-23 22:13:20 GMT", 304),
+        ("Tue Nov 14 22:13:20 2023", 304),
+        ("Wed, 15 Nov 2023 22:13:20 GMT", 304),
+        ("Tue, 14 Nov 2023 22:13:19 GMT", 200),
+        ("yesterday", 200),
+        ("", 200),
+        ("Tue, 99 Nov 2023 22:13:20 GMT", 200),
+        ("Tue, 14 Nov 99999999999999999999 22:13:20 GMT", 200),
+    ],
+)
+def test_if_modified_since(date: str, status: int) -> None:
+    assert ask(if_modified_since=date).status == status
+
+
+def test_the_tag_wins_over_the_date() -> None:
+    late, early = "Wed, 15 Nov 2023 22:13:20 GMT", "Mon, 13 Nov 2023 22:13:20 GMT"
+    assert ask(if_none_match='"other"', if_modified_since=late).status == 200
+    assert ask(if_none_match=CATALOG.etag, if_modified_since=early).status == 304
+    assert ask(if_match=CATALOG.etag, if_unmodified_since=early).status == 200
+
+
+@pytest.mark.parametrize(
+    ("changes", "status"),
+    [
+        ({"if_match": CATALOG.etag}, 200),
+        ({"if_match": "*"}, 200),
+        ({"if_match": '"other"'}, 412),
+        ({"if_match": f"W/{CATALOG.etag}"}, 412),
+        ({"if_match": CATALOG.etag, "if_none_match": CATALOG.etag}, 304),
+        ({"if_unmodified_since": "Mon, 13 Nov 2023 22:13:20 GMT"}, 412),
+        ({"if_unmodified_since": "Tue, 14 Nov 2023 22:13:20 GMT"}, 200),
+        ({"if_unmodified_since": "soon"}, 200),
+    ],
+)
+def test_conditions_that_must_hold(changes: dict[str, str], status: int) -> None:
+    answer = ask(**changes)
+    assert answer.status == status
+    if status == 412:
+        assert problem(answer) == "PreconditionFailed"
+
+
+@pytest.mark.parametrize(
+    "changes", [{}, {"authorization": None}, {"x_broker_api_version": None}, {"if_none_match": "*"}]
+)
+def test_the_request_identity_comes_back_with_every_answer(changes: dict[str, str | None]) -> None:
+    answer = ask(x_broker_api_request_identity=IDENTITY, **changes)
+    assert answer.headers["X-Broker-API-Request-Identity"] == IDENTITY
+    assert answer.environ[REQUEST_IDENTITY] == IDENTITY
+
+
+@pytest.mark.parametrize("value", ["", "a\x1b[31m", "é", "x" * 257, "a\x00", "a\tb"])
+def test_a_request_identity_that_is_long_or_unprintable_does_not(value: str) -> None:
+    answer = ask(x_broker_api_request_identity=value)
+    assert answer.status == 200
+    assert "X-Broker-API-Request-Identity" not in answer.headers
+    assert REQUEST_IDENTITY not in answer.environ
+
+
+def test_the_log_learns_which_credential_came_in() -> None:
+    answer = ask()
+    assert (answer.environ[LABEL], answer.environ[OUTCOME]) == ("autumn", "accepted")
+
+
+def test_a_failure_inside_is_500_without_internals(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.ERROR):
+        answer = ask(authorization="Basic broken", x_broker_api_request_identity=IDENTITY)
+    assert (answer.status, problem(answer)) == (500, "InternalServerError")
+    assert b"internals" not in answer.body
+    assert "secret internals" in caplog.text
+
+
+@pytest.mark.parametrize(("size", "wrapped"), [(65_536, False), (65_537, True)])
+def test_a_large_body_is_handed_over_as_a_file(size: int, wrapped: bool) -> None:
+    class Wrapper:
+        def __init__(self, file: io.BytesIO, block: int = 32_768) -> None:
+            self.file = file
+
+        def __iter__(self) -> Any:
+            return iter(lambda: self.file.read(10_000), b"")
+
+        def close(self) -> None:
+            self.file.close()
+
+    app = Answers(ServedCatalog.of(b"x" * size, 0), Known())  # type: ignore[arg-type]
+    environ = {"wsgi.file_wrapper": Wrapper}
+    answer = Answer(
+        app, "GET", "/v2/catalog", {"authorization": GOOD, "x-broker-api-version": "2.14"}, **environ
+    )
+    assert isinstance(answer.parts, Wrapper) is wrapped
+    assert len(answer.body) == size == int(answer.headers["Content-Length"])
+
+
+def test_a_new_catalog_is_served_at_once() -> None:
+    app = answers()
+    before = ask(app=app)
+    app.catalog = ServedCatalog.of(b'{"services": []}', MODIFIED)
+    after = ask(app=app, if_none_match=before.headers["ETag"])
+    assert (after.status, after.body) == (200, b'{"services": []}')
+
+
+def test_a_snapshot_depends_on_its_content_alone() -> None:
+    later = ServedCatalog.of(BODY, MODIFIED + 100)
+    assert (later.etag, later.gzip_body) == (CATALOG.etag, CATALOG.gzip_body)
+    assert ServedCatalog.of(BODY + b"\n", MODIFIED).etag != CATALOG.etag
+    with pytest.raises(AttributeError):
+        later.etag = "x"  # type: ignore[misc]
+
+
+header_text = st.text(st.characters(min_codepoint=32, max_codepoint=255), max_size=80)
+tokens = st.lists(
+    st.sampled_from(
+        ["gzip", "*", "identity", ";", "q=", "0", "1", ".5", ",", " ", '"', "W/", "a", CATALOG.etag]
+    ),
+    max_size=12,
+).map("".join)
+
+
+@settings(deadline=None, max_examples=150)
+@given(header_text | tokens, header_text | tokens, header_text | tokens)
+def test_no_header_text_breaks_an_answer(one: str, two: str, three: str) -> None:
+    answer = ask(accept_encoding=one, if_none_match=two, if_modified_since=three)
+    assert answer.status in (200, 304)
+    assert ask(x_broker_api_version=one).status in (200, 412)
+    assert ask(if_match=one, if_unmodified_since=two).status in (200, 412)
+
+
+@settings(deadline=None, max_examples=150)
+@given(header_text | tokens)
+def test_gzip_is_never_unasked(header: str) -> None:
+    if "gzip" not in header.lower() and "*" not in header:
+        assert not prefers_gzip(header)
+    if CATALOG.etag not in header and header.strip(" \t") != "*":
+        assert not tag_listed(header, CATALOG.etag, weak=True)
+    assert http_date(header) is None or any(character.isdigit() for character in header)
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.integers(0, 999), st.integers(0, 999))
+def test_versions_are_read_as_numbers(major: int, minor: int) -> None:
+    assert parse_version(f"{major}.{minor}") == (major, minor)

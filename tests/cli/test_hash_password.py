@@ -1,0 +1,233 @@
+"""hash-password and verify-password, as an operator or a script runs them."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import pty
+import stat
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+
+from osbctl.credentials import fits, make_record, parse_credentials, read_credentials, write_record
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+ROOT = Path(__file__).parents[2]
+SECRET = "known-pass-Wörd"
+
+PROGRAM = """
+import sys, typer
+from osbctl.errors import OsbctlError
+from osbctl.cli.hash_password import hash_password
+from osbctl.cli.verify_password import verify_password
+app = typer.Typer(rich_markup_mode=None)
+app.command()(hash_password)
+app.command()(verify_password)
+try:
+    app()
+except OsbctlError as error:
+    print(error.message, error.advice, file=sys.stderr)
+    sys.exit(error.exit_code)
+"""
+
+
+class Ran(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+def run(*arguments: str | Path, stdin: str | bytes = "") -> Ran:
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, *map(str, arguments)],
+        input=stdin.encode() if isinstance(stdin, str) else stdin,
+        capture_output=True,
+        cwd=ROOT,
+        env={**os.environ, "PYTHONIOENCODING": "ascii:strict", "COLUMNS": "120"},
+    )
+    return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def test_the_record_goes_to_standard_output_without_the_password() -> None:
+    ran = run("hash-password", "admin", "--password-stdin", "--rounds", "1000", stdin=SECRET + "\n")
+    assert ran.code == 0
+    (record,) = parse_credentials(ran.out)
+    assert list(json.loads(ran.out)) == ["identity", "salt", "hash"]
+    assert fits(record, SECRET)
+    assert SECRET not in ran.out + ran.err
+    assert "1000 rounds" in ran.err
+
+
+def test_the_librarys_rounds_are_the_default_and_no_warning() -> None:
+    ran = run("hash-password", "admin", "--password-stdin", stdin=SECRET)
+    assert ran.out.count("$6$rounds=656000$") == 1
+    assert ran.err == ""
+
+
+def test_a_generated_password_is_shown_once_beside_the_record() -> None:
+    ran = run("hash-password", "admin", "--generate", "--rounds", "1000", "--label", "autumn")
+    (record,) = parse_credentials(ran.out)
+    password = ran.err.splitlines()[0].rpartition(": ")[2]
+    assert len(password) == 32
+    assert fits(record, password)
+    assert password not in ran.out
+    assert record.label == "autumn"
+
+
+def test_with_a_file_the_generated_password_is_the_whole_output(tmp_path: Path) -> None:
+    path = tmp_path / "c.json"
+    ran = run("hash-password", "admin", "--generate", "--rounds", "1000", "-o", path)
+    (record,) = read_credentials(path)
+    assert fits(record, ran.out.strip())
+    assert ran.out.strip() not in ran.err
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_appending_rotates_a_password(tmp_path: Path) -> None:
+    path = tmp_path / "c.json"
+    write_record(path, make_record("admin", "first", rounds=1000))
+    more = ("--append", path, "--label", "second", "--expires", "2099-01-01T00:00:00Z", "--rounds", "1000")
+    ran = run("hash-password", "admin", "--password-stdin", *more, stdin=SECRET)
+    assert (ran.code, ran.out) == (0, "")
+    assert "holds 2 records" in ran.err
+    first, second = read_credentials(path)
+    assert fits(first, "first")
+    assert fits(second, SECRET)
+    assert (second.label, second.expires) == ("second", "2099-01-01T00:00:00Z")
+
+
+def test_the_password_is_included_only_when_asked_and_with_a_warning() -> None:
+    ran = run(
+        "hash-password", "admin", "--password-stdin", "--include-password", "--rounds", "1000", stdin=SECRET
+    )
+    assert json.loads(ran.out)["password"] == SECRET
+    assert "in clear" in ran.err
+    assert SECRET not in ran.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "stdin", "says"),
+    [
+        (("admin", "--password-stdin", "--generate"), "x", "exclude"),
+        (("admin", "--generate", "-o", "a", "--append", "b"), "", "exclude"),
+        (("admin",), "x", "no terminal"),
+        (("admin", "--password-stdin"), "", "empty"),
+        (("admin", "--password-stdin"), "\n", "empty"),
+        (("admin", "--password-stdin"), f"{SECRET}\n{SECRET}\n", "control character"),
+        (("admin", "--password-stdin"), SECRET * 100, "longer than 511"),
+        (("admin", "--password-stdin"), b"\xff\xfe", "not UTF-8"),
+        (("a:b", "--password-stdin"), SECRET, "colon"),
+        (("", "--password-stdin"), SECRET, "the identity is empty"),
+        (("admin", "--password-stdin", "--rounds", "10"), SECRET, "10 rounds"),
+        (("admin", "--password-stdin", "--rounds", "1000", "--expires", "soon"), SECRET, "RFC 3339"),
+        ((), "", "IDENTITY"),
+        (("admin", SECRET[:5]), "", "unexpected"),
+    ],
+)
+def test_what_makes_no_sense_ends_with_2_and_a_sentence(
+    arguments: Sequence[str], stdin: str | bytes, says: str
+) -> None:
+    ran = run("hash-password", *arguments, stdin=stdin)
+    assert (ran.code, ran.out) == (2, "")
+    assert says in ran.err
+    assert SECRET not in ran.err
+    assert "Traceback" not in ran.err
+
+
+def test_a_file_that_cannot_be_written_ends_with_3_and_shows_no_password(tmp_path: Path) -> None:
+    ran = run("hash-password", "admin", "--generate", "--rounds", "1000", "-o", tmp_path / "none" / "c.json")
+    assert (ran.code, ran.out) == (3, "")
+    assert "cannot write" in ran.err
+
+
+def at_a_terminal(*answers: str) -> tuple[int, str, str]:
+    """Run hash-password with a terminal as standard input; what it shows there, and its output."""
+    ours, theirs = pty.openpty()
+    try:
+        program = subprocess.Popen(
+            [sys.executable, "-c", PROGRAM, "hash-password", "admin", "--rounds", "1000"],
+            stdin=theirs,
+            stdout=subprocess.PIPE,
+            stderr=theirs,
+            start_new_session=True,
+            cwd=ROOT,
+        )
+        shown = b""
+        for prompt, answer in zip((b"Password of admin: ", b"Once more: "), answers, strict=True):
+            while prompt not in shown:
+                shown += os.read(ours, 1000)
+            os.write(ours, answer.encode() + b"\n")
+        out = program.communicate(timeout=30)[0]
+        os.set_blocking(ours, False)
+        with contextlib.suppress(BlockingIOError):
+            shown += os.read(ours, 10_000)
+        return program.returncode, shown.decode(), out.decode()
+    finally:
+        os.close(ours)
+        os.close(theirs)
+
+
+def test_at_a_terminal_it_asks_twice_and_shows_nothing() -> None:
+    code, shown, out = at_a_terminal("typed-secret", "typed-secret")
+    assert code == 0
+    assert fits(parse_credentials(out)[0], "typed-secret")
+    assert "typed-secret" not in shown
+
+
+def test_two_different_answers_are_refused() -> None:
+    code, shown, out = at_a_terminal("typed-secret", "typo-secret")
+    assert (code, out) == (2, "")
+    assert "differ" in shown
+    assert "secret" not in shown
+
+
+def test_help_has_examples() -> None:
+    ran = run("hash-password", "--help")
+    assert ran.code == 0
+    assert "osbctl hash-password admin > credentials.json" in ran.out
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "c.json"
+    old = make_record("admin", "old", rounds=1000, label="2020", expires="2020-01-01T00:00:00Z")
+    new = make_record("admin", SECRET, rounds=1000, label="new")
+    path.write_text(json.dumps([{f: v for f, v in fields(each).items() if v} for each in (old, new)]))
+    return path
+
+
+def fields(record: object) -> dict[str, str]:
+    return {name: getattr(record, name) for name in ("identity", "salt", "hash", "label", "expires")}
+
+
+@pytest.mark.parametrize(
+    ("identity", "password", "code", "says"),
+    [
+        ("admin", SECRET + "\n", 0, "fits 'new'"),
+        ("admin", SECRET + "\n", 0, "warning: the hash of new has 1000 rounds"),
+        ("admin", "wrong", 1, "does not fit any record of 'admin' (2 tried)"),
+        ("admin", "old", 1, "expired at 2020-01-01T00:00:00Z"),
+        ("nobody", SECRET, 1, "has no record of 'nobody'"),
+    ],
+)
+def test_verify_password(file: Path, identity: str, password: str, code: int, says: str) -> None:
+    ran = run("verify-password", file, identity, "--password-stdin", stdin=password)
+    assert ran.code == code
+    assert says in ran.out + ran.err
+    assert SECRET not in ran.out + ran.err
+
+
+def test_verify_password_with_an_unreadable_file_ends_with_3(tmp_path: Path) -> None:
+    ran = run("verify-password", tmp_path / "none", "admin", "--password-stdin", stdin="x")
+    assert ran.code == 3
+    (tmp_path / "bad").write_text("admin:plain-text-secret")
+    ran = run("verify-password", tmp_path / "bad", "admin", "--password-stdin", stdin="x")
+    assert ran.code == 3
+    assert "plain-text-secret" not in ran.err

@@ -1,0 +1,303 @@
+"""Records are made, checked, read and written as the rules say, and keep their secrets."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import threading
+import traceback
+from typing import TYPE_CHECKING
+
+import jsonschema
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from osbctl.credentials import (
+    CredentialRecord,
+    append_record,
+    as_json,
+    default_rounds,
+    fits,
+    generate_password,
+    make_record,
+    parse_credentials,
+    read_credentials,
+    write_record,
+)
+from osbctl.errors import ConfigError, SourceError
+from osbctl.resources import schemas_folder
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PASSWORD = "hunter2-Grüße-🔑"
+RECORD = make_record("admin", PASSWORD, rounds=1000)
+HASH = RECORD.hash
+SCHEMA = json.loads((schemas_folder() / "credentials.json").read_text("utf-8"))
+
+
+def raw(**changes: object) -> dict[str, object]:
+    return {"identity": "admin", "salt": RECORD.salt, "hash": HASH, **changes}
+
+
+def test_a_record_fits_its_password_and_no_other() -> None:
+    assert fits(RECORD, PASSWORD)
+    assert not fits(RECORD, PASSWORD + "x")
+    assert not fits(RECORD, "")
+    assert not fits(RECORD, "x" * 5000)
+
+
+def test_each_record_has_its_own_salt_and_the_rounds_asked_for() -> None:
+    other = make_record("admin", PASSWORD, rounds=1000)
+    assert other.salt != RECORD.salt
+    assert HASH.startswith(f"$6$rounds=1000${RECORD.salt}$")
+    assert RECORD.rounds == 1000
+    assert default_rounds() == 656_000
+
+
+def test_unicode_is_hashed_as_it_is_given() -> None:
+    composed = make_record("admin", "caf\u00e9", rounds=1000)
+    assert not fits(composed, "cafe\u0301")
+
+
+def test_generated_passwords_hold_192_bits_of_url_safe_text() -> None:
+    passwords = {generate_password() for _ in range(100)}
+    assert len(passwords) == 100
+    assert all(len(password) == 32 and set(password) <= URL_SAFE for password in passwords)
+
+
+URL_SAFE = set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
+
+
+@pytest.mark.parametrize(
+    ("identity", "password", "says"),
+    [
+        ("admin", "", "the password is empty"),
+        ("admin", "a\nb", "control character"),
+        ("admin", "a\0b", "control character"),
+        ("admin", "a\x7fb", "control character"),
+        ("admin", "x" * 512, "longer than 511 bytes"),
+        ("admin", "é" * 256, "longer than 511 bytes"),
+        ("admin", "\ud800", "UTF-8"),
+        ("", "x", "the identity is empty"),
+        ("a:b", "x", "colon"),
+        ("a\tb", "x", "control character"),
+        ("x" * 512, "x", "longer"),
+    ],
+)
+def test_what_basic_credentials_cannot_carry_is_refused(identity: str, password: str, says: str) -> None:
+    with pytest.raises(ConfigError, match=says):
+        make_record(identity, password, rounds=1000)
+
+
+def test_a_colon_and_511_bytes_are_fine_in_a_password() -> None:
+    password = ":" + "x" * 510
+    assert fits(make_record("admin", password, rounds=1000), password)
+
+
+@pytest.mark.parametrize("rounds", [999, 0, -1, 10_000_001])
+def test_rounds_are_bounded(rounds: int) -> None:
+    with pytest.raises(ConfigError, match="rounds"):
+        make_record("admin", "x", rounds=rounds)
+
+
+def test_no_secret_shows_in_a_record_or_its_mistakes() -> None:
+    record = make_record("admin", "top-secret-pw", rounds=1000, include_password=True)
+    shown = [repr(record), str(record), f"{record}", repr([record])]
+    for changes in ({"salt": "other"}, {"expires": "soon"}, {"label": ""}, {"hash": record.hash + "x"}):
+        text = json.dumps({**json.loads(as_json(record)), **changes})
+        for broken in (text, text[:-1], "[" + text, text.replace('"identity"', '"Identity"')):
+            with pytest.raises(ConfigError) as caught:
+                parse_credentials(broken)
+            shown += ["".join(traceback.format_exception(caught.value)), caught.value.advice]
+    secret = record.hash.rpartition("$")[2]
+    assert not [text for text in shown if "top-secret-pw" in text or secret in text or record.salt in text]
+
+
+def test_one_record_a_list_and_htpasswd_are_read() -> None:
+    assert parse_credentials(json.dumps(raw())) == (RECORD,)
+    rotated = parse_credentials(
+        json.dumps([raw(label="old", expires="2027-01-31T00:00:00Z"), raw(label="new")])
+    )
+    assert [record.name for record in rotated] == ["old", "new"]
+    assert parse_credentials(f"# users\r\n\r\nadmin:{HASH}\r\n") == (RECORD,)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "no credential record"),
+        ("[]", "no credential record"),
+        ("{", ":1:2: not JSON"),
+        ("[" * 100_000, "nested too deeply"),
+        ("[1]", "record 1: not an object"),
+        (json.dumps(raw(expire="2027-01-31T00:00:00Z")), "unknown field 'expire'"),
+        (json.dumps(raw(label=3)), "label is not a string"),
+        (json.dumps(raw(password=None)), "password is not a string"),
+        (json.dumps({"identity": "admin"}), "salt is missing"),
+        (json.dumps(raw(salt="abc")), "the salt is not the salt of the hash"),
+        (json.dumps([raw(), raw(hash="$6$x$y")]), "record 2: the hash is no salted SHA-512 hash"),
+        (json.dumps(raw(hash=HASH.replace("=1000$", "=999$"))), "999 rounds"),
+        (json.dumps(raw(hash=HASH[:-1] + "z")), "the hash is no"),
+        (json.dumps(raw(expires="2027-01-31")), "RFC 3339"),
+        (json.dumps(raw(expires="2027-01-31T00:00:00")), "RFC 3339"),
+        (json.dumps(raw(expires="2027-02-30T00:00:00Z")), "RFC 3339"),
+        (json.dumps(raw(label="a\nb")), "printable"),
+        ('{"identity": "a", "identity": "b"}', "the same field twice"),
+        ("a:$apr1$x$y", ":1: only .* Apache's MD5"),
+        (f"ok:{HASH}\nb:{{SHA}}xx=", ":2: only .* unsalted SHA-1"),
+        ("a:$2y$05$abc", "bcrypt"),
+        ("a:geheim", "plain text"),
+        ("a:$6$broken", ":1: the hash is no"),
+        (f":{HASH}", ":1: the identity is empty"),
+        ("nonsense", ":1: neither JSON nor"),
+    ],
+)
+def test_what_is_no_credentials_file_is_refused_with_its_place(text: str, says: str) -> None:
+    with pytest.raises(ConfigError, match=says):
+        parse_credentials(text, "creds")
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("1970-01-01T00:00:10Z", 10),
+        ("1970-01-01t01:00:10+01:00", 10),
+        ("1970-01-01 00:00:10.5z", 10.5),
+    ],
+)
+def test_expiry_is_a_moment(text: str, seconds: float) -> None:
+    assert CredentialRecord("a", RECORD.salt, HASH, expires=text).ends == seconds
+    assert RECORD.ends == float("inf")
+
+
+def test_files_that_cannot_be_opened_are_the_runs_mistake(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match="No such file"):
+        read_credentials(tmp_path / "none")
+    with pytest.raises(SourceError, match="directory"):
+        read_credentials(tmp_path)
+    (tmp_path / "latin").write_bytes(b"\xff\xff\xff")
+    with pytest.raises(ConfigError, match="UTF-8"):
+        read_credentials(tmp_path / "latin")
+    (tmp_path / "large").write_bytes(b" " * (1 << 20) + b"x")
+    with pytest.raises(ConfigError, match="larger"):
+        read_credentials(tmp_path / "large")
+
+
+def test_a_byte_order_mark_is_no_matter(tmp_path: Path) -> None:
+    path = tmp_path / "c.json"
+    path.write_text(as_json(RECORD), "utf-8-sig")
+    assert read_credentials(path) == (RECORD,)
+
+
+def test_a_written_file_is_the_owners_alone_and_reads_back(tmp_path: Path) -> None:
+    path = tmp_path / "c.json"
+    path.write_text("old")
+    path.chmod(0o644)
+    write_record(path, RECORD)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert read_credentials(path) == (RECORD,)
+    assert [each.name for each in tmp_path.iterdir()] == ["c.json"]
+
+
+def test_a_symbolic_link_stays_one(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    link = tmp_path / "link.json"
+    link.symlink_to(tmp_path / "real" / "c.json")
+    write_record(link, RECORD)
+    assert link.is_symlink()
+    assert read_credentials(tmp_path / "real" / "c.json") == (RECORD,)
+
+
+def test_a_device_or_a_missing_folder_is_not_written(tmp_path: Path) -> None:
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    with pytest.raises(SourceError, match="regular"):
+        write_record(fifo, RECORD)
+    with pytest.raises(SourceError, match="No such file"):
+        write_record(tmp_path / "none" / "c.json", RECORD)
+
+
+def test_a_failed_write_leaves_the_old_file_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "c.json"
+    write_record(path, RECORD)
+
+    def full(handle: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(SourceError, match="No space"):
+        write_record(path, make_record("other", "x", rounds=1000))
+    assert read_credentials(path) == (RECORD,)
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_appending_keeps_the_others_also_when_many_append(tmp_path: Path) -> None:
+    path = tmp_path / "c.json"
+    write_record(path, RECORD)
+    records = [CredentialRecord(f"user-{n}", RECORD.salt, HASH) for n in range(20)]
+    threads = [threading.Thread(target=append_record, args=(path, record)) for record in records]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    found = read_credentials(path)
+    assert found[0] == RECORD
+    assert set(found[1:]) == set(records)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_appending_starts_a_list_and_leaves_htpasswd_alone(tmp_path: Path) -> None:
+    path = tmp_path / "new.json"
+    assert append_record(path, RECORD) == 1
+    assert json.loads(path.read_text("utf-8")) == [raw()]
+    htpasswd = tmp_path / "htpasswd"
+    htpasswd.write_text(f"admin:{HASH}\n")
+    with pytest.raises(ConfigError, match="htpasswd"):
+        append_record(htpasswd, RECORD)
+    assert htpasswd.read_text() == f"admin:{HASH}\n"
+
+
+@pytest.mark.parametrize(
+    ("data", "good"),
+    [
+        (json.loads(as_json(RECORD)), True),
+        ([raw(label="new", expires="2027-01-31T00:00:00Z", password="x"), raw()], True),
+        ([], False),
+        (raw(extra="x"), False),
+        (raw(identity="a:b"), False),
+        (raw(identity="a\nb"), False),
+        (raw(hash="$5$x$y"), False),
+        (raw(hash=HASH.replace("=1000$", "=999$")), False),
+        (raw(hash=HASH.replace("=1000$", "=10000000$")), True),
+        (raw(hash=HASH.replace("=1000$", "=10000001$")), False),
+        (raw(expires="2027-01-31"), False),
+        ({"identity": "admin", "hash": HASH}, False),
+    ],
+)
+def test_the_schema_says_what_the_reader_says(data: object, good: bool) -> None:
+    jsonschema.Draft7Validator.check_schema(SCHEMA)
+    assert jsonschema.Draft7Validator(SCHEMA).is_valid(data) is good
+    try:
+        parse_credentials(json.dumps(data))
+    except ConfigError:
+        assert not good
+    else:
+        assert good
+
+
+def test_the_schema_names_the_fields_of_a_record() -> None:
+    properties = SCHEMA["definitions"]["record"]["properties"]
+    assert list(properties) == list(CredentialRecord.__dataclass_fields__)
+    assert all(part["title"] and part["description"] for part in properties.values())
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.text(max_size=60))
+def test_any_text_is_read_or_refused(text: str) -> None:
+    with pytest.raises(ConfigError):
+        parse_credentials(text)
