@@ -46,7 +46,12 @@ class TlsChannel(Channel):
     retry = b""
 
     def __init__(
-        self, server: Server, sock: socket.socket, addr: tuple[Any, ...], adj: Any, map: Any = None  # noqa: A002
+        self,
+        server: Server,
+        sock: socket.socket,
+        addr: tuple[Any, ...],
+        adj: Any,
+        map: Any = None,  # noqa: A002
     ) -> None:
         assert server.tls is not None  # noqa: S101
         sock.setblocking(False)

@@ -29,7 +29,10 @@ def test_https_at_the_proxy_is_required(trust: ssl.SSLContext) -> None:
 
 
 def test_the_client_is_who_the_proxy_says(trust: ssl.SSLContext) -> None:
-    with running(trust, None, proxy=ProxyRule.of(["127.0.0.1", "10.0.0.0/8"])) as broker, broker.raw() as sock:
+    with (
+        running(trust, None, proxy=ProxyRule.of(["127.0.0.1", "10.0.0.0/8"])) as broker,
+        broker.raw() as sock,
+    ):
         secure = WHO + b"X-Forwarded-Proto: https\r\n"
         for forwarded, client in (
             (b"192.0.2.7", b"192.0.2.7"),
@@ -49,7 +52,9 @@ def test_nobody_else_may_come(trust: ssl.SSLContext) -> None:
         assert ask(sock, WHO + b"X-Forwarded-Proto: https\r\n\r\n")[0] == 403
 
 
-def test_without_a_proxy_forwarded_headers_prove_nothing(trust: ssl.SSLContext, pair: tuple[Path, Path]) -> None:
+def test_without_a_proxy_forwarded_headers_prove_nothing(
+    trust: ssl.SSLContext, pair: tuple[Path, Path]
+) -> None:
     with running(trust, pair) as broker, broker.connect() as sock:
         assert ask(sock, WHO + b"X-Forwarded-For: 6.6.6.6\r\n\r\n")[2] == b"127.0.0.1"
 
@@ -60,7 +65,10 @@ def test_a_unix_socket(trust: ssl.SSLContext, tmp_path: Path) -> None:
     assert path.stat().st_mode & 0o777 == 0o660
     with running(trust, None, sock=listener, proxy=ProxyRule()), socket.socket(socket.AF_UNIX) as sock:
         sock.connect(str(path))
-        assert ask(sock, WHO + b"X-Forwarded-Proto: https\r\nX-Forwarded-For: 192.0.2.9\r\n\r\n")[2] == b"192.0.2.9"
+        assert (
+            ask(sock, WHO + b"X-Forwarded-Proto: https\r\nX-Forwarded-For: 192.0.2.9\r\n\r\n")[2]
+            == b"192.0.2.9"
+        )
         with pytest.raises(ConfigError, match="another program"):
             listen_unix(path)
     listen_unix(path).close()  # a dead one is taken over

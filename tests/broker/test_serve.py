@@ -43,7 +43,7 @@ class Process:
         return self.err.read_text()
 
     def port(self, what: str = "listening on") -> int:
-        found = re.search(what + r" https?://[^ ]+:(\d+)", self.log)
+        found = re.search(what + r" https?://[^ \n]+:(\d+)", self.log)
         assert found, self.log
         return int(found[1])
 

@@ -153,7 +153,9 @@ def test_plain_http_to_the_port_gets_a_readable_400(broker: Broker, method: str)
         assert ask(sock)[0] == 200
 
 
-@pytest.mark.parametrize("noise", [b"\0" * 400, b"\x16\x03\x01\xff\xff" + b"x" * 300, b"\x80\x2e\x01", os.urandom(999)])
+@pytest.mark.parametrize(
+    "noise", [b"\0" * 400, b"\x16\x03\x01\xff\xff" + b"x" * 300, b"\x80\x2e\x01", os.urandom(999)]
+)
 def test_garbage_closes_that_connection_only(broker: Broker, noise: bytes) -> None:
     with broker.raw() as sock:
         sock.sendall(noise)
@@ -229,11 +231,15 @@ def test_tls_1_1_is_refused_and_1_2_taken(broker: Broker, authority: Authority) 
     context.maximum_version = ssl.TLSVersion.TLSv1_2
     context.set_alpn_protocols(["h2", "http/1.1"])
     with context.wrap_socket(broker.raw(), server_hostname="localhost") as sock:
-        assert (sock.version(), sock.selected_alpn_protocol(), sock.compression()) == ("TLSv1.2", "http/1.1", None)
+        assert (sock.version(), sock.selected_alpn_protocol(), sock.compression()) == (
+            "TLSv1.2",
+            "http/1.1",
+            None,
+        )
         assert ask(sock, LARGE_GET)[2] == LARGE
-    assert load_certificate(authority.folder / "broker.pem", authority.folder / "broker.key").context.minimum_version == (
-        ssl.TLSVersion.TLSv1_2
-    )
+    assert load_certificate(
+        authority.folder / "broker.pem", authority.folder / "broker.key"
+    ).context.minimum_version == (ssl.TLSVersion.TLSv1_2)
 
 
 def test_the_end_is_announced(broker: Broker) -> None:

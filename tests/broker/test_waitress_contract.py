@@ -51,7 +51,10 @@ def test_signature(function: Any, parameters: str) -> None:
 @pytest.mark.parametrize(
     ("function", "pieces"),
     [
-        (S.__init__, ["bind_socket", "sockinfo", "self.trigger", "self.task_dispatcher", "self.active_channels"]),
+        (
+            S.__init__,
+            ["bind_socket", "sockinfo", "self.trigger", "self.task_dispatcher", "self.active_channels"],
+        ),
         (S.accept_connections, ["self.socket.listen(self.adj.backlog)"]),
         (C.service, ["self.task_class(self, request)", "self.error_task_class(self", "self.requests.pop(0)"]),
         (C.service, ["self.server.add_task(self)", "self.close_when_flushed = True"]),
@@ -71,7 +74,8 @@ def test_body(function: Any, pieces: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("will_close", False), ("close_when_flushed", False), ("total_outbufs_len", 0), ("request", None)]
+    ("name", "value"),
+    [("will_close", False), ("close_when_flushed", False), ("total_outbufs_len", 0), ("request", None)],
 )
 def test_attribute_of_a_channel(name: str, value: object) -> None:
     assert getattr(C, name) == value
