@@ -12,6 +12,7 @@ import threading
 import time
 from collections import deque
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -39,7 +40,9 @@ class Entry(NamedTuple):
 
     def close(self, sent_bytes: int) -> Entry:
         """The finished entry; `sent_bytes` is what the connection had sent in all."""
-        return self._replace(started=time.monotonic() - self.started, size=max(0, sent_bytes - self.size))
+        then, started, client, method, path, status, size, label, identity = self
+        duration, body = time.monotonic() - started, max(0, sent_bytes - size)
+        return Entry(then, duration, client, method, path, status, body, label, identity)
 
 
 def fields(entry: Entry) -> dict[str, str | int | float]:
@@ -62,20 +65,32 @@ def as_json(entry: Entry) -> str:
 
 
 def as_text(entry: Entry) -> str:
-    line = fields(entry)
-    # json.dumps quotes, and leaves no control character that a terminal could obey.
-    request = json.dumps(f"{line['method']} {line['path']}")
-    named = " ".join(
-        f"{name}={json.dumps(line[name])}" for name in ("credential", "request_identity") if line[name]
-    )
-    head = f"{line['time']} {line['client']} {request} {line['status']} {line['bytes']}"
-    return f"{head} {line['duration_ms']}ms {named}".rstrip()
+    """Written out rather than made of `fields`: this is done for every request."""
+    path = _quoted(f"{entry.method} {entry.path.partition('?')[0][:LONGEST]}")
+    line = f"{timestamp(entry.time)} {entry.client} {path} {entry.status} {entry.size} {entry.started * 1000:.3f}ms"
+    if entry.label:
+        line += f" credential={_quoted(entry.label)}"
+    if entry.identity:
+        line += f" request_identity={_quoted(entry.identity[:LONGEST])}"
+    return line
+
+
+def _quoted(text: str) -> str:
+    """In quotes, without a control character that a terminal could obey or a quote that could forge a field."""
+    if text.isascii() and text.isprintable() and '"' not in text and "\\" not in text:
+        return f'"{text}"'
+    return json.dumps(text)
 
 
 def timestamp(seconds: float) -> str:
     """UTC with milliseconds (RFC 3339)."""
-    whole = time.gmtime(seconds)
-    return time.strftime("%Y-%m-%dT%H:%M:%S", whole) + f".{int(seconds % 1 * 1000):03d}Z"
+    whole = int(seconds)
+    return f"{_second(whole)}.{int((seconds - whole) * 1000):03d}Z"
+
+
+@lru_cache(maxsize=4)
+def _second(whole: int) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(whole))
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,6 @@ import threading
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cryptography import x509
@@ -28,8 +27,10 @@ from osbctl.broker.stats import Stats
 from osbctl.broker.tls import Tls, load_certificate
 
 if TYPE_CHECKING:
-    from osbctl.broker.access_log import Entry
     from collections.abc import Iterator
+    from pathlib import Path
+
+    from osbctl.broker.access_log import Entry
 
 SMALL = b'{"services": []}' * 500
 LARGE = bytes(range(256)) * (20 << 12)

@@ -1,4 +1,4 @@
-"""A program that serves a file, for tests that need signals and processes: options as JSON in the first argument."""
+"""A program that serves a file, for tests that need signals and processes: options as JSON in argv."""
 
 from __future__ import annotations
 

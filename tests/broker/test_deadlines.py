@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import resource
 import socket
-import ssl
 import threading
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from osbctl.broker.settings import Settings
 from tests.broker.harness import GET, LARGE, SMALL, Reader, ask, running, until
+
+if TYPE_CHECKING:
+    import ssl
 
 Pair = tuple[Path, Path]
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import socket
-import ssl
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -12,6 +11,10 @@ from osbctl.broker.listeners import listen_unix
 from osbctl.broker.proxy import ProxyRule
 from osbctl.errors import ConfigError, UsageError
 from tests.broker.harness import GET, ask, running
+
+if TYPE_CHECKING:
+    import ssl
+    from pathlib import Path
 
 WHO = GET.replace(b"/v2/catalog", b"/who")[:-2]
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -14,6 +12,10 @@ from osbctl.broker.stats import Stats
 from osbctl.errors import DocumentError
 from osbctl.findings import Finding, Location, Severity
 from tests.broker.harness import until
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
 
 
 class Held:
@@ -75,7 +77,7 @@ def test_a_flipped_link(tmp_path: Path) -> None:
     (tmp_path / "data").symlink_to("a")
     with watching(tmp_path / "data" / "catalog.json") as (held, _, _):
         (tmp_path / "next").symlink_to("b")
-        os.replace(tmp_path / "next", tmp_path / "data")
+        (tmp_path / "next").replace(tmp_path / "data")
         assert until(lambda: held.value == "b")
 
 
@@ -103,5 +105,5 @@ def test_asked_to_it_loads_what_did_not_change(file: Path) -> None:
 
 
 def test_nothing_changed_nothing_is_loaded(file: Path) -> None:
-    with watching(file) as (held, watcher, _):
+    with watching(file) as (held, _, _):
         assert not until(lambda: held.loads > 0, 0.2)

@@ -1,4 +1,4 @@
-"""The whole service as a process: signals, workers, reloads, logs, sockets handed over, the admin listener."""
+"""The whole service as a process: signals, workers, reloads, logs, inherited sockets, the admin listener."""
 
 from __future__ import annotations
 
@@ -11,16 +11,18 @@ import ssl
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from osbctl.broker.options import ServeOptions
 from osbctl.errors import UsageError
 from tests.broker.harness import GET, Authority, ask, until
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 PROGRAM = str(Path(__file__).with_name("serve_program.py"))
 ADMIN = "GET {} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
-import ssl
 import time
-from collections.abc import Iterator
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from osbctl.broker.settings import Settings
 from tests.broker.harness import GET, SMALL, Broker, Reader, ask, running, until
+
+if TYPE_CHECKING:
+    import ssl
+    from collections.abc import Iterator
+    from pathlib import Path
 
 HIDDEN = b"GET /hidden HTTP/1.1\r\nHost: broker\r\n\r\n"
 LINE = b"GET /v2/catalog HTTP/1.1\r\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 import ssl
@@ -134,6 +135,10 @@ def test_six_hundred_half_open_handshakes(trust: ssl.SSLContext, pair: tuple[Pat
             sock.close()
 
 
+def descriptors() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
 def client_hello() -> bytes:
     incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
     client = ssl.create_default_context().wrap_bio(incoming, outgoing, server_hostname="localhost")
@@ -159,7 +164,8 @@ def test_plain_http_to_the_port_gets_a_readable_400(broker: Broker, method: str)
 def test_garbage_closes_that_connection_only(broker: Broker, noise: bytes) -> None:
     with broker.raw() as sock:
         sock.sendall(noise)
-        sock.shutdown(socket.SHUT_WR)
+        with contextlib.suppress(OSError):  # closed already
+            sock.shutdown(socket.SHUT_WR)
         sock.settimeout(5)
         while True:
             try:
@@ -182,7 +188,7 @@ def test_garbage_after_the_handshake(broker: Broker) -> None:
 
 
 def test_an_abort_in_mid_answer_gives_everything_back(broker: Broker) -> None:
-    before = len(os.listdir("/proc/self/fd"))
+    before = descriptors()
     for _ in range(20):
         sock = broker.connect()
         sock.sendall(LARGE_GET)
@@ -190,7 +196,7 @@ def test_an_abort_in_mid_answer_gives_everything_back(broker: Broker) -> None:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
         sock.close()
     assert until(lambda: broker.loop.connections() == 0)
-    assert until(lambda: len(os.listdir("/proc/self/fd")) <= before)
+    assert until(lambda: descriptors() <= before)
     assert not broker.server.census.held
 
 

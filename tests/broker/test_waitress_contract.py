@@ -1,4 +1,4 @@
-"""The private names of waitress that the server stands on. A release that moves one fails here, not in production."""
+"""The private names of waitress that the server stands on: a release that moves one fails here."""
 
 from __future__ import annotations
 
