@@ -67,7 +67,8 @@ def as_json(entry: Entry) -> str:
 def as_text(entry: Entry) -> str:
     """Written out rather than made of `fields`: this is done for every request."""
     path = _quoted(f"{entry.method} {entry.path.partition('?')[0][:LONGEST]}")
-    line = f"{timestamp(entry.time)} {entry.client} {path} {entry.status} {entry.size} {entry.started * 1000:.3f}ms"
+    line = f"{timestamp(entry.time)} {entry.client} {path} {entry.status} {entry.size}"
+    line += f" {entry.started * 1000:.3f}ms"
     if entry.label:
         line += f" credential={_quoted(entry.label)}"
     if entry.identity:
@@ -76,7 +77,7 @@ def as_text(entry: Entry) -> str:
 
 
 def _quoted(text: str) -> str:
-    """In quotes, without a control character that a terminal could obey or a quote that could forge a field."""
+    """In quotes, without control characters for a terminal to obey or quotes to forge a field with."""
     if text.isascii() and text.isprintable() and '"' not in text and "\\" not in text:
         return f'"{text}"'
     return json.dumps(text)

@@ -56,7 +56,7 @@ class ServeOptions:
             problem = "there is no way to HTTPS" if not chosen else "there are several ways to listen"
             raise UsageError(
                 problem,
-                "Give --tls-cert with --tls-key, --trusted-proxy, --unix-socket, or --self-signed to try out.",
+                "Give --tls-cert with --tls-key, --trusted-proxy, --unix-socket, or --self-signed to try.",
             )
         if (self.self_signed or self.insecure_http) and not is_loopback(self.host):
             name = "--self-signed" if self.self_signed else "--insecure-http"
