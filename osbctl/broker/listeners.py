@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import socket
 import stat
@@ -94,12 +93,6 @@ def _remove_dead(path: Path) -> None:
             path.unlink(missing_ok=True)
             return
     raise ConfigError(f"cannot listen on {path}: another program listens there")
-
-
-def remove_unix(sock: socket.socket) -> None:
-    """Take the path of a Unix socket away, at the end."""
-    with contextlib.suppress(OSError, ValueError):
-        os.unlink(sock.getsockname())  # noqa: PTH108
 
 
 def inherited(environ: Mapping[str, str], *, pid: int | None = None) -> list[socket.socket]:

@@ -8,17 +8,14 @@ folded lines, bare LF and CR, HTTP/0.9, blanks around the request line.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from waitress.parser import HTTPRequestParser, ParsingError  # type: ignore[import-untyped]
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-_REQUEST_LINE = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Z-]+ [\x21-\x7e]+ HTTP/(1\.[01])")
+_REQUEST_LINE = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Z-]+ [\x21-\x7e]+ HTTP/(1\.[01])\r\n")
 _HOST = re.compile(rb"[A-Za-z0-9._~%!$&'()*+;=-]+(?::[0-9]{0,5})?|\[[0-9A-Fa-f:.]+\](?::[0-9]{0,5})?")
 _LENGTH = re.compile(rb"[0-9]{1,18}")
-_FRAMING = (b"host", b"content-length", b"transfer-encoding")
+# Some front ends take an underscore for a dash.
+_FRAMING = re.compile(rb"\r\n(host|content[-_]length|transfer[-_]encoding)[ \t]*:([^\r]*)", re.IGNORECASE)
 
 
 class StrictParser(HTTPRequestParser):  # type: ignore[misc]
@@ -88,26 +85,21 @@ def _bad_line_ends(received: bytes) -> str:
 
 
 def _check_head(head: bytes) -> None:
-    request_line, *lines = head.split(b"\r\n")
-    match = _REQUEST_LINE.fullmatch(request_line)
+    match = _REQUEST_LINE.match(head)
     if match is None:
         raise _RefusedError("the request line is malformed, or not HTTP/1.0 or 1.1")
-    _check_framing(_framing_fields(lines), needs_host=match[1] == b"1.1")
+    if b"\r\n " in head or b"\r\n\t" in head:
+        raise _RefusedError("a folded header line (RFC 9112 §5.2)")
+    _check_framing(_framing_fields(head), needs_host=match[1] == b"1.1")
 
 
-def _framing_fields(lines: Iterable[bytes]) -> dict[bytes, list[bytes]]:
+def _framing_fields(head: bytes) -> dict[bytes, list[bytes]]:
     """The fields that decide where a request ends and for whom it is: lower-case name to values."""
-    found: dict[bytes, list[bytes]] = {name: [] for name in _FRAMING}
-    for line in lines:
-        if line[:1] in (b" ", b"\t"):
-            raise _RefusedError("a folded header line (RFC 9112 §5.2)")
-        name, _, value = line.partition(b":")
-        # Some front ends take an underscore for a dash.
-        lowered = name.lower().replace(b"_", b"-")
-        if lowered in found:
-            if b"_" in name:
-                raise _RefusedError("an underscore in the name of a framing header")
-            found[lowered].append(value.strip(b" \t"))
+    found: dict[bytes, list[bytes]] = {b"host": [], b"content-length": [], b"transfer-encoding": []}
+    for name, value in _FRAMING.findall(head):
+        if b"_" in name:
+            raise _RefusedError("an underscore in the name of a framing header")
+        found[name.lower()].append(value.strip(b" \t"))
     return found
 
 

@@ -81,8 +81,6 @@ def serve(options: ServeOptions, make_service: Callable[[], Service], environ: M
         return _supervise(options, ground, make_service)
     finally:
         if options.unix_socket:
-            for sock in ground.sockets:
-                listeners.remove_unix(sock)
             options.unix_socket.unlink(missing_ok=True)
         listeners.close_all(ground.sockets)
 
