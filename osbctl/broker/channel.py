@@ -1,0 +1,280 @@
+"""One connection, served wholly in the main loop: absolute deadlines, one answer at a time."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import time
+from typing import TYPE_CHECKING, Any
+
+from waitress.channel import HTTPChannel  # type: ignore[import-untyped]
+
+from osbctl.broker.access_log import Entry
+from osbctl.broker.parser import StrictParser
+from osbctl.broker.task import LABEL, AnswerTask, RefusalTask
+
+if TYPE_CHECKING:
+    from osbctl.broker.server import Server
+    from osbctl.broker.settings import Settings
+
+RECORD = 16384
+"""The largest TLS record (RFC 8446 §5.1), and what one read or write takes."""
+
+LINGER_BYTES = 1 << 20
+"""What a refused client may still send before it is cut."""
+
+
+class Channel(HTTPChannel):  # type: ignore[misc]
+    """A plain connection (behind a proxy, on the admin listener), and the ground of `TlsChannel`.
+
+    Nothing here may raise into the loop. `peer` is who is connected, `addr[0]` the client that a
+    trusted proxy names, else the same.
+    """
+
+    task_class = AnswerTask
+    error_task_class = RefusalTask
+    parser_class = StrictParser
+
+    handshaking = False
+    lingering = False
+    refused = False
+    waiting = False  # a pipelined request waits until the answer before it is sent
+    passed = False  # the gate has let this request through
+    answered = False
+    request_started = 0.0
+    arrived = 0.0
+    linger_until = 0.0
+    discarded = 0
+    sent_bytes = 0
+    sendbuf_len: int
+    close_when_flushed: bool = False
+    requests: list[Any]
+    stall: tuple[float, int] | None = None
+    entry: Entry | None = None
+
+    def __init__(self, server: Server, sock: Any, addr: tuple[Any, ...], adj: Any, map: Any = None) -> None:  # noqa: A002
+        self.peer = addr[0]
+        self.opened = self.idle_since = time.monotonic()
+        self.budget = server.settings.turn_bytes
+        super().__init__(server, sock, addr, adj, map=map)
+        self.sendbuf_len = min(self.sendbuf_len, 1 << 17)
+
+    # What waitress calls when a connection comes and goes.
+
+    def add_channel(self, map: Any = None) -> None:  # noqa: A002
+        super().add_channel(map)
+        self.server.census.enter(self.peer)
+
+    def del_channel(self, map: Any = None) -> None:  # noqa: A002
+        if self._fileno is not None:
+            self.server.census.leave(self.peer)
+        super().del_channel(map)
+
+    # What the loop asks and does.
+
+    def readable(self) -> bool:
+        return self.socket is not None and (self.lingering or bool(super().readable()))
+
+    def writable(self) -> bool:
+        return self.socket is not None and not self.lingering and bool(super().writable())
+
+    def handle_read(self) -> None:
+        if self.lingering:
+            return self._discard()
+        data = self.take() if self.socket is not None else None
+        if data is None:
+            return None
+        if not data:
+            return self.handle_close()
+        self.budget = self.server.settings.turn_bytes
+        self.received(data)
+        if self.will_close:
+            return self.handle_close()
+        if self.request is None:
+            self.request_started = 0.0
+        elif not self.request_started:
+            self.request_started = time.monotonic()
+        return None
+
+    def handle_write(self) -> None:
+        self.budget = self.server.settings.turn_bytes
+        self.flush()
+
+    def handle_expt(self) -> None:
+        """Urgent data has no meaning in HTTP: end the connection, or poll reports it for ever."""
+        self.handle_close()
+
+    def serve_one(self) -> None:
+        """Answer the first request and send what the socket takes now."""
+        self.passed = False
+        self.budget = self.server.settings.turn_bytes
+        self.service()
+        if self.socket is not None:
+            self.flush()
+
+    def flush(self) -> None:
+        """Send what is ready, whether or not requests wait behind it (all is one thread)."""
+        if self.socket is None:
+            return
+        self._flush_exception(self._flush_some)
+        if self.will_close:
+            self.handle_close()
+        elif not self.total_outbufs_len:
+            self._answer_sent()
+
+    def _answer_sent(self) -> None:
+        if self.entry is not None:
+            self._end_entry()
+            self.answered = True
+            self.idle_since = time.monotonic()
+            if self.request_started:
+                self.request_started = self.idle_since
+        if self.close_when_flushed:
+            self.close_when_flushed = False
+            if self.refused:
+                self.linger()
+            else:
+                self.handle_close()
+        elif self.waiting:
+            self.waiting = False
+            self.server.task_dispatcher.add_task(self)
+
+    # The socket.
+
+    def take(self) -> bytes | None:
+        """What has come: bytes, b"" at the end, None where there is nothing now."""
+        try:
+            data: bytes = self.socket.recv(RECORD)
+        except (BlockingIOError, InterruptedError):
+            return None
+        except OSError:
+            return b""
+        return data
+
+    def send(self, data: bytes, do_close: bool = True) -> int:  # noqa: ARG002
+        """Bytes sent, 0 for no progress. Called by waitress's `_flush_some`; never raises."""
+        if self.budget <= 0 or self.socket is None or self.lingering:
+            return 0
+        try:
+            sent = self.put(data)
+        except (OSError, ValueError):
+            self.will_close = True
+            return 0
+        self.budget -= sent
+        self.sent_bytes += sent
+        return sent
+
+    def put(self, data: bytes) -> int:
+        try:
+            return int(self.socket.send(data))
+        except (BlockingIOError, InterruptedError):
+            return 0
+
+    # Ends.
+
+    def say_goodbye(self) -> None:
+        """Tell the peer that all was sent; TLS has a message for it."""
+
+    def linger(self) -> None:
+        """Send no more, but read on for a moment: closing with unread data would destroy the answer."""
+        self.say_goodbye()
+        try:
+            self.socket.shutdown(socket.SHUT_WR)
+        except OSError:
+            return self.handle_close()
+        self.lingering = True
+        self.linger_until = time.monotonic() + self.server.settings.linger_seconds
+        return None
+
+    def _discard(self) -> None:
+        try:
+            got = len(self.socket.recv(65536))
+        except (BlockingIOError, InterruptedError):
+            return
+        except (OSError, ValueError):
+            got = 0
+        self.discarded += got
+        if not got or self.discarded > LINGER_BYTES:
+            self.handle_close()
+
+    def abort(self) -> None:
+        """Cut the connection and give the kernel's memory back at once (a reset, no close in order)."""
+        if self.socket is not None:
+            with contextlib.suppress(OSError):
+                self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+        self.lingering = True
+        self.handle_close()
+
+    def handle_close(self) -> None:
+        if self.socket is None:
+            return
+        if self.entry is not None:
+            self._end_entry()
+        if not self.lingering:
+            self.say_goodbye()
+        self.handshaking = self.lingering = False
+        self.requests = []
+        super().handle_close()
+
+    def finish(self, grace_over: bool) -> None:
+        """While draining: close if nothing is asked or half asked, else after the answer."""
+        if self.requests or self.request_started or self.lingering:
+            return
+        if self.total_outbufs_len:
+            self.close_when_flushed = True
+        elif self.answered or grace_over:
+            self.handle_close()
+
+    # Deadlines.
+
+    def overdue(self, now: float, crowded: bool) -> bool:
+        """Whether a deadline has passed. `now` is monotonic; asked about once a second."""
+        limits: Settings = self.server.settings
+        hurry = limits.crowded_seconds if crowded and not self.answered else limits.idle_seconds
+        if self.lingering:
+            return now > self.linger_until
+        if self.handshaking:
+            return now - self.opened > (
+                min(limits.crowded_seconds, limits.handshake_seconds) if crowded else limits.handshake_seconds
+            )
+        if self.total_outbufs_len:
+            return self._stalled(now)
+        self.stall = None
+        if self.requests:
+            return now - self.arrived > limits.parked_seconds
+        if self.request_started:
+            return now - self.request_started > limits.request_seconds
+        return now - self.idle_since > min(hurry, limits.idle_seconds)
+
+    def _stalled(self, now: float) -> bool:
+        limits: Settings = self.server.settings
+        if self.stall is None:
+            self.stall = (now, self.sent_bytes)
+        since, sent = self.stall
+        if now - since <= limits.stall_seconds:
+            return False
+        self.stall = (now, self.sent_bytes)
+        return self.sent_bytes - sent < limits.stall_bytes_per_second * limits.stall_seconds
+
+    # The access log.
+
+    def begin_entry(self, task: Any, head_bytes: int) -> None:
+        """Remember what is being answered; the line is written when the answer is sent or cut."""
+        request = task.request
+        environ = getattr(task, "environ", None) or {}
+        self.entry = Entry(
+            time.time(),
+            self.arrived,
+            str(self.addr[0]),
+            getattr(request, "command", "-"),
+            getattr(request, "request_uri", "-"),
+            task.status[:3],
+            self.sent_bytes + head_bytes,
+            environ.get(LABEL, ""),
+            request.headers.get("X_BROKER_API_REQUEST_IDENTITY", ""),
+        )
+
+    def _end_entry(self) -> None:
+        entry, self.entry = self.entry, None
+        if entry is not None:
+            self.server.answered(entry, self.sent_bytes)

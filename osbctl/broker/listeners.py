@@ -1,0 +1,156 @@
+"""Listening sockets: made here, inherited from systemd, or a Unix socket."""
+
+from __future__ import annotations
+
+import os
+import socket
+import stat
+from typing import TYPE_CHECKING
+
+from osbctl.errors import ConfigError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+SYSTEMD_FIRST = 3
+"""The first descriptor that systemd hands over (sd_listen_fds(3))."""
+
+
+def listen_tcp(host: str, port: int, *, shared: bool = False) -> list[socket.socket]:
+    """Bind every address of `host`; `shared` lets several processes bind the same (SO_REUSEPORT).
+
+    The sockets are bound, not yet listening. Raises ConfigError.
+    """
+    try:
+        found = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    except OSError as error:
+        raise ConfigError(
+            f"cannot listen on {host!r}: {error.strerror}", "Give an address of this machine."
+        ) from error
+    sockets: list[socket.socket] = []
+    try:
+        for family, kind, proto, _, address in dict.fromkeys(found):
+            sockets.append(_bound(socket.socket(family, kind, proto), address, shared))
+    except OSError as error:
+        close_all(sockets)
+        raise ConfigError(f"cannot listen on {host}:{port}: {error.strerror}", _advice(error)) from error
+    return sockets
+
+
+def _bound(sock: socket.socket, address: object, shared: bool) -> socket.socket:
+    try:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if shared:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        if sock.family == socket.AF_INET6:
+            sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        sock.bind(address)  # type: ignore[arg-type]
+    except OSError:
+        sock.close()
+        raise
+    return sock
+
+
+def _advice(error: OSError) -> str:
+    import errno
+
+    return {
+        errno.EADDRINUSE: "Another program listens there; choose another --port.",
+        errno.EACCES: "Ports below 1024 need a privilege; use socket activation or a higher --port.",
+        errno.EADDRNOTAVAIL: "This machine does not have that address.",
+    }.get(error.errno or 0, "")
+
+
+def listen_unix(path: Path, mode: int = 0o660) -> socket.socket:
+    """Bind a Unix socket that only its owner and group may use. A dead one in the way is removed.
+
+    Raises ConfigError where something alive, or something else, is there.
+    """
+    _remove_dead(path)
+    sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    before = os.umask(0o777 & ~mode)
+    try:
+        sock.bind(str(path))
+    except OSError as error:
+        sock.close()
+        raise ConfigError(f"cannot listen on {path}: {error.strerror or error}") from error
+    finally:
+        os.umask(before)
+    return sock
+
+
+def _remove_dead(path: Path) -> None:
+    try:
+        if not stat.S_ISSOCK(path.lstat().st_mode):
+            raise ConfigError(f"cannot listen on {path}: there is a file", "Choose a path that is free.")
+    except FileNotFoundError:
+        return
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        try:
+            probe.connect(str(path))
+        except OSError:
+            path.unlink(missing_ok=True)
+            return
+    raise ConfigError(f"cannot listen on {path}: another program listens there")
+
+
+def inherited(environ: Mapping[str, str], *, pid: int | None = None) -> list[socket.socket]:
+    """The listening sockets that systemd hands over (LISTEN_PID, LISTEN_FDS), often none.
+
+    Raises ConfigError where a descriptor is not a stream socket.
+    """
+    if environ.get("LISTEN_PID") != str(pid or os.getpid()):
+        return []
+    try:
+        count = int(environ.get("LISTEN_FDS", "0"))
+    except ValueError:
+        return []
+    sockets = []
+    for descriptor in range(SYSTEMD_FIRST, SYSTEMD_FIRST + count):
+        try:
+            sock = socket.socket(fileno=descriptor)
+        except OSError as error:
+            raise ConfigError(f"descriptor {descriptor} from systemd is not a socket") from error
+        if sock.type != socket.SOCK_STREAM:
+            raise ConfigError(
+                f"descriptor {descriptor} from systemd is not a stream socket", "Use ListenStream=."
+            )
+        sock.set_inheritable(False)
+        sockets.append(sock)
+    return sockets
+
+
+def parse_address(text: str, default_host: str = "127.0.0.1") -> tuple[str, int]:
+    """`HOST:PORT`, `[IPv6]:PORT`, `:PORT` or `PORT`. Raises UsageError."""
+    host, colon, port = text.rpartition(":")
+    if not port.isascii() or not port.isdigit() or int(port) > 65535:
+        raise UsageError(
+            f"{text!r} is not an address to listen on", "Give HOST:PORT, for example 127.0.0.1:9090."
+        )
+    return (host.strip("[]") if colon else "") or default_host, int(port)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether every address of `host` is reachable from this machine only."""
+    from ipaddress import ip_address
+
+    try:
+        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    except OSError:
+        return False
+    return bool(found) and all(ip_address(str(entry[4][0]).partition("%")[0]).is_loopback for entry in found)
+
+
+def name_of(sock: socket.socket, scheme: str) -> str:
+    """The URL of a listening socket, for people."""
+    address = sock.getsockname()
+    if not isinstance(address, tuple):
+        return f"unix:{address}"
+    host = f"[{address[0]}]" if ":" in str(address[0]) else address[0]
+    return f"{scheme}://{host}:{address[1]}"
+
+
+def close_all(sockets: list[socket.socket]) -> None:
+    for sock in sockets:
+        sock.close()

@@ -1,0 +1,116 @@
+"""Requests that two HTTP readers could read in two ways are refused (request smuggling).
+
+No request of this API needs a Transfer-Encoding, so none is taken. What waitress 3 lets pass and is
+refused here: Content-Length with Transfer-Encoding, doubled or signed lengths, two or no Hosts,
+folded lines, bare LF and CR, HTTP/0.9, blanks around the request line.
+"""
+
+from __future__ import annotations
+
+import re
+
+from waitress.parser import HTTPRequestParser, ParsingError  # type: ignore[import-untyped]
+
+_REQUEST_LINE = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Z-]+ [\x21-\x7e]+ HTTP/(1\.[01])\r\n")
+_HOST = re.compile(rb"[A-Za-z0-9._~%!$&'()*+;=-]+(?::[0-9]{0,5})?|\[[0-9A-Fa-f:.]+\](?::[0-9]{0,5})?")
+_LENGTH = re.compile(rb"[0-9]{1,18}")
+# Some front ends take an underscore for a dash.
+_FRAMING = re.compile(rb"\r\n(host|content[-_]length|transfer[-_]encoding)[ \t]*:([^\r]*)", re.IGNORECASE)
+
+
+class StrictParser(HTTPRequestParser):  # type: ignore[misc]
+    """waitress's parser, with one reading of every request that it accepts.
+
+    `refusal` is the sentence for the client where a request is refused; it never repeats what was sent.
+    """
+
+    refusal = ""
+
+    def received(self, data: bytes) -> int:
+        """Take `data`; returns how many bytes belong to this request. Never raises."""
+        if not self.completed and self.body_rcv is None:
+            reason = _bad_line_ends(self.header_plus + data)
+            if reason:
+                self._refuse(reason)
+                return len(data)
+        try:
+            taken: int = super().received(data)
+        except ValueError:  # urlsplit and int() raise it on shapes that waitress does not expect
+            self._refuse("the request cannot be read")
+            return len(data)
+        if self.completed:
+            # Without a body nothing is to be continued: waitress would wait for one (RFC 9110 §10.1.1).
+            self.expect_continue = False
+        return taken
+
+    def parse_header(self, header_plus: bytes) -> None:
+        """Check the head as a whole, then let waitress parse it. Raises ParsingError."""
+        try:
+            _check_head(header_plus)
+            super().parse_header(header_plus)
+        except ParsingError as error:
+            self.refusal = error.args[0] if isinstance(error, _RefusedError) else "a header line is malformed"
+            raise
+        connection = self.headers.get("CONNECTION")
+        if connection and "close" in (token.strip() for token in connection.lower().split(",")):
+            self.headers["CONNECTION"] = "close"
+            self.connection_close = True
+
+    def _refuse(self, reason: str) -> None:
+        from waitress.utilities import BadRequest  # type: ignore[import-untyped]
+
+        self.refusal = reason
+        self.error = BadRequest(reason)
+        self.completed = True
+        self.expect_continue = False
+
+
+class _RefusedError(ParsingError):  # type: ignore[misc]
+    """Its text is ours and may be sent."""
+
+
+def _bad_line_ends(received: bytes) -> str:
+    """Why the part of `received` that is the head has wrong line ends, or an empty string (RFC 9112 §2.2)."""
+    end = received.find(b"\r\n\r\n", len(received) - len(received.lstrip(b"\r\n")))
+    head = received if end < 0 else received[: end + 4]
+    pairs = head.count(b"\r\n")
+    open_end = end < 0 and head.endswith(b"\r")
+    if head.count(b"\n") != pairs or head.count(b"\r") != pairs + open_end:
+        return "lines must end with CR LF"
+    if b"\0" in head:
+        return "the head holds a NUL"
+    if head.lstrip(b"\r\n")[:1] in (b" ", b"\t", b"\v", b"\f"):
+        return "the request line begins with a blank"
+    return ""
+
+
+def _check_head(head: bytes) -> None:
+    match = _REQUEST_LINE.match(head)
+    if match is None:
+        raise _RefusedError("the request line is malformed, or not HTTP/1.0 or 1.1")
+    if b"\r\n " in head or b"\r\n\t" in head:
+        raise _RefusedError("a folded header line (RFC 9112 §5.2)")
+    _check_framing(_framing_fields(head), needs_host=match[1] == b"1.1")
+
+
+def _framing_fields(head: bytes) -> dict[bytes, list[bytes]]:
+    """The fields that decide where a request ends and for whom it is: lower-case name to values."""
+    found: dict[bytes, list[bytes]] = {b"host": [], b"content-length": [], b"transfer-encoding": []}
+    for name, value in _FRAMING.findall(head):
+        if b"_" in name:
+            raise _RefusedError("an underscore in the name of a framing header")
+        found[name.lower()].append(value.strip(b" \t"))
+    return found
+
+
+def _check_framing(fields: dict[bytes, list[bytes]], *, needs_host: bool) -> None:
+    if fields[b"transfer-encoding"]:
+        raise _RefusedError("a Transfer-Encoding is not taken: no request of this API needs one")
+    lengths = fields[b"content-length"]
+    if len(lengths) > 1 or any(_LENGTH.fullmatch(length) is None for length in lengths):
+        raise _RefusedError("Content-Length must be given once, as digits")
+    hosts = fields[b"host"]
+    if len(hosts) != 1 and (needs_host or hosts):
+        raise _RefusedError("Host must be given once (RFC 9112 §3.2)")
+    if any(_HOST.fullmatch(host) is None for host in hosts):
+        raise _RefusedError("Host is not a host name or address (RFC 9112 §3.2)")

@@ -1,0 +1,118 @@
+"""Files that may change while the broker runs: noticed, loaded, swapped in; a bad new one is kept out."""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
+
+from osbctl.errors import OsbctlError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from osbctl.broker.stats import Stats
+
+_log = logging.getLogger("osbctl.broker")
+T = TypeVar("T")
+
+Look: TypeAlias = tuple[tuple[int, int, int, int] | None, ...]
+"""What stat says of files, links followed: (device, inode, size, mtime in ns); None: it is missing."""
+
+FINDINGS_LOGGED = 20
+
+
+@dataclass(frozen=True)
+class Watched(Generic[T]):
+    """Files that make one value together.
+
+    `name` is for the log. `paths()` lists the files now. `load()` reads and checks them; what it
+    raises keeps the old value. `apply(value)` swaps one reference; it must not fail.
+    """
+
+    name: str
+    paths: Callable[[], Sequence[Path]]
+    load: Callable[[], T]
+    apply: Callable[[T], None]
+
+    def look(self) -> Look:
+        try:
+            return tuple(_stat(path) for path in self.paths())
+        except OSError:
+            return (None,)
+
+
+def _stat(path: Path) -> tuple[int, int, int, int] | None:
+    try:
+        found = os.stat(path)  # noqa: PTH116
+    except OSError:
+        return None
+    return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
+
+
+class Watcher:
+    """A thread that looks at the files every `seconds`, and at once when asked to (SIGHUP).
+
+    A change counts when two looks agree: a file that is being written is not read. The look before
+    reading is the one that is remembered, so what changes during the reading is read again.
+    """
+
+    def __init__(self, watched: Sequence[Watched[Any]], stats: Stats, *, seconds: float = 0.4) -> None:
+        self._watched, self._stats, self._seconds = watched, stats, seconds
+        self._now = threading.Event()
+        self._ended = False
+        self._applied = [item.look() for item in watched]
+        self._seen = list(self._applied)
+        self._thread = threading.Thread(target=self._run, name="reload", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def reload_now(self) -> None:
+        """Load everything again, changed or not. From a signal handler: it only sets an event."""
+        self._now.set()
+
+    def close(self) -> None:
+        self._ended = True
+        self._now.set()
+        self._thread.join(5)
+
+    def _run(self) -> None:
+        while True:
+            asked = self._now.wait(self._seconds)
+            if self._ended:
+                return
+            self._now.clear()
+            for index, item in enumerate(self._watched):
+                self._check(index, item, asked)
+
+    def _check(self, index: int, item: Watched[Any], asked: bool) -> None:
+        look = item.look()
+        settled = look != self._applied[index] and look == self._seen[index]
+        self._seen[index] = look
+        if asked or settled:
+            self._applied[index] = look
+            self._reload(item)
+
+    def _reload(self, item: Watched[Any]) -> None:
+        try:
+            item.apply(item.load())
+        except OsbctlError as error:
+            self._failed(item, error)
+        except Exception:
+            _log.exception("the new %s could not be loaded; the old one stays", item.name)
+            self._stats.reloads[item.name, "failed"] += 1
+        else:
+            _log.info("the %s was reloaded", item.name)
+            self._stats.reloads[item.name, "ok"] += 1
+
+    def _failed(self, item: Watched[Any], error: OsbctlError) -> None:
+        self._stats.reloads[item.name, "failed"] += 1
+        _log.error("the new %s is not used, the old one stays: %s", item.name, error.message)
+        for finding in getattr(error, "findings", ())[:FINDINGS_LOGGED]:
+            place = finding.location
+            where = f"{place.source}:{place.line}:{place.column}: " if place else ""
+            _log.error("%s%s [%s]", where, finding.message, finding.rule)

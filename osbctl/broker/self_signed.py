@@ -1,0 +1,61 @@
+"""A certificate made on the spot, for trying out on this machine."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from datetime import UTC, datetime, timedelta
+from ipaddress import ip_address
+from pathlib import Path
+
+from osbctl.broker.tls import Certificate, load_certificate
+from osbctl.errors import ConfigError
+
+DAYS = 30
+
+
+def self_signed() -> tuple[Certificate, str]:
+    """A certificate for localhost, 127.0.0.1 and ::1, and its PEM text for clients that want to check it.
+
+    Raises ConfigError where the package `cryptography` is not installed.
+    """
+    cert, key = _make()
+    with tempfile.TemporaryDirectory() as folder:  # mode 0700; OpenSSL reads from files only
+        cert_file, key_file = Path(folder, "cert.pem"), Path(folder, "key.pem")
+        cert_file.write_bytes(cert)
+        descriptor = os.open(key_file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(key)
+        return load_certificate(cert_file, key_file), cert.decode("ascii")
+
+
+def _make() -> tuple[bytes, bytes]:
+    try:
+        from cryptography import x509
+        from cryptography.hazmat.primitives import hashes, serialization
+        from cryptography.hazmat.primitives.asymmetric import ec
+    except ImportError as error:
+        raise ConfigError(
+            "--self-signed needs the package cryptography",
+            "Install it with: pip install 'osbctl[self-signed]', or give --tls-cert and --tls-key.",
+        ) from error
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "localhost")])
+    names = [x509.DNSName("localhost"), *(x509.IPAddress(ip_address(text)) for text in ("127.0.0.1", "::1"))]
+    now = datetime.now(UTC)
+    cert = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - timedelta(minutes=5))
+        .not_valid_after(now + timedelta(days=DAYS))
+        .add_extension(x509.SubjectAlternativeName(names), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    private = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    return cert.public_bytes(serialization.Encoding.PEM), private

@@ -1,0 +1,260 @@
+"""From options to a running service: bind, perhaps fork, serve until told to stop, drain."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import threading
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from osbctl.broker import listeners
+from osbctl.broker.access_log import AccessLog, Output, as_json, as_text
+from osbctl.broker.admin import AdminApp, Outlook
+from osbctl.broker.dispatcher import Dispatcher
+from osbctl.broker.loop import Loop
+from osbctl.broker.proxy import ProxyRule
+from osbctl.broker.reload import Watched, Watcher
+from osbctl.broker.server import Server
+from osbctl.broker.stats import Stats
+from osbctl.broker.tls import Certificate, Tls, load_certificate
+
+if TYPE_CHECKING:
+    import socket
+    from collections.abc import Callable, Mapping, Sequence
+
+    from osbctl.broker.admin import Served
+    from osbctl.broker.dispatcher import Admission
+    from osbctl.broker.options import ServeOptions
+
+_log = logging.getLogger("osbctl.broker")
+
+SOON_DAYS = 14
+"""A certificate that ends sooner is a warning."""
+
+STANDARD_OUTPUT = 1
+
+
+@dataclass(frozen=True)
+class Service:
+    """What one process serves, made after the fork.
+
+    `app` is the WSGI application, `admission` the gate before it (None: no gate). `watched` are the
+    catalog and the credentials. `catalog()` is what is served now, `waiting()` the length of the gate's
+    queue. `summary` are the sentences for the log at the start. `close()` ends threads and processes.
+    """
+
+    app: Callable[..., Any]
+    admission: Admission | None = None
+    watched: Sequence[Watched[Any]] = ()
+    catalog: Callable[[], Served | None] = lambda: None
+    waiting: Callable[[], int] = lambda: 0
+    summary: Sequence[str] = ()
+    close: Callable[[], None] = lambda: None
+
+
+@dataclass
+class _Ground:
+    """What is made once, before any fork."""
+
+    sockets: list[socket.socket]
+    tls: Tls | None
+    proxy: ProxyRule | None
+    own_sockets: bool = False
+    """Whether each worker binds its own (SO_REUSEPORT) instead of sharing these."""
+
+
+def serve(options: ServeOptions, make_service: Callable[[], Service], environ: Mapping[str, str]) -> int:
+    """Serve until SIGTERM or SIGINT, drain, and return the exit code (0).
+
+    `make_service` is called once in each process that serves, after the fork. Raises OsbctlError
+    where the options make no sense, the certificate cannot be used or an address cannot be bound.
+    Must run in the main thread: it takes the signals.
+    """
+    options.check()
+    ground = _Ground(sockets=[], tls=_tls(options), proxy=_proxy(options))
+    ground.sockets = _listen(options, environ, ground)
+    _announce(options, ground)
+    try:
+        if options.workers == 1:
+            return _Process(options, ground, 0).run(make_service)
+        return _supervise(options, ground, make_service)
+    finally:
+        if options.unix_socket:
+            options.unix_socket.unlink(missing_ok=True)
+        listeners.close_all(ground.sockets)
+
+
+def _tls(options: ServeOptions) -> Tls | None:
+    if options.self_signed:
+        from osbctl.broker.self_signed import self_signed
+
+        return Tls(self_signed()[0])
+    if options.tls_cert and options.tls_key:
+        return Tls(load_certificate(options.tls_cert, options.tls_key))
+    return None
+
+
+def _proxy(options: ServeOptions) -> ProxyRule | None:
+    return ProxyRule.of(options.trusted_proxies) if options.behind_proxy else None
+
+
+def _listen(options: ServeOptions, environ: Mapping[str, str], ground: _Ground) -> list[socket.socket]:
+    handed = listeners.inherited(environ)
+    if handed:
+        return handed
+    if options.unix_socket:
+        return [listeners.listen_unix(options.unix_socket)]
+    ground.own_sockets = options.workers > 1
+    return listeners.listen_tcp(options.host, options.port, shared=ground.own_sockets)
+
+
+def _announce(options: ServeOptions, ground: _Ground) -> None:
+    for sock in ground.sockets:
+        _log.info("listening on %s", listeners.name_of(sock, options.scheme))
+    if options.insecure_http:
+        _log.warning("INSECURE: plain HTTP, passwords can be read on the way; for trying out only")
+    if ground.tls:
+        _say_how_long(ground.tls.certificate)
+
+
+def _say_how_long(certificate: Certificate) -> None:
+    days = certificate.days_left()
+    level = logging.WARNING if days < SOON_DAYS else logging.INFO
+    until = certificate.not_after.strftime("%Y-%m-%d %H:%M UTC")
+    _log.log(level, "the certificate lasts %d days, until %s", days, until)
+
+
+def _supervise(options: ServeOptions, ground: _Ground, make_service: Callable[[], Service]) -> int:
+    from osbctl.broker.workers import Supervisor
+
+    def work(index: int, orphaned: Callable[[Callable[[], None]], None]) -> int:
+        own = ground
+        if ground.own_sockets:
+            addresses = [sock.getsockname()[:2] for sock in ground.sockets]
+            listeners.close_all(ground.sockets)
+            sockets = [
+                sock for host, port in addresses for sock in listeners.listen_tcp(host, port, shared=True)
+            ]
+            own = _Ground(sockets, ground.tls, ground.proxy, own_sockets=True)
+        process = _Process(options, own, index)
+        orphaned(process.loop.stop)
+        return process.run(make_service)
+
+    _log.info("%d workers", options.workers)
+    return Supervisor(options.workers, work, options.settings.drain_seconds).run()
+
+
+@dataclass
+class _Process:
+    """One process that serves."""
+
+    options: ServeOptions
+    ground: _Ground
+    index: int
+    loop: Loop = field(init=False)
+    stats: Stats = field(default_factory=Stats)
+
+    def __post_init__(self) -> None:
+        self.loop = Loop(self.options.settings)
+
+    def run(self, make_service: Callable[[], Service]) -> int:
+        """Serve until told to stop. Returns 0: whoever is still there after the drain was told enough."""
+        reload_asked = threading.Event()
+        self._take_signals(reload_asked.set)
+        service = make_service()
+        watcher = Watcher(self._watched(service), self.stats, seconds=self.options.settings.reload_seconds)
+        log = self._access_log()
+        try:
+            self._open(service, log)
+            signal.signal(signal.SIGHUP, lambda *_: watcher.reload_now())
+            watcher.start()
+            if reload_asked.is_set():
+                watcher.reload_now()
+            if self.index == 0:
+                for sentence in service.summary:
+                    _log.info("%s", sentence)
+            left = self.loop.run()
+            _log.info(
+                "stopped" if not left else "stopped; %d connections were cut", *([left] if left else [])
+            )
+            return 0
+        finally:
+            watcher.close()
+            service.close()
+            if log:
+                log.close()
+
+    def _take_signals(self, reload_soon: Callable[[], None]) -> None:
+        numbers = {signal.SIGTERM, signal.SIGINT, signal.SIGHUP}
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: self.loop.stop())
+        signal.signal(signal.SIGHUP, lambda *_: reload_soon())
+        # The supervisor forks with these blocked.
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, numbers)
+
+    def _watched(self, service: Service) -> list[Watched[Any]]:
+        options, tls = self.options, self.ground.tls
+        if tls is None or options.tls_cert is None or options.tls_key is None:
+            return list(service.watched)
+        cert, key = options.tls_cert, options.tls_key
+
+        def swap(certificate: Certificate) -> None:
+            tls.certificate = certificate
+            _say_how_long(certificate)
+
+        certificate = Watched("certificate", lambda: (cert, key), lambda: load_certificate(cert, key), swap)
+        return [*service.watched, certificate]
+
+    def _access_log(self) -> AccessLog | None:
+        if not self.options.access_log:
+            return None
+        line = as_json if self.options.log_format == "json" else as_text
+        limits = self.options.settings
+        return AccessLog(Output(STANDARD_OUTPUT, line), seconds=limits.log_seconds, limit=limits.log_lines)
+
+    def _open(self, service: Service, log: AccessLog | None) -> None:
+        dispatcher = Dispatcher(service.admission)
+        self.loop.dispatchers.append(dispatcher)
+        for sock in self.ground.sockets:
+            server = Server(
+                service.app,
+                sock,
+                loop_map=self.loop.map,
+                dispatcher=dispatcher,
+                settings=self.options.settings,
+                stats=self.stats,
+                tls=self.ground.tls,
+                proxy=self.ground.proxy,
+                access_log=log,
+                secure=not self.options.insecure_http,
+            )
+            self.loop.servers.append(server)
+        if self.options.admin_listen:
+            self._open_admin(service)
+
+    def _open_admin(self, service: Service) -> None:
+        host, port = listeners.parse_address(self.options.admin_listen)
+        tls = self.ground.tls
+        outlook = Outlook(
+            stats=self.stats,
+            catalog=service.catalog,
+            connections=self.loop.connections,
+            waiting=service.waiting,
+            draining=lambda: self.loop.draining,
+            days_left=lambda: tls.certificate.days_left() if tls else None,
+        )
+        dispatcher = Dispatcher()
+        self.loop.dispatchers.append(dispatcher)
+        for sock in listeners.listen_tcp(host, port + self.index if port else 0):
+            server = Server(
+                AdminApp(outlook),
+                sock,
+                loop_map=self.loop.map,
+                dispatcher=dispatcher,
+                settings=self.options.settings,
+                stats=Stats(),
+                secure=False,
+            )
+            self.loop.admin.append(server)
+            _log.info("admin on %s", listeners.name_of(sock, "http"))

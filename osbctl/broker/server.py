@@ -1,0 +1,246 @@
+"""waitress's server on one listening socket, made to live in a shared main loop."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import socket
+import sys
+import time
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from waitress import wasyncore  # type: ignore[import-untyped]
+from waitress.adjustments import Adjustments  # type: ignore[import-untyped]
+from waitress.server import TcpWSGIServer  # type: ignore[import-untyped]
+
+from osbctl.broker.channel import Channel
+from osbctl.broker.tls_channel import TlsChannel
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from osbctl.broker.access_log import AccessLog, Entry
+    from osbctl.broker.dispatcher import Dispatcher
+    from osbctl.broker.proxy import ProxyRule
+    from osbctl.broker.settings import Settings
+    from osbctl.broker.stats import Stats
+    from osbctl.broker.tls import Tls
+
+_log = logging.getLogger("osbctl.broker")
+
+ACCEPTS_A_TURN = 16
+
+
+class Census:
+    """How many connections each address holds; one IPv6 /64 counts as one address."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.held: Counter[str | bytes] = Counter()
+
+    def full(self, host: str) -> bool:
+        return self.limit > 0 and self.held[_block(host)] >= self.limit
+
+    def enter(self, host: str) -> None:
+        self.held[_block(host)] += 1
+
+    def leave(self, host: str) -> None:
+        block = _block(host)
+        self.held[block] -= 1
+        if self.held[block] <= 0:
+            del self.held[block]
+
+
+def _block(host: str) -> str | bytes:
+    if ":" in host:
+        with contextlib.suppress(OSError):
+            return socket.inet_pton(socket.AF_INET6, host.partition("%")[0])[:8]
+    return host
+
+
+class Server(TcpWSGIServer):  # type: ignore[misc]
+    """One listener. `tls` is None for a plain one; `proxy` is the rule for a listener behind a proxy.
+
+    Several servers share one `map` (descriptor to channel) and so one loop. `sock` is bound, and may be
+    an IPv4, IPv6 or Unix socket. Nothing may raise out of `handle_accept`, `readable` or `sweep`:
+    the listener would be closed or the loop would end.
+    """
+
+    task_dispatcher: Dispatcher
+    active_channels: dict[int, Channel]
+    accepting: bool
+    draining = False
+    accept_again = 0.0
+    handshakes_left = 0
+
+    def __init__(
+        self,
+        app: Callable[..., Any],
+        sock: socket.socket,
+        *,
+        loop_map: dict[int, Any],
+        dispatcher: Dispatcher,
+        settings: Settings,
+        stats: Stats,
+        tls: Tls | None = None,
+        proxy: ProxyRule | None = None,
+        access_log: AccessLog | None = None,
+        secure: bool = True,
+    ) -> None:
+        self.settings, self.stats, self.tls, self.proxy, self.access_log = (
+            settings,
+            stats,
+            tls,
+            proxy,
+            access_log,
+        )
+        self.channel_class = Channel if tls is None else TlsChannel
+        self.census = Census(0 if proxy else settings.connections_per_address)
+        self.limit = settings.connection_limit()
+        info = (sock.family, sock.type, sock.proto, sock.getsockname())
+        adj = adjustments(settings, "https" if secure else "http")
+        super().__init__(
+            app, loop_map, _sock=sock, dispatcher=dispatcher, adj=adj, sockinfo=info, bind_socket=False
+        )
+        # A full pipe must not stop the thread that wakes the loop: the loop is being woken already.
+        os.set_blocking(self.trigger.trigger, False)
+
+    # Threads.
+
+    def pull_trigger(self) -> None:
+        """waitress calls this out of `service()`; here that is the main loop already."""
+
+    def wake(self) -> None:
+        """Make the loop turn now. From any thread or signal handler."""
+        with contextlib.suppress(OSError, IndexError):
+            self.trigger.pull_trigger()
+
+    def resume(self, channel: Channel, request: Any) -> None:
+        """Run a parked request now. From any thread; a connection that is gone meanwhile is let be."""
+        if channel.requests[:1] == [request]:
+            channel.passed = True
+            self.task_dispatcher.add_task(channel)
+            self.wake()
+
+    # Requests.
+
+    def add_task(self, channel: Channel) -> None:
+        channel.arrived = time.monotonic()
+        self.task_dispatcher.add_task(channel)
+
+    def judge(self, channel: Channel, request: Any) -> None:
+        """Apply the rule for requests that a proxy hands on."""
+        if self.proxy is not None and request.error is None:
+            self.proxy.judge(channel, request)
+
+    def answered(self, entry: Entry, sent_bytes: int) -> None:
+        """An answer was sent, or cut: count and log it."""
+        done = entry.close(sent_bytes)
+        self.stats.request(done)
+        if self.access_log is not None:
+            self.access_log.add(done)
+
+    def handshake_failed(self, peer: str, reason: object) -> None:
+        self.stats.handshakes_failed += 1
+        _log.debug("TLS handshake with %s failed: %s", peer, reason)
+
+    # Connections.
+
+    def getsockname(self) -> tuple[str, str]:
+        name = self.socket.getsockname()
+        if self.family == getattr(socket, "AF_UNIX", None):
+            return ("unix", str(name))
+        return (str(name[0]), str(name[1]))
+
+    def fix_addr(self, addr: Any) -> tuple[Any, ...]:
+        return addr if isinstance(addr, tuple) else ("unix", None)
+
+    def set_socket_options(self, conn: socket.socket) -> None:
+        conn.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, self.settings.send_buffer_bytes)
+        if conn.family != getattr(socket, "AF_UNIX", None):
+            conn.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+    def readable(self) -> bool:
+        if not self.accepting or len(self._map) >= self.limit:
+            return False
+        return not self.accept_again or time.monotonic() >= self.accept_again
+
+    def handle_accept(self) -> None:
+        for _ in range(ACCEPTS_A_TURN):
+            if len(self._map) >= self.limit:
+                return
+            try:
+                pair = self.accept()
+            except OSError as error:
+                self._pause(error)
+                return
+            if pair is None:
+                return
+            self._welcome(pair[0], self.fix_addr(pair[1]))
+
+    def _pause(self, error: OSError) -> None:
+        """Out of descriptors or memory: accepting again at once would only spin."""
+        self.accept_again = time.monotonic() + self.settings.sweep_seconds
+        _log.warning("cannot accept connections for a moment: %s", error)
+
+    def _welcome(self, conn: socket.socket, addr: tuple[Any, ...]) -> None:
+        try:
+            if self.census.full(str(addr[0])):
+                self.stats.turned_away += 1
+                conn.close()
+                return
+            self.set_socket_options(conn)
+            self.channel_class(self, conn, addr, self.adj, map=self._map)
+        except Exception as error:
+            conn.close()
+            _log.debug("a connection was lost while it was set up: %s", error)
+
+    def sweep(self, now: float) -> None:
+        """Close every connection whose deadline has passed. waitress's `maintenance` is not used:
+
+        it goes by the last byte, and waits for a socket that may never become writable.
+        """
+        crowded = len(self._map) > self.settings.crowded_share * self.limit
+        for channel in list(self.active_channels.values()):
+            try:
+                if channel.overdue(now, crowded):
+                    self.stats.cut += 1
+                    channel.abort()
+            except Exception:
+                _log.exception("a connection could not be closed")
+
+    def maintenance(self, now: float) -> None:
+        """Done by `sweep`."""
+
+    def stop_accepting(self) -> None:
+        """Take what the kernel has already accepted, then close the listener. Connections stay."""
+        if not self.draining:
+            self.draining = True
+            self.handle_accept()
+            wasyncore.dispatcher.close(self)
+
+    def handle_close(self) -> None:
+        """A listener is closed by `stop_accepting` only, whatever poll says of it."""
+        _log.error("the listener reports an error; it is kept")
+
+
+def adjustments(settings: Settings, url_scheme: str) -> Any:
+    """waitress's own settings, as the loop needs them."""
+    adj = Adjustments(
+        backlog=settings.backlog,
+        connection_limit=settings.connection_limit(),
+        max_request_header_size=settings.header_bytes,
+        max_request_body_size=settings.body_bytes,
+        channel_request_lookahead=0,
+        asyncore_use_poll=True,
+        log_socket_errors=False,
+        ident="",
+        url_scheme=url_scheme,
+        # What a proxy says is judged in proxy.py; without one, nobody believes these headers.
+        clear_untrusted_proxy_headers=False,
+    )
+    adj.send_bytes = 65536  # header and body in one send; the keyword is deprecated, the attribute is read
+    adj.outbuf_high_watermark = sys.maxsize  # its wait would never end in the main loop
+    return adj

@@ -1,0 +1,90 @@
+"""Catalog and credentials become the service of one process: the answers, the gate, what is watched."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from osbctl.broker.answers import Answers
+from osbctl.broker.gate import Gate
+from osbctl.broker.reload import Watched
+from osbctl.broker.serve import Service
+from osbctl.broker.snapshot import ServedCatalog
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from osbctl.credentials import CredentialRecord
+
+
+class LoadedCatalog(NamedTuple):
+    """A checked catalog: JSON in UTF-8, how many services and plans, its last change (seconds since 1970)."""
+
+    body: bytes
+    services: int
+    plans: int
+    modified: float
+
+
+@dataclass(frozen=True)
+class Sources:
+    """Where catalog and credentials come from, and how they are answered.
+
+    `load_catalog` and `load_credentials` read and check; what is wrong they raise as OsbctlError.
+    The paths are the files whose change means a reload (none for a source that is no file).
+    `base_path`, `minimum_version` and `missing_version_status` are those of `Answers`.
+    """
+
+    load_catalog: Callable[[], LoadedCatalog]
+    load_credentials: Callable[[], Sequence[CredentialRecord]]
+    catalog_paths: Callable[[], Sequence[Path]]
+    credentials_paths: Callable[[], Sequence[Path]]
+    base_path: str = ""
+    minimum_version: tuple[int, int] = (2, 0)
+    missing_version_status: int = 412
+
+
+def prepare(sources: Sources) -> Callable[[], Service]:
+    """Load everything once, and return what makes the service of each process. Raises OsbctlError."""
+    catalog, records = _snapshot(sources), sources.load_credentials()
+
+    def make() -> Service:
+        return _service(sources, catalog, records)
+
+    return make
+
+
+def _snapshot(sources: Sources) -> ServedCatalog:
+    loaded = sources.load_catalog()
+    return ServedCatalog.of(loaded.body, loaded.modified, services=loaded.services, plans=loaded.plans)
+
+
+def _service(sources: Sources, catalog: ServedCatalog, records: Sequence[CredentialRecord]) -> Service:
+    gate = Gate(records)
+    answers = Answers(
+        catalog,
+        gate,
+        base_path=sources.base_path,
+        minimum_version=sources.minimum_version,
+        missing_version_status=sources.missing_version_status,
+    )
+
+    def swap(new: ServedCatalog) -> None:
+        answers.catalog = new
+
+    return Service(
+        answers,
+        admission=gate.admit,
+        watched=[
+            Watched("catalog", sources.catalog_paths, lambda: _snapshot(sources), swap),
+            Watched("credentials", sources.credentials_paths, sources.load_credentials, gate.renew),
+        ],
+        catalog=lambda: answers.catalog,
+        waiting=lambda: gate.waiting,
+        summary=[
+            f"serving {catalog.services} services with {catalog.plans} plans",
+            "credentials: " + ", ".join(record.name for record in records),
+        ],
+        close=gate.close,
+    )

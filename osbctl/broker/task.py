@@ -1,0 +1,104 @@
+"""What is done for one request: run the application, or say why the request was refused."""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from waitress.task import ErrorTask, WSGITask  # type: ignore[import-untyped]
+from waitress.utilities import build_http_date  # type: ignore[import-untyped]
+
+if TYPE_CHECKING:
+    from osbctl.broker.channel import Channel
+
+LABEL = "osbctl.credential"
+"""The WSGI environment key under which the application leaves the label of the credential that fitted."""
+
+_NAMES = {
+    400: ("BadRequest", "the request is malformed"),
+    403: ("HttpsRequired", "this broker is asked over HTTPS only"),
+    413: ("RequestTooLarge", "the body of the request is too large"),
+    431: ("HeaderTooLarge", "the header of the request is too large"),
+    500: ("InternalError", "the broker failed to answer; its log says why"),
+    501: ("BadRequest", "the request asks for what this broker does not do"),
+}
+
+
+@lru_cache(maxsize=2)
+def _http_date(second: int) -> str:
+    return str(build_http_date(second))
+
+
+class Forbidden:
+    """In the place of a waitress error: the request did not come the way it must (see `proxy.py`)."""
+
+    code = 403
+    reason = "Forbidden"
+
+
+class _Closing:
+    """Both tasks: record what was answered, and announce the end of a connection while draining."""
+
+    channel: Channel
+
+    def build_response_header(self) -> bytes:
+        if self.channel.server.draining:
+            self.set_close_on_finish()  # type: ignore[attr-defined]
+        head: bytes = super().build_response_header()  # type: ignore[misc]
+        self.channel.begin_entry(self, len(head))
+        return head
+
+
+class AnswerTask(_Closing, WSGITask):  # type: ignore[misc]
+    """Runs the application. A 304 or 204 does not end the connection, as it does in waitress.
+
+    It has no Content-Length, and waitress takes that for an answer of unknown end; under TLS each
+    would cost a handshake (RFC 9112 §6.3: both end with their header).
+    """
+
+    def set_close_on_finish(self) -> None:
+        if self.status[:3] in ("304", "204") and self._may_stay():
+            return
+        super().set_close_on_finish()
+
+    def build_response_header(self) -> bytes:
+        """The usual answer (known length, connection kept) without waitress's sorting and renaming."""
+        if self.content_length is None or self.version != "1.1" or not self._may_stay():
+            return super().build_response_header()
+        fields = "".join([f"{name}: {value}\r\n" for name, value in self.response_headers])
+        head = f"HTTP/1.1 {self.status}\r\n{fields}Date: {_http_date(int(self.start_time))}\r\n\r\n"
+        self.channel.begin_entry(self, len(head))
+        return head.encode("latin-1")
+
+    def _may_stay(self) -> bool:
+        request = self.request
+        return self.version == "1.1" and not request.connection_close and not self.channel.server.draining
+
+
+class RefusalTask(_Closing, ErrorTask):  # type: ignore[misc]
+    """Answers a request that never reached the application, in JSON, and ends the connection."""
+
+    def __init__(self, channel: Channel, request: Any) -> None:
+        super().__init__(channel, request)
+        self.version = "1.1"
+
+    def execute(self) -> None:
+        status, body = refusal(self.request.error, getattr(self.request, "refusal", ""))
+        self.status = status
+        self.response_headers.append(("Content-Type", "application/json"))
+        self.set_close_on_finish()
+        self.content_length = len(body)
+        self.channel.refused = True
+        self.write(b"" if getattr(self.request, "command", "") == "HEAD" else body)
+
+
+def refusal(error: Any, sentence: str = "") -> tuple[str, bytes]:
+    """The status line and the JSON body for a waitress error. waitress's own text repeats the request."""
+    name, usual = _NAMES.get(error.code, _NAMES[400])
+    return f"{error.code} {error.reason}", refusal_body(name, sentence or usual)
+
+
+def refusal_body(name: str, sentence: str) -> bytes:
+    """An OSB error body: `error` is one word, `description` a sentence (OSB 2.17, Service Broker Errors)."""
+    return json.dumps({"error": name, "description": sentence}).encode()

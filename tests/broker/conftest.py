@@ -1,0 +1,40 @@
+"""Certificates for the session, and a broker for a test."""
+
+from __future__ import annotations
+
+import ssl
+from typing import TYPE_CHECKING
+
+import pytest
+from cryptography.hazmat.primitives import serialization
+
+from tests.broker.harness import Authority, Broker, certificate, running
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@pytest.fixture(scope="session")
+def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
+    folder = tmp_path_factory.mktemp("tls")
+    authority = Authority(folder, folder / "ca.pem")
+    cert = certificate(authority.key, authority.key, "test authority", ca=True, days=50)
+    authority.cert.write_bytes(cert.public_bytes(serialization.Encoding.PEM))
+    return authority
+
+
+@pytest.fixture(scope="session")
+def pair(authority: Authority) -> tuple[Path, Path]:
+    return authority.issue("broker")
+
+
+@pytest.fixture(scope="session")
+def trust(authority: Authority) -> ssl.SSLContext:
+    return ssl.create_default_context(cafile=str(authority.cert))
+
+
+@pytest.fixture
+def broker(trust: ssl.SSLContext, pair: tuple[Path, Path]) -> Iterator[Broker]:
+    with running(trust, pair) as broker:
+        yield broker

@@ -1,0 +1,229 @@
+"""A broker on loopback with real certificates, and clients that speak to it byte by byte."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import io
+import ipaddress
+import socket
+import ssl
+import threading
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+
+from osbctl.broker.dispatcher import Dispatcher
+from osbctl.broker.listeners import listen_tcp
+from osbctl.broker.loop import Loop
+from osbctl.broker.server import Server
+from osbctl.broker.settings import Settings
+from osbctl.broker.stats import Stats
+from osbctl.broker.tls import Tls, load_certificate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from osbctl.broker.access_log import Entry
+
+SMALL = b'{"services": []}' * 500
+LARGE = bytes(range(256)) * (20 << 12)
+"""20 MB."""
+
+GET = b"GET /v2/catalog HTTP/1.1\r\nHost: broker\r\n\r\n"
+
+
+def app(environ: dict[str, Any], start_response: Any) -> Any:
+    """A stand-in for the answers: /large is 20 MB, /304 has no body, /boom fails, all else is small."""
+    path = environ["PATH_INFO"]
+    if path == "/boom":
+        raise RuntimeError("secret detail")
+    if path == "/304":
+        start_response("304 Not Modified", [("ETag", '"x"')])
+        return []
+    body = LARGE if path == "/large" else SMALL
+    if path == "/who":
+        body = environ["REMOTE_ADDR"].encode()
+    environ["osbctl.credential"] = "main"
+    start_response("200 OK", [("Content-Length", str(len(body))), ("Content-Type", "application/json")])
+    if environ["REQUEST_METHOD"] == "HEAD":
+        return []
+    return environ["wsgi.file_wrapper"](io.BytesIO(body)) if len(body) > 65536 else [body]
+
+
+@dataclass
+class Authority:
+    """A certificate authority of the test run, and where the files lie."""
+
+    folder: Path
+    cert: Path
+    serial: int = 0
+
+    def issue(self, name: str, *, days: float = 20) -> tuple[Path, Path]:
+        key = ec.generate_private_key(ec.SECP256R1())
+        cert = certificate(key, self.key, name, ca=False, days=days)
+        cert_file, key_file = self.folder / f"{name}.pem", self.folder / f"{name}.key"
+        cert_file.write_bytes(cert.public_bytes(serialization.Encoding.PEM))
+        key_file.write_bytes(_pem(key))
+        return cert_file, key_file
+
+    key: Any = field(default_factory=lambda: ec.generate_private_key(ec.SECP256R1()))
+
+
+def _pem(key: Any) -> bytes:
+    form = serialization.PrivateFormat.PKCS8
+    return bytes(key.private_bytes(serialization.Encoding.PEM, form, serialization.NoEncryption()))
+
+
+def certificate(key: Any, signer: Any, name: str, *, ca: bool, days: float) -> Any:
+    now = datetime.datetime.now(datetime.UTC)
+    named = x509.SubjectAlternativeName(
+        [x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
+    )
+    return (
+        x509.CertificateBuilder()
+        .subject_name(x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)]))
+        .issuer_name(x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "test authority")]))
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - datetime.timedelta(hours=1))
+        .not_valid_after(now + datetime.timedelta(days=days))
+        .add_extension(named, critical=False)
+        .add_extension(x509.BasicConstraints(ca=ca, path_length=None), critical=True)
+        .sign(signer, hashes.SHA256())
+    )
+
+
+class Lines:
+    """An access log that only remembers."""
+
+    def __init__(self) -> None:
+        self.entries: list[Entry] = []
+
+    def add(self, entry: Entry) -> None:
+        self.entries.append(entry)
+
+
+@dataclass
+class Broker:
+    """A running server in a thread, with what a test wants to look at."""
+
+    loop: Loop
+    server: Server
+    tls: Tls | None
+    stats: Stats
+    lines: Lines
+    dispatcher: Dispatcher
+    thread: threading.Thread
+    trust: ssl.SSLContext
+    left: list[int]
+
+    @property
+    def address(self) -> tuple[str, int]:
+        return self.server.effective_host, int(self.server.effective_port)
+
+    def raw(self) -> socket.socket:
+        return socket.create_connection(self.address, timeout=10)
+
+    def connect(self) -> socket.socket:
+        if self.tls is None:
+            return self.raw()
+        return self.trust.wrap_socket(self.raw(), server_hostname="localhost")
+
+    def stop(self) -> int:
+        self.loop.stop()
+        self.thread.join(15)
+        assert not self.thread.is_alive()
+        return self.left[0]
+
+
+@contextmanager
+def running(
+    trust: ssl.SSLContext, pair: tuple[Path, Path] | None, settings: Settings | None = None, **options: Any
+) -> Iterator[Broker]:
+    settings = settings or Settings()
+    settings = replace(settings, sweep_seconds=min(settings.sweep_seconds, 0.05))
+    loop, stats, lines = Loop(settings), Stats(), Lines()
+    dispatcher = Dispatcher(options.pop("admission", None))
+    loop.dispatchers.append(dispatcher)
+    tls = Tls(load_certificate(*pair)) if pair else None
+    sock = options.pop("sock", None) or listen_tcp("127.0.0.1", 0)[0]
+    server = Server(
+        options.pop("app", app), sock, loop_map=loop.map, dispatcher=dispatcher, settings=settings,
+        stats=stats, tls=tls, access_log=lines, **options,
+    )  # fmt: skip
+    loop.servers.append(server)
+    left: list[int] = []
+    thread = threading.Thread(target=lambda: left.append(loop.run()), daemon=True)
+    broker = Broker(loop, server, tls, stats, lines, dispatcher, thread, trust, left)
+    thread.start()
+    try:
+        yield broker
+    finally:
+        loop.stop()
+        loop.stop()
+        thread.join(5)
+        assert not thread.is_alive()
+
+
+class Reader:
+    """Reads answers off a connection, one after the other."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        self.sock, self.rest = sock, b""
+
+    def answer(self, head: bool = False) -> tuple[int, dict[str, str], bytes]:
+        while b"\r\n\r\n" not in self.rest:
+            self._more()
+        top, _, self.rest = self.rest.partition(b"\r\n\r\n")
+        first, *lines = top.decode("latin-1").split("\r\n")
+        headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines)}
+        status = int(first.split()[1])
+        length = 0 if head or status == 304 else int(headers["content-length"])
+        parts, got = [self.rest], len(self.rest)
+        while got < length:
+            parts.append(self._piece())
+            got += len(parts[-1])
+        data = b"".join(parts)
+        self.rest = data[length:]
+        return status, headers, data[:length]
+
+    def _piece(self) -> bytes:
+        piece = self.sock.recv(65536)
+        if not piece:
+            raise EOFError("closed")
+        return piece
+
+    def _more(self) -> None:
+        self.rest += self._piece()
+
+    def at_end(self) -> bool:
+        """Whether the server has closed, and all was read."""
+        try:
+            return self.rest == b"" and self.sock.recv(1) == b""
+        except (ConnectionResetError, ssl.SSLError):
+            return True
+
+
+def ask(sock: socket.socket, request: bytes = GET) -> tuple[int, dict[str, str], bytes]:
+    sock.sendall(request)
+    return Reader(sock).answer(head=request.startswith(b"HEAD"))
+
+
+def digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def until(condition: Any, seconds: float = 5.0) -> bool:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if condition():
+            return True
+        time.sleep(0.01)
+    return bool(condition())

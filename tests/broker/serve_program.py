@@ -1,0 +1,64 @@
+"""A program that serves a file, for tests that need signals and processes: options as JSON in argv."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from osbctl.broker import logs
+from osbctl.broker.options import ServeOptions
+from osbctl.broker.reload import Watched
+from osbctl.broker.serve import Service, serve
+from osbctl.broker.settings import Settings
+from osbctl.errors import ConfigError, OsbctlError
+
+
+class Catalog:
+    modified = 0
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.body, self.etag = path, path.read_bytes(), '"1"'
+
+    def load(self) -> bytes:
+        body = self.path.read_bytes()
+        if body == b"bad":
+            raise ConfigError("the catalog is bad")
+        return body
+
+    def swap(self, body: bytes) -> None:
+        self.body = body
+
+
+def main(told: dict) -> int:
+    logs.set_up(told.get("log_format", "text"))
+    catalog = Catalog(Path(told.pop("file")))
+    settings = Settings(**told.pop("settings", {}))
+    for name in ("tls_cert", "tls_key", "unix_socket"):
+        if name in told:
+            told[name] = Path(told[name])
+    told["trusted_proxies"] = tuple(told.get("trusted_proxies", ()))
+
+    def app(environ, start_response):
+        environ["osbctl.credential"] = "main"
+        body = catalog.body
+        headers = [("Content-Length", str(len(body))), ("X-Pid", str(os.getpid()))]
+        start_response("200 OK", headers)
+        return [body]
+
+    def make() -> Service:
+        watched = Watched("catalog", lambda: [catalog.path], catalog.load, catalog.swap)
+        return Service(app, watched=[watched], catalog=lambda: catalog, summary=["1 service, 2 plans"])
+
+    try:
+        return serve(ServeOptions(settings=settings, **told), make, os.environ)
+    except OsbctlError as error:
+        print(error.message, error.advice, sep="\n", file=sys.stderr)
+        return error.exit_code
+
+
+if __name__ == "__main__":
+    sys.exit(main(json.loads(sys.argv[1])))

@@ -1,0 +1,182 @@
+"""Deadlines, limits and the end of a service."""
+
+from __future__ import annotations
+
+import resource
+import socket
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from osbctl.broker.settings import Settings
+from tests.broker.harness import GET, LARGE, SMALL, Reader, ask, running, until
+
+if TYPE_CHECKING:
+    import ssl
+
+Pair = tuple[Path, Path]
+
+
+def test_slow_headers_are_cut_whatever_trickles(trust: ssl.SSLContext, pair: Pair) -> None:
+    with running(trust, pair, Settings(request_seconds=0.3)) as broker, broker.connect() as sock:
+        began = time.monotonic()
+        with pytest.raises(OSError):
+            for byte in GET * 10:
+                sock.sendall(bytes([byte]) if byte != 13 else b"x")
+                time.sleep(0.05)
+        assert 0.2 < time.monotonic() - began < 2
+
+
+def test_idle_connections_end_and_blank_lines_do_not_help(trust: ssl.SSLContext, pair: Pair) -> None:
+    with running(trust, pair, Settings(idle_seconds=0.3)) as broker, broker.connect() as sock:
+        with pytest.raises(OSError):
+            for _ in range(60):
+                sock.sendall(b"\r\n\r\n")
+                time.sleep(0.05)
+        assert broker.stats.cut == 1
+
+
+def test_silent_handshakes_end(trust: ssl.SSLContext, pair: Pair) -> None:
+    with running(trust, pair, Settings(handshake_seconds=0.2)) as broker, broker.raw():
+        assert until(lambda: broker.loop.connections() == 1)
+        assert until(lambda: broker.loop.connections() == 0)
+
+
+def test_one_address_holds_only_so_many(trust: ssl.SSLContext, pair: Pair) -> None:
+    with running(trust, pair, Settings(connections_per_address=3)) as broker:
+        held = [broker.connect() for _ in range(3)]
+        with broker.raw() as refused:
+            assert Reader(refused).at_end()
+        held.pop().close()
+        assert until(lambda: broker.loop.connections() == 2)
+        with broker.connect() as sock:
+            assert ask(sock)[0] == 200
+        for sock in held:
+            sock.close()
+
+
+def test_over_the_limit_a_client_waits_for_its_turn(trust: ssl.SSLContext, pair: Pair) -> None:
+    with running(trust, pair, Settings(connections=6, crowded_seconds=0.2, idle_seconds=3)) as broker:
+        silent = [broker.raw() for _ in range(10)]
+        with broker.connect() as sock:
+            assert ask(sock)[0] == 200
+        for other in silent:
+            other.close()
+
+
+def test_the_limit_is_below_the_descriptors() -> None:
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    assert Settings(connections=1 << 30).connection_limit() == soft - 64
+    assert Settings(connections=5).connection_limit() == 5
+
+
+def test_out_of_descriptors_pauses_and_goes_on(
+    trust: ssl.SSLContext, pair: Pair, caplog: pytest.LogCaptureFixture
+) -> None:
+    with running(trust, pair) as broker:
+        accept, fail = broker.server.accept, [True]
+
+        def failing() -> Any:
+            if fail:
+                raise OSError(24, "Too many open files")
+            return accept()
+
+        broker.server.accept = failing
+        raw = broker.raw()
+        time.sleep(0.3)
+        fail.clear()
+        with broker.trust.wrap_socket(raw, server_hostname="localhost") as sock:
+            assert ask(sock)[0] == 200
+        assert 1 <= caplog.text.count("cannot accept") <= 8
+
+
+def test_a_parked_request_waits_and_others_do_not(trust: ssl.SSLContext, pair: Pair) -> None:
+    parked: list[Any] = []
+
+    def admission(header: str | None, address: str, resume: Any) -> bool:
+        if header == "slow":
+            parked.append(resume)
+            return False
+        return True
+
+    with running(trust, pair, admission=admission) as broker:
+        with broker.connect() as slow, broker.connect() as sock:
+            slow.sendall(GET[:-2] + b"Authorization: slow\r\n\r\n" + GET)
+            assert until(lambda: parked)
+            assert ask(sock)[0] == 200
+            threading.Thread(target=parked[0]).start()
+            reader = Reader(slow)
+            assert reader.answer()[::2] == (200, SMALL)
+            assert reader.answer()[::2] == (200, SMALL)
+        with broker.connect() as gone:
+            gone.sendall(GET[:-2] + b"Authorization: slow\r\n\r\n")
+            assert until(lambda: len(parked) == 2)
+        parked[1]()
+        parked[1]()
+        with broker.connect() as sock:
+            assert ask(sock)[0] == 200
+
+
+def test_a_gate_that_fails_closes_that_connection(trust: ssl.SSLContext, pair: Pair) -> None:
+    def admission(header: str | None, address: str, resume: Any) -> bool:
+        raise ValueError("no")
+
+    with running(trust, pair, admission=admission) as broker:
+        with broker.connect() as sock, pytest.raises((EOFError, OSError)):
+            ask(sock)
+        assert broker.thread.is_alive()
+
+
+def test_drain_finishes_answers_and_takes_no_more(trust: ssl.SSLContext, pair: Pair) -> None:
+    with running(trust, pair) as broker:
+        idle, busy, half = broker.connect(), broker.connect(), broker.connect()
+        ask(idle)
+        busy.sendall(GET.replace(b"/v2/catalog", b"/large"))
+        busy.recv(0)
+        half.sendall(GET[:20])
+        time.sleep(0.2)
+        stopper: list[int] = []
+        thread = threading.Thread(target=lambda: stopper.append(broker.stop()))
+        thread.start()
+        assert Reader(idle).at_end()
+        with pytest.raises(OSError):
+            broker.raw()
+        assert Reader(busy).answer()[2] == LARGE
+        half.sendall(GET[20:])
+        status, headers, body = Reader(half).answer()
+        assert (status, headers["connection"], body) == (200, "close", SMALL)
+        thread.join(10)
+        assert stopper == [0]
+        for sock in (idle, busy, half):
+            sock.close()
+
+
+def test_drain_ends_in_time(trust: ssl.SSLContext, pair: Pair) -> None:
+    with running(trust, pair, Settings(drain_seconds=0.3)) as broker, broker.connect() as sock:
+        sock.sendall(GET.replace(b"/v2/catalog", b"/large"))
+        time.sleep(0.1)
+        began = time.monotonic()
+        assert broker.stop() == 1
+        assert time.monotonic() - began < 2
+
+
+def test_nothing_raises_into_the_loop(trust: ssl.SSLContext, pair: Pair) -> None:
+    with running(trust, pair) as broker:
+        broker.server.channel_class = lambda *args, **kwargs: 1 / 0
+        with broker.raw() as sock:
+            assert sock.recv(1) == b""
+        del broker.server.channel_class
+        broker.server.channel_class = type(broker.server).channel_class
+        assert broker.thread.is_alive()
+        assert broker.server.accepting
+        broker.server.handle_close()
+        assert broker.server.socket is not None
+
+
+def test_urgent_data_ends_the_connection(trust: ssl.SSLContext) -> None:
+    with running(trust, None) as broker, broker.raw() as sock:
+        sock.send(b"!", socket.MSG_OOB)
+        assert Reader(sock).at_end()

@@ -1,0 +1,90 @@
+"""Behind a proxy: HTTPS is required, the client's address believed, strangers are refused."""
+
+from __future__ import annotations
+
+import socket
+from typing import TYPE_CHECKING
+
+import pytest
+
+from osbctl.broker.listeners import listen_unix
+from osbctl.broker.proxy import ProxyRule
+from osbctl.errors import ConfigError, UsageError
+from tests.broker.harness import GET, ask, running
+
+if TYPE_CHECKING:
+    import ssl
+    from pathlib import Path
+
+WHO = GET.replace(b"/v2/catalog", b"/who")[:-2]
+
+
+def test_https_at_the_proxy_is_required(trust: ssl.SSLContext) -> None:
+    with running(trust, None, proxy=ProxyRule.of(["127.0.0.1"])) as broker:
+        for line, status in (
+            (b"", 403),
+            (b"X-Forwarded-Proto: http\r\n", 403),
+            (b"X-Forwarded-Proto: https, http\r\n", 403),
+            (b"X-Forwarded-Proto: HTTPS\r\n", 200),
+        ):
+            with broker.raw() as sock:
+                assert ask(sock, WHO + line + b"\r\n")[0] == status
+
+
+def test_the_client_is_who_the_proxy_says(trust: ssl.SSLContext) -> None:
+    with (
+        running(trust, None, proxy=ProxyRule.of(["127.0.0.1", "10.0.0.0/8"])) as broker,
+        broker.raw() as sock,
+    ):
+        secure = WHO + b"X-Forwarded-Proto: https\r\n"
+        for forwarded, client in (
+            (b"192.0.2.7", b"192.0.2.7"),
+            (b"6.6.6.6, 192.0.2.7", b"192.0.2.7"),
+            (b"192.0.2.7, 10.1.1.1", b"192.0.2.7"),
+            (b"[2001:db8::1]:4711", b"2001:db8::1"),
+            (b"192.0.2.7:80", b"192.0.2.7"),
+            (b"nonsense", b"127.0.0.1"),
+        ):
+            assert ask(sock, secure + b"X-Forwarded-For: " + forwarded + b"\r\n\r\n")[2] == client
+        assert ask(sock, secure + b"\r\n")[2] == b"127.0.0.1"
+    assert broker.lines.entries[0].client == "192.0.2.7"
+
+
+def test_nobody_else_may_come(trust: ssl.SSLContext) -> None:
+    with running(trust, None, proxy=ProxyRule.of(["192.0.2.1"])) as broker, broker.raw() as sock:
+        assert ask(sock, WHO + b"X-Forwarded-Proto: https\r\n\r\n")[0] == 403
+
+
+def test_without_a_proxy_forwarded_headers_prove_nothing(
+    trust: ssl.SSLContext, pair: tuple[Path, Path]
+) -> None:
+    with running(trust, pair) as broker, broker.connect() as sock:
+        assert ask(sock, WHO + b"X-Forwarded-For: 6.6.6.6\r\n\r\n")[2] == b"127.0.0.1"
+
+
+def test_a_unix_socket(trust: ssl.SSLContext, tmp_path: Path) -> None:
+    path = tmp_path / "broker.sock"
+    listener = listen_unix(path)
+    assert path.stat().st_mode & 0o777 == 0o660
+    with running(trust, None, sock=listener, proxy=ProxyRule()), socket.socket(socket.AF_UNIX) as sock:
+        sock.connect(str(path))
+        assert (
+            ask(sock, WHO + b"X-Forwarded-Proto: https\r\nX-Forwarded-For: 192.0.2.9\r\n\r\n")[2]
+            == b"192.0.2.9"
+        )
+        with pytest.raises(ConfigError, match="another program"):
+            listen_unix(path)
+    listen_unix(path).close()  # a dead one is taken over
+
+
+def test_what_is_in_the_way_stays(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_text("precious")
+    with pytest.raises(ConfigError, match="there is a file"):
+        listen_unix(file)
+    assert file.read_text() == "precious"
+
+
+def test_an_address_that_is_none() -> None:
+    with pytest.raises(UsageError, match="not an IP address"):
+        ProxyRule.of(["proxy.example"])

@@ -1,0 +1,109 @@
+"""Files that change: noticed by rename, in place and by a flipped link; bad ones stay out."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+
+from osbctl.broker.reload import Watched, Watcher
+from osbctl.broker.stats import Stats
+from osbctl.errors import DocumentError
+from osbctl.findings import Finding, Location, Severity
+from tests.broker.harness import until
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+class Held:
+    def __init__(self, path: Path) -> None:
+        self.path, self.value, self.loads = path, path.read_text(), 0
+
+    def load(self) -> str:
+        self.loads += 1
+        text = self.path.read_text()
+        if text == "bad":
+            place = Location("catalog.json", 3, 7)
+            raise DocumentError((Finding("rule-x", Severity.ERROR, "no such thing", location=place),))
+        if text == "crash":
+            raise RuntimeError("crash")
+        return text
+
+    def swap(self, value: str) -> None:
+        self.value = value
+
+
+@contextmanager
+def watching(path: Path) -> Iterator[tuple[Held, Watcher, Stats]]:
+    held, stats = Held(path), Stats()
+    watched = Watched("catalog", lambda: [path], held.load, held.swap)
+    watcher = Watcher([watched], stats, seconds=0.02)
+    watcher.start()
+    try:
+        yield held, watcher, stats
+    finally:
+        watcher.close()
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "catalog.json"
+    path.write_text("one")
+    return path
+
+
+def test_written_in_place(file: Path) -> None:
+    with watching(file) as (held, _, stats):
+        file.write_text("second")
+        assert until(lambda: held.value == "second")
+        assert stats.reloads == {("catalog", "ok"): 1}
+
+
+def test_renamed_over(file: Path, tmp_path: Path) -> None:
+    with watching(file) as (held, _, _):
+        new = tmp_path / "new"
+        new.write_text("two")
+        new.rename(file)
+        assert until(lambda: held.value == "two")
+
+
+def test_a_flipped_link(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "catalog.json").write_text(name)
+    (tmp_path / "data").symlink_to("a")
+    with watching(tmp_path / "data" / "catalog.json") as (held, _, _):
+        (tmp_path / "next").symlink_to("b")
+        (tmp_path / "next").replace(tmp_path / "data")
+        assert until(lambda: held.value == "b")
+
+
+def test_a_bad_one_is_logged_with_its_findings_and_the_good_one_stays(
+    file: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with watching(file) as (held, _, stats):
+        file.write_text("bad")
+        assert until(lambda: stats.reloads["catalog", "failed"] == 1)
+        file.write_text("crash")
+        assert until(lambda: stats.reloads["catalog", "failed"] == 2)
+        file.unlink()
+        assert until(lambda: stats.reloads["catalog", "failed"] == 3)
+        assert held.value == "one"
+        file.write_text("good again")
+        assert until(lambda: held.value == "good again")
+    assert "catalog.json:3:7: no such thing [rule-x]" in caplog.text
+
+
+def test_asked_to_it_loads_what_did_not_change(file: Path) -> None:
+    with watching(file) as (held, watcher, _):
+        watcher.reload_now()
+        assert until(lambda: held.loads == 1)
+        assert held.value == "one"
+
+
+def test_nothing_changed_nothing_is_loaded(file: Path) -> None:
+    with watching(file) as (held, _, _):
+        assert not until(lambda: held.loads > 0, 0.2)

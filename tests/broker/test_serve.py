@@ -1,0 +1,261 @@
+"""The whole service as a process: signals, workers, reloads, logs, inherited sockets, the admin listener."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import socket
+import ssl
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from osbctl.broker.options import ServeOptions
+from osbctl.errors import UsageError
+from tests.broker.harness import GET, Authority, ask, until
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PROGRAM = str(Path(__file__).with_name("serve_program.py"))
+ADMIN = "GET {} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+
+
+class Process:
+    def __init__(self, tmp_path: Path, told: dict[str, Any], **popen: Any) -> None:
+        self.file = tmp_path / "catalog.json"
+        self.file.write_bytes(b"one")
+        self.out, self.err = tmp_path / "out", tmp_path / "err"
+        told = {"file": str(self.file), "port": 0, "settings": {"reload_seconds": 0.05}, **told}
+        with self.out.open("wb") as out, self.err.open("wb") as err:
+            self.process = subprocess.Popen(
+                [sys.executable, PROGRAM, json.dumps(told)], stdout=out, stderr=err, **popen
+            )
+        assert until(lambda: "1 service" in self.log or self.process.poll() is not None, 10), self.log
+
+    @property
+    def log(self) -> str:
+        return self.err.read_text()
+
+    def port(self, what: str = "listening on") -> int:
+        found = re.search(what + r" https?://[^ \n]+:(\d+)", self.log)
+        assert found, self.log
+        return int(found[1])
+
+    def end(self, number: int = signal.SIGTERM) -> int:
+        self.process.send_signal(number)
+        return self.process.wait(10)
+
+
+@contextmanager
+def process(tmp_path: Path, **told: Any) -> Iterator[Process]:
+    started = Process(tmp_path, told)
+    try:
+        yield started
+    finally:
+        started.process.kill()
+        started.process.wait(10)
+
+
+@pytest.fixture
+def tls(pair: tuple[Path, Path]) -> dict[str, str]:
+    return {"tls_cert": str(pair[0]), "tls_key": str(pair[1])}
+
+
+def over_tls(trust: ssl.SSLContext, port: int) -> tuple[int, dict[str, str], bytes]:
+    raw = socket.create_connection(("127.0.0.1", port), timeout=10)
+    with trust.wrap_socket(raw, server_hostname="localhost") as sock:
+        return ask(sock)
+
+
+def admin(port: int, path: str) -> tuple[int, bytes]:
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as sock:
+        status, _, body = ask(sock, ADMIN.format(path).encode())
+    return status, body
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_it_starts_says_what_and_ends_with_0(
+    tmp_path: Path, trust: ssl.SSLContext, tls: dict[str, str], number: int
+) -> None:
+    with process(tmp_path, **tls) as broker:
+        assert over_tls(trust, broker.port())[2] == b"one"
+        assert broker.end(number) == 0
+        assert "the certificate lasts 19 days" in broker.log
+        line = broker.out.read_text()
+        assert re.fullmatch(r'\S+Z 127\.0\.0\.1 "GET /v2/catalog" 200 3 [\d.]+ms credential="main"\n', line)
+
+
+def test_the_catalog_is_reloaded_and_a_bad_one_is_not(
+    tmp_path: Path, trust: ssl.SSLContext, tls: dict[str, str]
+) -> None:
+    with process(tmp_path, **tls, log_format="json") as broker:
+        broker.file.write_bytes(b"bad")
+        assert until(lambda: "the catalog is bad" in broker.log)
+        assert over_tls(trust, broker.port())[2] == b"one"
+        broker.file.write_bytes(b"two")
+        assert until(lambda: over_tls(trust, broker.port())[2] == b"two")
+        before = broker.log.count("catalog was reloaded")
+        broker.process.send_signal(signal.SIGHUP)
+        assert until(lambda: broker.log.count("catalog was reloaded") > before)
+        assert broker.end() == 0
+        assert all(json.loads(line)["event"] == "log" for line in broker.log.splitlines())
+        entry = json.loads(broker.out.read_text().splitlines()[0])
+        assert (entry["path"], entry["status"], entry["credential"]) == ("/v2/catalog", 200, "main")
+
+
+def test_the_certificate_is_reloaded(tmp_path: Path, authority: Authority, trust: ssl.SSLContext) -> None:
+    cert, key = authority.issue("served")
+    with process(tmp_path, tls_cert=str(cert), tls_key=str(key)) as broker:
+        cert.write_text("broken")
+        assert until(lambda: "the new certificate is not used" in broker.log)
+        assert over_tls(trust, broker.port())[0] == 200
+        authority.issue("served", days=9)
+        assert until(lambda: "the certificate lasts 8 days" in broker.log)
+        assert over_tls(trust, broker.port())[0] == 200
+
+
+def test_workers_share_the_port_and_are_replaced(
+    tmp_path: Path, trust: ssl.SSLContext, tls: dict[str, str]
+) -> None:
+    with process(tmp_path, **tls, workers=2) as broker:
+        port = broker.port()
+        pids: set[str] = set()
+
+        def seen() -> bool:
+            pids.add(over_tls(trust, port)[1]["x-pid"])
+            return len(pids) >= 2
+
+        assert until(seen)
+        victim = int(next(iter(pids)))
+        os.kill(victim, signal.SIGKILL)
+        assert until(lambda: "ended unexpectedly" in broker.log)
+        pids.clear()
+        assert until(lambda: over_tls_or_none(trust, port) and seen())
+        assert str(victim) not in pids
+        broker.process.send_signal(signal.SIGHUP)
+        assert until(lambda: broker.log.count("catalog was reloaded") == 2)
+        assert broker.end() == 0
+    assert all(gone(int(pid)) for pid in pids)
+
+
+def over_tls_or_none(trust: ssl.SSLContext, port: int) -> object:
+    try:
+        return over_tls(trust, port)
+    except OSError:
+        return None
+
+
+def gone(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    return Path(f"/proc/{pid}/stat").read_text().split()[2] == "Z"
+
+
+def test_workers_do_not_outlive_a_killed_parent(
+    tmp_path: Path, trust: ssl.SSLContext, tls: dict[str, str]
+) -> None:
+    with process(tmp_path, **tls, workers=2) as broker:
+        pids = {int(over_tls(trust, broker.port())[1]["x-pid"]) for _ in range(20)}
+        broker.process.kill()
+        assert until(lambda: all(gone(pid) for pid in pids))
+
+
+def test_the_admin_listener(tmp_path: Path, trust: ssl.SSLContext, tls: dict[str, str]) -> None:
+    with process(tmp_path, **tls, admin_listen="127.0.0.1:0") as broker:
+        over_tls(trust, broker.port())
+        port = broker.port("admin on")
+        assert admin(port, "/livez") == (200, b"ok\n")
+        assert admin(port, "/readyz") == (200, b"ready\n")
+        assert admin(port, "/v2/catalog")[0] == 404
+        metrics = admin(port, "/metrics")[1].decode()
+        assert 'osbctl_requests_total{status="200"} 1.0' in metrics
+        assert 'osbctl_authentications_total{credential="main",result="accepted"} 1.0' in metrics
+        assert "osbctl_certificate_days_left 19." in metrics
+        assert 'osbctl_request_duration_seconds_bucket{le="+Inf"} 1.0' in metrics
+        with socket.create_connection(("127.0.0.1", broker.port())) as raw:
+            half = trust.wrap_socket(raw, server_hostname="localhost")
+            half.sendall(GET[:10])
+            time.sleep(0.1)
+            broker.process.send_signal(signal.SIGTERM)
+            assert until(lambda: admin(port, "/readyz") == (503, b"draining\n"))
+            half.sendall(GET[10:])
+            half.close()
+        assert broker.process.wait(10) == 0
+
+
+def test_a_unix_socket_behind_a_proxy(tmp_path: Path) -> None:
+    path = tmp_path / "sock"
+    with process(tmp_path, unix_socket=str(path)) as broker, socket.socket(socket.AF_UNIX) as sock:
+        sock.connect(str(path))
+        assert ask(sock, GET[:-2] + b"X-Forwarded-Proto: https\r\n\r\n")[2] == b"one"
+        assert broker.end() == 0
+        assert not path.exists()
+
+
+def test_self_signed_and_insecure(tmp_path: Path) -> None:
+    for way in ("self_signed", "insecure_http"):
+        with process(tmp_path, **{way: True}) as broker:
+            raw = socket.create_connection(("127.0.0.1", broker.port()), timeout=5)
+            context = ssl.create_default_context()
+            context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+            with context.wrap_socket(raw) if way == "self_signed" else raw as sock:
+                assert ask(sock)[2] == b"one"
+            assert ("INSECURE" in broker.log) == (way == "insecure_http")
+
+
+def test_a_socket_from_systemd(tmp_path: Path, trust: ssl.SSLContext, tls: dict[str, str]) -> None:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        starter = (
+            "import os, sys; os.dup2(int(sys.argv[1]), 3); os.set_inheritable(3, True);"
+            "os.environ.update(LISTEN_FDS='1', LISTEN_PID=str(os.getpid()));"
+            "os.execv(sys.executable, [sys.executable, *sys.argv[2:]])"
+        )
+        file = tmp_path / "catalog.json"
+        file.write_bytes(b"one")
+        told = json.dumps({"file": str(file), "port": 1, **tls})
+        command = [sys.executable, "-c", starter, str(listener.fileno()), PROGRAM, told]
+        with (tmp_path / "err").open("wb") as err:
+            started = subprocess.Popen(command, pass_fds=[listener.fileno()], stdout=err, stderr=err)
+        try:
+            assert over_tls(trust, listener.getsockname()[1])[2] == b"one"
+        finally:
+            started.terminate()
+            assert started.wait(10) == 0
+
+
+def test_a_port_that_is_taken_is_said_in_a_sentence(tmp_path: Path, tls: dict[str, str]) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        with process(tmp_path, **{**tls, "port": taken.getsockname()[1]}) as broker:
+            assert broker.process.wait(10) == 3
+            assert "cannot listen on 127.0.0.1" in broker.log
+            assert "Traceback" not in broker.log
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {},
+        {"tls_cert": Path("c")},
+        {"self_signed": True, "insecure_http": True},
+        {"self_signed": True, "host": "0.0.0.0"},
+        {"insecure_http": True, "host": "192.0.2.1"},
+        {"self_signed": True, "workers": 0},
+    ],
+)
+def test_options_that_make_no_sense(told: dict[str, Any]) -> None:
+    with pytest.raises(UsageError):
+        ServeOptions(**told).check()

@@ -1,0 +1,272 @@
+"""TLS inside the loop: the rules of `tls_channel`, over real handshakes."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import ssl
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from osbctl.broker.settings import Settings
+from osbctl.broker.tls import expiry, load_certificate
+from osbctl.errors import ConfigError
+from tests.broker.harness import GET, LARGE, SMALL, Authority, Broker, Reader, ask, digest, running, until
+
+LARGE_GET = GET.replace(b"/v2/catalog", b"/large")
+
+
+def test_many_requests_on_one_connection(broker: Broker) -> None:
+    with broker.connect() as sock:
+        reader = Reader(sock)
+        for _ in range(20):
+            sock.sendall(GET)
+            assert reader.answer()[::2] == (200, SMALL)
+    assert until(lambda: len(broker.lines.entries) == 20)
+
+
+def test_pipelined_requests_are_answered_in_order(broker: Broker) -> None:
+    with broker.connect() as sock:
+        sock.sendall(GET + LARGE_GET + GET.replace(b"/v2/catalog", b"/304") + GET)
+        reader = Reader(sock)
+        assert [(status, len(body)) for status, _, body in (reader.answer() for _ in range(4))] == [
+            (200, len(SMALL)),
+            (200, len(LARGE)),
+            (304, 0),
+            (200, len(SMALL)),
+        ]
+
+
+def test_one_byte_a_record(broker: Broker) -> None:
+    with broker.connect() as sock:
+        for index in range(len(GET)):
+            sock.sendall(GET[index : index + 1])
+        assert Reader(sock).answer()[::2] == (200, SMALL)
+
+
+def test_a_request_in_two_records_that_arrive_at_once(broker: Broker) -> None:
+    with broker.connect() as sock:
+        long = GET.replace(b"\r\n\r\n", b"\r\nX-Long: " + b"a" * 16000 + b"\r\n\r\n")
+        assert ask(sock, long)[0] == 200
+
+
+def test_eight_clients_read_twenty_megabytes_each(broker: Broker) -> None:
+    got: list[str] = []
+
+    def read() -> None:
+        with broker.connect() as sock:
+            got.append(digest(ask(sock, LARGE_GET)[2]))
+
+    threads = [threading.Thread(target=read) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert got == [digest(LARGE)] * 8
+
+
+def test_a_304_keeps_the_connection(broker: Broker) -> None:
+    with broker.connect() as sock:
+        for _ in range(3):
+            status, headers, _ = ask(sock, GET.replace(b"/v2/catalog", b"/304"))
+            assert status == 304
+            assert "connection" not in headers
+
+
+def test_head_has_no_body(broker: Broker) -> None:
+    with broker.connect() as sock:
+        assert ask(sock, GET.replace(b"GET", b"HEAD"))[1]["content-length"] == str(len(SMALL))
+        assert ask(sock)[2] == SMALL
+
+
+def test_slow_readers_delay_nobody(broker: Broker) -> None:
+    slow = [broker.connect() for _ in range(20)]
+    for sock in slow:
+        sock.sendall(LARGE_GET)
+    with broker.connect() as sock:
+        times = []
+        for _ in range(30):
+            began = time.monotonic()
+            assert ask(sock)[0] == 200
+            times.append(time.monotonic() - began)
+    assert sorted(times)[15] < 0.05
+    for sock in slow:
+        sock.close()
+
+
+def test_an_answer_that_is_not_taken_is_cut(trust: ssl.SSLContext, pair: tuple[Path, Path]) -> None:
+    with running(trust, pair, Settings(stall_seconds=0.3, stall_bytes_per_second=1 << 26)) as broker:
+        with broker.connect() as sock:
+            sock.sendall(LARGE_GET)
+            assert until(lambda: broker.loop.connections() == 0 and broker.stats.cut == 1)
+        assert broker.lines.entries[0].size < len(LARGE)
+
+
+def test_half_open_handshakes_delay_nobody(broker: Broker) -> None:
+    hello = client_hello()
+    silent = [broker.raw() for _ in range(200)]
+    for sock in silent[::2]:
+        sock.sendall(hello)
+    with broker.connect() as sock:
+        began = time.monotonic()
+        for _ in range(20):
+            assert ask(sock)[0] == 200
+        assert time.monotonic() - began < 0.5
+    for sock in silent:
+        sock.close()
+
+
+def test_six_hundred_half_open_handshakes(trust: ssl.SSLContext, pair: tuple[Path, Path]) -> None:
+    with running(trust, pair, Settings(connections_per_address=0, handshake_seconds=2)) as broker:
+        hello = client_hello()
+        silent = [broker.raw() for _ in range(600)]
+        for sock in silent:
+            sock.sendall(hello[:100])
+        began = time.monotonic()
+        with broker.connect() as sock:
+            assert ask(sock)[0] == 200
+        assert time.monotonic() - began < 1
+        assert until(lambda: broker.loop.connections() == 0, 6)
+        for sock in silent:
+            sock.close()
+
+
+def descriptors() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+def client_hello() -> bytes:
+    incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+    client = ssl.create_default_context().wrap_bio(incoming, outgoing, server_hostname="localhost")
+    with pytest.raises(ssl.SSLWantReadError):
+        client.do_handshake()
+    return outgoing.read()
+
+
+@pytest.mark.parametrize("method", ["GET", "DELETE", "PATCH"])
+def test_plain_http_to_the_port_gets_a_readable_400(broker: Broker, method: str) -> None:
+    with broker.raw() as sock:
+        status, headers, body = ask(sock, GET.replace(b"GET", method.encode()) * 3)
+        assert (status, headers["connection"]) == (400, "close")
+        assert b"HTTPS" in body
+        assert Reader(sock).at_end()
+    with broker.connect() as sock:
+        assert ask(sock)[0] == 200
+
+
+@pytest.mark.parametrize(
+    "noise", [b"\0" * 400, b"\x16\x03\x01\xff\xff" + b"x" * 300, b"\x80\x2e\x01", os.urandom(999)]
+)
+def test_garbage_closes_that_connection_only(broker: Broker, noise: bytes) -> None:
+    with broker.raw() as sock:
+        sock.sendall(noise)
+        with contextlib.suppress(OSError):  # closed already
+            sock.shutdown(socket.SHUT_WR)
+        sock.settimeout(5)
+        while True:
+            try:
+                if not sock.recv(4096):
+                    break
+            except ConnectionResetError:
+                break
+    with broker.connect() as sock:
+        assert ask(sock)[0] == 200
+
+
+def test_garbage_after_the_handshake(broker: Broker) -> None:
+    raw = broker.raw()
+    copy = socket.socket(fileno=os.dup(raw.fileno()))
+    with broker.trust.wrap_socket(raw, server_hostname="localhost") as sock, copy:
+        copy.sendall(b"in clear after all")
+        assert Reader(sock).at_end()
+    with broker.connect() as sock:
+        assert ask(sock)[0] == 200
+
+
+def test_an_abort_in_mid_answer_gives_everything_back(broker: Broker) -> None:
+    before = descriptors()
+    for _ in range(20):
+        sock = broker.connect()
+        sock.sendall(LARGE_GET)
+        sock.recv(1000)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+        sock.close()
+    assert until(lambda: broker.loop.connections() == 0)
+    assert until(lambda: descriptors() <= before)
+    assert not broker.server.census.held
+
+
+def test_a_certificate_is_swapped_under_load(broker: Broker, authority: Authority) -> None:
+    assert broker.tls
+    failures: list[object] = []
+    stop = threading.Event()
+
+    def load() -> None:
+        while not stop.is_set():
+            try:
+                with broker.connect() as sock:
+                    assert ask(sock)[0] == 200
+            except Exception as error:
+                failures.append(error)
+
+    kept = broker.connect()
+    threads = [threading.Thread(target=load) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    serials = set()
+    for index in range(10):
+        broker.tls.certificate = load_certificate(*authority.issue(f"renewed-{index}"))
+        with broker.connect() as sock:
+            assert isinstance(sock, ssl.SSLSocket)
+            serials.add((sock.getpeercert() or {}).get("serialNumber"))
+    stop.set()
+    for thread in threads:
+        thread.join(10)
+    assert failures == []
+    assert len(serials) == 10
+    assert ask(kept)[0] == 200
+    kept.close()
+
+
+def test_tls_1_1_is_refused_and_1_2_taken(broker: Broker, authority: Authority) -> None:
+    context = ssl.create_default_context(cafile=str(authority.cert))
+    context.maximum_version = ssl.TLSVersion.TLSv1_2
+    context.set_alpn_protocols(["h2", "http/1.1"])
+    with context.wrap_socket(broker.raw(), server_hostname="localhost") as sock:
+        assert (sock.version(), sock.selected_alpn_protocol(), sock.compression()) == (
+            "TLSv1.2",
+            "http/1.1",
+            None,
+        )
+        assert ask(sock, LARGE_GET)[2] == LARGE
+    assert load_certificate(
+        authority.folder / "broker.pem", authority.folder / "broker.key"
+    ).context.minimum_version == (ssl.TLSVersion.TLSv1_2)
+
+
+def test_the_end_is_announced(broker: Broker) -> None:
+    with broker.connect() as sock:
+        sock.sendall(GET.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n"))
+        reader = Reader(sock)
+        assert reader.answer()[0] == 200
+        assert sock.recv(1) == b""  # close_notify: a mere end would raise
+
+
+def test_a_key_that_does_not_fit_is_refused(authority: Authority) -> None:
+    cert, _ = authority.issue("one")
+    _, key = authority.issue("other")
+    with pytest.raises(ConfigError, match="cannot be used"):
+        load_certificate(cert, key)
+    with pytest.raises(ConfigError, match="cannot read"):
+        load_certificate(cert, authority.folder / "missing.key")
+
+
+def test_the_end_of_a_certificate_is_read(authority: Authority) -> None:
+    certificate = load_certificate(*authority.issue("short", days=3))
+    assert 2.9 < certificate.days_left() < 3.1
+    with pytest.raises(ConfigError, match="no certificate"):
+        expiry("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----")
