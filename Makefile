@@ -3,15 +3,12 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
-OSBCTL := $(BIN)/osbctl
 
 .PHONY: demo test check docs bench fuzz clean
 
-## Install into .venv and run the main job on the shipped catalogs.
+## Install into .venv and walk through the main job on the shipped catalogs.
 demo: $(READY)
-	$(OSBCTL) validate catalogs/data-services.yaml
-	$(OSBCTL) validate --fail-on never catalogs/faulty.yaml
-	$(OSBCTL) show catalogs/data-services.yaml
+	$(BIN)/python tools/demo.py
 
 ## Run every test.
 test: $(READY)

@@ -22,10 +22,15 @@ def main() -> None:
 
 
 def _run(arguments: list[str]) -> int:
-    from osbctl.errors import OsbctlError
+    from osbctl.errors import DocumentError, OsbctlError
 
     try:
         return _command(arguments)
+    except DocumentError as error:
+        from osbctl.reports.text_report import told
+
+        _say(told(error.findings).rstrip("\n"))
+        return error.exit_code
     except OsbctlError as error:
         _say(f"osbctl: {error.message}" + (f"\n  hint: {error.advice}" if error.advice else ""))
         return error.exit_code

@@ -29,12 +29,22 @@ def write_atomically(path: Path | str, data: bytes, mode: int | None = None) -> 
                 file.flush()
                 os.fsync(descriptor)
             Path(temporary).replace(target)
+            _flush_folder(target.parent)
         except BaseException:
             with contextlib.suppress(OSError):
                 Path(temporary).unlink()
             raise
     except OSError as error:
         raise SourceError(f"{path}: cannot be written: {error.strerror}") from error
+
+
+def _flush_folder(folder: Path) -> None:
+    """Make the rename itself outlive a crash of the machine."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _permissions(target: Path) -> int:

@@ -103,9 +103,7 @@ class _Collector:
         yield GaugeMetricFamily("osbctl_queue", "Requests whose password is worked out.", value=waiting)
         days = outlook.days_left()
         if days is not None:
-            yield GaugeMetricFamily(
-                "osbctl_certificate_days_left", "Days until the certificate ends.", value=days
-            )
+            yield GaugeMetricFamily("osbctl_certificate_days_left", "Days until the certificate ends.", value=days)
         catalog = outlook.catalog()
         if catalog is not None:
             age = time.time() - catalog.modified
@@ -133,12 +131,8 @@ def _counters(stats: Stats) -> Iterator[Metric]:
     for labels, count in list(stats.reloads.items()):
         reloads.add_metric(labels, count)
     yield reloads
-    yield CounterMetricFamily(
-        "osbctl_handshakes_failed", "TLS handshakes failed.", value=stats.handshakes_failed
-    )
-    yield CounterMetricFamily(
-        "osbctl_connections_refused", "Over the limit per address.", value=stats.turned_away
-    )
+    yield CounterMetricFamily("osbctl_handshakes_failed", "TLS handshakes failed.", value=stats.handshakes_failed)
+    yield CounterMetricFamily("osbctl_connections_refused", "Over the limit per address.", value=stats.turned_away)
     yield CounterMetricFamily("osbctl_connections_cut", "Cut at a deadline.", value=stats.cut)
 
 

@@ -52,7 +52,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
     stall: tuple[float, int] | None = None
     entry: Entry | None = None
 
-    def __init__(self, server: Server, sock: Any, addr: tuple[Any, ...], adj: Any, map: Any = None) -> None:  # noqa: A002
+    def __init__(self, server: Server, sock: Any, addr: tuple[Any, ...], adj: Any, map: Any = None) -> None:
         self.peer = addr[0]
         self.opened = self.idle_since = time.monotonic()
         self.budget = server.settings.turn_bytes
@@ -61,11 +61,11 @@ class Channel(HTTPChannel):  # type: ignore[misc]
 
     # What waitress calls when a connection comes and goes.
 
-    def add_channel(self, map: Any = None) -> None:  # noqa: A002
+    def add_channel(self, map: Any = None) -> None:
         super().add_channel(map)
         self.server.census.enter(self.peer)
 
-    def del_channel(self, map: Any = None) -> None:  # noqa: A002
+    def del_channel(self, map: Any = None) -> None:
         if self._fileno is not None:
             self.server.census.leave(self.peer)
         super().del_channel(map)

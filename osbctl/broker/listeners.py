@@ -25,9 +25,7 @@ def listen_tcp(host: str, port: int, *, shared: bool = False) -> list[socket.soc
     try:
         found = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except OSError as error:
-        raise ConfigError(
-            f"cannot listen on {host!r}: {error.strerror}", "Give an address of this machine."
-        ) from error
+        raise ConfigError(f"cannot listen on {host!r}: {error.strerror}", "Give an address of this machine.") from error
     sockets: list[socket.socket] = []
     try:
         for family, kind, proto, _, address in dict.fromkeys(found):
@@ -113,9 +111,7 @@ def inherited(environ: Mapping[str, str], *, pid: int | None = None) -> list[soc
         except OSError as error:
             raise ConfigError(f"descriptor {descriptor} from systemd is not a socket") from error
         if sock.type != socket.SOCK_STREAM:
-            raise ConfigError(
-                f"descriptor {descriptor} from systemd is not a stream socket", "Use ListenStream=."
-            )
+            raise ConfigError(f"descriptor {descriptor} from systemd is not a stream socket", "Use ListenStream=.")
         sock.set_inheritable(False)
         sockets.append(sock)
     return sockets
@@ -125,9 +121,7 @@ def parse_address(text: str, default_host: str = "127.0.0.1") -> tuple[str, int]
     """`HOST:PORT`, `[IPv6]:PORT`, `:PORT` or `PORT`. Raises UsageError."""
     host, colon, port = text.rpartition(":")
     if not port.isascii() or not port.isdigit() or int(port) > 65535:
-        raise UsageError(
-            f"{text!r} is not an address to listen on", "Give HOST:PORT, for example 127.0.0.1:9090."
-        )
+        raise UsageError(f"{text!r} is not an address to listen on", "Give HOST:PORT, for example 127.0.0.1:9090.")
     return (host.strip("[]") if colon else "") or default_host, int(port)
 
 

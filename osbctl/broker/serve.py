@@ -133,9 +133,7 @@ def _supervise(options: ServeOptions, ground: _Ground, make_service: Callable[[]
         if ground.own_sockets:
             addresses = [sock.getsockname()[:2] for sock in ground.sockets]
             listeners.close_all(ground.sockets)
-            sockets = [
-                sock for host, port in addresses for sock in listeners.listen_tcp(host, port, shared=True)
-            ]
+            sockets = [sock for host, port in addresses for sock in listeners.listen_tcp(host, port, shared=True)]
             own = _Ground(sockets, ground.tls, ground.proxy, own_sockets=True)
         process = _Process(options, own, index)
         orphaned(process.loop.stop)
@@ -175,9 +173,7 @@ class _Process:
                 for sentence in service.summary:
                     _log.info("%s", sentence)
             left = self.loop.run()
-            _log.info(
-                "stopped" if not left else "stopped; %d connections were cut", *([left] if left else [])
-            )
+            _log.info("stopped" if not left else "stopped; %d connections were cut", *([left] if left else []))
             return 0
         finally:
             watcher.close()

@@ -101,9 +101,7 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
         self.limit = settings.connection_limit()
         info = (sock.family, sock.type, sock.proto, sock.getsockname())
         adj = adjustments(settings, "https" if secure else "http")
-        super().__init__(
-            app, loop_map, _sock=sock, dispatcher=dispatcher, adj=adj, sockinfo=info, bind_socket=False
-        )
+        super().__init__(app, loop_map, _sock=sock, dispatcher=dispatcher, adj=adj, sockinfo=info, bind_socket=False)
         # A full pipe must not stop the thread that wakes the loop: the loop is being woken already.
         os.set_blocking(self.trigger.trigger, False)
 

@@ -60,9 +60,7 @@ def load_certificate(cert_file: Path, key_file: Path) -> Certificate:
 
 def _no_password() -> str:
     # Without this OpenSSL would ask at the terminal.
-    raise ConfigError(
-        "the TLS key is encrypted", "Give a key without a passphrase, readable by this user only."
-    )
+    raise ConfigError("the TLS key is encrypted", "Give a key without a passphrase, readable by this user only.")
 
 
 def expiry(pem: str) -> datetime:

@@ -51,9 +51,9 @@ class TlsChannel(Channel):
         sock: socket.socket,
         addr: tuple[Any, ...],
         adj: Any,
-        map: Any = None,  # noqa: A002
+        map: Any = None,
     ) -> None:
-        assert server.tls is not None  # noqa: S101
+        assert server.tls is not None
         sock.setblocking(False)
         wrapped = server.tls.context.wrap_socket(sock, server_side=True, do_handshake_on_connect=False)
         try:

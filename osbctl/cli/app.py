@@ -16,6 +16,9 @@ import osbctl
 COMMANDS = {
     "validate": "osbctl.cli.validate:validate",
     "show": "osbctl.cli.show:show",
+    "serve": "osbctl.cli.serve:serve",
+    "hash-password": "osbctl.cli.hash_password:hash_password",
+    "verify-password": "osbctl.cli.verify_password:verify_password",
     "rules": "osbctl.cli.rules:rules",
 }
 """Each command with the function that carries it out, in the order of the help."""

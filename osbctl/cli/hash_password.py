@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path  # noqa: TC003 - typer reads the annotations
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -15,9 +15,7 @@ if TYPE_CHECKING:
 
 
 def hash_password(
-    identity: Annotated[
-        str, typer.Argument(metavar="IDENTITY", help="The username that the platform is given.")
-    ],
+    identity: Annotated[str, typer.Argument(metavar="IDENTITY", help="The username that the platform is given.")],
     password_stdin: Annotated[
         bool, typer.Option("--password-stdin", help="Read the password from standard input.")
     ] = False,
@@ -31,9 +29,7 @@ def hash_password(
     rounds: Annotated[
         int | None, typer.Option(help="Rounds of SHA-512, the cost of one check. Default: the library's own.")
     ] = None,
-    label: Annotated[
-        str | None, typer.Option(help="What the broker's log calls this record; never a secret.")
-    ] = None,
+    label: Annotated[str | None, typer.Option(help="What the broker's log calls this record; never a secret.")] = None,
     expires: Annotated[
         str | None, typer.Option(help="When the record ends, as 2027-01-31T00:00:00Z (RFC 3339).")
     ] = None,
@@ -113,7 +109,5 @@ def _warn(record: CredentialRecord) -> None:
     from osbctl.cli.passwords import few_rounds
 
     if record.password is not None:
-        typer.echo(
-            "warning: the record holds the password in clear: keep it in a credential store only", err=True
-        )
+        typer.echo("warning: the record holds the password in clear: keep it in a credential store only", err=True)
     few_rounds(record)

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from osbctl.platforms import ApiVersion as ApiVersion
 from osbctl.sources.limits import Limits
 
 

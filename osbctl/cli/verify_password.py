@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path  # noqa: TC003 - typer reads the annotations
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 
 def verify_password(
-    file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="A credentials file: one record, a list, or htpasswd.")
-    ],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A credentials file: one record, a list, or htpasswd.")],
     identity: Annotated[str, typer.Argument(metavar="IDENTITY", help="The username.")],
     password_stdin: Annotated[
         bool, typer.Option("--password-stdin", help="Read the password from standard input.")

@@ -110,9 +110,7 @@ def _placed(place: str, **parts: str) -> CredentialRecord:
 def _from_htpasswd(text: str, name: str) -> tuple[CredentialRecord, ...]:
     lines = ((number, line.strip()) for number, line in enumerate(text.split("\n"), 1))
     return tuple(
-        _htpasswd_line(line, f"{name}:{number}")
-        for number, line in lines
-        if line and not line.startswith("#")
+        _htpasswd_line(line, f"{name}:{number}") for number, line in lines if line and not line.startswith("#")
     )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from osbctl.credentials.reading import FIELDS, is_json, read_credentials
 from osbctl.errors import ConfigError, SourceError
+from osbctl.files import write_atomically
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,7 +27,7 @@ def write_record(path: Path, record: CredentialRecord) -> None:
     with _sentences(path):
         target = _target(path)
         with _locked(target.parent):
-            _replace(target, as_json(record))
+            write_atomically(target, as_json(record).encode("utf-8"), 0o600)
 
 
 def append_record(path: Path, record: CredentialRecord) -> int:
@@ -38,7 +39,7 @@ def append_record(path: Path, record: CredentialRecord) -> int:
         target = _target(path)
         with _locked(target.parent):
             records = (*_present(target), record)
-            _replace(target, _dump([_fields(each) for each in records]))
+            write_atomically(target, _dump([_fields(each) for each in records]).encode("utf-8"), 0o600)
             return len(records)
 
 
@@ -47,9 +48,7 @@ def _present(path: Path) -> Sequence[CredentialRecord]:
         return ()
     records = read_credentials(path)
     if not is_json(path.read_text("utf-8-sig")):
-        raise ConfigError(
-            f"{path} is an htpasswd file", "Append to it with `htpasswd -5`, or start a new file."
-        )
+        raise ConfigError(f"{path} is an htpasswd file", "Append to it with `htpasswd -5`, or start a new file.")
     return records
 
 
@@ -70,26 +69,6 @@ def _target(path: Path) -> Path:
     if target.exists() and not target.is_file():
         raise SourceError(f"{path} is not a regular file")
     return target
-
-
-def _replace(path: Path, text: str) -> None:
-    """Write beside it, flush to the disk, rename: a reader sees the old or the new, a crash leaves one."""
-    import tempfile
-    from pathlib import Path
-
-    # mkstemp makes the file with mode 0600.
-    handle, name = tempfile.mkstemp(prefix=f".{path.name[:100]}.", dir=path.parent)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-    with _opened(path.parent) as folder:
-        os.fsync(folder)
 
 
 @contextlib.contextmanager

@@ -9,7 +9,7 @@ from osbctl.platforms import Platform
 from osbctl.text import excerpt, safe
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from osbctl.findings import Finding, Judgement, Location, Verdict
     from osbctl.reports import Report
@@ -46,6 +46,11 @@ def render(report: Report) -> str:
     if len(report.judgements) > 1:
         lines.append(_total(report))
     return "\n".join(lines).rstrip("\n") + "\n" if lines else ""
+
+
+def told(findings: Iterable[Finding]) -> str:
+    """The entries of some findings, without colour: what a command says that cannot go on because of them."""
+    return "\n".join(line for finding in findings for line in _finding(finding, _Paint(False)))
 
 
 def _finding(finding: Finding, paint: _Paint) -> Iterator[str]:

@@ -83,9 +83,7 @@ def _pem(key: Any) -> bytes:
 
 def certificate(key: Any, signer: Any, name: str, *, ca: bool, days: float) -> Any:
     now = datetime.datetime.now(datetime.UTC)
-    named = x509.SubjectAlternativeName(
-        [x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
-    )
+    named = x509.SubjectAlternativeName([x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
     return (
         x509.CertificateBuilder()
         .subject_name(x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)]))

@@ -166,9 +166,7 @@ def test_no_or_wrong_credentials_are_401_whatever_else_is_asked(header: str | No
     assert first.headers["WWW-Authenticate"] == 'Basic realm="service broker", charset="UTF-8"'
     assert first.environ[OUTCOME] == "refused"
     assert LABEL not in first.environ
-    assert all(
-        (other.status, other.body, other.headers) == (401, first.body, first.headers) for other in others
-    )
+    assert all((other.status, other.body, other.headers) == (401, first.body, first.headers) for other in others)
 
 
 def test_what_the_gate_does_not_know_yet_is_503() -> None:
@@ -367,9 +365,7 @@ def test_a_large_body_is_handed_over_as_a_file(size: int, wrapped: bool) -> None
 
     app = Answers(ServedCatalog.of(b"x" * size, 0), Known())  # type: ignore[arg-type]
     environ = {"wsgi.file_wrapper": Wrapper}
-    answer = Answer(
-        app, "GET", "/v2/catalog", {"authorization": GOOD, "x-broker-api-version": "2.14"}, **environ
-    )
+    answer = Answer(app, "GET", "/v2/catalog", {"authorization": GOOD, "x-broker-api-version": "2.14"}, **environ)
     assert isinstance(answer.parts, Wrapper) is wrapped
     assert len(answer.body) == size == int(answer.headers["Content-Length"])
 
@@ -392,9 +388,7 @@ def test_a_snapshot_depends_on_its_content_alone() -> None:
 
 header_text = st.text(st.characters(min_codepoint=32, max_codepoint=255), max_size=80)
 tokens = st.lists(
-    st.sampled_from(
-        ["gzip", "*", "identity", ";", "q=", "0", "1", ".5", ",", " ", '"', "W/", "a", CATALOG.etag]
-    ),
+    st.sampled_from(["gzip", "*", "identity", ";", "q=", "0", "1", ".5", ",", " ", '"', "W/", "a", CATALOG.etag]),
     max_size=12,
 ).map("".join)
 

@@ -205,9 +205,7 @@ def test_what_was_refused_may_try_again_with_new_records() -> None:
         assert b.ask(header) == Decision(Outcome.ACCEPTED, "new")
 
 
-@pytest.mark.parametrize(
-    ("first", "then", "password"), [(OLD, NEW, "new-password"), (OLD, NEW, "old-password")]
-)
+@pytest.mark.parametrize(("first", "then", "password"), [(OLD, NEW, "new-password"), (OLD, NEW, "old-password")])
 def test_records_that_change_in_the_middle_of_a_hash_count(
     first: CredentialRecord, then: CredentialRecord, password: str
 ) -> None:
@@ -395,12 +393,8 @@ def test_the_gate_works_with_the_real_process_and_ends_it_in_mid_hash() -> None:
 def test_the_process_does_not_outlive_a_killed_parent() -> None:
     if not Path("/proc/self").exists():
         pytest.skip("no /proc here")
-    script = (
-        "from osbctl.broker.hashing import HashingProcess as H; p = H(); print(p.pid, flush=True); input()"
-    )
-    parent = subprocess.Popen(
-        [sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT
-    )
+    script = "from osbctl.broker.hashing import HashingProcess as H; p = H(); print(p.pid, flush=True); input()"
+    parent = subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT)
     assert parent.stdin and parent.stdout
     child = int(parent.stdout.readline())
     parent.kill()

@@ -55,9 +55,7 @@ def test_nobody_else_may_come(trust: ssl.SSLContext) -> None:
         assert ask(sock, WHO + b"X-Forwarded-Proto: https\r\n\r\n")[0] == 403
 
 
-def test_without_a_proxy_forwarded_headers_prove_nothing(
-    trust: ssl.SSLContext, pair: tuple[Path, Path]
-) -> None:
+def test_without_a_proxy_forwarded_headers_prove_nothing(trust: ssl.SSLContext, pair: tuple[Path, Path]) -> None:
     with running(trust, pair) as broker, broker.connect() as sock:
         assert ask(sock, WHO + b"X-Forwarded-For: 6.6.6.6\r\n\r\n")[2] == b"127.0.0.1"
 
@@ -68,10 +66,7 @@ def test_a_unix_socket(trust: ssl.SSLContext, tmp_path: Path) -> None:
     assert path.stat().st_mode & 0o777 == 0o660
     with running(trust, None, sock=listener, proxy=ProxyRule()), socket.socket(socket.AF_UNIX) as sock:
         sock.connect(str(path))
-        assert (
-            ask(sock, WHO + b"X-Forwarded-Proto: https\r\nX-Forwarded-For: 192.0.2.9\r\n\r\n")[2]
-            == b"192.0.2.9"
-        )
+        assert ask(sock, WHO + b"X-Forwarded-Proto: https\r\nX-Forwarded-For: 192.0.2.9\r\n\r\n")[2] == b"192.0.2.9"
         with pytest.raises(ConfigError, match="another program"):
             listen_unix(path)
     listen_unix(path).close()  # a dead one is taken over

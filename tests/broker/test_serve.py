@@ -122,9 +122,7 @@ def test_the_certificate_is_reloaded(tmp_path: Path, authority: Authority, trust
         assert over_tls(trust, broker.port())[0] == 200
 
 
-def test_workers_share_the_port_and_are_replaced(
-    tmp_path: Path, trust: ssl.SSLContext, tls: dict[str, str]
-) -> None:
+def test_workers_share_the_port_and_are_replaced(tmp_path: Path, trust: ssl.SSLContext, tls: dict[str, str]) -> None:
     with process(tmp_path, **tls, workers=2) as broker:
         port = broker.port()
         pids: set[str] = set()
@@ -161,9 +159,7 @@ def gone(pid: int) -> bool:
     return Path(f"/proc/{pid}/stat").read_text().split()[2] == "Z"
 
 
-def test_workers_do_not_outlive_a_killed_parent(
-    tmp_path: Path, trust: ssl.SSLContext, tls: dict[str, str]
-) -> None:
+def test_workers_do_not_outlive_a_killed_parent(tmp_path: Path, trust: ssl.SSLContext, tls: dict[str, str]) -> None:
     with process(tmp_path, **tls, workers=2) as broker:
         pids = {int(over_tls(trust, broker.port())[1]["x-pid"]) for _ in range(20)}
         broker.process.kill()

@@ -104,9 +104,7 @@ def test_appending_rotates_a_password(tmp_path: Path) -> None:
 
 
 def test_the_password_is_included_only_when_asked_and_with_a_warning() -> None:
-    ran = run(
-        "hash-password", "admin", "--password-stdin", "--include-password", "--rounds", "1000", stdin=SECRET
-    )
+    ran = run("hash-password", "admin", "--password-stdin", "--include-password", "--rounds", "1000", stdin=SECRET)
     assert json.loads(ran.out)["password"] == SECRET
     assert "in clear" in ran.err
     assert SECRET not in ran.err

@@ -118,9 +118,7 @@ def test_no_secret_shows_in_a_record_or_its_mistakes() -> None:
 
 def test_one_record_a_list_and_htpasswd_are_read() -> None:
     assert parse_credentials(json.dumps(raw())) == (RECORD,)
-    rotated = parse_credentials(
-        json.dumps([raw(label="old", expires="2027-01-31T00:00:00Z"), raw(label="new")])
-    )
+    rotated = parse_credentials(json.dumps([raw(label="old", expires="2027-01-31T00:00:00Z"), raw(label="new")]))
     assert [record.name for record in rotated] == ["old", "new"]
     assert parse_credentials(f"# users\r\n\r\nadmin:{HASH}\r\n") == (RECORD,)
 
@@ -220,9 +218,7 @@ def test_a_device_or_a_missing_folder_is_not_written(tmp_path: Path) -> None:
         write_record(tmp_path / "none" / "c.json", RECORD)
 
 
-def test_a_failed_write_leaves_the_old_file_and_nothing_else(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "c.json"
     write_record(path, RECORD)
 

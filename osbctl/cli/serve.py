@@ -1,0 +1,134 @@
+"""`osbctl serve`: the catalog over HTTPS."""
+
+from __future__ import annotations
+
+import os
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from osbctl.cli import options as common
+
+if TYPE_CHECKING:
+    from osbctl.broker.service import Sources
+
+
+class LogFormat(StrEnum):
+    """How log and access log are written."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+def serve(
+    source: Annotated[
+        str, typer.Argument(metavar="SOURCE", help="The catalog, as for validate.", envvar="OSBCTL_SOURCE")
+    ],
+    credentials: Annotated[
+        Path,
+        typer.Option(metavar="FILE", help="Credential records, or htpasswd ($6$).", envvar="OSBCTL_CREDENTIALS"),
+    ],
+    tls_cert: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Certificate chain, PEM.", envvar="OSBCTL_TLS_CERT")
+    ] = None,
+    tls_key: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Its private key, PEM.", envvar="OSBCTL_TLS_KEY")
+    ] = None,
+    host: Annotated[str, typer.Option(help="Address to listen on.", envvar="OSBCTL_HOST")] = "127.0.0.1",
+    port: Annotated[
+        int,
+        typer.Option(min=0, max=65535, help="Port; 0 takes a free one.", envvar=["OSBCTL_PORT", "PORT"]),
+    ] = 8443,
+    trusted_proxy: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ADDRESS", help="Proxy that ends TLS; repeatable.", envvar="OSBCTL_TRUSTED_PROXY"),
+    ] = None,
+    unix_socket: Annotated[
+        Path | None,
+        typer.Option(metavar="PATH", help="Listen on a Unix socket for a proxy.", envvar="OSBCTL_UNIX_SOCKET"),
+    ] = None,
+    self_signed: Annotated[
+        bool,
+        typer.Option("--self-signed", help="For trying out: makes a certificate.", envvar="OSBCTL_SELF_SIGNED"),
+    ] = False,
+    insecure_http: Annotated[
+        bool,
+        typer.Option("--insecure-http", help="For trying out: no TLS, loopback only.", envvar="OSBCTL_INSECURE_HTTP"),
+    ] = False,
+    base_path: Annotated[
+        str, typer.Option(metavar="PATH", help="What stands before /v2/catalog.", envvar="OSBCTL_BASE_PATH")
+    ] = "",
+    minimum_version: Annotated[
+        str,
+        typer.Option(metavar="VERSION", help="The oldest API version answered.", envvar="OSBCTL_MINIMUM_VERSION"),
+    ] = "2.0",
+    missing_version_status: Annotated[
+        int,
+        typer.Option(
+            metavar="412|400",
+            help="Status for a missing version header.",
+            envvar="OSBCTL_MISSING_VERSION_STATUS",
+        ),
+    ] = 412,
+    workers: Annotated[int, typer.Option(min=1, help="Processes that share the port.", envvar="OSBCTL_WORKERS")] = 1,
+    admin_listen: Annotated[
+        str,
+        typer.Option(metavar="HOST:PORT", help="Serve /livez, /readyz, /metrics there.", envvar="OSBCTL_ADMIN_LISTEN"),
+    ] = "",
+    log_format: Annotated[
+        LogFormat, typer.Option(help="Of log (stderr) and access log (stdout).", envvar="OSBCTL_LOG_FORMAT")
+    ] = LogFormat.TEXT,
+    access_log: Annotated[
+        bool, typer.Option("--access-log/--no-access-log", help="A line a request.", envvar="OSBCTL_ACCESS_LOG")
+    ] = True,
+    connections_per_address: Annotated[
+        int,
+        typer.Option(
+            min=0, help="Limit for one address; 0 behind a balancer.", envvar="OSBCTL_CONNECTIONS_PER_ADDRESS"
+        ),
+    ] = 250,
+    api_version: Annotated[
+        common.ApiVersion | None,
+        typer.Option("--api-version", help="The API version to check against.", envvar="OSBCTL_API_VERSION"),
+    ] = None,
+    at: common.At = "",
+) -> int:
+    """Serve a catalog as GET /v2/catalog, with credentials, until SIGTERM or SIGINT.
+
+    HTTPS is a must: --tls-cert with --tls-key, or a proxy (--trusted-proxy, --unix-socket), or --self-signed to
+    try. A change of catalog, credentials or certificate is taken up by itself, or on SIGHUP; a bad one is
+    logged, and the good one stays. Every option has an environment variable.
+
+    \b
+    osbctl serve catalog.yaml --credentials credentials.json --tls-cert tls.crt --tls-key tls.key
+    osbctl serve catalog.yaml --credentials credentials.json --self-signed
+    osbctl serve catalog.yaml --credentials credentials.json --host 0.0.0.0 --trusted-proxy 10.0.0.0/8
+    """
+    from osbctl.broker import logs
+    from osbctl.broker.options import ServeOptions
+    from osbctl.broker.serve import serve as run
+    from osbctl.broker.service import prepare
+    from osbctl.broker.settings import Settings
+    from osbctl.cli.serve_sources import sources
+
+    options = ServeOptions(
+        host=host,
+        port=port,
+        tls_cert=tls_cert,
+        tls_key=tls_key,
+        self_signed=self_signed,
+        insecure_http=insecure_http,
+        trusted_proxies=tuple(trusted_proxy or ()),
+        unix_socket=unix_socket,
+        workers=workers,
+        admin_listen=admin_listen,
+        log_format=log_format.value,
+        access_log=access_log,
+        settings=Settings(connections_per_address=connections_per_address),
+    )
+    options.check()
+    logs.set_up(log_format.value)
+    made: Sources = sources(source, credentials, at, api_version, base_path, minimum_version, missing_version_status)
+    return run(options, prepare(made), os.environ)

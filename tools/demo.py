@@ -1,0 +1,101 @@
+"""The main job on a shipped catalog: validate, show, make a credential record, serve, ask as a platform would.
+
+At a terminal the broker stays up until Ctrl-C; without one it ends by itself with 0.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import ssl
+import subprocess
+import sys
+import tempfile
+import urllib.request
+from base64 import b64encode
+from pathlib import Path
+
+CATALOG = "catalogs/data-services.yaml"
+OSBCTL = [sys.executable, "-m", "osbctl"]
+
+
+def step(text: str) -> None:
+    print(f"\n\x1b[1m== {text}\x1b[0m" if sys.stdout.isatty() else f"\n== {text}", flush=True)
+
+
+def run(*arguments: str, good: tuple[int, ...] = (0,)) -> None:
+    print(f"$ osbctl {' '.join(arguments)}", flush=True)
+    done = subprocess.run([*OSBCTL, *arguments], check=False)
+    if done.returncode not in good:
+        raise SystemExit(f"osbctl ended with {done.returncode}")
+
+
+def ask(url: str, identity: str, password: str) -> None:
+    """Ask the broker as Cloud Foundry does; the certificate was made a second ago, so nobody knows it."""
+    request = urllib.request.Request(f"{url}/v2/catalog")
+    request.add_header("X-Broker-API-Version", "2.14")
+    request.add_header("Authorization", "Basic " + b64encode(f"{identity}:{password}".encode()).decode())
+    unverified = ssl.create_default_context()
+    unverified.check_hostname = False
+    unverified.verify_mode = ssl.CERT_NONE
+    with urllib.request.urlopen(request, context=unverified, timeout=30) as answer:
+        body = answer.read()
+        print(f"{answer.status} {answer.headers['Content-Type']}, {len(body):,} bytes, ETag {answer.headers['ETag']}")
+    print(body[:160].decode("utf-8", "replace") + "…")
+
+
+def address(broker: subprocess.Popen[str]) -> str:
+    """The address that the broker says it listens on."""
+    assert broker.stderr
+    for line in broker.stderr:
+        print(line, end="")
+        match = re.search(r"listening on (https://\S+)", line)
+        if match:
+            return match[1]
+    raise SystemExit("the broker ended before it listened")
+
+
+def serve(folder: Path) -> None:
+    step("Make a credential record with a generated password")
+    record = folder / "credentials.json"
+    print(f"$ osbctl hash-password demo --generate -o {record}", flush=True)
+    password = subprocess.run(
+        [*OSBCTL, "hash-password", "demo", "--generate", "-o", str(record)],
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
+    ).stdout.strip()
+    step("Serve the catalog over HTTPS")
+    arguments = ["serve", CATALOG, "--credentials", str(record), "--self-signed", "--port", "0"]
+    print(f"$ osbctl {' '.join(arguments)}", flush=True)
+    broker = subprocess.Popen([*OSBCTL, *arguments], stderr=subprocess.PIPE, text=True)
+    try:
+        url = address(broker)
+        step("Ask it as a platform would")
+        print(f"$ curl -k -u demo:{password} -H 'X-Broker-API-Version: 2.14' {url}/v2/catalog")
+        ask(url, "demo", password)
+        if sys.stdin.isatty() and sys.stdout.isatty():
+            print("\nThe broker is up. Try the line above; Ctrl-C ends it.")
+            with contextlib.suppress(KeyboardInterrupt):
+                broker.wait()
+    finally:
+        broker.terminate()
+        broker.wait(timeout=30)
+
+
+def main() -> None:
+    os.chdir(Path(__file__).parent.parent)
+    step("Validate a good catalog")
+    run("validate", CATALOG)
+    step("Validate a faulty one")
+    run("validate", "catalogs/faulty.yaml", good=(1,))
+    step("Show the good one")
+    run("show", CATALOG)
+    with tempfile.TemporaryDirectory() as folder:
+        serve(Path(folder))
+    print("\nAll well.")
+
+
+if __name__ == "__main__":
+    main()
