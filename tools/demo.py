@@ -12,6 +12,7 @@ import ssl
 import subprocess
 import sys
 import tempfile
+import threading
 import urllib.request
 from base64 import b64encode
 from pathlib import Path
@@ -56,6 +57,12 @@ def address(broker: subprocess.Popen[str]) -> str:
     raise SystemExit("the broker ended before it listened")
 
 
+def forward(broker: subprocess.Popen[str]) -> None:
+    """Show the broker's further log, so that its pipe never fills."""
+    for line in broker.stderr or ():
+        print(line, end="")
+
+
 def serve(folder: Path) -> None:
     step("Make a credential record with a generated password")
     record = folder / "credentials.json"
@@ -77,6 +84,7 @@ def serve(folder: Path) -> None:
         ask(url, "demo", password)
         if sys.stdin.isatty() and sys.stdout.isatty():
             print("\nThe broker is up. Try the line above; Ctrl-C ends it.")
+            threading.Thread(target=forward, args=[broker], daemon=True).start()
             with contextlib.suppress(KeyboardInterrupt):
                 broker.wait()
     finally:
