@@ -9,6 +9,7 @@ ratios; machines are noisy, so the medians of interleaved rounds are compared, n
 from __future__ import annotations
 
 import argparse
+import copy
 import json
 import math
 import resource
@@ -44,7 +45,8 @@ def guid(number: int) -> str:
 
 
 def plan(number: int) -> dict[str, Any]:
-    schema = {**PARAMETERS, "title": f"Parameters of plan {number}"}
+    # A copy of its own: PyYAML would write one that is shared as an alias.
+    schema = {**copy.deepcopy(PARAMETERS), "title": f"Parameters of plan {number}"}
     return {
         "id": guid(2 * number + 1),
         "name": f"plan-{number}",
@@ -148,7 +150,7 @@ def small(folder: Path, rounds: int) -> None:
 
 
 def large(folder: Path, rounds: int) -> None:
-    data = catalog(50, 96)
+    data = catalog(30, 90)
     for kind, file in zip(("JSON", "YAML"), write(folder, "large", data), strict=True):
         size = Path(file).stat().st_size
         told = medians({"osbctl": osbctl(file), "check-jsonschema": check_jsonschema(file)}, rounds)

@@ -5,6 +5,7 @@ It stands apart from the options, so that the plain call `osbctl validate FILEâ€
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from dataclasses import dataclass, field
@@ -53,6 +54,7 @@ def execute(request: Request) -> int:
     Raises:
         OsbctlError: the run could not do its work.
     """
+    gc.disable()  # the run is short and makes no garbage in circles: looking for it takes a fifth of the time
     config = load_config(request.config) if request.config else find_config(os.curdir)
     options = validation_options(request, config)
     judgements, code, selection = _judge_all(request, options)

@@ -10,6 +10,7 @@ from osbctl.findings import Finding
 from osbctl.rule import Rule, Scope
 from osbctl.validation.node import Node
 from osbctl.validation.rules import load_checks
+from osbctl.validation.survey import UNKNOWN, Survey
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,12 +18,13 @@ if TYPE_CHECKING:
     from osbctl.platforms import ApiVersion
 
 
-def run_rules(data: dict[str, Any], api_version: ApiVersion) -> list[Finding]:
+def run_rules(data: dict[str, Any], api_version: ApiVersion, survey: Survey = UNKNOWN) -> list[Finding]:
     """What the specification's rules and the advice say against the catalog `data`.
 
-    Rules see only what has the right shape: a wrong shape is the schema's finding, told once.
+    Rules see only what has the right shape: a wrong shape is the schema's finding, told once. Those that
+    `survey` shows to be needless are not run.
     """
-    checks = _by_scope()
+    checks = {scope: [rule for rule in rules if _is_needed(rule, survey)] for scope, rules in _by_scope().items()}
     return [
         Finding(rule.id, rule.severity, hit.message, hit.path, hint=hit.hint)
         for scope, node in _nodes(Node(data, (), None, api_version))
@@ -30,6 +32,14 @@ def run_rules(data: dict[str, Any], api_version: ApiVersion) -> list[Finding]:
         if rule.check
         for hit in rule.check(node)
     ]
+
+
+def _is_needed(rule: Rule, survey: Survey) -> bool:
+    if rule.id == "placeholder-unresolved":
+        return survey.placeholders
+    if rule.id == "parameters-pattern":
+        return survey.patterns
+    return rule.scope is not Scope.PARAMETERS or survey.odd_schemas or rule.id == "parameters-too-large"
 
 
 @cache

@@ -17,6 +17,7 @@ from osbctl.validation.engine import run_rules
 from osbctl.validation.platforms import judge_all
 from osbctl.validation.schema import check_house_schema, check_schema
 from osbctl.validation.selection import Selection
+from osbctl.validation.survey import Survey, survey
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -37,8 +38,9 @@ def judge(document: Document, options: ValidationOptions, selection: Selection |
         ConfigError: a house schema is broken.
     """
     selection = selection or Selection(options)
-    outcomes = judge_all(document.data)
-    findings = [*document.notes, *_elsewhere(document.data), *_checked(document, options)]
+    seen = survey(document.data)
+    outcomes = judge_all(document.data, plain_schemas=not seen.odd_schemas)
+    findings = [*document.notes, *_elsewhere(document.data), *_checked(document, options, seen)]
     findings = _with_refusals(findings, outcomes, options.platforms)
     wanted = selection.of(findings, document.data)
     verdicts = {platform: _verdict(outcome) for platform, outcome in outcomes.items()}
@@ -50,11 +52,11 @@ def unreadable(name: str, findings: tuple[Finding, ...]) -> Judgement:
     return Judgement(name, findings, dict.fromkeys(Platform, Verdict(VerdictKind.UNREADABLE)))
 
 
-def _checked(document: Document, options: ValidationOptions) -> list[Finding]:
+def _checked(document: Document, options: ValidationOptions, seen: Survey) -> list[Finding]:
     """What the schemas and the rules say; nothing of places that reading has spoken of as missing already."""
     told = {note.path for note in document.notes if note.severity is Severity.ERROR}
     found = check_schema(document.data, options.api_version)
-    found += run_rules(document.data, options.api_version)
+    found += run_rules(document.data, options.api_version, seen)
     for name, schema in options.house_schemas:
         found += check_house_schema(document.data, schema, name)
     return [finding for finding in found if not (finding.rule == "schema-required" and finding.path in told)]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from osbctl.findings import Path
 
     Shape = Any
-    """`string`, `bool`, `int`, `map`; a list of one shape; or the fields of a struct with their shapes."""
+    """`string`, `bool`, `int`, `map`, `any`; a list of one shape; or a struct's fields with theirs."""
 
 _KINDS: dict[str, tuple[type, ...]] = {"string": (str,), "bool": (bool,), "int": (int,), "map": (dict,)}
 _SAID = {"string": "a string", "bool": "a boolean", "int": "an integer", "map": "an object"}
@@ -24,7 +24,7 @@ _SAID = {"string": "a string", "bool": "a boolean", "int": "an integer", "map": 
 
 def misfits(value: Any, shape: Shape, path: Path = ()) -> Iterator[tuple[Path, str]]:
     """The places where `value` does not fit `shape`, each with what is wanted there."""
-    if value is None:
+    if value is None or shape == "any":
         return
     if isinstance(shape, str):
         if type(value) not in _KINDS[shape]:

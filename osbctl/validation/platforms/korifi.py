@@ -11,6 +11,7 @@ from osbctl.validation.platforms.golang import field, objects, undecodable
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+_PARAMETERS = {"parameters": "map"}
 _PLAN = {
     "id": "string",
     "name": "string",
@@ -20,7 +21,11 @@ _PLAN = {
     "bindable": "bool",
     "binding_rotatable": "bool",
     "plan_updateable": "bool",
-    "schemas": "map",
+    "schemas": {
+        "service_instance": {"create": _PARAMETERS, "update": _PARAMETERS},
+        "service_binding": {"create": _PARAMETERS},
+    },
+    "maintenance_info": {"version": "string"},
 }
 _SHAPE = {
     "services": [
@@ -36,6 +41,7 @@ _SHAPE = {
             "tags": ["string"],
             "requires": ["string"],
             "metadata": "map",
+            "dashboard_client": {"id": "string", "secret": "string", "redirect_url": "string"},
             "plans": [_PLAN],
         }
     ]

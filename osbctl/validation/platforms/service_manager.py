@@ -23,6 +23,8 @@ _PLAN = {
     "bindable": "bool",
     "plan_updateable": "bool",
     "maximum_polling_duration": "int",
+    "metadata": "map",
+    "schemas": "map",
 }
 _SHAPE = {
     "services": [
@@ -35,6 +37,9 @@ _SHAPE = {
             "bindings_retrievable": "bool",
             "instances_retrievable": "bool",
             "allow_context_updates": "bool",
+            "tags": ["any"],
+            "requires": ["any"],
+            "metadata": "map",
             "plans": [_PLAN],
         }
     ]
@@ -81,7 +86,7 @@ def _plan(plan: dict[str, Any], path: Path) -> Iterator[Refusal]:
         told = f"Service Manager keeps the plan name {RESERVED_PLAN!r} to itself"
         yield Refusal("service-manager-reserved-name", (*path, "name"), told)
     metadata = field(plan, "metadata")
-    given = [key for key in _SUPPORT if isinstance(metadata, dict) and metadata.get(key)]
+    given = [key for key in _SUPPORT if metadata and isinstance(metadata.get(key), list) and metadata[key]]
     if len(given) > 1:
         told = f"Service Manager takes one of {', '.join(_SUPPORT)}, not {' and '.join(given)}"
         yield Refusal("service-manager-platforms", (*path, "metadata", given[1]), told)

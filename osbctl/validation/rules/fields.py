@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from osbctl.findings import Severity
 from osbctl.platforms import ApiVersion
@@ -12,7 +12,7 @@ from osbctl.resources import schemas_folder
 from osbctl.rule import Category, Scope, rule
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from osbctl.validation.node import Hit, Node
 
@@ -26,6 +26,10 @@ def _known(kind: str, version: str) -> frozenset[str]:
     text = (schemas_folder() / f"catalog-{version}.json").read_text(encoding="utf-8")
     schema = json.loads(text)
     return frozenset((schema if kind == "catalog" else schema["definitions"][kind])["properties"])
+
+
+def _latest(kind: str) -> frozenset[str]:
+    return _known(kind, ApiVersion.V2_17)
 
 
 @cache
@@ -66,7 +70,19 @@ def _parts(node: Node, kind: str) -> Iterator[tuple[Node, str]]:
             yield from _parts(child, inner)
 
 
+def _knows_all(value: Any, kind: str, known: Callable[[str], frozenset[str]]) -> bool:
+    """Whether an object and those below it have known fields only: the usual case, told without a detour."""
+    if not isinstance(value, dict):
+        return True
+    if not known(kind) >= value.keys():
+        return False
+    parts = _PARTS.get(kind, {})
+    return all(_knows_all(value[key], inner, known) for key, inner in parts.items() if key in value)
+
+
 def _near_misses(node: Node, kind: str) -> Iterator[Hit]:
+    if _knows_all(node.value, kind, _latest):
+        return
     for part, part_kind in _parts(node, kind):
         known = _known(part_kind, ApiVersion.V2_17)
         for key in part.value:
@@ -94,7 +110,8 @@ def field_near_miss(catalog: Node) -> Iterator[Hit]:
 
         plan_updateable: true
     """
-    yield from _near_misses(catalog, "catalog")
+    if not _latest("catalog") >= catalog.value.keys():
+        yield from _near_misses(catalog, "catalog")
     for service in catalog.children("services"):
         yield from _near_misses(service, "service")
         for plan in service.children("plans"):
@@ -103,6 +120,8 @@ def field_near_miss(catalog: Node) -> Iterator[Hit]:
 
 def _newer(node: Node, kind: str) -> Iterator[Hit]:
     version = node.api_version
+    if _knows_all(node.value, kind, lambda inner: _known(inner, version)):
+        return
     for part, part_kind in _parts(node, kind):
         for key in _known(part_kind, ApiVersion.V2_17) - _known(part_kind, version):
             if key in part:

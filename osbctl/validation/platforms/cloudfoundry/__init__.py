@@ -1,0 +1,165 @@
+"""Cloud Foundry: the Cloud Controller's validation of a catalog, worked out the way it does it.
+
+Source: cloud_controller_ng, lib/services/service_brokers/v2/catalog.rb and the files beside it. Volume
+and route services are taken to be on, so that no catalog is incompatible.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from osbctl.findings import Path, VerdictKind
+from osbctl.validation.platforms import Outcome, Refusal
+from osbctl.validation.platforms.cloudfoundry.report import Errors
+from osbctl.validation.platforms.cloudfoundry.ruby import RubyCrash, RubyError, index, same, to_s
+from osbctl.validation.platforms.cloudfoundry.schemas import SchemaChecks
+from osbctl.validation.platforms.cloudfoundry.service import judge_service
+
+_UNKNOWN_ERROR = 'the Cloud Controller crashes here, and the operator reads "An unknown error occurred"'
+
+
+def judge(data: dict[str, Any], plain_schemas: bool = False) -> Outcome:
+    """What the Cloud Controller makes of the catalog: its lines, and a refusal for each reason.
+
+    `plain_schemas` says that all parameter schemas are known to be plain, valid draft-04.
+
+    Where it crashes there is one refusal, `cloudfoundry-crash`, and no line, for it prints none of its own.
+    """
+    try:
+        services = _built(data)
+        errors = _checked(services, SchemaChecks(plain_schemas))
+    except _Crash as crash:
+        return _crashed(crash)
+    except RecursionError:
+        return _crashed(_Crash(("services",), "it is nested too deeply"))
+    if not errors:
+        return Outcome(VerdictKind.ACCEPTS)
+    return Outcome(VerdictKind.REFUSES, tuple(errors.refusals()), errors.lines())
+
+
+def _crashed(crash: _Crash) -> Outcome:
+    refusal = Refusal("cloudfoundry-crash", crash.path, f"{_UNKNOWN_ERROR}: {crash.reason}")
+    return Outcome(VerdictKind.CRASHES, (refusal,))
+
+
+class _Crash(Exception):  # noqa: N818  # the platform's way to fail, not ours
+    def __init__(self, path: Path, reason: str) -> None:
+        self.path = path
+        self.reason = reason
+
+
+def _built(data: dict[str, Any]) -> list[dict[str, Any]]:
+    """The services, once the platform has made its objects of them all; this is where most crashes are."""
+    services = data.get("services", [])
+    if isinstance(services, dict) and not services:
+        return []
+    if not isinstance(services, list):
+        raise _Crash(("services",), "services is no array")
+    for number, service in enumerate(services):
+        path: Path = ("services", number)
+        if not isinstance(service, dict):
+            raise _Crash(path, "a service is no object")
+        _build_plans(service.get("plans"), (*path, "plans"))
+    return services
+
+
+def _build_plans(plans: Any, path: Path) -> None:
+    if plans is None or plans is False:
+        return
+    if not isinstance(plans, list):
+        raise _Crash(path, "plans is no array")
+    for number, plan in enumerate(plans):
+        if not isinstance(plan, dict | str):
+            raise _Crash((*path, number), "a plan is no object")
+
+
+def _checked(services: list[dict[str, Any]], judge_schemas: SchemaChecks) -> Errors:
+    errors = Errors()
+    for number, service in enumerate(services):
+        path: Path = ("services", number)
+        try:
+            errors.nest(judge_service(service, path, judge_schemas))
+        except (RubyError, RubyCrash, RecursionError) as error:
+            raise _culprit(service, path, error) from error
+    if not services:
+        text = "Service broker must provide at least one service"
+        errors.add("cloudfoundry-no-service", ("services",), text)
+    _check_unique(errors, services)
+    return errors
+
+
+def _culprit(service: dict[str, Any], path: Path, error: Exception) -> _Crash:
+    """Where the crash happened: a maintenance_info that cannot be indexed, or a schema."""
+    if isinstance(error, RubyCrash) and error.args and isinstance(error.args[0], tuple):
+        return _Crash(error.args[0], "its references go round in a circle")
+    for number, plan in enumerate(service.get("plans") or []):
+        info = plan.get("maintenance_info")
+        if info is None or info is False:
+            continue
+        try:
+            index(info, "version")
+        except RubyError:
+            return _Crash((*path, "plans", number, "maintenance_info"), "maintenance_info is no object")
+    return _Crash(path, "it is nested too deeply")
+
+
+def _check_unique(errors: Errors, services: list[dict[str, Any]]) -> None:
+    ids = [(("services", n, "id"), service.get("id")) for n, service in enumerate(services)]
+    at = _second_of_two([(path, value) for path, value in ids if value is not None])
+    if at:
+        errors.add("cloudfoundry-service-ids", at, "Service ids must be unique")
+    at = _second_of_two([(("services", n, "name"), service.get("name")) for n, service in enumerate(services)])
+    if at:
+        text = "Service names must be unique within a broker"
+        errors.add("cloudfoundry-service-names", at, text)
+    _check_unique_plan_ids(errors, services)
+    at = _second_of_two(_dashboard_client_ids(services))
+    if at:
+        text = "Service dashboard_client id must be unique"
+        errors.add("cloudfoundry-dashboard-client-ids", at, text)
+
+
+def _dashboard_client_ids(services: list[dict[str, Any]]) -> list[tuple[Path, Any]]:
+    clients = ((n, service.get("dashboard_client")) for n, service in enumerate(services))
+    return [
+        (("services", n, "dashboard_client", "id"), client["id"])
+        for n, client in clients
+        if isinstance(client, dict) and client.get("id") is not None
+    ]
+
+
+def _second_of_two(values: list[tuple[Path, Any]]) -> Path | None:
+    """The place of the first value that was there before."""
+    seen = set()
+    for path, value in values:
+        key = same(value, strict=True)
+        if key in seen:
+            return path
+        seen.add(key)
+    return None
+
+
+def _check_unique_plan_ids(errors: Errors, services: list[dict[str, Any]]) -> None:
+    """Every plan whose id an earlier one has, named with the last of these."""
+    seen: dict[Any, tuple[Any, Any]] = {}
+    for number, service in enumerate(services):
+        for place, plan in enumerate(service.get("plans") or []):
+            identity, name = index(plan, "id"), index(plan, "name")
+            key = identity if type(identity) is str else same(identity, strict=True)
+            if key in seen:
+                path = ("services", number, "plans", place, "id")
+                text = _duplicate_plan(identity, (name, service.get("name")), seen[key])
+                errors.add("cloudfoundry-plan-ids", path, text)
+            seen[key] = (name, service.get("name"))
+
+
+def _duplicate_plan(identity: Any, plan: tuple[Any, Any], other: tuple[Any, Any]) -> str:
+    return (
+        f"Plan ids must be unique. Unable to register plan with id '{to_s(identity)}' {_named(plan)} because "
+        f"it uses the same id as another plan in the catalog {_named(other)}"
+    )
+
+
+def _named(names: tuple[Any, Any]) -> str:
+    plan, service = names
+    return f"(plan name '{to_s(plan)}', service name '{to_s(service)}')"

@@ -1,0 +1,59 @@
+"""A service plan before the Cloud Controller.
+
+Source: cloud_controller_ng, lib/services/service_brokers/v2/catalog_plan.rb.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from osbctl.validation.platforms.cloudfoundry.fields import (
+    MAINTENANCE_INFO_ROWS,
+    PLAN_ROWS,
+    check_rows,
+    not_an_object,
+)
+from osbctl.validation.platforms.cloudfoundry.report import Errors
+from osbctl.validation.platforms.cloudfoundry.ruby import index, json_length, to_s
+
+if TYPE_CHECKING:
+    from osbctl.findings import Path
+    from osbctl.validation.platforms.cloudfoundry.schemas import SchemaJudge
+
+_LONGEST_MAINTENANCE_INFO = 2000
+_MAINTENANCE_INFO_KEYS = ("version", "description")
+
+
+def judge_plan(plan: dict[str, Any], path: Path, judge: SchemaJudge) -> Errors:
+    """What is wrong with a plan and its schemas. Raises RubyError where the platform crashes."""
+    errors = Errors(f"Plan {to_s(plan.get('name'))}")
+    check_rows(PLAN_ROWS, plan, path, errors)
+    info = plan.get("maintenance_info")
+    if info is not None and info is not False:
+        _check_maintenance_info(info, (*path, "maintenance_info"), errors)
+    schemas = plan.get("schemas")
+    if isinstance(schemas, dict) and schemas:
+        errors.nest(judge(schemas, (*path, "schemas")))
+    return errors
+
+
+def _check_maintenance_info(info: Any, path: Path, errors: Errors) -> None:
+    """A String passes through every check, each answered by what it contains; other types crash."""
+    rule = "cloudfoundry-maintenance-info"
+    if not isinstance(info, dict):
+        index(info, "version")
+        problem = not_an_object(info)
+        errors.add(problem.rule, path, f"Maintenance info {problem.told}")
+    check_rows(MAINTENANCE_INFO_ROWS, info, path, errors)
+    length = json_length(info, _LONGEST_MAINTENANCE_INFO)
+    if length > _LONGEST_MAINTENANCE_INFO:
+        errors.add(
+            rule,
+            path,
+            f"Maintenance info must serialize to {_LONGEST_MAINTENANCE_INFO} characters or fewer in JSON, "
+            f"but serializes to {length} characters",
+        )
+    extra = [key for key in info if key not in _MAINTENANCE_INFO_KEYS] if isinstance(info, dict) else []
+    if extra:
+        text = f"Maintenance info contains invalid key(s): {', '.join(extra)}"
+        errors.add(rule, (*path, extra[0]), text)

@@ -1,0 +1,53 @@
+"""The errors of a catalog as the Cloud Controller gathers them, and the lines it prints of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from osbctl.validation.platforms import Refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from osbctl.findings import Path
+
+_INDENT = "  "
+
+
+@dataclass(slots=True)
+class Errors:
+    """What is wrong with one object, then with the objects in it; `heading` is printed above both."""
+
+    heading: str = ""
+    own: list[Refusal] = field(default_factory=list)
+    nested: list[Errors] = field(default_factory=list)
+
+    def add(self, rule: str, path: Path, message: str) -> None:
+        """One more reason, in the platform's words."""
+        self.own.append(Refusal(rule, path, message))
+
+    def nest(self, errors: Errors) -> None:
+        """The errors of an object inside this one, if it has any."""
+        if errors:
+            self.nested.append(errors)
+
+    def __bool__(self) -> bool:
+        return bool(self.own or self.nested)
+
+    def refusals(self) -> Iterator[Refusal]:
+        """All reasons, in the order of their lines."""
+        yield from self.own
+        for errors in self.nested:
+            yield from errors.refusals()
+
+    def lines(self) -> tuple[str, ...]:
+        """What the operator reads; a line break inside a name breaks the line there too."""
+        return tuple(line for text in self._texts("") for line in text.split("\n"))
+
+    def _texts(self, indent: str) -> Iterator[str]:
+        for refusal in self.own:
+            yield indent + refusal.message
+        for errors in self.nested:
+            yield indent + errors.heading
+            yield from errors._texts(indent + _INDENT)

@@ -1,0 +1,136 @@
+"""A service offering before the Cloud Controller.
+
+Source: cloud_controller_ng, lib/services/service_brokers/v2/catalog_service.rb.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from osbctl.validation.platforms.cloudfoundry.fields import (
+    DASHBOARD_CLIENT_ROWS,
+    SERVICE_ROWS,
+    check_rows,
+    not_an_object,
+    optional_flag,
+    strings,
+)
+from osbctl.validation.platforms.cloudfoundry.plan import judge_plan
+from osbctl.validation.platforms.cloudfoundry.report import Errors
+from osbctl.validation.platforms.cloudfoundry.ruby import inspect, same, to_s
+
+if TYPE_CHECKING:
+    from osbctl.findings import Path
+    from osbctl.validation.platforms.cloudfoundry.schemas import SchemaJudge
+
+_LONGEST_TAGS = 2048
+_REQUIRES = frozenset({"syslog_drain", "route_forwarding", "volume_mount"})
+
+
+def judge_service(service: dict[str, Any], path: Path, judge: SchemaJudge) -> Errors:
+    """What is wrong with a service offering and its plans. Raises RubyError where the platform crashes."""
+    errors = Errors(f"Service {to_s(service.get('name'))}")
+    check_rows(SERVICE_ROWS, service, path, errors)
+    _check_tags(service, path, errors)
+    _check_requires_type(service, path, errors)
+    _check_metadata(service.get("metadata"), (*path, "metadata"), errors)
+    _check_dashboard_client(service.get("dashboard_client"), (*path, "dashboard_client"), errors)
+    _check_requires_values(service.get("requires"), (*path, "requires"), errors)
+    _check_plans(service, path, errors, judge)
+    return errors
+
+
+def _check_tags(service: dict[str, Any], path: Path, errors: Errors) -> None:
+    tags = service.get("tags", [])
+    problem = strings(tags)
+    if problem:
+        errors.add(problem.rule, (*path, "tags"), f"Service tags {problem.told}")
+    elif sum(map(len, tags)) > _LONGEST_TAGS:
+        text = f"Tags for the service {to_s(service.get('name'))} must be {_LONGEST_TAGS} characters or less."
+        errors.add("cloudfoundry-tags", (*path, "tags"), text)
+
+
+def _check_requires_type(service: dict[str, Any], path: Path, errors: Errors) -> None:
+    problem = strings(service.get("requires", []))
+    if problem:
+        errors.add(problem.rule, (*path, "requires"), f'Service "requires" field {problem.told}')
+
+
+def _check_metadata(metadata: Any, path: Path, errors: Errors) -> None:
+    if metadata is None or metadata is False:
+        return
+    if not isinstance(metadata, dict):
+        rule, told = not_an_object(metadata)
+        errors.add(rule, path, f"Service metadata {told}")
+        return
+    problem = optional_flag(metadata.get("shareable"))
+    if problem:
+        errors.add(problem.rule, (*path, "shareable"), f"Service metadata shareable {problem.told}")
+
+
+def _check_dashboard_client(client: Any, path: Path, errors: Errors) -> None:
+    if client is None or client is False:
+        return
+    if isinstance(client, dict):
+        check_rows(DASHBOARD_CLIENT_ROWS, client, path, errors)
+    else:
+        rule, told = not_an_object(client)
+        errors.add(rule, path, f"Service dashboard client attributes {told}")
+
+
+def _check_requires_values(requires: Any, path: Path, errors: Errors) -> None:
+    """Every entry that the platform does not know; an object is gone through by key and printed in pairs."""
+    unknown: list[tuple[str | int, str]] = []
+    if isinstance(requires, list):
+        unknown = [
+            (at, to_s(item)) for at, item in enumerate(requires) if not isinstance(item, str) or item not in _REQUIRES
+        ]
+    elif isinstance(requires, dict):
+        unknown = [(key, inspect([key, item])) for key, item in requires.items() if key not in _REQUIRES]
+    for at, text in unknown:
+        message = f'Service "requires" field contains unsupported value "{text}"'
+        errors.add("cloudfoundry-requires", (*path, at), message)
+
+
+def _check_plans(service: dict[str, Any], path: Path, errors: Errors, judge: SchemaJudge) -> None:
+    plans = service.get("plans") or []
+    at: Path = (*path, "plans")
+    if not plans:
+        errors.add("cloudfoundry-no-plan", at, "At least one plan is required")
+        return
+    wrong = next((i for i, plan in enumerate(plans) if not isinstance(plan, dict)), None)
+    if wrong is not None:
+        text = f"Service plans list must be an array of hashes, but has value {inspect(plans)}"
+        errors.add("cloudfoundry-type", (*at, wrong), text)
+        return
+    for number, plan in enumerate(plans):
+        errors.nest(judge_plan(plan, (*at, number), judge))
+    _check_unique_in_service(service, plans, at, errors)
+
+
+def _check_unique_in_service(service: dict[str, Any], plans: list[dict[str, Any]], path: Path, errors: Errors) -> None:
+    start = f"Service {to_s(service.get('name'))} already has a plan"
+    for second, value in repeated([plan.get("id") for plan in plans]):
+        text = f"Plan ids must be unique. {start} with id '{to_s(value)}'"
+        errors.add("cloudfoundry-plan-ids", (*path, second, "id"), text)
+    for second, value in repeated([plan.get("name") for plan in plans]):
+        text = f"Plan names must be unique within a service. {start} named {to_s(value)}"
+        errors.add("cloudfoundry-plan-names", (*path, second, "name"), text)
+
+
+def repeated(values: list[Any]) -> list[tuple[int, Any]]:
+    """Each value that another one equals, once, in order of first place, with the place of its second.
+
+    Equal is `==`, once is `eql?`: of 1 and 1.0 both are named.
+    """
+    if all(type(value) is str for value in values) and len(set(values)) == len(values):
+        return []
+    places: dict[Any, list[int]] = {}
+    for place, value in enumerate(values):
+        places.setdefault(same(value, strict=False), []).append(place)
+    once: dict[Any, tuple[int, Any]] = {}
+    for value in values:
+        equals = places[same(value, strict=False)]
+        if len(equals) > 1:
+            once.setdefault(same(value, strict=True), (equals[1], value))
+    return list(once.values())

@@ -1,0 +1,197 @@
+"""All platforms: whatever stands in a catalog, they come to an outcome, and to the same one again."""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from osbctl.platforms import Platform
+from osbctl.validation.platforms import Outcome, judge_all
+
+SCHEMA = {
+    "$schema": "http://json-schema.org/draft-04/schema#",
+    "type": "object",
+    "properties": {"a": {"$ref": "#/definitions/x"}},
+    "definitions": {"x": {"type": "string", "maxLength": 4}},
+    "required": ["a"],
+}
+GOOD: dict[str, Any] = {
+    "services": [
+        {
+            "id": "s1",
+            "name": "svc",
+            "description": "d",
+            "bindable": True,
+            "tags": ["a"],
+            "requires": ["syslog_drain"],
+            "metadata": {"shareable": True, "documentationUrl": "https://example.com"},
+            "dashboard_client": {"id": "a", "secret": "b", "redirect_uri": "c"},
+            "plans": [
+                {
+                    "id": "p1",
+                    "name": "p",
+                    "description": "d",
+                    "free": True,
+                    "metadata": {"supportedPlatforms": ["kubernetes"]},
+                    "maintenance_info": {"version": "1.2.3"},
+                    "maximum_polling_duration": 60,
+                    "schemas": {
+                        "service_instance": {
+                            "create": {"parameters": SCHEMA},
+                            "update": {"parameters": SCHEMA},
+                        },
+                        "service_binding": {"create": {"parameters": SCHEMA}},
+                    },
+                },
+                {"id": "p2", "name": "q", "description": "d"},
+            ],
+        }
+    ]
+}
+ODD: list[Any] = [
+    None,
+    True,
+    False,
+    0,
+    -1,
+    1.5,
+    1e30,
+    "",
+    " ",
+    "id",
+    "#",
+    "http://[",
+    [],
+    ["a"],
+    [None],
+    {},
+    {"a": 1},
+]
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from([*SCHEMA, "$ref", "id", "extends", "not", "allOf"]) | st.text(), inner, max_size=3
+        )
+    ),
+    max_leaves=8,
+)
+
+
+def places(value: Any, path: tuple[str | int, ...] = ()) -> list[tuple[str | int, ...]]:
+    found = [path] if path else []
+    for key, inner in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+        found += places(inner, (*path, key))
+    return found
+
+
+PLACES = places(GOOD)
+
+
+def grafted(path: tuple[str | int, ...], value: Any) -> dict[str, Any]:
+    data = copy.deepcopy(GOOD)
+    holder: Any = data
+    for key in path[:-1]:
+        holder = holder[key]
+    holder[path[-1]] = value
+    return data
+
+
+def check(outcome: Outcome) -> None:
+    assert (outcome.kind.value == "accepts") == (outcome.refusals == ())
+    assert all(refusal.path and refusal.message for refusal in outcome.refusals)
+
+
+def test_all_platforms_accept_a_good_catalog() -> None:
+    outcomes = judge_all(GOOD)
+    assert list(outcomes) == list(Platform)
+    assert {outcome.kind.value for outcome in outcomes.values()} == {"accepts"}
+
+
+@pytest.mark.parametrize("path", PLACES, ids=lambda path: "/".join(map(str, path)))
+def test_every_odd_value_in_every_place(path: tuple[str | int, ...]) -> None:
+    for odd in ODD:
+        for outcome in judge_all(grafted(path, copy.deepcopy(odd))).values():
+            check(outcome)
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.sampled_from(PLACES), json_values, st.sampled_from(PLACES), json_values)
+def test_any_graft_comes_to_one_outcome(
+    first: tuple[str | int, ...], one: Any, second: tuple[str | int, ...], other: Any
+) -> None:
+    data = grafted(first, one)
+    try:
+        holder: Any = data
+        for key in second[:-1]:
+            holder = holder[key]
+        holder[second[-1]] = other
+    except (KeyError, IndexError, TypeError):
+        pass
+    before = json.dumps(data)
+    outcomes = judge_all(data)
+    assert json.dumps(data) == before
+    assert judge_all(data) == outcomes
+    for outcome in outcomes.values():
+        check(outcome)
+
+
+def rules(platform: Platform, path: tuple[str | int, ...], value: Any) -> list[str]:
+    return [refusal.rule for refusal in judge_all(grafted(path, value))[platform].refusals]
+
+
+PLAN = ("services", 0, "plans", 0)
+
+
+@pytest.mark.parametrize(
+    ("platform", "path", "value", "expected"),
+    [
+        (Platform.KUBERNETES, ("services",), [], []),
+        (Platform.KUBERNETES, ("services",), None, []),
+        (Platform.KUBERNETES, ("services", 0, "plans"), [], ["kubernetes-no-plan"]),
+        (Platform.KUBERNETES, (*PLAN, "description"), "", ["kubernetes-description"]),
+        (Platform.KUBERNETES, (*PLAN, "name"), "a b", ["kubernetes-name"]),
+        (Platform.KUBERNETES, (*PLAN, "id"), "a" * 64, ["kubernetes-name"]),
+        (Platform.KUBERNETES, (*PLAN, "free"), "true", ["kubernetes-type"]),
+        (Platform.KUBERNETES, (*PLAN, "schemas"), {"service_instance": {"create": 1}}, ["kubernetes-type"]),
+        (Platform.SERVICE_MANAGER, ("services", 0, "description"), None, []),
+        (Platform.SERVICE_MANAGER, ("services", 0, "tags"), "a", ["service-manager-type"]),
+        (Platform.SERVICE_MANAGER, ("services", 0, "tags"), [1], []),
+        (Platform.SERVICE_MANAGER, (*PLAN, "metadata"), [], ["service-manager-type"]),
+        (Platform.SERVICE_MANAGER, (*PLAN, "description"), "", ["service-manager-required"]),
+        (Platform.SERVICE_MANAGER, (*PLAN, "name"), "reference-instance", ["service-manager-reserved-name"]),
+        (Platform.SERVICE_MANAGER, (*PLAN, "maximum_polling_duration"), 1.0, ["service-manager-type"]),
+        (
+            Platform.SERVICE_MANAGER,
+            (*PLAN, "metadata"),
+            {"supportedPlatforms": ["a"], "excludedPlatformNames": ["b"]},
+            ["service-manager-platforms"],
+        ),
+        (
+            Platform.SERVICE_MANAGER,
+            (*PLAN, "metadata"),
+            {"supportedPlatforms": [], "supportedPlatformNames": "b"},
+            [],
+        ),
+        (Platform.KORIFI, ("services", 0, "metadata", "documentationUrl"), None, ["korifi-crash"]),
+        (Platform.KORIFI, ("services", 0, "description"), None, []),
+        (Platform.KORIFI, (*PLAN, "maintenance_info"), {"version": 1}, ["korifi-type"]),
+        (Platform.KORIFI, (*PLAN, "schemas", "service_binding", "create", "parameters"), [], ["korifi-type"]),
+        (Platform.KORIFI, ("services", 0, "dashboard_client"), "a", ["korifi-type"]),
+    ],
+)
+def test_rules_of_the_platforms_written_in_go(
+    platform: Platform, path: tuple[str | int, ...], value: Any, expected: list[str]
+) -> None:
+    assert rules(platform, path, value) == expected
+
+
+def test_go_takes_names_of_fields_in_any_case() -> None:
+    data = grafted((*PLAN, "Free"), "yes")
+    assert [refusal.rule for refusal in judge_all(data)[Platform.KORIFI].refusals] == ["korifi-type"]
