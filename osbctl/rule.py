@@ -27,6 +27,7 @@ class Scope(StrEnum):
     CATALOG = "catalog"
     SERVICE = "service offering"
     PLAN = "service plan"
+    THING = "service offering or service plan"
     PARAMETERS = "parameter schema"
 
 

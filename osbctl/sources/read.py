@@ -66,8 +66,8 @@ def parse_document(data: bytes, name: str, *, limits: Limits = DEFAULT_LIMITS, a
     if at or not isinstance(value, dict):
         from osbctl.sources.pointer import below
 
-        return below(Document(name, value, syntax, locate, notes), at)
-    return Document(name, value, syntax, locate, notes)
+        return below(Document(name, value, syntax, locate, notes, text), at)
+    return Document(name, value, syntax, locate, notes, text)
 
 
 def _bounded(file: BinaryIO, name: str, limits: Limits) -> bytes:

@@ -52,8 +52,10 @@ def _nodes(catalog: Node) -> Iterator[tuple[Scope, Node]]:
     yield Scope.CATALOG, catalog
     for service in catalog.children("services"):
         yield Scope.SERVICE, service
+        yield Scope.THING, service
         for plan in service.children("plans"):
             yield Scope.PLAN, plan
+            yield Scope.THING, plan
             for schema in _parameters(plan):
                 yield Scope.PARAMETERS, schema
 

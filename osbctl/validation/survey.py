@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from osbctl.sources.document import Document
 
 _SIGNS = ("((", "{{", "${", "<%", "%s", "%d", "%v")
 _DRAFT_04 = "http://json-schema.org/draft-04/schema"
@@ -30,14 +33,24 @@ UNKNOWN = Survey()
 """The survey of a catalog that was not looked over: anything may be in it."""
 
 
-def survey(data: dict[str, Any]) -> Survey:
-    """Look over the catalog `data`."""
-    text = json.dumps(data, ensure_ascii=False)
+def survey(document: Document) -> Survey:
+    """Look over the catalog of `document`."""
+    text = _searchable(document)
     return Survey(
-        placeholders=any(sign in text for sign in _SIGNS),
-        patterns='"pattern"' in text,
-        odd_schemas='"parameters"' in text and ('"$ref"' in text or not _plain()(data)),
+        # Looking for one character is ten times as fast, and mostly enough.
+        placeholders=any(sign[0] in text and sign in text for sign in _SIGNS),
+        patterns="pattern" in text,
+        odd_schemas="parameters" in text and ("$ref" in text or not _plain()(document.data)),
     )
+
+
+def _searchable(document: Document) -> str:
+    """A text that holds every string of the catalog as it is: the source's own, unless escapes could hide one."""
+    text = document.text
+    escape = "\\u" if document.syntax == "json" else "\\"
+    if text and not ("\\" in text and escape in text):
+        return text
+    return json.dumps(document.data, ensure_ascii=False)
 
 
 @cache
