@@ -10,7 +10,7 @@ from osbctl.rule import RULES, Rule
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-CHECKED = ("identity", "naming", "fields", "metadata", "placeholders", "parameters")
+CHECKED = ("identity", "naming", "fields", "metadata", "placeholders", "parameters", "references")
 """The modules whose rules have a check that the engine runs."""
 
 DESCRIBED = ("reading", "schema", "platform_cloudfoundry", "platform_others")

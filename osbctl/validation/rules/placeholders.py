@@ -14,9 +14,10 @@ if TYPE_CHECKING:
     from osbctl.findings import Path
     from osbctl.validation.node import Hit, Node
 
-_PLACEHOLDER = re.compile(
-    r"\(\([\w./-]+\)\)|\{\{.*?\}\}|\$\{[^}]+\}|<%=?.*?%>|(?:^|(?<=[\s'\"]))%[sdv](?=$|[\s'\"])", re.DOTALL
-)
+_WORDS = re.compile(r"\(\([\w./-]+\)\)|(?<![\w%])%[sdv](?![\w%])")
+_BRACKETS = (("{{", "}}"), ("${", "}"), ("<%", "%>"))
+"""Looked for by `str.find`: a pattern would look for the end from each beginning anew, which is quadratic."""
+
 _SIGNS = ("((", "{{", "${", "<%", "%")
 _LITERAL = {"pattern", "default", "examples", "enum", "const"}
 """Keywords of a parameter schema whose text is the service's own: `${…}` there is likely meant."""
@@ -30,8 +31,23 @@ def holds_placeholder(text: str) -> bool:
 def _found(text: str) -> str | None:
     if not any(sign in text for sign in _SIGNS):
         return None
-    match = _PLACEHOLDER.search(text)
-    return match[0] if match else None
+    match = _WORDS.search(text)
+    if match:
+        return match[0]
+    return next(filter(None, (_between(text, *pair) for pair in _BRACKETS)), None)
+
+
+def _between(text: str, opening: str, closing: str) -> str | None:
+    """The first stretch from `opening` to `closing` that has something in between."""
+    start = text.find(opening)
+    while start >= 0:
+        end = text.find(closing, start + len(opening))
+        if end < 0:
+            return None
+        if end > start + len(opening):
+            return text[start : end + len(closing)]
+        start = text.find(opening, end)
+    return None
 
 
 @rule(

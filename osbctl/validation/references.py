@@ -1,0 +1,141 @@
+"""Where the references of a parameter schema lead, worked out inside of the schema; nothing is fetched."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+from osbctl.validation.subschemas import Subschema, subschemas
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+IN_PLACE = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else")
+"""Keywords whose schemas judge the same value as the schema they stand in."""
+
+_OLD = ("http://json-schema.org/draft-03/schema", "http://json-schema.org/draft-04/schema")
+_MAX_DIGITS = 9
+
+
+class Nowhere(Enum):
+    """Why a reference leads to no schema."""
+
+    OUTSIDE = "outside"
+    MISSING = "missing"
+
+
+class References:
+    """The references of one schema (JSON Schema Core 2020-12, section 8.2, and what stood there in older drafts).
+
+    Costs one walk over the schema, and for each reference the length of its text.
+    """
+
+    def __init__(self, schema: dict[str, Any]) -> None:
+        dialect = schema.get("$schema")
+        old = isinstance(dialect, str) and dialect.removesuffix("#") in _OLD
+        self._id = "id" if old else "$id"
+        self.all: list[Subschema] = []
+        self._base: dict[Subschema, str] = {}
+        self._resources: dict[str, Any] = {"": schema}
+        self._anchors: dict[tuple[str, str], Any] = {}
+        self._known: dict[int, Subschema] = {}
+        for place in subschemas(schema):
+            self._add(place)
+
+    def _add(self, place: Subschema) -> None:
+        base = self._base[place.parent] if place.parent else ""
+        identity = place.value.get(self._id)
+        if isinstance(identity, str):
+            address, _, anchor = identity.partition("#")
+            if address:
+                base = _joined(base, address)
+                self._resources.setdefault(base, place.value)
+                self._resources.setdefault(address, place.value)
+            if anchor:
+                self._anchors[base, anchor] = place.value
+        for keyword in ("$anchor", "$dynamicAnchor"):
+            name = place.value.get(keyword)
+            if isinstance(name, str):
+                self._anchors[base, name] = place.value
+        self._base[place] = base
+        self._known.setdefault(id(place.value), place)
+        if isinstance(place.value.get("$ref"), str):
+            self.all.append(place)
+
+    def target(self, place: Subschema) -> Any:
+        """What the `$ref` of `place` leads to; a `Nowhere` where that is nothing."""
+        address, _, fragment = place.value["$ref"].partition("#")
+        base = self._base[place]
+        if address:
+            joined = _joined(base, address)
+            base = joined if joined in self._resources else address
+        if base not in self._resources:
+            return Nowhere.OUTSIDE
+        if fragment and not fragment.startswith("/"):
+            return self._anchors.get((base, _unquoted(fragment)), Nowhere.MISSING)
+        return _pointed(self._resources[base], fragment)
+
+    def loops(self) -> Iterator[Subschema]:
+        """A reference out of each circle of references that judges one value without end.
+
+        A depth-first walk along what judges the same value; an edge back to what is being walked closes a circle.
+        """
+        done: set[Subschema] = set()
+        for start in self.all:
+            trail: list[Subschema] = []
+            position: dict[Subschema, int] = {}
+            stack: list[Iterator[Subschema]] = [iter((start,))]
+            while stack:
+                place = next(stack[-1], None)
+                if place is None:
+                    stack.pop()
+                    if trail:
+                        left = trail.pop()
+                        del position[left]
+                        done.add(left)
+                elif place in position:
+                    yield next(one for one in trail[position[place] :] if isinstance(one.value.get("$ref"), str))
+                elif place not in done:
+                    position[place] = len(trail)
+                    trail.append(place)
+                    stack.append(self._same_value(place))
+
+    def _same_value(self, place: Subschema) -> Iterator[Subschema]:
+        if isinstance(place.value.get("$ref"), str):
+            inner = [self.target(place)]  # up to draft-07 nothing beside it counts
+        else:
+            found = [place.value.get(keyword) for keyword in IN_PLACE]
+            inner = [item for value in found for item in (value if isinstance(value, list) else [value])]
+        for value in inner:
+            known = self._known.get(id(value))
+            if known:
+                yield known
+
+
+def _joined(base: str, address: str) -> str:
+    from urllib.parse import urljoin
+
+    try:
+        return urljoin(base, address)
+    except ValueError:  # a broken IPv6 address
+        return address
+
+
+def _unquoted(fragment: str) -> str:
+    from urllib.parse import unquote
+
+    return unquote(fragment)
+
+
+def _pointed(value: Any, fragment: str) -> Any:
+    """What a JSON Pointer (RFC 6901, section 6) leads to."""
+    for step in _unquoted(fragment).split("/")[1:]:
+        key = step.replace("~1", "/").replace("~0", "~")
+        if isinstance(value, list):
+            index = int(key) if key.isdecimal() and len(key) <= _MAX_DIGITS else len(value)
+            value = value[index] if index < len(value) else Nowhere.MISSING
+        elif isinstance(value, dict):
+            value = value.get(key, Nowhere.MISSING)
+        else:
+            return Nowhere.MISSING
+    return value

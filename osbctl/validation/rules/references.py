@@ -1,0 +1,100 @@
+"""References in parameter schemas: platforms fetch nothing, so each must lead to a place in the schema."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from osbctl.findings import Severity
+from osbctl.platforms import Platform
+from osbctl.rule import Category, Scope, rule
+from osbctl.validation.references import Nowhere, References
+from osbctl.validation.rules.parameters import DRAFTS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from osbctl.validation.node import Hit, Node
+
+
+@rule(
+    "parameters-reference-external",
+    severity=Severity.ERROR,
+    category=Category.SPEC,
+    scope=Scope.PARAMETERS,
+    refused_by=(Platform.CLOUD_FOUNDRY,),
+    source="OSB 2.13, Input Parameters Schema Object: schemas MUST NOT contain external references",
+)
+def parameters_reference_external(schema: Node) -> Iterator[Hit]:
+    """A parameter schema refers to something outside of itself.
+
+    Platforms fetch nothing. `osbctl build` bundles schemas that stand in files of their own.
+
+    Bad::
+
+        parameters: {$schema: "http://json-schema.org/draft-04/schema#", $ref: "https://example.com/size.json"}
+
+    Good::
+
+        parameters: {$schema: "http://json-schema.org/draft-04/schema#", properties: {size: {type: integer}}}
+    """
+    references = References(schema.value)
+    for place in references.all:
+        reference = place.value["$ref"]
+        if references.target(place) is Nowhere.OUTSIDE and reference.partition("#")[0] not in DRAFTS:
+            message = f"{reference[:80]!r} leads out of the schema"
+            yield schema.hit(message, (*place.path, "$ref"), "put the definition into the schema itself")
+
+
+@rule(
+    "parameters-reference-missing",
+    severity=Severity.ERROR,
+    category=Category.SPEC,
+    scope=Scope.PARAMETERS,
+    source="JSON Schema, $ref: the reference identifies a schema",
+)
+def parameters_reference_missing(schema: Node) -> Iterator[Hit]:
+    """A reference in a parameter schema leads nowhere.
+
+    Bad::
+
+        parameters:
+          $schema: http://json-schema.org/draft-04/schema#
+          properties: {size: {$ref: "#/definitions/size"}}
+
+    Good::
+
+        parameters:
+          $schema: http://json-schema.org/draft-04/schema#
+          properties: {size: {$ref: "#/definitions/size"}}
+          definitions: {size: {type: integer}}
+    """
+    references = References(schema.value)
+    for place in references.all:
+        if references.target(place) is Nowhere.MISSING:
+            message = f"{place.value['$ref'][:80]!r} leads nowhere"
+            yield schema.hit(message, (*place.path, "$ref"), "add the definition, or correct the reference")
+
+
+@rule(
+    "parameters-reference-loop",
+    severity=Severity.ERROR,
+    category=Category.SPEC,
+    scope=Scope.PARAMETERS,
+    source="JSON Schema, $ref: a schema MUST NOT be run into an infinite loop; Cloud Foundry crashes on one",
+)
+def parameters_reference_loop(schema: Node) -> Iterator[Hit]:
+    """References in a parameter schema go round in a circle and never reach a schema.
+
+    Recursion is fine where a value is consumed on the way, as in a tree; a reference that leads back to
+    itself is not, be it through `allOf` and the like, which judge the same value. Each circle is told once.
+
+    Bad::
+
+        parameters: {$schema: "http://json-schema.org/draft-04/schema#", $ref: "#"}
+
+    Good::
+
+        parameters: {$schema: "http://json-schema.org/draft-04/schema#", properties: {child: {$ref: "#"}}}
+    """
+    for place in References(schema.value).loops():
+        yield schema.hit("the reference leads back to itself", (*place.path, "$ref"), "let it lead to a schema")

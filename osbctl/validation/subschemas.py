@@ -1,0 +1,70 @@
+"""The schemas within a parameter schema, each with its place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from osbctl.findings import Path
+
+_LITERAL = frozenset(("enum", "const", "default", "examples"))
+"""Keywords whose value is data of the service."""
+
+_BY_NAME = frozenset(("properties", "patternProperties", "definitions", "$defs", "dependencies", "dependentSchemas"))
+"""Keywords whose keys are names: a property may be called `$ref`."""
+
+
+@dataclass(slots=True, eq=False)
+class Subschema:
+    """An object that stands where a schema may stand.
+
+    `keys` lead to it from `parent`, None for the whole schema. A path is put together only when it is asked for:
+    schemas may be thousands of levels deep.
+    """
+
+    value: dict[str, Any]
+    parent: Subschema | None = None
+    keys: Path = ()
+
+    @property
+    def path(self) -> Path:
+        """The keys that lead to it from the whole schema."""
+        parts = []
+        here: Subschema | None = self
+        while here:
+            parts.append(here.keys)
+            here = here.parent
+        return tuple(key for keys in reversed(parts) for key in keys)
+
+
+def subschemas(schema: dict[str, Any]) -> Iterator[Subschema]:
+    """The schema and all schemas within it, in the order of the text; unknown keywords are looked into as well."""
+    stack = [Subschema(schema)]
+    while stack:
+        here = stack.pop()
+        yield here
+        below = [Subschema(value, here, keys) for keys, value in _inner(here.value)]
+        stack += reversed(below)
+
+
+def _inner(schema: dict[str, Any]) -> Iterator[tuple[Path, dict[str, Any]]]:
+    for key, value in schema.items():
+        if key in _BY_NAME and isinstance(value, dict):
+            for name, inner in value.items():
+                yield from _objects(inner, (key, name))
+        elif key not in _LITERAL:
+            yield from _objects(value, (key,))
+
+
+def _objects(value: Any, keys: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """`value` itself, or what an array of it, of whatever depth, holds."""
+    stack = [(keys, value)]
+    while stack:
+        keys, value = stack.pop()
+        if isinstance(value, dict):
+            yield keys, value
+        elif isinstance(value, list):
+            stack += [((*keys, index), item) for index, item in reversed(list(enumerate(value)))]
