@@ -38,8 +38,8 @@ def judge(document: Document, options: ValidationOptions, selection: Selection |
         ConfigError: a house schema is broken.
     """
     selection = selection or Selection(options)
-    seen = survey(document)
-    outcomes = judge_all(document.data, plain_schemas=not seen.odd_schemas)
+    seen = survey(document, options.api_version)
+    outcomes = judge_all(document.data, plain_schemas=not seen.odd_schemas, well_typed=not seen.odd_fields)
     findings = [*document.notes, *_elsewhere(document.data), *_checked(document, options, seen)]
     findings = _with_refusals(findings, outcomes, options.platforms)
     wanted = selection.of(findings, document.data)

@@ -48,9 +48,11 @@ _SHAPE = {
 }
 
 
-def judge(data: dict[str, Any]) -> Outcome:
-    """What Service Catalog does with the catalog `data`."""
-    refusals = tuple(undecodable(data, _SHAPE, "kubernetes", "Service Catalog")) or tuple(_refusals(data))
+def judge(data: dict[str, Any], well_typed: bool = False) -> Outcome:
+    """What Service Catalog does with the catalog `data`. `well_typed` says that all types are known to be right."""
+    refusals = tuple(() if well_typed else undecodable(data, _SHAPE, "kubernetes", "Service Catalog")) or tuple(
+        _refusals(data)
+    )
     return Outcome(VerdictKind.REFUSES if refusals else VerdictKind.ACCEPTS, refusals)
 
 
