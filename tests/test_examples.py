@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from osbctl.errors import DocumentError
-from osbctl.platforms import ApiVersion
+from osbctl.platforms import ApiVersion, Platform
 from osbctl.reports import FailOn, Format, Report, render
 from osbctl.sources.limits import Limits
 from osbctl.sources.read import parse_document, read_source
@@ -39,7 +39,13 @@ WITHOUT = {
 """The rules that no example shows, each with the reason."""
 
 HOUSE = {"properties": {"services": {"items": {"required": ["metadata"]}}}}
+COUNTED = ValidationOptions(platforms=frozenset(Platform))
 OPTIONS = {
+    "cloudfoundry-service-ids": COUNTED,
+    "cloudfoundry-service-names": COUNTED,
+    "cloudfoundry-plan-ids": COUNTED,
+    "cloudfoundry-plan-names": COUNTED,
+    "service-manager-unique": COUNTED,
     "name-not-cli-friendly": ValidationOptions(api_version=ApiVersion.V2_15),
     "house-schema": ValidationOptions(house_schemas=(("house.json", HOUSE),)),
 }

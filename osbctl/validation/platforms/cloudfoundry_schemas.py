@@ -24,6 +24,8 @@ _METASCHEMA = "Must conform to JSON Schema Draft 04 (experimental support for la
 _DIALECTS = {
     f"http://json-schema.org/draft-0{n}/{kind}": n for n in (1, 2, 3, 4, 6) for kind in ("schema", "hyper-schema")
 }
+_NAMELESS = "schema"
+"""The address of a schema without an `id`; to the library it is made of the content, and so is nobody else's."""
 _LOADED = "http://json-schema.org/draft-04/schema"
 _DEPTH = 200
 """Deeper chains of references than this are loops: a schema of 64 kB has fewer definitions that matter."""
@@ -54,9 +56,14 @@ class _Invalid(Exception):  # noqa: N818  # `{}` is not valid under the schema: 
 
 
 class SchemaJudge:
-    """Judges schemas; equal ones once."""
+    """Judges the schemas of one catalog; equal ones once.
+
+    The library keeps what it has loaded: a later schema may refer to the `id` of an earlier one, and of two
+    schemas with one `id` the first counts.
+    """
 
     def __init__(self) -> None:
+        self._loaded: dict[str, dict[str, Any]] = {}
         self._known: dict[str, tuple[Fault, ...] | None] = {}
 
     def faults(self, schema: dict[str, Any]) -> tuple[Fault, ...]:
@@ -68,16 +75,17 @@ class SchemaJudge:
         text = json.dumps(schema, ensure_ascii=False)
         if text not in self._known:
             try:
-                self._known[text] = tuple(_faults(schema, text))
+                self._known[text] = tuple(_faults(schema, text, self._loaded))
             except (Crash, RecursionError):
                 self._known[text] = None
+            self._loaded.pop(_NAMELESS, None)
         known = self._known[text]
         if known is None:
             raise Crash
         return known
 
 
-def _faults(schema: dict[str, Any], text: str) -> Iterator[Fault]:
+def _faults(schema: dict[str, Any], text: str, loaded: dict[str, dict[str, Any]]) -> Iterator[Fault]:
     if 6 * len(text) > MAX_CHARACTERS and ruby.json_length(schema) > MAX_CHARACTERS:
         yield Fault("cloudfoundry-schema-size", (), "Must not be larger than 64KB")
         return
@@ -90,7 +98,7 @@ def _faults(schema: dict[str, Any], text: str) -> Iterator[Fault]:
     if wrong:
         return
     try:
-        _Library(schema).run()
+        _Library(schema, loaded).run()
     except _Refused as refused:
         yield refused.fault
     except _Invalid:
@@ -109,9 +117,9 @@ class _Schema(NamedTuple):
 class _Library:
     """The library at work: it visits all subschemas, then validates `{}`."""
 
-    def __init__(self, schema: dict[str, Any]) -> None:
-        self._loaded: dict[str, dict[str, Any]] = {}
-        self._root = self._made(schema, uris.parse("schema"), 4, ())
+    def __init__(self, schema: dict[str, Any], loaded: dict[str, dict[str, Any]]) -> None:
+        self._loaded = loaded
+        self._root = self._made(schema, uris.parse(_NAMELESS), 4, ())
         self._add(self._root)
 
     def run(self) -> None:
@@ -147,7 +155,9 @@ class _Library:
     def _visit(self, schema: _Schema) -> None:
         value = schema.value
         if ruby.truthy(value.get("$ref")):
-            self._load(schema, value["$ref"])
+            self._load(schema, "$ref")
+        if isinstance(value.get("extends"), str):
+            self._load(schema, "extends")
         for path, inner in _subschemas(value):
             if isinstance(inner, dict):
                 below = self._made(inner, schema.uri, schema.draft, (*schema.path, *path))
@@ -155,9 +165,9 @@ class _Library:
                     self._add(below)
                 self._visit(below)
 
-    def _load(self, schema: _Schema, reference: Any) -> None:
-        path = (*schema.path, "$ref")
-        uri = self._parsed(reference, path)
+    def _load(self, schema: _Schema, keyword: str) -> None:
+        path = (*schema.path, keyword)
+        uri = self._parsed(schema.value[keyword], path)
         if uri.fragment:
             uri = uri._replace(fragment="")
         if uri.scheme is None:
@@ -186,8 +196,19 @@ class _Library:
                 raise _Invalid
         elif keyword in ("allOf", "anyOf", "oneOf"):
             self._choice(schema, keyword, value, depth)
+        elif keyword in ("patternProperties", "additionalProperties"):
+            self._patterns(schema, keyword)
         elif not _accepts_empty_object(keyword, value, schema.draft):
             raise _Invalid
+
+    def _patterns(self, schema: _Schema, keyword: str) -> None:
+        """Both keywords compile the patterns, though `{}` has no property to match."""
+        if keyword == "additionalProperties" and schema.value.get("type") not in (None, "object"):
+            return
+        for pattern in schema.value.get("patternProperties") or ():
+            if fault := ruby.pattern_fault(pattern):
+                path = (*schema.path, "patternProperties", pattern)
+                raise _Refused("cloudfoundry-schema-pattern", path, fault)
 
     def _choice(self, schema: _Schema, keyword: str, choices: list[Any], depth: int) -> None:
         good = 0
@@ -213,21 +234,31 @@ class _Library:
         if target is None:
             raise _Invalid
         for step in filter(None, uris.unescaped(reference.fragment or "").split("/")):
+            if not isinstance(target, dict | list | str):
+                raise _Refused("cloudfoundry-schema-reference", path, _no_schema(target))
             target = _stepped(target, step.replace("~0", "~").replace("~1", "/"))
             if target is None:
                 # The library raises the same exception for this as for a dialect that it does not know.
                 raise _Refused("cloudfoundry-schema-reference", path, "Custom meta schemas are not supported.")
         if not isinstance(target, dict):
-            told = f"undefined method `[]' for {ruby.inspect(target)}"
-            raise _Refused("cloudfoundry-schema-reference", path, told)
+            raise _Refused("cloudfoundry-schema-reference", path, _no_schema(target))
         return self._made(target, uri, schema.draft, path)
+
+
+def _no_schema(target: Any) -> str:
+    """What Ruby says where the library takes that value for a schema."""
+    if type(target) in (list, int):
+        return "no implicit conversion of String into Integer"
+    if isinstance(target, str):
+        return "undefined method `each' for an instance of String"
+    return f"undefined method `[]' for {'an instance of BigDecimal' if type(target) is float else ruby.inspect(target)}"
 
 
 def _stepped(target: Any, step: str) -> Any:
     if isinstance(target, list):
-        index = int(step) if step.isdecimal() else 0
-        return target[index] if index < len(target) else None
-    return ruby.at(target, step) if isinstance(target, dict | str) else None
+        index = ruby.to_i(step)
+        return target[index] if -len(target) <= index < len(target) else None
+    return ruby.at(target, step)
 
 
 def _place(uri: Uri) -> str:
@@ -256,9 +287,10 @@ def _subschemas(value: dict[str, Any]) -> Iterator[tuple[Path, Any]]:
         yield ("items",), items
 
 
-_OLD = frozenset(("type", "enum", "properties"))
-_NEW = frozenset(("type", "enum", "$ref", "allOf", "anyOf", "oneOf", "not", "required", "minProperties", "const"))
-_KEYWORDS = {1: _OLD, 2: _OLD, 3: _OLD | {"$ref"}, 4: _NEW - {"const"}, 6: _NEW}
+_OLD = frozenset(("type", "enum", "properties", "additionalProperties"))
+_DRAFT_3 = _OLD | {"$ref", "patternProperties"}
+_DRAFT_4 = _DRAFT_3 | {"allOf", "anyOf", "oneOf", "not", "required", "minProperties"}
+_KEYWORDS = {1: _OLD, 2: _OLD, 3: _DRAFT_3, 4: _DRAFT_4, 6: _DRAFT_4 | {"const"}}
 """The keywords of each draft that have something to say of `{}`."""
 
 
@@ -277,5 +309,5 @@ def _accepts_empty_object(keyword: str, value: Any, draft: int) -> bool:
 def _wanted(inner: Any, draft: int) -> bool:
     """Whether a property must be there: unless it is optional in drafts 1 and 2, if it says so in draft 3."""
     if draft < 3:
-        return inner.get("optional") in (None, False)
+        return not ruby.truthy(inner.get("optional"))
     return bool(inner.get("required"))

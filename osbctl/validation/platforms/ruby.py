@@ -6,6 +6,7 @@ The Cloud Controller reads numbers with a fraction as BigDecimal.
 from __future__ import annotations
 
 import json
+import re
 from decimal import Decimal
 from typing import Any
 
@@ -23,6 +24,16 @@ _ESCAPES = {
     "\x7f": "\\x7F",
 }
 _SPACES = frozenset("\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000").union(map(chr, range(0x2000, 0x200B)))
+
+
+_PATTERN_FAULTS = {
+    "unterminated character set": "premature end of char-class",
+    "missing ), unterminated subpattern": "end pattern with unmatched parenthesis",
+    "unbalanced parenthesis": "unmatched close parenthesis",
+    "nothing to repeat": "target of repeat operator is not specified",
+    "bad escape (end of pattern)": "too short escape sequence",
+}
+"""Faults of a pattern that both languages know: Python's words, and Ruby's."""
 
 
 def inspect(value: Any) -> str:
@@ -87,6 +98,24 @@ def eql(value: Any) -> Any:
 def equal(value: Any) -> Any:
     """A key that is the same for values that are `==`: 1 and 1.0 are."""
     return _key(value, lambda number: ("number", number))
+
+
+def to_i(text: str) -> int:
+    """`text.to_i`: the digits that it begins with, else 0."""
+    match = re.match(r"\s*([+-]?[0-9]+)", text)
+    return int(match[1]) if match else 0
+
+
+def pattern_fault(pattern: str) -> str:
+    """What `Regexp.new` says of a broken pattern; empty where it takes it, as far as Python can tell."""
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        told = next((told for words, told in _PATTERN_FAULTS.items() if error.msg.startswith(words)), "")
+        return f"{told}: /{pattern}/" if told else ""
+    except (RecursionError, OverflowError):
+        pass
+    return ""
 
 
 def at(value: Any, key: str) -> Any:

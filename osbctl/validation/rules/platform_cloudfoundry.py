@@ -143,7 +143,32 @@ _refusal(
     """,
 )
 _refusal(
+    "schema-pattern",
+    "schema.rb",
+    """A key of `patternProperties` is no regular expression.
+
+    Cloud Foundry compiles these keys, though it takes any text for a `pattern`.
+
+    Bad::
+
+        patternProperties: {"^(a": {type: string}}
+
+    Good::
+
+        patternProperties: {"^(a)": {type: string}}
+    """,
+)
+_refusal(
     "schema-reference",
     "schema.rb",
-    """A reference in a parameter schema leads outside of it, or nowhere.""",
+    """A reference in a parameter schema leads outside of it, or nowhere.
+
+    Bad::
+
+        parameters: {$schema: "http://json-schema.org/draft-04/schema#", $ref: "https://example.com/size.json"}
+
+    Good::
+
+        parameters: {$schema: "http://json-schema.org/draft-04/schema#", $ref: "#/definitions/size", definitions: {size: {}}}
+    """,
 )
