@@ -28,7 +28,7 @@ _NAMELESS = "schema"
 """The address of a schema without an `id`; to the library it is made of the content, and so is nobody else's."""
 _LOADED = "http://json-schema.org/draft-04/schema"
 _DEPTH = 200
-"""Deeper chains of references than this are loops: a schema of 64 kB has fewer definitions that matter."""
+"""Deeper chains of references than this are loops."""
 
 
 class Fault(NamedTuple):
@@ -235,23 +235,14 @@ class _Library:
             raise _Invalid
         for step in filter(None, uris.unescaped(reference.fragment or "").split("/")):
             if not isinstance(target, dict | list | str):
-                raise _Refused("cloudfoundry-schema-reference", path, _no_schema(target))
+                raise _Refused("cloudfoundry-schema-reference", path, ruby.not_a_hash(target))
             target = _stepped(target, step.replace("~0", "~").replace("~1", "/"))
             if target is None:
                 # The library raises the same exception for this as for a dialect that it does not know.
                 raise _Refused("cloudfoundry-schema-reference", path, "Custom meta schemas are not supported.")
         if not isinstance(target, dict):
-            raise _Refused("cloudfoundry-schema-reference", path, _no_schema(target))
+            raise _Refused("cloudfoundry-schema-reference", path, ruby.not_a_hash(target))
         return self._made(target, uri, schema.draft, path)
-
-
-def _no_schema(target: Any) -> str:
-    """What Ruby says where the library takes that value for a schema."""
-    if type(target) in (list, int):
-        return "no implicit conversion of String into Integer"
-    if isinstance(target, str):
-        return "undefined method `each' for an instance of String"
-    return f"undefined method `[]' for {'an instance of BigDecimal' if type(target) is float else ruby.inspect(target)}"
 
 
 def _stepped(target: Any, step: str) -> Any:

@@ -125,6 +125,15 @@ def at(value: Any, key: str) -> Any:
     return value.get(key)
 
 
+def not_a_hash(value: Any) -> str:
+    """What Ruby says where `value` is taken for the Hash of a schema, and is none."""
+    if type(value) in (list, int):
+        return "no implicit conversion of String into Integer"
+    if isinstance(value, str):
+        return "undefined method `each' for an instance of String"
+    return f"undefined method `[]' for {'an instance of BigDecimal' if type(value) is float else inspect(value)}"
+
+
 def _key(value: Any, number: Any) -> Any:
     if isinstance(value, dict):
         return frozenset((key, _key(item, number)) for key, item in value.items())

@@ -165,10 +165,10 @@ _refusal(
 
     Bad::
 
-        parameters: {$schema: "http://json-schema.org/draft-04/schema#", $ref: "https://example.com/size.json"}
+        properties: {size: {$ref: "https://example.com/size.json"}}
 
     Good::
 
-        parameters: {$schema: "http://json-schema.org/draft-04/schema#", $ref: "#/definitions/size", definitions: {size: {}}}
+        properties: {size: {type: integer}}
     """,
 )

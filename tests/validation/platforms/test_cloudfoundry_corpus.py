@@ -9,8 +9,6 @@ import json
 from functools import cache
 from typing import Any
 
-import pytest
-
 from osbctl.errors import DocumentError
 from osbctl.findings import Judgement, VerdictKind
 from osbctl.platforms import Platform
