@@ -78,7 +78,9 @@ def _chosen(catalog: Catalog, name: str) -> ServiceOffering:
 
 def _data(data: Any, view: View) -> str:
     if view is View.JSON:
-        return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
+        from osbctl.text import escaped
+
+        return escaped(json.dumps(data, indent=2, ensure_ascii=False), pairs=True) + "\n"
     from osbctl.yaml_text import dump
 
     return dump(data)
