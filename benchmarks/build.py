@@ -15,7 +15,7 @@ from pathlib import Path
 
 from validate import guid, plan
 
-from osbctl.yaml_text import dump
+from osbctl.sources.yaml_text import dump
 
 READ = """
 import pathlib, sys, yaml

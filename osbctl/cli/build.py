@@ -116,7 +116,7 @@ def _text(data: dict[str, Any], format: BuildFormat) -> str:
 
     if format is BuildFormat.JSON:
         return json.dumps(ordered(data), indent=2, ensure_ascii=False) + "\n"
-    from osbctl.yaml_text import dump
+    from osbctl.sources.yaml_text import dump
 
     return dump(ordered(data))
 

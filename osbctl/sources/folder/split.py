@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from osbctl.errors import UsageError
-from osbctl.yaml_text import dump
+from osbctl.sources.yaml_text import dump
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

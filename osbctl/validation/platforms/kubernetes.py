@@ -71,7 +71,7 @@ def _named(thing: dict[str, Any], path: Path, kind: str) -> Iterator[Refusal]:
     for key in ("id", "name"):
         value = field(thing, key) or ""
         if not _NAME.fullmatch(value) or len(value) > MAX_NAME:
-            told = f"Service Catalog wants 1 to {MAX_NAME} letters, digits, dots and dashes as {key} of a {kind}"
+            told = f"Service Catalog wants 1 to {MAX_NAME} letters, digits, dots and hyphens as the {key} of a {kind}"
             yield Refusal("kubernetes-name", (*path, key), told)
     if not field(thing, "description"):
         told = f"Service Catalog wants a description for each {kind}"

@@ -78,7 +78,7 @@ def _repeated(things: list[tuple[dict[str, Any], Path]]) -> Iterator[Refusal]:
         for key in ("id", "name"):
             value = field(thing, key)
             if value and (key, value) in seen:
-                told = f"Service Manager stores each {key} once here"
+                told = f"Service Manager takes each {key} only once"
                 yield Refusal("service-manager-unique", (*path, key), told)
             seen.add((key, value))
 

@@ -13,7 +13,7 @@ from osbctl.findings import Finding, Severity
 from osbctl.sources.folder import compose, read_folder
 from osbctl.sources.folder.split import files
 from osbctl.sources.read import read_source
-from osbctl.yaml_text import dump
+from osbctl.sources.yaml_text import dump
 from tests.corpus import catalogs, needs_corpus
 
 SERVICE = """\
