@@ -39,6 +39,7 @@ class Category(StrEnum):
     SPEC = "spec"
     ADVICE = "advice"
     PLATFORM = "platform"
+    BUILD = "build"
 
 
 @dataclass(frozen=True, slots=True)

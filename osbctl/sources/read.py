@@ -79,7 +79,7 @@ def _bounded(file: BinaryIO, name: str, limits: Limits) -> bytes:
 
 def too_large(name: str, limits: Limits) -> DocumentError:
     """The error of a source that is larger than the limit."""
-    message = f"{name} is larger than {limits.bytes:,} bytes"
+    message = f"the source is larger than {limits.bytes:,} bytes"
     return DocumentError((_error("too-large", message, Location(name, 1, 1), "raise the limit with --max-bytes"),))
 
 

@@ -10,7 +10,10 @@ import json
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from osbctl.validation.schema import load_schema
+
 if TYPE_CHECKING:
+    from osbctl.platforms import ApiVersion
     from osbctl.sources.document import Document
 
 _SIGNS = ("((", "{{", "${", "<%", "%s", "%d", "%v")
@@ -21,26 +24,29 @@ class Survey(NamedTuple):
     """What a catalog may hold. Each is True where in doubt.
 
     `placeholders`: text that looks like a template's. `patterns`: the keyword `pattern`. `odd_schemas`: a parameter
-    schema that is not plain, valid draft-04 without references and ids of its own.
+    schema that is not plain, valid draft-04 without references and ids of its own. `odd_fields`: a field that the
+    API version does not know, or one with a value of a wrong type.
     """
 
     placeholders: bool = True
     patterns: bool = True
     odd_schemas: bool = True
+    odd_fields: bool = True
 
 
 UNKNOWN = Survey()
 """The survey of a catalog that was not looked over: anything may be in it."""
 
 
-def survey(document: Document) -> Survey:
-    """Look over the catalog of `document`."""
+def survey(document: Document, api_version: ApiVersion) -> Survey:
+    """Look over the catalog of `document`, as `api_version` has it."""
     text = _searchable(document)
     return Survey(
         # Looking for one character is ten times as fast, and mostly enough.
         placeholders=any(sign[0] in text and sign in text for sign in _SIGNS),
         patterns="pattern" in text,
-        odd_schemas="parameters" in text and ("$ref" in text or not _plain()(document.data)),
+        odd_schemas="parameters" in text and ("$ref" in text or not _decides(_plain(), document.data)),
+        odd_fields=not _decides(_closed(api_version), document.data),
     )
 
 
@@ -53,19 +59,30 @@ def _searchable(document: Document) -> str:
     return json.dumps(document.data, ensure_ascii=False)
 
 
+def _decides(validator: Any, data: dict[str, Any]) -> bool:
+    try:
+        return bool(validator.is_valid(data))
+    except ValueError:
+        return False  # nested deeper than it reads
+
+
 @cache
 def _plain() -> Any:
     import jsonschema_rs
 
-    validator = jsonschema_rs.Draft4Validator(_plain_catalog())
+    return jsonschema_rs.Draft4Validator(_plain_catalog())
 
-    def plain(data: dict[str, Any]) -> bool:
-        try:
-            return validator.is_valid(data)
-        except ValueError:
-            return False  # nested deeper than it reads
 
-    return plain
+@cache
+def _closed(api_version: ApiVersion) -> Any:
+    """The catalog schema with every object closed: no field but those that it knows."""
+    import jsonschema_rs
+
+    schema = json.loads(json.dumps(load_schema(api_version)))
+    for part in (schema, *schema["definitions"].values()):
+        part["additionalProperties"] = False
+    # Draft-04 takes 1.0 for no integer, as Go and Ruby do.
+    return jsonschema_rs.Draft4Validator(schema)
 
 
 def _plain_catalog() -> dict[str, Any]:
