@@ -125,11 +125,16 @@ def _field(path: Path, whole: str) -> str:
     return f"item {path[-1] + 1} of {_field(path[:-1], whole)}"
 
 
+def _kind(kind: Any) -> str:
+    # In draft-03 a schema may stand among the types.
+    return _WANTED.get(kind, kind) if isinstance(kind, str) else "a schema"
+
+
 def _sentence(keyword: str, value: Any, instance: Any, path: Path, whole: str = "the catalog") -> str:
     field = _field(path, whole)
     shown = _shown(instance)
     if keyword == "type":
-        wanted = " or ".join(_WANTED.get(kind, str(kind)) for kind in (value if isinstance(value, list) else [value]))
+        wanted = " or ".join(map(_kind, value if isinstance(value, list) else [value]))
         return f"{field} must be {wanted}, not {shown}"
     if keyword in ("minLength", "minItems") and not instance:
         return f"{field} must not be empty"

@@ -3,31 +3,21 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from osbctl.findings import Severity
 from osbctl.platforms import Platform
 from osbctl.rule import Category, Scope, rule
+from osbctl.validation.metaschema import DRAFTS, faults
 from osbctl.validation.subschemas import subschemas
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from osbctl.findings import Path
     from osbctl.validation.node import Hit, Node
 
 MAX_BYTES = 65_536
 """64 kB (OSB 2.13, Schemas Object: Platforms MUST support schemas of that size)."""
-
-DRAFTS = {
-    "http://json-schema.org/draft-03/schema": "Draft3Validator",
-    "http://json-schema.org/draft-04/schema": "Draft4Validator",
-    "http://json-schema.org/draft-06/schema": "Draft6Validator",
-    "http://json-schema.org/draft-07/schema": "Draft7Validator",
-    "https://json-schema.org/draft/2019-09/schema": "Draft201909Validator",
-    "https://json-schema.org/draft/2020-12/schema": "Draft202012Validator",
-}
-"""The drafts that jsonschema knows, by `$schema` without its empty fragment."""
 
 
 @rule(
@@ -103,32 +93,8 @@ def parameters_invalid(schema: Node) -> Iterator[Hit]:
         parameters: {$schema: "http://json-schema.org/draft-04/schema#", properties: {size: {type: integer}}}
     """
     name = _dialect(schema)
-    if name is None or _is_valid_schema(schema.value, name):
-        return
-    import jsonschema
-
-    from osbctl.validation.explain import sentence
-
-    validator = getattr(jsonschema, name)
-    for error in validator(validator.META_SCHEMA).iter_errors(schema.value):
-        told = sentence(error, "the schema")
-        yield schema.hit(f"not a valid JSON Schema: {told}", tuple(error.absolute_path))
-
-
-_JUDGED: dict[tuple[str, str], bool] = {}
-
-
-def _is_valid_schema(schema: dict[str, Any], validator: str) -> bool:
-    """Whether a schema meets its draft's metaschema; equal schemas are judged once."""
-    key = (validator, json.dumps(schema, sort_keys=True))
-    if key not in _JUDGED:
-        import jsonschema_rs
-
-        try:
-            _JUDGED[key] = jsonschema_rs.meta.is_valid(schema) if validator != "Draft3Validator" else False
-        except (ValueError, jsonschema_rs.ReferencingError):
-            _JUDGED[key] = False
-    return _JUDGED[key]
+    for path, told in faults(schema.value, name) if name else ():
+        yield schema.hit(f"not a valid JSON Schema: {told}", path)
 
 
 def _dialect(schema: Node) -> str | None:

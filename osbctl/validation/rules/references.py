@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from osbctl.findings import Severity
 from osbctl.platforms import Platform
 from osbctl.rule import Category, Scope, rule
+from osbctl.validation.metaschema import DRAFTS
 from osbctl.validation.references import Nowhere, References
-from osbctl.validation.rules.parameters import DRAFTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,0 +1,107 @@
+"""Whether a parameter schema is valid under its own draft: jsonschema-rs decides, jsonschema explains."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from osbctl.sources.limits import MAX_DEPTH, allow_depth
+from osbctl.validation.subschemas import subschemas
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from osbctl.findings import Path
+
+DRAFTS = {
+    "http://json-schema.org/draft-03/schema": "Draft3Validator",
+    "http://json-schema.org/draft-04/schema": "Draft4Validator",
+    "http://json-schema.org/draft-06/schema": "Draft6Validator",
+    "http://json-schema.org/draft-07/schema": "Draft7Validator",
+    "https://json-schema.org/draft/2019-09/schema": "Draft201909Validator",
+    "https://json-schema.org/draft/2020-12/schema": "Draft202012Validator",
+}
+"""The drafts that jsonschema knows, by `$schema` without its empty fragment."""
+
+_UNIQUE_ENUM = ("Draft3Validator", "Draft4Validator")
+"""The drafts whose metaschema wants the items of `enum` unique, and at least one."""
+
+_LONG = 100
+"""jsonschema compares each item of a list of several types with each: longer lists of values are not left to it."""
+
+_OF_SCHEMAS = ("allOf", "anyOf", "oneOf", "items", "prefixItems", "extends")
+
+_judged: dict[tuple[str, str], bool] = {}
+
+
+def faults(schema: dict[str, Any], validator: str) -> Iterator[tuple[Path, str]]:
+    """Where and why `schema` is not valid; `validator` is a value of `DRAFTS`. Nothing where it is valid."""
+    if _is_valid(schema, validator):
+        return
+    import jsonschema
+
+    from osbctl.validation.explain import sentence
+
+    allow_depth(MAX_DEPTH)  # jsonschema needs three frames a level, and a reader may have needed none
+    draft = getattr(jsonschema, validator)
+    for error in draft(draft.META_SCHEMA).iter_errors(_shortened(schema)):
+        yield tuple(error.absolute_path), sentence(error, "the schema")
+    for place in subschemas(schema) if validator in _UNIQUE_ENUM else ():
+        items = place.value.get("enum")
+        if isinstance(items, list) and len(items) > _LONG and _repeats(items):
+            yield (*place.path, "enum"), "enum holds an item twice"
+
+
+def _is_valid(schema: dict[str, Any], validator: str) -> bool:
+    """Whether a schema surely meets its draft's metaschema; equal schemas are judged once."""
+    key = (validator, json.dumps(schema, sort_keys=True))
+    if key not in _judged:
+        _judged[key] = _decided(schema, validator)
+    return _judged[key]
+
+
+def _decided(schema: dict[str, Any], validator: str) -> bool:
+    import jsonschema_rs
+
+    if validator == "Draft3Validator":
+        return False  # jsonschema-rs does not know it
+    try:
+        valid = jsonschema_rs.meta.is_valid(schema)
+    except (ValueError, jsonschema_rs.ReferencingError):
+        return False
+    # Its draft-04 takes an enum that is empty or holds an item twice.
+    return valid and (validator not in _UNIQUE_ENUM or not any(_is_odd(place.value) for place in subschemas(schema)))
+
+
+def _is_odd(schema: dict[str, Any]) -> bool:
+    items = schema.get("enum")
+    return isinstance(items, list) and (not items or _repeats(items))
+
+
+def _repeats(items: list[Any]) -> bool:
+    return len({_alike(item) for item in items}) < len(items)
+
+
+def _alike(value: Any) -> Any:
+    """Equal for values that JSON Schema calls equal: 1 and 1.0 are, 1 and true are not."""
+    if isinstance(value, dict):
+        return frozenset((key, _alike(inner)) for key, inner in value.items())
+    if isinstance(value, list):
+        return tuple(_alike(inner) for inner in value)
+    return (bool, value) if isinstance(value, bool) else value
+
+
+def _shortened(value: Any, key: str = "") -> Any:
+    """The schema with its long lists of values cut to what decides whether they are lists of the right kind."""
+    if isinstance(value, dict):
+        return {name: _shortened(inner, name) for name, inner in value.items()}
+    if not isinstance(value, list):
+        return value
+    if key in _OF_SCHEMAS:
+        return [_shortened(item) for item in value]
+    if len(value) <= _LONG:
+        return value
+    if key == "enum":
+        return value[:1]
+    wrong = next((index for index, item in enumerate(value) if not isinstance(item, str)), len(value))
+    return value[: wrong + 1]

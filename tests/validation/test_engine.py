@@ -1,0 +1,248 @@
+"""The engine and the rules that it runs: fragments of their texts, odd catalogs, and what they cost."""
+
+from __future__ import annotations
+
+import copy
+import json
+import sys
+import time
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from osbctl.platforms import ApiVersion
+from osbctl.rule import Scope
+from osbctl.sources.read import parse_document
+from osbctl.validation.engine import run_rules
+from osbctl.validation.rules import load_checks
+from osbctl.validation.survey import survey
+
+CHECKS = {rule.id: rule for rule in load_checks()}
+DRAFT_04 = "http://json-schema.org/draft-04/schema#"
+
+GOOD: dict[str, Any] = {
+    "services": [
+        {
+            "id": "0F4C2B7A-51DE-4B39-A6C8-7E1D93F05B26",
+            "name": "postgres",
+            "description": "A database.",
+            "bindable": True,
+            "tags": ["sql"],
+            "metadata": {"displayName": "Postgres", "imageUrl": "https://example.com/image.png"},
+            "dashboard_client": {"id": "dashboard", "secret": "((secret))", "redirect_uri": "https://example.com"},
+            "plans": [
+                {
+                    "id": "D95A6E30-27B4-4F1C-8E0B-C46A1F7D82E9",
+                    "name": "small",
+                    "description": "Small.",
+                    "free": True,
+                    "bindable": True,
+                    "metadata": {"bullets": ["small"], "costs": [{"amount": {"usd": 1}, "unit": "MONTHLY"}]},
+                    "schemas": {"service_instance": {"create": {"parameters": {"$schema": DRAFT_04}}}},
+                }
+            ],
+        }
+    ]
+}
+"""A catalog that no rule says anything of, but for the placeholder of its secret."""
+
+
+def told(data: dict[str, Any], version: ApiVersion = ApiVersion.V2_17) -> set[str]:
+    return {finding.rule for finding in run_rules(data, version)}
+
+
+def catalog(**fields: Any) -> dict[str, Any]:
+    """`GOOD` without its placeholder, its service offering with `fields`."""
+    data = copy.deepcopy(GOOD)
+    data["services"][0].pop("dashboard_client")
+    data["services"][0].update(fields)
+    return data
+
+
+def with_plan(**fields: Any) -> dict[str, Any]:
+    data = catalog()
+    data["services"][0]["plans"][0].update(fields)
+    return data
+
+
+def with_parameters(parameters: Any) -> dict[str, Any]:
+    return with_plan(schemas={"service_instance": {"create": {"parameters": parameters}}})
+
+
+# Each fragment of a rule's text stands inside one service offering or, where the rule looks at plans or
+# parameter schemas, inside one plan; a list is the list of plans.
+
+
+def grafted(fragment: Any, scope: Scope) -> dict[str, Any]:
+    if isinstance(fragment, list):
+        return catalog(plans=fragment)
+    if "plans" in fragment:
+        explicit = {"free": True, "bindable": True}
+        return catalog(plans=[explicit | plan for plan in fragment["plans"]])
+    if scope is Scope.PARAMETERS:
+        return with_parameters(fragment["parameters"])
+    return with_plan(**fragment) if scope is Scope.PLAN else catalog(**fragment)
+
+
+@pytest.mark.parametrize("rule", sorted(rule.id for rule in CHECKS.values() if rule.bad))
+def test_fragments(rule: str) -> None:
+    record = CHECKS[rule]
+    assert told(grafted(yaml.safe_load(record.bad), record.scope)) == {rule}
+    assert told(grafted(yaml.safe_load(record.good), record.scope)) == set()
+
+
+def test_the_good_catalog() -> None:
+    assert told(GOOD) == {"placeholder-unresolved"}
+    assert told(catalog(), ApiVersion.V2_13) == set()
+
+
+KEYS = st.sampled_from(
+    [
+        *("services", "plans", "id", "name", "description", "metadata", "costs", "amount", "imageUrl", "free"),
+        *("schemas", "parameters", "$schema", "$ref", "$id", "$anchor", "properties", "definitions", "allOf", "enum"),
+        *("required", "type", "pattern", "maintenance_info", "version", "planUpdateable", "dashboard_client"),
+    ]
+)
+TEXTS = st.sampled_from(
+    [
+        *(
+            "",
+            " ",
+            "a",
+            "((a))",
+            "{{ a }}",
+            "${A}",
+            "<%= a %>",
+            "%s",
+            "\0",
+            "\u2028",
+            "#",
+            "#a",
+            "#/",
+            "#/definitions/a",
+        ),
+        *("#/allOf/0", f"#/allOf/{'9' * 5000}", "http://[", "//", "%zz", "urn:a#b", "(", "(?<", "a" * 300, "1.2.3"),
+        *(DRAFT_04, "http://json-schema.org/draft-07/schema#", "https://json-schema.org/draft/2020-12/schema", "٣"),
+        *("6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4", "6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3BG", "http://a", "data:a"),
+    ]
+)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-2, 2) | st.floats(-1, 1) | TEXTS | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=5),
+    max_leaves=12,
+)
+SCHEMAS = st.dictionaries(KEYS, VALUES, max_size=5).map(lambda value: {"$schema": DRAFT_04, **value})
+
+
+def places(value: Any) -> list[Any]:
+    """Every array and object in `value`."""
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return [value, *(place for item in inner for place in places(item))] if isinstance(value, dict | list) else []
+
+
+@st.composite
+def odd_catalogs(draw: st.DrawFn) -> dict[str, Any]:
+    data = with_parameters(draw(SCHEMAS)) if draw(st.booleans()) else copy.deepcopy(GOOD)
+    for _ in range(draw(st.integers(1, 4))):
+        place = draw(st.sampled_from(places(data)))
+        if isinstance(place, list):
+            place.insert(0, draw(VALUES))
+        else:
+            place[draw(KEYS | st.sampled_from(sorted(place) or ["a"]))] = draw(VALUES)
+    return data
+
+
+@pytest.mark.fuzz
+@given(odd_catalogs(), st.sampled_from(ApiVersion))
+def test_odd_catalogs(data: dict[str, Any], version: ApiVersion) -> None:
+    document = parse_document(json.dumps(data).encode(), "catalog.json")
+    before = copy.deepcopy(document.data)
+    findings = run_rules(document.data, version)
+    assert document.data == before
+    assert run_rules(document.data, version, survey(document, version)) == findings
+    for finding in findings:
+        assert CHECKS[finding.rule].severity is finding.severity
+        assert finding.message
+        holder = document.data
+        for key in finding.path[:-1]:
+            holder = holder[key]  # a finding stands at most one step beside what is there
+        assert len(set(findings)) == len(findings)
+
+
+def many_plans(count: int, **fields: Any) -> dict[str, Any]:
+    plan = with_plan(**fields)["services"][0]["plans"][0]
+    plans = [{**plan, "id": f"{i:08X}-3B6D-4C8E-8F02-9E5D4B7A6C13", "name": f"plan-{i}"} for i in range(count)]
+    return catalog(plans=plans)
+
+
+def definitions(count: int, **schemas: Any) -> dict[str, Any]:
+    return with_parameters({"$schema": DRAFT_04, "definitions": schemas})
+
+
+GROWING = {
+    "plans": lambda n: many_plans(n),
+    "plans with faults": lambda n: many_plans(
+        n, description=" ", planUpdateable=True, maintenance_info={"version": "1"}
+    ),
+    "plans with one invalid schema": lambda n: many_plans(
+        n, schemas={"service_instance": {"create": {"parameters": {"$schema": DRAFT_04, "type": "int"}}}}
+    ),
+    "equal plans": lambda n: catalog(plans=[GOOD["services"][0]["plans"][0]] * n),
+    "unknown fields": lambda n: with_plan(**{f"unknown-{n}-{i}": i for i in range(n)}),
+    "a chain of references": lambda n: definitions(
+        n, **{f"a{i}": {"$ref": f"#/definitions/a{i + 1}"} for i in range(n)}, **{f"a{n}": {}}
+    ),
+    "a circle of references": lambda n: definitions(
+        n, **{f"a{i}": {"$ref": f"#/definitions/a{(i + 1) % n}"} for i in range(n)}
+    ),
+    "references outside": lambda n: definitions(n, **{f"a{i}": {"$ref": f"https://example.com/{i}"} for i in range(n)}),
+    "an enum of an invalid schema": lambda n: with_parameters(
+        {"$schema": DRAFT_04, "type": "int", "enum": [{"a": i} for i in range(n)]}
+    ),
+    "required of an invalid schema": lambda n: with_parameters(
+        {"$schema": DRAFT_04, "required": [{"a": i} for i in range(n)]}
+    ),
+}
+
+
+def calls(data: dict[str, Any]) -> int:
+    """How many calls of Python functions the rules take."""
+    count = 0
+
+    def counted(frame: Any, event: str, argument: Any) -> None:
+        nonlocal count
+        count += event == "call"
+
+    previous = sys.getprofile()
+    sys.setprofile(counted)
+    try:
+        run_rules(data, ApiVersion.V2_14)
+    finally:
+        sys.setprofile(previous)
+    return count
+
+
+@pytest.mark.parametrize("kind", GROWING)
+def test_cost_grows_in_line(kind: str) -> None:
+    calls(GROWING[kind](3))  # what is imported and compiled once
+    small, middle, large = (calls(GROWING[kind](n)) for n in (200, 400, 800))
+    assert large - middle <= 2.2 * (middle - small) + 1_000
+
+
+@pytest.mark.parametrize("text", ["<%", "{{", "${", "((a", "{{}}", "${}", "%s%"])
+def test_a_long_text_is_looked_through_once(text: str) -> None:
+    data = with_plan(description=text * 200_000)
+    start = time.process_time()
+    run_rules(data, ApiVersion.V2_14)
+    assert time.process_time() - start < 5  # milliseconds; a pattern that looks back takes minutes
+
+
+@pytest.mark.parametrize("levels", [50, 150, 300, 450, 1_000])
+def test_a_deep_schema_is_explained(levels: int) -> None:
+    deep = '{"properties":{"a":' * levels + '{"type":"int"}' + "}}" * levels
+    text = json.dumps(with_parameters({"$schema": DRAFT_04, "not": "here"})).replace('"here"', deep)
+    document = parse_document(text.encode(), "catalog.json")
+    assert [finding.path[-1] for finding in run_rules(document.data, ApiVersion.V2_14)] == ["type"]

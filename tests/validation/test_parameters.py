@@ -1,0 +1,143 @@
+"""References and metaschemas of parameter schemas, case by case."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jsonschema
+import pytest
+
+from osbctl.validation.metaschema import DRAFTS, faults
+from osbctl.validation.references import Nowhere, References
+from osbctl.validation.subschemas import subschemas
+
+D4 = "http://json-schema.org/draft-04/schema#"
+D7 = "http://json-schema.org/draft-07/schema#"
+D2020 = "https://json-schema.org/draft/2020-12/schema"
+ROOT = "https://example.com/root.json"
+
+
+def test_subschemas_are_where_schemas_may_stand() -> None:
+    schema = {
+        "enum": [{"not": "one"}],
+        "default": {"not": "one"},
+        "properties": {"$ref": {"items": [{"title": "a"}, [{"title": "b"}]]}, "c": True},
+        "x-unknown": {"title": "d"},
+    }
+    assert [place.path for place in subschemas(schema)] == [
+        (),
+        ("properties", "$ref"),
+        ("properties", "$ref", "items", 0),
+        ("properties", "$ref", "items", 1, 0),
+        ("x-unknown",),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("schema", "expected"),
+    [
+        ({"$ref": "#/definitions/a", "definitions": {"a": {"title": "it"}}}, {"title": "it"}),
+        ({"$ref": "#/definitions/a~1b~0c%20d", "definitions": {"a/b~c d": {"title": "it"}}}, {"title": "it"}),
+        ({"$ref": "#/allOf/1", "allOf": [{}, {"title": "it"}]}, {"title": "it"}),
+        ({"$ref": "#/allOf/2", "allOf": [{}, {}]}, Nowhere.MISSING),
+        ({"$ref": "#/allOf/" + "9" * 5_000, "allOf": [{}]}, Nowhere.MISSING),
+        ({"$ref": "#/title/a", "title": "text"}, Nowhere.MISSING),
+        ({"$ref": "#/definitions/a", "definitions": {"a": None}}, None),
+        ({"$ref": "#/definitions/b"}, Nowhere.MISSING),
+        ({"$ref": "#a"}, Nowhere.MISSING),
+        ({"$schema": D4, "$ref": "#a", "definitions": {"x": {"id": "#a"}}}, {"id": "#a"}),
+        ({"$schema": D7, "$ref": "#a", "definitions": {"x": {"$id": "#a"}}}, {"$id": "#a"}),
+        ({"$schema": D7, "$ref": "#a", "definitions": {"x": {"id": "#a"}}}, Nowhere.MISSING),
+        ({"$schema": D2020, "$ref": "#a", "$defs": {"x": {"$anchor": "a"}}}, {"$anchor": "a"}),
+        ({"$schema": D2020, "$ref": "#a", "$defs": {"x": {"$dynamicAnchor": "a"}}}, {"$dynamicAnchor": "a"}),
+        ({"$ref": "https://example.com/a"}, Nowhere.OUTSIDE),
+        ({"$ref": "file.json#/a"}, Nowhere.OUTSIDE),
+        ({"$ref": "http://["}, Nowhere.OUTSIDE),
+        ({"$id": ROOT, "$ref": f"{ROOT}#/definitions/a", "definitions": {"a": {"title": "it"}}}, {"title": "it"}),
+        ({"$id": ROOT, "$ref": "root.json#/definitions/a", "definitions": {"a": {"title": "it"}}}, {"title": "it"}),
+        ({"$id": ROOT, "$ref": "root.json#/definitions/b"}, Nowhere.MISSING),
+        ({"$id": ROOT, "$ref": "a.json", "definitions": {"a": {"$id": "a.json"}}}, {"$id": "a.json"}),
+        ({"$id": ROOT, "$ref": "a.json#/x", "definitions": {"a": {"$id": "a.json"}}}, Nowhere.MISSING),
+        ({"$id": "urn:a", "$ref": "urn:b", "definitions": {"b": {"$id": "urn:b"}}}, {"$id": "urn:b"}),
+    ],
+)
+def test_target(schema: dict[str, Any], expected: Any) -> None:
+    references = References(schema)
+    assert [references.target(place) for place in references.all] == [expected]
+
+
+def test_the_whole_schema_is_the_target_of_an_empty_reference() -> None:
+    schema = {"properties": {"a": {"$ref": "#"}, "b": {"$ref": ""}}}
+    references = References(schema)
+    assert [references.target(place) is schema for place in references.all] == [True, True]
+
+
+def test_a_pointer_starts_at_the_schema_with_an_id_around_it() -> None:
+    inner = {"$id": "https://example.com/a", "$ref": "#/$defs/b", "$defs": {"b": {"title": "it"}}}
+    references = References({"$schema": D2020, "properties": {"a": inner}, "$defs": {"b": {"title": "not this"}}})
+    assert [references.target(place) for place in references.all] == [{"title": "it"}]
+
+
+@pytest.mark.parametrize(
+    ("schema", "expected"),
+    [
+        ({"$ref": "#"}, [()]),
+        ({"properties": {"a": {"$ref": "#"}}}, []),
+        ({"items": {"$ref": "#"}}, []),
+        ({"allOf": [{"$ref": "#"}]}, [("allOf", 0)]),
+        ({"if": {"not": {"$ref": "#"}}}, [("if", "not")]),
+        ({"definitions": {"a": {"$ref": "#/definitions/b"}, "b": {"$ref": "#/definitions/a"}}}, [("definitions", "a")]),
+        (
+            {"oneOf": [{"$ref": "#/definitions/a"}], "definitions": {"a": {"$ref": "#/definitions/a"}}},
+            [("definitions", "a")],
+        ),
+        (
+            {"definitions": {"a": {"$ref": "#/definitions/a"}, "b": {"$ref": "#/definitions/b"}}},
+            [("definitions", "a"), ("definitions", "b")],
+        ),
+        ({"definitions": {"a": {"$ref": "#/definitions/b"}, "b": {"$ref": "#/definitions/c"}, "c": {}}}, []),
+        ({"anyOf": [{"$ref": "#/definitions/a"}, {"$ref": "#/definitions/a"}], "definitions": {"a": {}}}, []),
+        ({"$schema": D7, "$ref": "#a", "definitions": {"a": {"$id": "#a"}}}, []),
+    ],
+)
+def test_loops(schema: dict[str, Any], expected: list[tuple[str | int, ...]]) -> None:
+    assert [place.path for place in References(schema).loops()] == expected
+
+
+VALUES: list[Any] = [[], [1, 1], [1, 1.0], [1, True], ["a", "a"], [{}, {}], ["object"], {}, True, 1, -1, "nope", None]
+VALUES += [{"a": []}, {"a": ["b", "b"]}, {"a": {"enum": []}}, {"a": {"enum": [[1], [1]]}}, [{"type": "int"}]]
+KEYWORDS = "enum required type properties items allOf dependencies definitions minimum maxLength exclusiveMinimum"
+KEYWORDS += " patternProperties not uniqueItems title const additionalProperties prefixItems $defs extends $ref"
+
+
+@pytest.mark.parametrize("dialect", DRAFTS)
+def test_no_fault_is_told_or_missed_against_jsonschema(dialect: str) -> None:
+    draft = getattr(jsonschema, DRAFTS[dialect])
+    authority = draft(draft.META_SCHEMA)
+    differing = []
+    for keyword in KEYWORDS.split():
+        for value in VALUES:
+            schema = {"$schema": dialect, keyword: value}
+            wanted = [tuple(error.absolute_path) for error in authority.iter_errors(schema)]
+            if [path for path, _ in faults(schema, DRAFTS[dialect])] != wanted:
+                differing.append((keyword, value))
+    assert differing == []
+
+
+@pytest.mark.parametrize("draft", ["draft-03", "draft-04"])
+@pytest.mark.parametrize(
+    ("items", "expected"),
+    [
+        ([{"a": i} for i in range(500)], []),
+        ([*range(500), {}], []),
+        ([*range(500), 0.0], [("properties", "b", "enum")]),
+        ([*range(500), False], []),
+        ([*({"a": [i, {}]} for i in range(500)), {"a": [7.0, {}]}], [("properties", "b", "enum")]),
+    ],
+)
+def test_a_long_enum(draft: str, items: list[Any], expected: list[Any]) -> None:
+    dialect = f"http://json-schema.org/{draft}/schema"
+    schema = {"$schema": dialect, "properties": {"b": {"enum": items}}}
+    assert [path for path, _ in faults(schema, DRAFTS[dialect])] == expected
+    schema["title"] = 1
+    assert [path for path, _ in faults(schema, DRAFTS[dialect])] == [("title",), *expected]
