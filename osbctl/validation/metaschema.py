@@ -11,6 +11,8 @@ from osbctl.validation.subschemas import subschemas
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from jsonschema.exceptions import ValidationError
+
     from osbctl.findings import Path
 
 DRAFTS = {
@@ -38,18 +40,25 @@ def faults(schema: dict[str, Any], validator: str) -> Iterator[tuple[Path, str]]
     """Where and why `schema` is not valid; `validator` is a value of `DRAFTS`. Nothing where it is valid."""
     if _is_valid(schema, validator):
         return
-    import jsonschema
-
     from osbctl.validation.explain import sentence
 
-    allow_depth(MAX_DEPTH)  # jsonschema needs three frames a level, and a reader may have needed none
-    draft = getattr(jsonschema, validator)
-    for error in draft(draft.META_SCHEMA).iter_errors(_shortened(schema)):
-        yield tuple(error.absolute_path), sentence(error, "the schema")
+    # From 2019-09 on a metaschema has several parts, and each says the same of a wrong type.
+    yield from dict.fromkeys((tuple(e.absolute_path), sentence(e, "the schema")) for e in _errors(schema, validator))
     for place in subschemas(schema) if validator in _UNIQUE_ENUM else ():
         items = place.value.get("enum")
         if isinstance(items, list) and len(items) > _LONG and _repeats(items):
             yield (*place.path, "enum"), "enum holds an item twice"
+
+
+def _errors(schema: dict[str, Any], validator: str) -> list[ValidationError]:
+    import jsonschema
+
+    draft = getattr(jsonschema, validator)
+    try:
+        return list(draft(draft.META_SCHEMA).iter_errors(_shortened(schema)))
+    except RecursionError:  # it needs three frames a level where a reader needs none
+        allow_depth(MAX_DEPTH)
+        return list(draft(draft.META_SCHEMA).iter_errors(_shortened(schema)))
 
 
 def _is_valid(schema: dict[str, Any], validator: str) -> bool:

@@ -119,7 +119,9 @@ def test_no_fault_is_told_or_missed_against_jsonschema(dialect: str) -> None:
         for value in VALUES:
             schema = {"$schema": dialect, keyword: value}
             wanted = [tuple(error.absolute_path) for error in authority.iter_errors(schema)]
-            if [path for path, _ in faults(schema, DRAFTS[dialect])] != wanted:
+            told = list(faults(schema, DRAFTS[dialect]))
+            assert len(set(told)) == len(told)
+            if {path for path, _ in told} != set(wanted):
                 differing.append((keyword, value))
     assert differing == []
 
