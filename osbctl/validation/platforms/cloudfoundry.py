@@ -327,7 +327,7 @@ class _Plan:
 
     def _maintenance_info(self, fields: _Fields, info: Any) -> None:
         path = (*self.path, "maintenance_info")
-        is_hash = fields.hash("Maintenance info", info, path)
+        fields.hash("Maintenance info", info, path)
         if not isinstance(info, dict | str):
             raise _CrashAt(path, "Cloud Foundry crashes on a maintenance_info that is neither object nor string")
         version = ruby.at(info, "version")
@@ -337,14 +337,9 @@ class _Plan:
             fields.errors.add("maintenance-info", (*path, "version"), told)
         description = ruby.at(info, "description")
         fields.string("Maintenance info description", description, (*path, "description"), required=False)
-        if is_hash:
-            self._maintenance_info_whole(fields, info, path)
+        self._maintenance_info_whole(fields, info, path)
 
     def _maintenance_info_whole(self, fields: _Fields, info: Any, path: Path) -> None:
-        unknown = [key for key in info if key not in ("version", "description")]
-        if unknown:
-            told = f"Maintenance info contains invalid key(s): {', '.join(unknown)}"
-            fields.errors.add("maintenance-info", (*path, unknown[0]), told)
         length = ruby.json_length(info)
         if length > MAX_MAINTENANCE_INFO:
             told = (
@@ -352,17 +347,30 @@ class _Plan:
                 f"but serializes to {length} characters"
             )
             fields.errors.add("maintenance-info", path, told)
+        unknown = [key for key in info if key not in ("version", "description")] if isinstance(info, dict) else []
+        if unknown:
+            told = f"Maintenance info contains invalid key(s): {', '.join(unknown)}"
+            fields.errors.add("maintenance-info", (*path, unknown[0]), told)
 
     def _schemas_fields(self, fields: _Fields, schemas: Any) -> None:
+        """The shape of `schemas` first; only where that is right, the parameter schemas in it."""
         path = (*self.path, "schemas")
         if not fields.hash("Plan schemas", schemas, path):
             return
         errors = _Errors("Schemas")
-        for outer, inners in (("service_instance", ("create", "update")), ("service_binding", ("create",))):
-            self._level(_Fields(errors), schemas, (outer,), path, inners)
+        found = [
+            parameters
+            for outer, inners in (("service_instance", ("create", "update")), ("service_binding", ("create",)))
+            for parameters in self._level(_Fields(errors), schemas, (outer,), path, inners)
+        ]
+        if not errors.any():
+            for schema, label, here in found:
+                self._parameters(_Fields(errors), schema, label, here)
         fields.errors.nest(errors)
 
-    def _level(self, fields: _Fields, holder: Any, keys: Path, path: Path, inners: tuple[str, ...]) -> None:
+    def _level(
+        self, fields: _Fields, holder: Any, keys: Path, path: Path, inners: tuple[str, ...]
+    ) -> Iterator[tuple[Any, str, Path]]:
         """One level of the schemas: `service_instance`, `create`, `parameters`; null and false count as absent."""
         value: Any = holder.get(str(keys[-1]))
         here = (*path, keys[-1])
@@ -370,9 +378,10 @@ class _Plan:
         if not ruby.truthy(value) or not fields.hash(f"Schemas {label}", value, here):
             return
         for inner in inners:
-            self._level(fields, value, (*keys, inner), here, () if inner == "parameters" else ("parameters",))
+            below = () if inner == "parameters" else ("parameters",)
+            yield from self._level(fields, value, (*keys, inner), here, below)
         if keys[-1] == "parameters":
-            self._parameters(fields, value, label, here)
+            yield value, label, here
 
     def _parameters(self, fields: _Fields, schema: Any, label: str, path: Path) -> None:
         try:

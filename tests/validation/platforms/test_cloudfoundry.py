@@ -80,8 +80,12 @@ def test_accepts(data: dict[str, Any]) -> None:
         (plan(maintenance_info={"version": "1.0.0", "description": "x" * 2_000}), [
             "Maintenance info must serialize to 2000 characters or fewer in JSON, but serializes to 2036 characters"
         ]),
+        (plan(maintenance_info={"version": "1.0.0", "x": "x" * 2_000}), [
+            "Maintenance info must serialize to 2000 characters or fewer in JSON, but serializes to 2026 characters",
+            "Maintenance info contains invalid key(s): x",
+        ]),
         (plan(schemas=1), ["Plan schemas must be a hash, but has value 1"]),
-        (plan(schemas={"service_binding": {"create": 1}}), [
+        (plan(schemas={"service_instance": {"create": {"parameters": {}}}, "service_binding": {"create": 1}}), [
             "Schemas service_binding.create must be a hash, but has value 1"
         ]),
     ],
