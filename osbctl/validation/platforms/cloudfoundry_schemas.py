@@ -27,8 +27,6 @@ _DIALECTS = {
 _NAMELESS = "schema"
 """The address of a schema without an `id`; to the library it is made of the content, and so is nobody else's."""
 _LOADED = "http://json-schema.org/draft-04/schema"
-_DEPTH = 200
-"""Deeper chains of references than this are loops."""
 
 
 class Fault(NamedTuple):
@@ -119,12 +117,13 @@ class _Library:
 
     def __init__(self, schema: dict[str, Any], loaded: dict[str, dict[str, Any]]) -> None:
         self._loaded = loaded
+        self._active: set[tuple[int, str, int]] = set()
         self._root = self._made(schema, uris.parse(_NAMELESS), 4, ())
         self._add(self._root)
 
     def run(self) -> None:
         self._visit(self._root)
-        self._validate(self._root, 0)
+        self._validate(self._root)
 
     def _made(self, value: dict[str, Any], uri: Uri, draft: int, path: Path) -> _Schema:
         own = value.get("id")
@@ -180,22 +179,30 @@ class _Library:
             f"No external references are allowed: Read of {_place(uri)} refused",
         )
 
-    def _validate(self, schema: _Schema, depth: int) -> None:
-        """Validate `{}`: what a keyword says of it ends the run, or leads on into other schemas."""
-        if depth > _DEPTH:
-            raise Crash
-        for keyword in schema.value:
-            if keyword in _KEYWORDS[schema.draft]:
-                self._keyword(schema, keyword, schema.value[keyword], depth + 1)
+    def _validate(self, schema: _Schema) -> None:
+        """Validate `{}`: what a keyword says of it ends the run, or leads on into other schemas.
 
-    def _keyword(self, schema: _Schema, keyword: str, value: Any, depth: int) -> None:
+        The instance never changes, so that a schema that leads back to itself has no end.
+        """
+        state = (id(schema.value), str(schema.uri), schema.draft)
+        if state in self._active:
+            raise Crash
+        self._active.add(state)
+        try:
+            for keyword in schema.value:
+                if keyword in _KEYWORDS[schema.draft]:
+                    self._keyword(schema, keyword, schema.value[keyword])
+        finally:
+            self._active.remove(state)
+
+    def _keyword(self, schema: _Schema, keyword: str, value: Any) -> None:
         if keyword == "$ref":
-            self._validate(self._referenced(schema), depth)
+            self._validate(self._referenced(schema))
         elif keyword == "not":
-            if self._holds(schema, value, (keyword,), depth):
+            if self._holds(schema, value, (keyword,)):
                 raise _Invalid
         elif keyword in ("allOf", "anyOf", "oneOf"):
-            self._choice(schema, keyword, value, depth)
+            self._choice(schema, keyword, value)
         elif keyword in ("patternProperties", "additionalProperties"):
             self._patterns(schema, keyword)
         elif not _accepts_empty_object(keyword, value, schema.draft):
@@ -210,18 +217,18 @@ class _Library:
                 path = (*schema.path, "patternProperties", pattern)
                 raise _Refused("cloudfoundry-schema-pattern", path, fault)
 
-    def _choice(self, schema: _Schema, keyword: str, choices: list[Any], depth: int) -> None:
+    def _choice(self, schema: _Schema, keyword: str, choices: list[Any]) -> None:
         good = 0
         for index, choice in enumerate(choices):
-            good += self._holds(schema, choice, (keyword, index), depth)
+            good += self._holds(schema, choice, (keyword, index))
             if good and keyword == "anyOf":
                 return
         if good != {"allOf": len(choices), "oneOf": 1}.get(keyword):
             raise _Invalid
 
-    def _holds(self, schema: _Schema, value: dict[str, Any], path: Path, depth: int) -> bool:
+    def _holds(self, schema: _Schema, value: dict[str, Any], path: Path) -> bool:
         try:
-            self._validate(self._made(value, schema.uri, schema.draft, (*schema.path, *path)), depth)
+            self._validate(self._made(value, schema.uri, schema.draft, (*schema.path, *path)))
         except _Invalid:
             return False
         return True

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from osbctl.sources.limits import allow_depth
 from osbctl.validation.platforms.cloudfoundry_schemas import Crash, SchemaJudge
 
 D3, D4, D6, D7 = (f"http://json-schema.org/draft-0{n}/schema#" for n in (3, 4, 6, 7))
@@ -76,6 +77,16 @@ def test_a_loop_crashes_it(schema: dict[str, Any]) -> None:
     for _ in range(2):
         with pytest.raises(Crash):
             judge.faults(schema)
+
+
+def test_what_is_deep_is_no_loop() -> None:
+    schema: dict[str, Any] = {"type": "object"}
+    allow_depth(1_000)
+    for _ in range(500):
+        schema = {"allOf": [schema]}
+    assert faults({"$schema": D4, **schema}) == []
+    twice = [{"$ref": "#/definitions/a"}, {"$ref": "#/definitions/a"}]
+    assert faults({"$schema": D4, "allOf": twice, "definitions": {"a": {}}}) == []
 
 
 def test_what_one_schema_loads_the_next_one_has() -> None:
