@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from osbctl.findings import VerdictKind
 from osbctl.validation.platforms import Outcome, Refusal, ruby
-from osbctl.validation.platforms.cloudfoundry_schemas import Crash, SchemaJudge
+from osbctl.validation.platforms.cloudfoundry_library import Crash
+from osbctl.validation.platforms.cloudfoundry_schemas import SchemaJudge
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,56 +1,22 @@
 """What Cloud Foundry says of one parameter schema (`lib/services/service_brokers/v2/schema.rb`).
 
 Its size first, then `$schema`, then the draft-04 metaschema whatever `$schema` says; a schema that
-passes is put to work on `{}`, and what that brings up is told: references that lead outside or nowhere, dialects
-that the library does not know. A loop of references exhausts its stack.
+passes is put to work on `{}`, and what that brings up is told. A loop of references exhausts its stack.
 """
 
 from __future__ import annotations
 
 import json
-import posixpath
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from osbctl.validation.platforms import draft4, ruby, uris
+from osbctl.validation.platforms import draft4, ruby
+from osbctl.validation.platforms.cloudfoundry_library import NAMELESS, Crash, Fault, Invalid, Library, Refused
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from osbctl.findings import Path
-    from osbctl.validation.platforms.uris import Uri
-
 MAX_CHARACTERS = 65_536
 _METASCHEMA = "Must conform to JSON Schema Draft 04 (experimental support for later versions): "
-_DIALECTS = {
-    f"http://json-schema.org/draft-0{n}/{kind}": n for n in (1, 2, 3, 4, 6) for kind in ("schema", "hyper-schema")
-}
-_NAMELESS = "schema"
-"""The address of a schema without an `id`; to the library it is made of the content, and so is nobody else's."""
-_LOADED = "http://json-schema.org/draft-04/schema"
-
-
-class Fault(NamedTuple):
-    """One line of the platform about a schema: the rule, the place inside of the schema, its words."""
-
-    rule: str
-    path: Path
-    message: str
-
-
-class Crash(Exception):  # noqa: N818  # the platform's, not ours
-    """The platform ends in an exception instead of an answer."""
-
-
-class _Refused(Exception):  # noqa: N818  # an answer, not an error
-    """The library stops at this fault."""
-
-    def __init__(self, rule: str, path: Path, message: str) -> None:
-        super().__init__(message)
-        self.fault = Fault(rule, path, message)
-
-
-class _Invalid(Exception):  # noqa: N818  # `{}` is not valid under the schema: of no interest
-    """The library's ValidationError."""
 
 
 class SchemaJudge:
@@ -76,7 +42,7 @@ class SchemaJudge:
                 self._known[text] = tuple(_faults(schema, text, self._loaded))
             except (Crash, RecursionError):
                 self._known[text] = None
-            self._loaded.pop(_NAMELESS, None)
+            self._loaded.pop(NAMELESS, None)
         known = self._known[text]
         if known is None:
             raise Crash
@@ -96,216 +62,8 @@ def _faults(schema: dict[str, Any], text: str, loaded: dict[str, dict[str, Any]]
     if wrong:
         return
     try:
-        _Library(schema, loaded).run()
-    except _Refused as refused:
+        Library(schema, loaded).run()
+    except Refused as refused:
         yield refused.fault
-    except _Invalid:
+    except Invalid:
         pass
-
-
-class _Schema(NamedTuple):
-    """A schema as the library holds it: its own address, and the draft that it applies."""
-
-    value: dict[str, Any]
-    uri: Uri
-    draft: int
-    path: Path
-
-
-class _Library:
-    """The library at work: it visits all subschemas, then validates `{}`."""
-
-    def __init__(self, schema: dict[str, Any], loaded: dict[str, dict[str, Any]]) -> None:
-        self._loaded = loaded
-        self._active: set[tuple[int, str, int]] = set()
-        self._root = self._made(schema, uris.parse(_NAMELESS), 4, ())
-        self._add(self._root)
-
-    def run(self) -> None:
-        self._visit(self._root)
-        self._validate(self._root)
-
-    def _made(self, value: dict[str, Any], uri: Uri, draft: int, path: Path) -> _Schema:
-        own = value.get("id")
-        if isinstance(own, str):
-            parsed = uris.parse(own)
-            uri = parsed if parsed.scheme else uris.joined(uri, parsed.path)
-        dialect = value.get("$schema")
-        if ruby.truthy(dialect):
-            draft = self._draft(dialect, (*path, "$schema"))
-        return _Schema(value, uri._replace(fragment=None), draft, path)
-
-    def _draft(self, dialect: Any, path: Path) -> int:
-        uri = self._parsed(dialect, path)
-        draft = _DIALECTS.get(f"{uri.scheme or ''}://{uri.host}{uri.path}")
-        if draft is None:
-            raise _Refused("cloudfoundry-schema-dialect", path, "Custom meta schemas are not supported.")
-        return draft
-
-    def _parsed(self, text: Any, path: Path) -> Uri:
-        if not isinstance(text, str):
-            told = f"Can't convert {ruby.class_name(text)} into String."
-            raise _Refused("cloudfoundry-schema-reference", path, told)
-        return uris.parse(text)
-
-    def _add(self, schema: _Schema) -> None:
-        self._loaded.setdefault(str(schema.uri), schema.value)
-
-    def _visit(self, schema: _Schema) -> None:
-        value = schema.value
-        if ruby.truthy(value.get("$ref")):
-            self._load(schema, "$ref")
-        if isinstance(value.get("extends"), str):
-            self._load(schema, "extends")
-        for path, inner in _subschemas(value):
-            if isinstance(inner, dict):
-                below = self._made(inner, schema.uri, schema.draft, (*schema.path, *path))
-                if ruby.truthy(inner.get("id")):
-                    self._add(below)
-                self._visit(below)
-
-    def _load(self, schema: _Schema, keyword: str) -> None:
-        path = (*schema.path, keyword)
-        uri = self._parsed(schema.value[keyword], path)
-        if uri.fragment:
-            uri = uri._replace(fragment="")
-        if uri.scheme is None:
-            uri = uris.joined(schema.uri, uri.path)
-        if str(uri._replace(fragment=None)) in (*self._loaded, _LOADED):
-            return
-        raise _Refused(
-            "cloudfoundry-schema-reference",
-            path,
-            f"No external references are allowed: Read of {_place(uri)} refused",
-        )
-
-    def _validate(self, schema: _Schema) -> None:
-        """Validate `{}`: what a keyword says of it ends the run, or leads on into other schemas.
-
-        The instance never changes, so that a schema that leads back to itself has no end.
-        """
-        state = (id(schema.value), str(schema.uri), schema.draft)
-        if state in self._active:
-            raise Crash
-        self._active.add(state)
-        try:
-            for keyword in schema.value:
-                if keyword in _KEYWORDS[schema.draft]:
-                    self._keyword(schema, keyword, schema.value[keyword])
-        finally:
-            self._active.remove(state)
-
-    def _keyword(self, schema: _Schema, keyword: str, value: Any) -> None:
-        if keyword == "$ref":
-            self._validate(self._referenced(schema))
-        elif keyword == "not":
-            if self._holds(schema, value, (keyword,)):
-                raise _Invalid
-        elif keyword in ("allOf", "anyOf", "oneOf"):
-            self._choice(schema, keyword, value)
-        elif keyword in ("patternProperties", "additionalProperties"):
-            self._patterns(schema, keyword)
-        elif not _accepts_empty_object(keyword, value, schema.draft):
-            raise _Invalid
-
-    def _patterns(self, schema: _Schema, keyword: str) -> None:
-        """Both keywords compile the patterns, though `{}` has no property to match."""
-        if keyword == "additionalProperties" and schema.value.get("type") not in (None, "object"):
-            return
-        for pattern in schema.value.get("patternProperties") or ():
-            if fault := ruby.pattern_fault(pattern):
-                path = (*schema.path, "patternProperties", pattern)
-                raise _Refused("cloudfoundry-schema-pattern", path, fault)
-
-    def _choice(self, schema: _Schema, keyword: str, choices: list[Any]) -> None:
-        good = 0
-        for index, choice in enumerate(choices):
-            good += self._holds(schema, choice, (keyword, index))
-            if good and keyword == "anyOf":
-                return
-        if good != {"allOf": len(choices), "oneOf": 1}.get(keyword):
-            raise _Invalid
-
-    def _holds(self, schema: _Schema, value: dict[str, Any], path: Path) -> bool:
-        try:
-            self._validate(self._made(value, schema.uri, schema.draft, (*schema.path, *path)))
-        except _Invalid:
-            return False
-        return True
-
-    def _referenced(self, schema: _Schema) -> _Schema:
-        path = (*schema.path, "$ref")
-        reference = self._parsed(schema.value["$ref"], path)
-        uri = reference if reference.scheme else uris.joined(schema.uri, reference.path)
-        target: Any = self._loaded.get(str(uri._replace(fragment=None)))
-        if target is None:
-            raise _Invalid
-        for step in filter(None, uris.unescaped(reference.fragment or "").split("/")):
-            if not isinstance(target, dict | list | str):
-                raise _Refused("cloudfoundry-schema-reference", path, ruby.not_a_hash(target))
-            target = _stepped(target, step.replace("~0", "~").replace("~1", "/"))
-            if target is None:
-                # The library raises the same exception for this as for a dialect that it does not know.
-                raise _Refused("cloudfoundry-schema-reference", path, "Custom meta schemas are not supported.")
-        if not isinstance(target, dict):
-            raise _Refused("cloudfoundry-schema-reference", path, ruby.not_a_hash(target))
-        return self._made(target, uri, schema.draft, path)
-
-
-def _stepped(target: Any, step: str) -> Any:
-    if isinstance(target, list):
-        index = ruby.to_i(step)
-        return target[index] if -len(target) <= index < len(target) else None
-    return ruby.at(target, step)
-
-
-def _place(uri: Uri) -> str:
-    if uri.scheme in (None, "file"):
-        return f"file at {posixpath.normpath('/' + uri.path.lstrip('/'))}"
-    return f"URI at {uri}"
-
-
-def _subschemas(value: dict[str, Any]) -> Iterator[tuple[Path, Any]]:
-    """What the library takes for schemas in a schema, in its order. It never looks into `not`."""
-    for key in ("extends", "type", "disallow"):
-        if isinstance(value.get(key), list):
-            yield from (((key, index), item) for index, item in enumerate(value[key]))
-    for key in ("definitions", "properties", "patternProperties"):
-        if isinstance(value.get(key), dict):
-            yield from (((key, name), item) for name, item in value[key].items())
-    for key in ("additionalProperties", "additionalItems", "dependencies", "extends"):
-        yield (key,), value.get(key)
-    for key in ("allOf", "anyOf", "oneOf", "not"):
-        if isinstance(value.get(key), list):
-            yield from (((key, index), item) for index, item in enumerate(value[key]))
-    items = value.get("items")
-    if isinstance(items, list):
-        yield from ((("items", index), item) for index, item in enumerate(items))
-    else:
-        yield ("items",), items
-
-
-_OLD = frozenset(("type", "enum", "properties", "additionalProperties"))
-_DRAFT_3 = _OLD | {"$ref", "patternProperties"}
-_DRAFT_4 = _DRAFT_3 | {"allOf", "anyOf", "oneOf", "not", "required", "minProperties"}
-_KEYWORDS = {1: _OLD, 2: _OLD, 3: _DRAFT_3, 4: _DRAFT_4, 6: _DRAFT_4 | {"const"}}
-"""The keywords of each draft that have something to say of `{}`."""
-
-
-def _accepts_empty_object(keyword: str, value: Any, draft: int) -> bool:
-    if keyword == "type":
-        return "object" in (value if isinstance(value, list) else [value])
-    if keyword == "enum":
-        return {} in value
-    if keyword == "const":
-        return bool(value == {})
-    if keyword == "properties":
-        return not any(_wanted(inner, draft) for inner in value.values())
-    return not value  # required and minProperties
-
-
-def _wanted(inner: Any, draft: int) -> bool:
-    """Whether a property must be there: unless it is optional in drafts 1 and 2, if it says so in draft 3."""
-    if draft < 3:
-        return not ruby.truthy(inner.get("optional"))
-    return bool(inner.get("required"))

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from osbctl.sources.limits import allow_depth
-from osbctl.validation.platforms.cloudfoundry_schemas import Crash, SchemaJudge
+from osbctl.validation.platforms.cloudfoundry_library import Crash
+from osbctl.validation.platforms.cloudfoundry_schemas import SchemaJudge
 
 D3, D4, D6, D7 = (f"http://json-schema.org/draft-0{n}/schema#" for n in (3, 4, 6, 7))
 CUSTOM = "Custom meta schemas are not supported."
@@ -87,6 +88,12 @@ def test_what_is_deep_is_no_loop() -> None:
     assert faults({"$schema": D4, **schema}) == []
     twice = [{"$ref": "#/definitions/a"}, {"$ref": "#/definitions/a"}]
     assert faults({"$schema": D4, "allOf": twice, "definitions": {"a": {}}}) == []
+
+
+def test_references_that_multiply_are_followed_once() -> None:
+    definitions = {f"a{n}": {"allOf": [{"$ref": f"#/definitions/a{n + 1}"}] * 2} for n in range(60)}
+    schema = {"$schema": D4, "$ref": "#/definitions/a0", "definitions": {**definitions, "a60": {}}}
+    assert faults(schema) == []
 
 
 def test_what_one_schema_loads_the_next_one_has() -> None:
