@@ -10,6 +10,8 @@ import re
 from decimal import Decimal
 from typing import Any
 
+from osbctl.validation import patterns
+
 _ESCAPES = {
     '"': '\\"',
     "\\": "\\\\",
@@ -108,14 +110,9 @@ def to_i(text: str) -> int:
 
 def pattern_fault(pattern: str) -> str:
     """What `Regexp.new` says of a broken pattern; empty where it takes it, as far as Python can tell."""
-    try:
-        re.compile(pattern)
-    except re.error as error:
-        told = next((told for words, told in _PATTERN_FAULTS.items() if error.msg.startswith(words)), "")
-        return f"{told}: /{pattern}/" if told else ""
-    except (RecursionError, OverflowError):
-        pass
-    return ""
+    fault = patterns.fault(pattern)
+    told = next((told for words, told in _PATTERN_FAULTS.items() if fault.startswith(words)), "")
+    return f"{told}: /{pattern}/" if told else ""
 
 
 def at(value: Any, key: str) -> Any:

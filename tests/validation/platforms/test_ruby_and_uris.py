@@ -87,6 +87,7 @@ def test_to_i(text: str, number: int) -> None:
         ("\\", "too short escape sequence: /\\/"),
         ("^[a-z]+$", ""),
         (r"\p{Alpha}\z", ""),
+        ("[[:alpha:]--]", ""),
         ("(?<name>a)", ""),
     ],
 )
