@@ -155,6 +155,10 @@ class Library:
         return True
 
     def _keyword(self, schema: _Schema, keyword: str, value: Any) -> None:
+        shape = _SHAPES.get(keyword)
+        if shape and not isinstance(value, shape):  # the metaschema has not seen all that a `$ref` may lead to
+            told = f"undefined method `each' for {ruby.receiver(value)}"
+            raise Refused("cloudfoundry-schema-reference", (*schema.path, keyword), told)
         if keyword == "$ref":
             self._validate(self._referenced(schema))
         elif keyword == "not":
@@ -171,7 +175,8 @@ class Library:
         """Both keywords compile the patterns, though `{}` has no property to match."""
         if keyword == "additionalProperties" and schema.value.get("type") not in (None, "object"):
             return
-        for pattern in schema.value.get("patternProperties") or ():
+        patterns = schema.value.get("patternProperties")
+        for pattern in patterns if isinstance(patterns, dict) else ():
             if fault := ruby.pattern_fault(pattern):
                 path = (*schema.path, "patternProperties", pattern)
                 raise Refused("cloudfoundry-schema-pattern", path, fault)
@@ -185,7 +190,9 @@ class Library:
         if good != {"allOf": len(choices), "oneOf": 1}.get(keyword):
             raise Invalid
 
-    def _holds(self, schema: _Schema, value: dict[str, Any], path: Path) -> bool:
+    def _holds(self, schema: _Schema, value: Any, path: Path) -> bool:
+        if not isinstance(value, dict):
+            raise Refused("cloudfoundry-schema-reference", (*schema.path, *path), ruby.not_a_hash(value))
         try:
             self._validate(self._made(value, schema.uri, schema.draft, (*schema.path, *path)))
         except Invalid:
@@ -246,9 +253,14 @@ def _subschemas(value: dict[str, Any]) -> Iterator[tuple[Path, Any]]:
 
 _OLD = frozenset(("type", "enum", "properties", "additionalProperties"))
 _DRAFT_3 = _OLD | {"$ref", "patternProperties"}
-_DRAFT_4 = _DRAFT_3 | {"allOf", "anyOf", "oneOf", "not", "required", "minProperties"}
+_DRAFT_4 = (_DRAFT_3 - {"properties"}) | {"allOf", "anyOf", "oneOf", "not", "required", "minProperties"}
 _KEYWORDS = {1: _OLD, 2: _OLD, 3: _DRAFT_3, 4: _DRAFT_4, 6: _DRAFT_4 | {"const"}}
 """The keywords of each draft that have something to say of `{}`."""
+
+_SHAPES: dict[str, type] = {
+    **dict.fromkeys(("properties", "patternProperties"), dict),
+    **dict.fromkeys(("allOf", "anyOf", "oneOf", "enum", "required"), list),
+}
 
 
 def _accepts_empty_object(keyword: str, value: Any, draft: int) -> bool:
@@ -265,6 +277,8 @@ def _accepts_empty_object(keyword: str, value: Any, draft: int) -> bool:
 
 def _wanted(inner: Any, draft: int) -> bool:
     """Whether a property must be there: unless it is optional in drafts 1 and 2, if it says so in draft 3."""
+    if not isinstance(inner, dict):
+        return draft < 3
     if draft < 3:
         return not ruby.truthy(inner.get("optional"))
     return bool(inner.get("required"))

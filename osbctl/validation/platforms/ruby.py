@@ -122,13 +122,18 @@ def at(value: Any, key: str) -> Any:
     return value.get(key)
 
 
+def receiver(value: Any) -> str:
+    """How an error calls the value that lacks a method."""
+    if value is None or isinstance(value, bool):
+        return inspect(value)
+    return f"an instance of {'String' if isinstance(value, str) else class_name(value)}"
+
+
 def not_a_hash(value: Any) -> str:
     """What Ruby says where `value` is taken for the Hash of a schema, and is none."""
     if type(value) in (list, int):
         return "no implicit conversion of String into Integer"
-    if isinstance(value, str):
-        return "undefined method `each' for an instance of String"
-    return f"undefined method `[]' for {'an instance of BigDecimal' if type(value) is float else inspect(value)}"
+    return f"undefined method `{'each' if isinstance(value, str) else '[]'}' for {receiver(value)}"
 
 
 def _key(value: Any, number: Any) -> Any:

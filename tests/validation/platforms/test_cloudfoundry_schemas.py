@@ -5,12 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from osbctl.sources.limits import allow_depth
 from osbctl.validation.platforms.cloudfoundry_library import Crash
 from osbctl.validation.platforms.cloudfoundry_schemas import SchemaJudge
 
 D3, D4, D6, D7 = (f"http://json-schema.org/draft-0{n}/schema#" for n in (3, 4, 6, 7))
+KEYWORDS = [
+    *("$ref", "$schema", "id", "foo", "type", "enum", "const", "not", "allOf", "anyOf", "oneOf", "required", "extends"),
+    *("properties", "patternProperties", "additionalProperties", "dependencies", "items", "definitions", "disallow"),
+]
 CUSTOM = "Custom meta schemas are not supported."
 
 
@@ -51,6 +57,8 @@ def test_accepts(schema: dict[str, Any]) -> None:
         ({"$schema": D4, "foo": "x", "$ref": "#/foo"}, "undefined method `each' for an instance of String"),
         ({"$schema": D4, "foo": True, "$ref": "#/foo"}, "undefined method `[]' for true"),
         ({"$schema": D4, "foo": 0.5, "$ref": "#/foo"}, "undefined method `[]' for an instance of BigDecimal"),
+        ({"$schema": D4, "foo": {"enum": 5}, "$ref": "#/foo"}, "undefined method `each' for an instance of Int"),
+        ({"$schema": D4, "foo": {"not": None}, "$ref": "#/foo"}, "undefined method `[]' for nil"),
         ({"$schema": D4, "$ref": "size.json"}, "No external references are allowed: Read of file at /size.json"),
         ({"$schema": D4, "extends": "http://x.com/y"}, "No external references are allowed: Read of URI at http://x.c"),
         ({"$schema": D4, "patternProperties": {"(": {}}}, "end pattern with unmatched parenthesis: /(/"),
@@ -78,6 +86,29 @@ def test_a_loop_crashes_it(schema: dict[str, Any]) -> None:
     for _ in range(2):
         with pytest.raises(Crash):
             judge.faults(schema)
+
+
+SCHEMA = st.recursive(
+    st.sampled_from([None, True, False, 0, 1.5, "a", "#", "#/foo", "(", D3, D4, D6, D7, "http://x.com/y", [], {}]),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(KEYWORDS), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=500)
+@given(st.sampled_from([D3, D4, D6]), SCHEMA, st.dictionaries(st.sampled_from(KEYWORDS), SCHEMA, max_size=3))
+def test_nothing_breaks_the_judge(dialect: str, foo: Any, more: dict[str, Any]) -> None:
+    try:
+        told = faults({"foo": foo, "$ref": "#/foo", **more, "$schema": dialect})
+    except Crash:
+        return
+    assert all(told)
+
+
+def test_a_required_property_of_a_property_is_not_required() -> None:
+    schema = {"$schema": D4, "properties": {"a": {"required": ["b"]}}, "$ref": "#/nowhere"}
+    assert faults(schema) == [CUSTOM]
+    assert faults({**schema, "$schema": D3}) == []
 
 
 def test_what_is_deep_is_no_loop() -> None:
