@@ -34,6 +34,14 @@ def text_blank(thing: Node) -> Iterator[Hit]:
     """An id, a name or a description holds nothing but white space.
 
     Users would see nothing; Cloud Foundry takes it for missing.
+
+    Bad::
+
+        description: " "
+
+    Good::
+
+        description: A database.
     """
     for key in ("id", "name", "description"):
         value = thing.text(key)
@@ -53,6 +61,14 @@ def name_characters(thing: Node) -> Iterator[Hit]:
 
     Up to 2.13 a name has lower-case letters, digits and hyphens; 2.14 adds capitals and dots; from 2.15 on any
     character may stand there.
+
+    Bad::
+
+        name: postgres (EU)
+
+    Good::
+
+        name: postgres-eu
     """
     version = thing.api_version
     if version > ApiVersion.V2_14:
@@ -75,6 +91,15 @@ def name_not_cli_friendly(thing: Node) -> Iterator[Hit]:
     """A name must be quoted in a shell.
 
     From API version 2.15 on it may hold any character, but people type it on command lines.
+
+    Bad::
+
+        name: postgres (EU)
+
+    Good::
+
+        name: postgres-eu
+        metadata: {displayName: Postgres (EU)}
     """
     if thing.api_version <= ApiVersion.V2_14:
         return
@@ -105,6 +130,14 @@ def id_not_guid(thing: Node) -> Iterator[Hit]:
 
     Ids must be unique in the whole world; a GUID is, without asking anybody. Do not change the id of what is
     already published, though: to platforms it would be another thing.
+
+    Bad::
+
+        id: postgres-service
+
+    Good::
+
+        id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4
     """
     value = thing.text("id")
     if value and not _is_guid(value) and value.strip() and not holds_placeholder(value) and not _almost(value):

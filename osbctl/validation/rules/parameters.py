@@ -28,6 +28,9 @@ DRAFTS = {
 }
 """The drafts that jsonschema knows, by `$schema` without its empty fragment."""
 
+_ECMA_ONLY = ("(?<", "\\p{", "\\P{", "\\c", "\\u", "[^]", "[]")
+"""Signs of what ECMA 262 knows and Python, which reads the patterns, does not."""
+
 _LITERAL = {"enum", "const", "default", "examples"}
 _BY_NAME = {"properties", "patternProperties", "definitions", "$defs", "dependencies", "dependentSchemas"}
 
@@ -265,16 +268,12 @@ def parameters_pattern(schema: Node) -> Iterator[Hit]:
 
         parameters: {$schema: "http://json-schema.org/draft-04/schema#", properties: {a: {pattern: "^a"}}}
     """
-    import re
+    from osbctl.validation.patterns import fault
 
     for path, keyword in _schemas(schema.value, (), lambda inner: inner.get("pattern")):
-        if isinstance(keyword, str):
-            try:
-                re.compile(keyword)
-            except (re.error, RecursionError, OverflowError):
-                if not any(sign in keyword for sign in ("(?<", "\\p{", "\\P{", "\\c", "\\u", "[^]", "[]")):
-                    message = f"{keyword[:60]!r} is no regular expression"
-                    yield schema.hit(message, (*path, "pattern"), "close its brackets")
+        if isinstance(keyword, str) and not any(sign in keyword for sign in _ECMA_ONLY) and (told := fault(keyword)):
+            message = f"{keyword[:60]!r} is no regular expression: {told}"
+            yield schema.hit(message, (*path, "pattern"), "correct it: tools that read the schema stumble over it")
 
 
 def _references(schema: Any) -> Iterator[tuple[Path, str]]:
