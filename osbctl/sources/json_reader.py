@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 from osbctl.errors import DocumentError
 from osbctl.findings import Finding, Severity
-from osbctl.sources.limits import allow_depth
+from osbctl.sources.limits import ORDINARY_DEPTH, allow_depth
 from osbctl.sources.text_lines import Lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from typing import NoReturn
 
     from osbctl.findings import Location, Path
@@ -46,7 +46,7 @@ def parse(text: str, name: str, limits: Limits) -> Any:
         _Walk(text, name, limits).raise_problems()
     depth = _depth(value)
     allow_depth(depth)
-    if depth > limits.depth or _may_hold_surrogates(text):
+    if depth > limits.depth or (_may_hold_surrogates(text) and not _encodable(value)):
         _Walk(text, name, limits).raise_if_any()
     return value
 
@@ -59,7 +59,11 @@ def _decoded(text: str, depth: int) -> Any:
         if nesting > depth:
             raise _Suspicion from None
         allow_depth(nesting)
-        return _DECODER.decode(text)
+        try:
+            return _DECODER.decode(text)
+        except RecursionError:
+            # Python 3.12 bounds its C stack apart from the limit that can be set.
+            raise _Suspicion from None
 
 
 def locate(text: str, name: str, paths: Iterable[Path]) -> dict[Path, Location]:
@@ -135,6 +139,28 @@ def _may_hold_surrogates(text: str) -> bool:
     return "\\ud" in text or "\\uD" in text
 
 
+def _encodable(value: Any) -> bool:
+    """Whether all strings of a value are Unicode text. Escaped pairs are: an emoji is no reason for the slow walk."""
+    try:
+        return all(text.encode() is not None for text in _strings(value))
+    except UnicodeEncodeError:
+        return False
+
+
+def _strings(value: Any) -> Iterator[str]:
+    """All strings of a value, keys too, without recursion."""
+    rest = [value]
+    while rest:
+        item = rest.pop()
+        if type(item) is str:
+            yield item
+        elif type(item) is dict:
+            yield from item
+            rest += item.values()
+        elif type(item) is list:
+            rest += item
+
+
 _SPACE = re.compile(r"[ \t\r\n]*")
 _NUMBER = re.compile(r"(-?(?:0|[1-9]\d*))(\.\d+)?([eE][-+]?\d+)?", re.ASCII)
 _LITERALS = ("true", "false", "null")
@@ -162,16 +188,20 @@ class _Walk:
         with contextlib.suppress(_Suspicion):
             self._walk()
         if self._problems:
-            raise DocumentError(tuple(self._problems[:MAX_PROBLEMS]))
+            raise DocumentError(tuple(self._problems))
 
     def raise_problems(self) -> NoReturn:
         """Raise what the walk finds; there must be something."""
         self.raise_if_any()
-        self._problem("syntax", "this is not JSON", 0)
+        message = "nested deeper than this Python can read" if _nesting(self._text) > ORDINARY_DEPTH else "not JSON"
+        rule = "nesting-too-deep" if _nesting(self._text) > ORDINARY_DEPTH else "syntax"
+        self._problem(rule, message, 0)
         raise DocumentError(tuple(self._problems))
 
     def _problem(self, rule: str, message: str, offset: int, hint: str = "") -> None:
         self._problems.append(_finding(rule, message, self._lines.at(offset), hint))
+        if len(self._problems) >= MAX_PROBLEMS:
+            raise _Suspicion
 
     def _stop(self, rule: str, message: str, offset: int, hint: str = "") -> NoReturn:
         self._problem(rule, message, offset, hint)
@@ -222,7 +252,7 @@ class _Walk:
                 "syntax",
                 f"a key in double quotes is expected, not {_shown(self._text, at)}",
                 at,
-                _quotes(character),
+                _value_hint(self._text, at),
             )
         key, end = self._string(at)
         if key in keys:
