@@ -31,6 +31,7 @@ docs: $(READY)
 bench: $(READY)
 	$(BIN)/python -m pip install --quiet --group bench
 	$(BIN)/python benchmarks/validate.py
+	$(BIN)/python benchmarks/build.py
 
 ## Run the property tests for long: at least 50,000 examples.
 fuzz: $(READY)

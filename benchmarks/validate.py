@@ -52,6 +52,7 @@ def plan(number: int) -> dict[str, Any]:
         "name": f"plan-{number}",
         "description": f"Plan number {number}, with backups and a good night's sleep.",
         "free": number % 7 == 0,
+        "bindable": True,
         "metadata": {
             "displayName": f"Plan {number}",
             "bullets": ["10 GB storage", "20 connections", "daily backup"],

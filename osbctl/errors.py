@@ -51,11 +51,13 @@ class ConfigError(OsbctlError):
 class DocumentError(OsbctlError):
     """A source was opened, but its text cannot be read as a JSON or YAML object.
 
-    `findings` (at least one, all with locations) say why and where.
+    `findings` (at least one, all with locations) say why and where; the message is the first of them with its place.
     """
 
     exit_code = 1
 
     def __init__(self, findings: tuple[Finding, ...]) -> None:
-        super().__init__(findings[0].message, findings[0].hint)
+        first = findings[0]
+        place = f"{first.location.source}:{first.location.line}:{first.location.column}: " if first.location else ""
+        super().__init__(place + first.message, first.hint)
         self.findings = findings

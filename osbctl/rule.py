@@ -27,6 +27,7 @@ class Scope(StrEnum):
     CATALOG = "catalog"
     SERVICE = "service offering"
     PLAN = "service plan"
+    THING = "service offering or service plan"
     PARAMETERS = "parameter schema"
 
 
@@ -38,6 +39,7 @@ class Category(StrEnum):
     SPEC = "spec"
     ADVICE = "advice"
     PLATFORM = "platform"
+    BUILD = "build"
 
 
 @dataclass(frozen=True, slots=True)

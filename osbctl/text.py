@@ -20,6 +20,28 @@ def safe(text: str) -> str:
     return "".join(map(_shown, text))
 
 
+def is_safe(character: str) -> bool:
+    """Whether a character may be shown as it is."""
+    return unicodedata.category(character) not in _UNSAFE or character in _JOINERS
+
+
+def escaped(text: str, pairs: bool = False) -> str:
+    r"""`text` with each unsafe character but line ends as `\uXXXX`, which quoted strings of JSON and YAML understand.
+
+    Beyond U+FFFF it is `\UXXXXXXXX` (YAML), with `pairs` a surrogate pair (JSON).
+    """
+    if text.isascii() and "\x7f" not in text:
+        return text
+    return "".join(c if c == "\n" or is_safe(c) else _escape(ord(c), pairs) for c in text)
+
+
+def _escape(code: int, pairs: bool) -> str:
+    if code < 0x10000:
+        return f"\\u{code:04X}"
+    code -= 0x10000
+    return f"\\u{0xD800 + (code >> 10):04X}\\u{0xDC00 + (code & 0x3FF):04X}" if pairs else f"\\U{code + 0x10000:08X}"
+
+
 def excerpt(line: str, column: int, width: int = 100) -> tuple[str, int]:
     """A piece of `line`, at most `width` characters, around `column` (from 1), and the caret's offset in it.
 
@@ -51,7 +73,7 @@ def _cells(character: str) -> int:
 
 
 def _shown(character: str) -> str:
-    if unicodedata.category(character) not in _UNSAFE or character in _JOINERS:
+    if is_safe(character):
         return character
     named = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}.get(character)
     code = ord(character)

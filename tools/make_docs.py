@@ -35,6 +35,7 @@ CATEGORIES = {
     Category.SCHEMA: "What the JSON Schema of the API version forbids.",
     Category.SPEC: "What the specification says MUST and a schema cannot express.",
     Category.ADVICE: "What the specification or experience recommends.",
+    Category.BUILD: "What keeps a source folder from composing.",
     Category.PLATFORM: "What a platform refuses although the specification allows it.",
 }
 

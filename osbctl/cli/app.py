@@ -16,6 +16,10 @@ import osbctl
 COMMANDS = {
     "validate": "osbctl.cli.validate:validate",
     "show": "osbctl.cli.show:show",
+    "build": "osbctl.cli.build:build",
+    "init": "osbctl.cli.scaffold:init",
+    "new": "osbctl.cli.scaffold:new",
+    "split": "osbctl.cli.scaffold:split",
     "serve": "osbctl.cli.serve:serve",
     "hash-password": "osbctl.cli.hash_password:hash_password",
     "verify-password": "osbctl.cli.verify_password:verify_password",

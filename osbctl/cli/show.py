@@ -78,8 +78,10 @@ def _chosen(catalog: Catalog, name: str) -> ServiceOffering:
 
 def _data(data: Any, view: View) -> str:
     if view is View.JSON:
-        return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
-    from osbctl.yaml_text import dump
+        from osbctl.text import escaped
+
+        return escaped(json.dumps(data, indent=2, ensure_ascii=False), pairs=True) + "\n"
+    from osbctl.sources.yaml_text import dump
 
     return dump(data)
 

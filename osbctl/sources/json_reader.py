@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import re
+import sys
 from json.decoder import scanstring  # type: ignore[attr-defined]  # undocumented, but public since Python 2.6
 from typing import TYPE_CHECKING, Any
 
@@ -44,7 +45,7 @@ def parse(text: str, name: str, limits: Limits) -> Any:
         value = _decoded(text, limits.depth)
     except (_Suspicion, ValueError):
         _Walk(text, name, limits).raise_problems()
-    depth = _depth(value)
+    depth = 0 if _kept_shallow(limits.depth) else _depth(value)
     allow_depth(depth)
     if depth > limits.depth or (_may_hold_surrogates(text) and not _encodable(value)):
         _Walk(text, name, limits).raise_if_any()
@@ -104,6 +105,14 @@ MAX_DIGITS = 4_300
 """Longer integers are refused: it is what Python itself takes, since reading them costs quadratic time."""
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_refused, parse_float=_finite, parse_int=_whole)
+
+
+def _kept_shallow(depth: int) -> bool:
+    """Whether the interpreter's own limit has kept the scanner from going deeper than `depth`.
+
+    Up to 3.11 the scanner in C heeds the recursion limit; later ones go deeper.
+    """
+    return sys.version_info < (3, 12) and sys.getrecursionlimit() <= min(depth, 1_000)
 
 
 def _depth(value: Any) -> int:

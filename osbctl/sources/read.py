@@ -67,8 +67,8 @@ def parse_document(data: bytes, name: str, *, limits: Limits = DEFAULT_LIMITS, a
     if at or not isinstance(value, dict):
         from osbctl.sources.pointer import below
 
-        return below(Document(name, value, syntax, locate, notes), at)
-    return Document(name, value, syntax, locate, notes)
+        return below(Document(name, value, syntax, locate, notes, text), at)
+    return Document(name, value, syntax, locate, notes, text)
 
 
 def _from_stdin(name: str, limits: Limits) -> bytes:
@@ -89,7 +89,7 @@ def _bounded(file: BinaryIO, name: str, limits: Limits) -> bytes:
 
 def too_large(name: str, limits: Limits) -> DocumentError:
     """The error of a source that is larger than the limit."""
-    message = f"{name} is larger than {limits.bytes:,} bytes"
+    message = f"the source is larger than {limits.bytes:,} bytes"
     return DocumentError((_error("too-large", message, Location(name, 1, 1), "raise the limit with --max-bytes"),))
 
 

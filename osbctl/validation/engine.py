@@ -37,6 +37,8 @@ def run_rules(data: dict[str, Any], api_version: ApiVersion, survey: Survey = UN
 def _is_needed(rule: Rule, survey: Survey) -> bool:
     if rule.id == "placeholder-unresolved":
         return survey.placeholders
+    if rule.id in ("field-near-miss", "field-too-new"):
+        return survey.odd_fields
     if rule.id == "parameters-pattern":
         return survey.patterns
     return rule.scope is not Scope.PARAMETERS or survey.odd_schemas or rule.id == "parameters-too-large"
@@ -52,8 +54,10 @@ def _nodes(catalog: Node) -> Iterator[tuple[Scope, Node]]:
     yield Scope.CATALOG, catalog
     for service in catalog.children("services"):
         yield Scope.SERVICE, service
+        yield Scope.THING, service
         for plan in service.children("plans"):
             yield Scope.PLAN, plan
+            yield Scope.THING, plan
             for schema in _parameters(plan):
                 yield Scope.PARAMETERS, schema
 

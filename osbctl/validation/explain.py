@@ -87,10 +87,18 @@ def house_findings(data: dict[str, Any], schema: Any, name: str) -> list[Finding
     ]
 
 
+def _innermost(error: ValidationError) -> ValidationError:
+    """Of a choice between schemas, the error of the one that was likely meant."""
+    while error.validator in ("anyOf", "oneOf") and error.context:
+        best = best_match(iter([error])) or error
+        likely = [inner for inner in error.context if inner.validator != "type"] or error.context
+        error = likely[0] if best is error else best
+    return error
+
+
 def _faults(error: ValidationError) -> Iterator[tuple[Path, str, str]]:
     """The path, the keyword and our sentence of an error; one for each field that is missing."""
-    if error.validator in ("anyOf", "oneOf") and error.context:
-        error = best_match(iter([error])) or error
+    error = _innermost(error)
     path = tuple(error.absolute_path)
     keyword, instance = str(error.validator), error.instance
     value: Any = error.validator_value
@@ -102,8 +110,23 @@ def _faults(error: ValidationError) -> Iterator[tuple[Path, str, str]]:
     yield path, keyword, _sentence(keyword, value, instance, path)
 
 
-def _sentence(keyword: str, value: Any, instance: Any, path: Path) -> str:
-    field = str(path[-1]) if path else "the catalog"
+def sentence(error: ValidationError, whole: str) -> str:
+    """One error as a sentence of ours; `whole` is what the top is called."""
+    error = _innermost(error)
+    return _sentence(str(error.validator), error.validator_value, error.instance, tuple(error.absolute_path), whole)
+
+
+def _field(path: Path, whole: str) -> str:
+    """How a sentence calls the value at `path`: its key, or its number in the list of that key."""
+    if not path:
+        return whole
+    if isinstance(path[-1], str):
+        return path[-1]
+    return f"item {path[-1] + 1} of {_field(path[:-1], whole)}"
+
+
+def _sentence(keyword: str, value: Any, instance: Any, path: Path, whole: str = "the catalog") -> str:
+    field = _field(path, whole)
     shown = _shown(instance)
     if keyword == "type":
         wanted = " or ".join(_WANTED.get(kind, str(kind)) for kind in (value if isinstance(value, list) else [value]))

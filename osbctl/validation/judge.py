@@ -38,8 +38,8 @@ def judge(document: Document, options: ValidationOptions, selection: Selection |
         ConfigError: a house schema is broken.
     """
     selection = selection or Selection(options)
-    seen = survey(document.data)
-    outcomes = judge_all(document.data, plain_schemas=not seen.odd_schemas)
+    seen = survey(document, options.api_version)
+    outcomes = judge_all(document.data, plain_schemas=not seen.odd_schemas, well_typed=not seen.odd_fields)
     findings = [*document.notes, *_elsewhere(document.data), *_checked(document, options, seen)]
     findings = _with_refusals(findings, outcomes, options.platforms)
     wanted = selection.of(findings, document.data)
@@ -55,6 +55,7 @@ def unreadable(name: str, findings: tuple[Finding, ...]) -> Judgement:
 def _checked(document: Document, options: ValidationOptions, seen: Survey) -> list[Finding]:
     """What the schemas and the rules say; nothing of places that reading has spoken of as missing already."""
     told = {note.path for note in document.notes if note.severity is Severity.ERROR}
+    told |= {finding.path for finding in _elsewhere(document.data)}
     found = check_schema(document.data, options.api_version)
     found += run_rules(document.data, options.api_version, seen)
     for name, schema in options.house_schemas:
@@ -68,19 +69,26 @@ def _elsewhere(data: dict[str, Any]) -> list[Finding]:
     if pointer is None:
         return []
     message = f"there is no `services` here, but a catalog stands at {pointer}"
-    return [Finding("catalog-elsewhere", Severity.ERROR, message, hint=f"add --at {pointer}")]
+    return [Finding("catalog-elsewhere", Severity.ERROR, message, ("services",), hint=f"add --at {pointer}")]
 
 
 def _with_refusals(
     findings: list[Finding], outcomes: Mapping[Platform, Outcome], counted: frozenset[Platform]
 ) -> list[Finding]:
-    """Join each refusal to the error at its place, or let it stand alone."""
-    place: dict[Path, int] = {}
+    """Join each refusal to the error at its place, or let it stand alone.
+
+    What is refused because of a placeholder joins the word on the placeholder, unless it counts as an error itself.
+    """
+    errors: dict[Path, int] = {}
+    placeholders: dict[Path, int] = {}
     for index, finding in enumerate(findings):
         if finding.severity is Severity.ERROR:
-            place.setdefault(finding.path, index)
+            errors.setdefault(finding.path, index)
+        elif finding.rule == "placeholder-unresolved":
+            placeholders.setdefault(finding.path, index)
     for platform, outcome in outcomes.items():
         severity = Severity.ERROR if platform in counted else Severity.WARNING
+        place = errors if platform in counted else placeholders | errors
         for refusal in outcome.refusals:
             if refusal.path in place:
                 at = place[refusal.path]

@@ -21,7 +21,7 @@ class Hit:
     hint: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # frozen ones cost four times as much to make, and there is one for each plan
 class Node:
     """An object of the catalog: the catalog itself, a service offering, a service plan, a parameter schema.
 

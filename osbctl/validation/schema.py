@@ -19,7 +19,7 @@ def check_schema(data: dict[str, Any], api_version: ApiVersion) -> list[Finding]
         return []
     from osbctl.validation.explain import explained
 
-    return explained(data, _load(api_version))
+    return explained(data, load_schema(api_version))
 
 
 def check_house_schema(data: dict[str, Any], schema: object, name: str) -> list[Finding]:
@@ -41,7 +41,8 @@ def check_house_schema(data: dict[str, Any], schema: object, name: str) -> list[
 
 
 @cache
-def _load(api_version: ApiVersion) -> Any:
+def load_schema(api_version: ApiVersion) -> Any:
+    """The shipped schema of catalogs at `api_version`; not to be changed."""
     import json
 
     text = (schemas_folder() / f"catalog-{api_version}.json").read_text(encoding="utf-8")
@@ -52,7 +53,7 @@ def _load(api_version: ApiVersion) -> Any:
 def _decider(api_version: ApiVersion) -> Any:
     import jsonschema_rs
 
-    validator = jsonschema_rs.Draft7Validator(_load(api_version))
+    validator = jsonschema_rs.Draft7Validator(load_schema(api_version))
 
     def decide(data: dict[str, Any]) -> bool:
         try:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     from osbctl.catalog import Catalog, ServiceOffering, ServicePlan
 
+_DOTS = re.compile(r"(\bwww|^\s*\d+)\.", re.IGNORECASE)
+"""Dots that make a link of a word, or a list of a line."""
 _MARKUP = re.compile(r"([\\`*_{}\[\]()#+!|<>~&$@:-])")
 
 
@@ -57,7 +59,8 @@ def _parameters(plan: ServicePlan) -> Iterator[str]:
 
 
 def _text(text: str) -> str:
-    return _MARKUP.sub(r"\\\1", safe(text)).replace("\\<", "&lt;").replace("\\>", "&gt;").replace("\\&", "&amp;")
+    text = _DOTS.sub(r"\1\\.", _MARKUP.sub(r"\\\1", safe(text)))
+    return text.replace("\\<", "&lt;").replace("\\>", "&gt;").replace("\\&", "&amp;")
 
 
 def _code(text: str) -> str:

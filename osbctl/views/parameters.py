@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from osbctl.text import safe
@@ -12,6 +13,9 @@ if TYPE_CHECKING:
 
 MAX_LEVELS = 6
 """Objects in objects are followed so deep; a schema that refers to itself has no end."""
+
+MAX_ROWS = 1_000
+"""More parameters of one schema are not listed: nobody reads them."""
 
 _BOUNDS = {
     "minimum": "≥ {}",
@@ -38,8 +42,11 @@ class Parameter(NamedTuple):
 
 
 def parameters(schema: Mapping[str, Any]) -> Iterator[Parameter]:
-    """The parameters that `schema` describes, in its order; local references are followed."""
-    yield from _properties(schema, schema, "", 0)
+    """The parameters that `schema` describes, in its order; local references are followed.
+
+    At most `MAX_ROWS`: schemas that refer to each other multiply.
+    """
+    return islice(_properties(schema, schema, "", 0), MAX_ROWS)
 
 
 def _properties(root: Mapping[str, Any], schema: Mapping[str, Any], prefix: str, level: int) -> Iterator[Parameter]:

@@ -19,20 +19,24 @@ if TYPE_CHECKING:
     from osbctl.catalog import Catalog, ServiceOffering
 
 
+NARROW = 100
+"""With fewer columns than this, plans are a list: as a table, something would be cut."""
+
+
 def show(catalog: Catalog, console: Console) -> None:
     """Print `catalog` on `console`. Nothing is cut: long cells fold."""
-    for renderable in _parts(catalog):
+    for renderable in _parts(catalog, console.width < NARROW):
         console.print(renderable)
 
 
-def _parts(catalog: Catalog) -> Iterator[RenderableType]:
+def _parts(catalog: Catalog, narrow: bool) -> Iterator[RenderableType]:
     for service in catalog.services:
         head = Text(safe(service.name) or "(no name)", style="bold")
         head.append(f"  {safe(service.id)}", style="dim")
         yield head
         yield Text(safe(service.description))
         yield Text(", ".join(words.facts(service)), style="dim")
-        yield _plans(service)
+        yield from _listed(service) if narrow else [_plans(service)]
     services, plans = len(catalog.services), sum(1 for _ in catalog.plans)
     yield Text(f"{_plural(services, 'service offering')}, {_plural(plans, 'plan')}", style="dim")
 
@@ -53,6 +57,17 @@ def _plans(service: ServiceOffering) -> Table:
         cells = (safe(plan.name), safe(plan.id), safe(plan.description))
         table.add_row(*map(Text, cells), price, Text(words.yes(plan.bindable)), Text(features))
     return table
+
+
+def _listed(service: ServiceOffering) -> Iterator[RenderableType]:
+    for plan in service.plans:
+        bindable = "bindable" if plan.bindable else "not bindable"
+        name = Text(f"\n  {safe(plan.name)}", style="bold")
+        yield name.append(f"  {words.price(plan)}, {bindable}", style="not bold")
+        yield Text(f"    {safe(plan.id)}", style="dim", overflow="fold")
+        lines = (safe(plan.description), *words.costs(plan), *(f"• {line}" for line in words.bullets(plan)))
+        yield from (Text(f"    {line}", overflow="fold") for line in lines)
+    yield Text("")
 
 
 def _plural(count: int, word: str) -> str:

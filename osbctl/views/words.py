@@ -26,7 +26,7 @@ def costs(plan: ServicePlan) -> list[str]:
 
 def number(value: Any) -> str:
     """A number without needless zeros; anything else as text."""
-    return f"{value:g}" if isinstance(value, int | float) and abs(value) < 1e15 else safe(str(value))
+    return str(int(value)) if type(value) is float and value.is_integer() and abs(value) < 1e15 else safe(str(value))
 
 
 def bullets(plan: ServicePlan) -> list[str]:
@@ -43,11 +43,6 @@ def price(plan: ServicePlan) -> str:
 def yes(value: bool) -> str:
     """`yes` or `no`."""
     return "yes" if value else "no"
-
-
-def headline(service: ServiceOffering) -> str:
-    """The name of a service offering with its id."""
-    return f"{safe(service.name)}  {safe(service.id)}"
 
 
 def facts(service: ServiceOffering) -> list[str]:

@@ -12,6 +12,7 @@ import re
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import unquote, urlsplit
 
+from osbctl.catalog import PARAMETER_PLACES
 from osbctl.errors import SourceError
 from osbctl.findings import pointer
 from osbctl.sources.folder.substitute import copied
@@ -31,8 +32,6 @@ _LITERAL = {"enum", "const", "default", "examples"}
 
 _BY_NAME = {"properties", "patternProperties", "definitions", "$defs", "dependencies", "dependentSchemas"}
 """Keywords whose values are mappings from names to schemas: a key in them is no keyword."""
-
-PLACES = (("service_instance", "create"), ("service_instance", "update"), ("service_binding", "create"))
 
 
 class Bundler:
@@ -195,7 +194,7 @@ def _schema_holders(catalog: dict[str, Any]) -> Iterator[tuple[dict[str, Any], P
     """The objects that hold `parameters`, each with the path of that schema."""
     for service_index, service in _objects(catalog, "services"):
         for plan_index, plan in _objects(service, "plans"):
-            for outer, inner in PLACES:
+            for outer, inner in PARAMETER_PLACES:
                 holder = _followed(plan, ("schemas", outer, inner))
                 if isinstance(holder, dict) and isinstance(holder.get("parameters"), dict):
                     at = ("services", service_index, "plans", plan_index)

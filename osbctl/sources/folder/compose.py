@@ -34,7 +34,9 @@ class Composer:
         defaults = self._defaults()
         data: dict[str, Any] = {}
         found = self._services()
-        self.origins = Origins(data, (self.settings or self._first(found), ()))
+        if not found and not (self.settings and self.settings.data.get("services") == []):
+            self._no_service()
+        self.origins = Origins(data, (self.settings or next(iter(found.values())), ()))
         data["services"] = [self._service(stem, part, defaults) for stem, part in found.items()]
         self._further_fields(data)
         return self.origins
@@ -50,16 +52,14 @@ class Composer:
         hint = "set it with --set NAME=VALUE, give a default (${NAME:-…}), or write $${ for a literal ${"
         self._problem("build-variable", message, part, path, hint)
 
-    def _first(self, found: dict[str, Part]) -> Part:
-        if not found:
-            folder = self.parts.folder
-            self._problem(
-                "folder-without-services",
-                f"{folder}: no service under {folder / 'services'}",
-                hint="`osbctl init` writes a folder to start from, `osbctl new service NAME` adds a service",
-            )
-            self.parts.problems.raise_any()
-        return next(iter(found.values()))
+    def _no_service(self) -> None:
+        folder = self.parts.folder
+        self._problem(
+            "folder-without-services",
+            f"{folder}: no service under {folder / 'services'}",
+            hint="`osbctl init` writes a folder to start from, `osbctl new service NAME` adds a service",
+        )
+        self.parts.problems.raise_any()
 
     def _services(self) -> dict[str, Part]:
         files = self.parts.files("services")

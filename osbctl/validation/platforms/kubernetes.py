@@ -48,9 +48,11 @@ _SHAPE = {
 }
 
 
-def judge(data: dict[str, Any]) -> Outcome:
-    """What Service Catalog does with the catalog `data`."""
-    refusals = tuple(undecodable(data, _SHAPE, "kubernetes", "Service Catalog")) or tuple(_refusals(data))
+def judge(data: dict[str, Any], well_typed: bool = False) -> Outcome:
+    """What Service Catalog does with the catalog `data`. `well_typed` says that all types are known to be right."""
+    refusals = tuple(() if well_typed else undecodable(data, _SHAPE, "kubernetes", "Service Catalog")) or tuple(
+        _refusals(data)
+    )
     return Outcome(VerdictKind.REFUSES if refusals else VerdictKind.ACCEPTS, refusals)
 
 
@@ -69,7 +71,7 @@ def _named(thing: dict[str, Any], path: Path, kind: str) -> Iterator[Refusal]:
     for key in ("id", "name"):
         value = field(thing, key) or ""
         if not _NAME.fullmatch(value) or len(value) > MAX_NAME:
-            told = f"Service Catalog wants 1 to {MAX_NAME} letters, digits, dots and dashes as {key} of a {kind}"
+            told = f"Service Catalog wants 1 to {MAX_NAME} letters, digits, dots and hyphens as the {key} of a {kind}"
             yield Refusal("kubernetes-name", (*path, key), told)
     if not field(thing, "description"):
         told = f"Service Catalog wants a description for each {kind}"

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from osbctl.findings import Severity
 from osbctl.platforms import ApiVersion
-from osbctl.resources import schemas_folder
 from osbctl.rule import Category, Scope, rule
+from osbctl.validation.schema import load_schema
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -21,10 +20,9 @@ CLOSE = 0.84
 
 
 @cache
-def _known(kind: str, version: str) -> frozenset[str]:
+def _known(kind: str, version: ApiVersion) -> frozenset[str]:
     """The fields of an object, as the shipped schema of that API version has them."""
-    text = (schemas_folder() / f"catalog-{version}.json").read_text(encoding="utf-8")
-    schema = json.loads(text)
+    schema = load_schema(version)
     return frozenset((schema if kind == "catalog" else schema["definitions"][kind])["properties"])
 
 

@@ -103,4 +103,5 @@ def _repeated(things: Iterable[Node], key: str) -> Iterator[tuple[Node, Node]]:
 
 
 def _place(thing: Node) -> str:
-    return f"number {int(thing.path[-1]) + 1}"
+    kind = "plan" if thing.path[-2] == "plans" else "service offering"
+    return f"{kind} number {int(thing.path[-1]) + 1}"

@@ -96,9 +96,10 @@ def url_data_large(service: Node) -> Iterator[Hit]:
     "secret-in-metadata",
     severity=Severity.WARNING,
     category=Category.ADVICE,
+    scope=Scope.THING,
     source="OSB 2.14, Catalog Management: metadata is shown to every user of the marketplace",
 )
-def secret_in_metadata(catalog: Node) -> Iterator[Hit]:
+def secret_in_metadata(thing: Node) -> Iterator[Hit]:
     """Metadata holds what looks like a secret.
 
     Every user of the marketplace can read it.
@@ -111,13 +112,11 @@ def secret_in_metadata(catalog: Node) -> Iterator[Hit]:
 
         metadata: {displayName: Postgres}
     """
-    for service in catalog.children("services"):
-        for thing in (service, *service.children("plans")):
-            metadata = thing.child("metadata")
-            for key in metadata.value if metadata else ():
-                value = metadata.text(key) if metadata else None
-                if metadata and value and _is_secret(key) and not holds_placeholder(value):
-                    yield metadata.hit(f"{key!r} looks like a secret", key, "remove it: all users can read metadata")
+    metadata = thing.child("metadata")
+    for key in metadata.value if metadata else ():
+        value = metadata.text(key) if metadata else None
+        if metadata and value and _is_secret(key) and not holds_placeholder(value):
+            yield metadata.hit(f"{key!r} looks like a secret", key, "remove it: all users can read metadata")
 
 
 def _is_secret(key: str) -> bool:

@@ -22,49 +22,44 @@ _FRIENDLY = _LOWER | frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZ.")
 _HEX = frozenset("0123456789abcdefABCDEF")
 
 
-def _things(catalog: Node) -> Iterator[Node]:
-    for service in catalog.children("services"):
-        yield service
-        yield from service.children("plans")
-
-
 @rule(
     "text-blank",
     severity=Severity.ERROR,
     category=Category.SPEC,
+    scope=Scope.THING,
     refused_by=(Platform.CLOUD_FOUNDRY,),
     source="OSB 2.14, Catalog Management: id, name and description MUST be non-empty strings",
 )
-def text_blank(catalog: Node) -> Iterator[Hit]:
+def text_blank(thing: Node) -> Iterator[Hit]:
     """An id, a name or a description holds nothing but white space.
 
     Users would see nothing; Cloud Foundry takes it for missing.
     """
-    for thing in _things(catalog):
-        for key in ("id", "name", "description"):
-            value = thing.text(key)
-            if value and not value.strip():
-                yield thing.hit(f"{key} of {thing.label} is blank", key, "write what users should read")
+    for key in ("id", "name", "description"):
+        value = thing.text(key)
+        if value and not value.strip():
+            yield thing.hit(f"{key} of {thing.label} is blank", key, "write what users should read")
 
 
 @rule(
     "name-characters",
     severity=Severity.ERROR,
     category=Category.SPEC,
+    scope=Scope.THING,
     source="OSB 2.13 and 2.14, Catalog Management: a CLI-friendly name has only letters, digits, dots, hyphens",
 )
-def name_characters(catalog: Node) -> Iterator[Hit]:
+def name_characters(thing: Node) -> Iterator[Hit]:
     """A name has characters that API versions up to 2.14 forbid.
 
     Up to 2.13 a name has lower-case letters, digits and hyphens; 2.14 adds capitals and dots; from 2.15 on any
     character may stand there.
     """
-    version = catalog.api_version
+    version = thing.api_version
     if version > ApiVersion.V2_14:
         return
     allowed = _LOWER if version == ApiVersion.V2_13 else _FRIENDLY
     words = "lower-case letters, digits and hyphens" if version == ApiVersion.V2_13 else "letters, digits, . and -"
-    for thing, wrong in _names_beyond(catalog, allowed):
+    if wrong := _beyond(thing, allowed):
         message = f"the name {thing.label} has {wrong!r}: up to API version {version} a name has {words}"
         yield thing.hit(message, "name", "rename it, or check with --api-version 2.15")
 
@@ -73,54 +68,57 @@ def name_characters(catalog: Node) -> Iterator[Hit]:
     "name-not-cli-friendly",
     severity=Severity.WARNING,
     category=Category.ADVICE,
+    scope=Scope.THING,
     source="OSB 2.15, Service Offering Object: a CLI-friendly name is RECOMMENDED",
 )
-def name_not_cli_friendly(catalog: Node) -> Iterator[Hit]:
+def name_not_cli_friendly(thing: Node) -> Iterator[Hit]:
     """A name must be quoted in a shell.
 
     From API version 2.15 on it may hold any character, but people type it on command lines.
     """
-    if catalog.api_version <= ApiVersion.V2_14:
+    if thing.api_version <= ApiVersion.V2_14:
         return
-    for thing, wrong in _names_beyond(catalog, _FRIENDLY):
+    if wrong := _beyond(thing, _FRIENDLY):
         message = f"the name {thing.label} has {wrong!r}, which is awkward on a command line"
         yield thing.hit(
             message, "name", "use letters, digits, dots and hyphens; metadata.displayName may hold the rest"
         )
 
 
-def _names_beyond(catalog: Node, allowed: frozenset[str]) -> Iterator[tuple[Node, str]]:
-    for thing in _things(catalog):
-        name = thing.text("name")
-        if name and name.strip() and not allowed.issuperset(name) and not holds_placeholder(name):
-            yield thing, next(character for character in name if character not in allowed)
+def _beyond(thing: Node, allowed: frozenset[str]) -> str:
+    """The first character of the name that is not allowed; empty where there is none."""
+    name = thing.text("name")
+    if not name or allowed.issuperset(name) or not name.strip() or holds_placeholder(name):
+        return ""
+    return next(character for character in name if character not in allowed)
 
 
 @rule(
     "id-not-guid",
     severity=Severity.INFO,
     category=Category.ADVICE,
+    scope=Scope.THING,
     source="OSB 2.14, Service Offering Object: using a GUID is RECOMMENDED",
 )
-def id_not_guid(catalog: Node) -> Iterator[Hit]:
+def id_not_guid(thing: Node) -> Iterator[Hit]:
     """An id is no GUID.
 
     Ids must be unique in the whole world; a GUID is, without asking anybody. Do not change the id of what is
     already published, though: to platforms it would be another thing.
     """
-    for thing in _things(catalog):
-        value = thing.text("id")
-        if value and value.strip() and not holds_placeholder(value) and not _is_guid(value) and not _almost(value):
-            yield thing.hit(f"the id of {thing.label} is no GUID", "id", "keep it if it is published already")
+    value = thing.text("id")
+    if value and not _is_guid(value) and value.strip() and not holds_placeholder(value) and not _almost(value):
+        yield thing.hit(f"the id of {thing.label} is no GUID", "id", "keep it if it is published already")
 
 
 @rule(
     "id-almost-guid",
     severity=Severity.WARNING,
     category=Category.ADVICE,
+    scope=Scope.THING,
     source="RFC 9562, section 4: 8-4-4-4-12 hexadecimal digits",
 )
-def id_almost_guid(catalog: Node) -> Iterator[Hit]:
+def id_almost_guid(thing: Node) -> Iterator[Hit]:
     """An id looks like a GUID, but is not one.
 
     A digit too few, a letter that is not hexadecimal: likely a slip of the hand or of a copy. Platforms take
@@ -134,11 +132,10 @@ def id_almost_guid(catalog: Node) -> Iterator[Hit]:
 
         id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4
     """
-    for thing in _things(catalog):
-        value = thing.text("id")
-        reason = _almost(value) if value and not holds_placeholder(value) and not _is_guid(value) else ""
-        if reason:
-            yield thing.hit(f"the id of {thing.label} is almost a GUID: {reason}", "id", "correct it before publishing")
+    value = thing.text("id")
+    reason = _almost(value) if value and not _is_guid(value) and not holds_placeholder(value) else ""
+    if reason:
+        yield thing.hit(f"the id of {thing.label} is almost a GUID: {reason}", "id", "correct it before publishing")
 
 
 def _is_guid(text: str) -> bool:
@@ -167,17 +164,17 @@ def _almost(text: str) -> str:
     "text-too-long",
     severity=Severity.WARNING,
     category=Category.ADVICE,
+    scope=Scope.THING,
     source="OSB 2.14, guidance for supported string lengths: at least 255 characters",
 )
-def text_too_long(catalog: Node) -> Iterator[Hit]:
+def text_too_long(thing: Node) -> Iterator[Hit]:
     """An id or a name is longer than 255 characters.
 
     Platforms must store only so many.
     """
-    for thing in _things(catalog):
-        for key in ("id", "name"):
-            if len(thing.text(key) or "") > MAX_LENGTH:
-                yield thing.hit(f"{key} has more than {MAX_LENGTH} characters", key, "shorten it")
+    for key in ("id", "name"):
+        if len(thing.text(key) or "") > MAX_LENGTH:
+            yield thing.hit(f"{key} has more than {MAX_LENGTH} characters", key, "shorten it")
 
 
 @rule(

@@ -109,16 +109,12 @@ def parameters_invalid(schema: Node) -> Iterator[Hit]:
         return
     import jsonschema
 
+    from osbctl.validation.explain import sentence
+
     validator = getattr(jsonschema, name)
     for error in validator(validator.META_SCHEMA).iter_errors(schema.value):
-        path = tuple(error.absolute_path)
-        wanted = json.dumps(error.validator_value, ensure_ascii=False)
-        wanted = wanted if len(wanted) < 80 else error.validator
-        yield schema.hit(f"not a valid JSON Schema: {_last(path)} breaks {error.validator} ({wanted})", path)
-
-
-def _last(path: Path) -> str:
-    return str(path[-1]) if path else "the schema"
+        told = sentence(error, "the schema")
+        yield schema.hit(f"not a valid JSON Schema: {told}", tuple(error.absolute_path))
 
 
 _JUDGED: dict[tuple[str, str], bool] = {}

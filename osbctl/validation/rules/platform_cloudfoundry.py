@@ -143,7 +143,32 @@ _refusal(
     """,
 )
 _refusal(
+    "schema-pattern",
+    "schema.rb",
+    """A key of `patternProperties` is no regular expression.
+
+    Cloud Foundry compiles these keys, though it takes any text for a `pattern`.
+
+    Bad::
+
+        patternProperties: {"^(a": {type: string}}
+
+    Good::
+
+        patternProperties: {"^(a)": {type: string}}
+    """,
+)
+_refusal(
     "schema-reference",
     "schema.rb",
-    """A reference in a parameter schema leads outside of it, or nowhere.""",
+    """A reference in a parameter schema leads outside of it, or nowhere.
+
+    Bad::
+
+        properties: {size: {$ref: "https://example.com/size.json"}}
+
+    Good::
+
+        properties: {size: {type: integer}}
+    """,
 )

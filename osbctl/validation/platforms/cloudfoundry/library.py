@@ -70,6 +70,7 @@ class Library:
     def refusal(self, schema: dict[str, Any]) -> Refused | None:
         """What the library refuses in a schema that conforms to draft-04. Raises RubyCrash for a loop."""
         from osbctl.validation.platforms.cloudfoundry.evaluation import Evaluation, Invalid
+        from osbctl.validation.platforms.cloudfoundry.patterns import BrokenPattern
 
         trail = Trail()
         try:
@@ -79,6 +80,9 @@ class Library:
             Evaluation(self, trail).validate(root)
         except Refusal as refusal:
             return refusal.rule, trail.path, refusal.message
+        except BrokenPattern as error:
+            place = (*trail.path, error.pattern)
+            return "cloudfoundry-schema-pattern", place, str(error)
         except (RubyError, InvalidURI) as error:
             return "cloudfoundry-schema-reference", trail.path, str(error)
         except Invalid:

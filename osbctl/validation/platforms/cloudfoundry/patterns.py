@@ -7,11 +7,19 @@ from osbctl.validation.platforms.cloudfoundry.ruby import RubyError
 _QUANTIFIERS = "*+?"
 
 
+class BrokenPattern(RubyError):  # noqa: N818  # the platform's, not ours
+    """Onigmo does not compile the pattern."""
+
+    def __init__(self, told: str, pattern: str) -> None:
+        super().__init__(f"{told}: /{pattern}/")
+        self.pattern = pattern
+
+
 def check_pattern(pattern: str) -> None:
     """Raises RubyError for a pattern with a fault of the common kinds; others pass as good."""
     told = _fault_of_atoms(pattern) or _fault_of_groups(_without_atoms(pattern))
     if told:
-        raise RubyError(f"{told}: /{pattern}/")
+        raise BrokenPattern(told, pattern)
 
 
 def _fault_of_atoms(pattern: str) -> str | None:

@@ -6,7 +6,8 @@ from typing import Any
 
 import yaml
 
-from osbctl.sources.yaml_scalars import CONSTANTS, NUMERIC
+from osbctl.sources.yaml_scalars import BOOLEANS_OF_1_1, CONSTANTS, NUMERIC
+from osbctl.text import escaped, is_safe
 
 
 class _Dumper(yaml.SafeDumper):
@@ -18,9 +19,11 @@ class _Dumper(yaml.SafeDumper):
 
 def _string(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
     style = None
-    if "\n" in value and not value[0].isspace() and all(c.isprintable() or c == "\n" for c in value):
+    if not all(c == "\n" or is_safe(c) for c in value):
+        style = '"'
+    elif "\n" in value and not value[0].isspace() and all(c.isprintable() or c == "\n" for c in value):
         style = "|"
-    elif value in CONSTANTS or value[:1] in NUMERIC:
+    elif value in CONSTANTS or value in BOOLEANS_OF_1_1 or value[:1] in NUMERIC:
         style = '"'
     return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
 
@@ -39,8 +42,11 @@ _Dumper.add_representer(float, _float)
 
 
 def dump(data: Any) -> str:
-    """The YAML text of a JSON value, ending with a newline; the same bytes for the same value."""
+    """The YAML text of a JSON value, ending with a newline; the same bytes for the same value.
+
+    It can be shown at a terminal: controls and direction marks stand as escapes.
+    """
     text: str = yaml.dump(
         data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=10_000, default_flow_style=False
     )
-    return text
+    return escaped(text)

@@ -1,0 +1,151 @@
+"""`osbctl build`: one catalog out of a source folder."""
+
+from __future__ import annotations
+
+import os
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from osbctl.cli.output import note, put
+
+if TYPE_CHECKING:
+    from osbctl.sources.document import Document
+    from osbctl.sources.folder.lock import Lock
+
+
+class BuildFormat(StrEnum):
+    """The syntax of the built catalog."""
+
+    JSON = "json"
+    YAML = "yaml"
+
+
+def build(
+    folder: Annotated[str, typer.Argument(metavar="FOLDER", help="The source folder.")],
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", metavar="FILE", help="Write the catalog there; else it is printed.")
+    ] = None,
+    format: Annotated[
+        BuildFormat | None,
+        typer.Option("--format", "-f", help="By the file's ending if left out, else json."),
+    ] = None,
+    overlays: Annotated[
+        list[str] | None, typer.Option("--overlay", metavar="FILE", help="Change the result; repeatable, in order.")
+    ] = None,
+    variables: Annotated[
+        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Replace ${NAME} in strings; repeatable.")
+    ] = None,
+    env_prefix: Annotated[
+        str | None, typer.Option(metavar="PREFIX", help="Replace ${NAME} by the environment's PREFIX + NAME.")
+    ] = None,
+    accept: Annotated[
+        list[str] | None,
+        typer.Option("--accept-id-change", metavar="NAME", help="Let the id of SERVICE or SERVICE/PLAN change."),
+    ] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Write nothing; exit 1 with a diff where FILE or the lock is stale.")
+    ] = False,
+) -> int:
+    """Compose the catalog of a source folder; nothing is written unless the result validates.
+
+    catalog.lock in the folder remembers which id belongs to which name; commit it.
+
+    \b
+    osbctl build catalog/ -o catalog.json
+    osbctl build catalog/ -o catalog.json --check
+    osbctl build catalog/ --overlay overlays/production.yaml --set REGION=eu-central
+    """
+    from osbctl.sources.folder import LOCK, compose
+
+    document, lock = compose(
+        folder, overlays=overlays or (), variables=_variables(variables, env_prefix), accepted=accept or ()
+    )
+    _refuse_errors(document)
+    text = _text(document.data, format or _by_ending(output))
+    files = {str(Path(folder) / LOCK): lock.text(), **({output: text} if output else {})}
+    if check:
+        return _stale(files)
+    if not output:
+        put(text, None)
+    _write(files, lock)
+    return 0
+
+
+def _variables(given: list[str] | None, prefix: str | None) -> dict[str, str] | None:
+    """The variables of the call; None where neither option was given, so that `${…}` stays as it is."""
+    from osbctl.errors import UsageError
+
+    if given is None and prefix is None:
+        return None
+    found: dict[str, str] = {}
+    if prefix is not None:
+        found = {name.removeprefix(prefix): value for name, value in os.environ.items() if name.startswith(prefix)}
+    for pair in given or ():
+        name, equals, value = pair.partition("=")
+        if not equals:
+            raise UsageError(f"--set {pair!r} has no =", "write --set NAME=VALUE")
+        found[name] = value
+    return found
+
+
+def _refuse_errors(document: Document) -> None:
+    from osbctl.cli.validation_run import Request, validation_options
+    from osbctl.config import find_config
+    from osbctl.errors import DocumentError
+    from osbctl.findings import Severity
+    from osbctl.validation.judge import judge
+
+    options = validation_options(Request((document.name,)), find_config(os.curdir))
+    errors = tuple(f for f in judge(document, options).findings if f.severity is Severity.ERROR)
+    if errors:
+        raise DocumentError(errors)
+
+
+def _by_ending(output: str | None) -> BuildFormat:
+    return BuildFormat.YAML if output and output.endswith((".yaml", ".yml")) else BuildFormat.JSON
+
+
+def _text(data: dict[str, Any], format: BuildFormat) -> str:
+    import json
+
+    from osbctl.ordered import ordered
+
+    if format is BuildFormat.JSON:
+        return json.dumps(ordered(data), indent=2, ensure_ascii=False) + "\n"
+    from osbctl.sources.yaml_text import dump
+
+    return dump(ordered(data))
+
+
+def _write(files: dict[str, str], lock: Lock) -> None:
+    from osbctl.files import write_atomically
+
+    for file, text in files.items():
+        if _stands(file) != text:
+            write_atomically(file, text.encode("utf-8"))
+    note(f"{len(lock.ids)} ids, {', '.join(files)}")
+
+
+def _stands(file: str) -> str:
+    path = Path(file)
+    return path.read_text(encoding="utf-8") if path.exists() else ""
+
+
+def _stale(files: dict[str, str]) -> int:
+    import difflib
+
+    from osbctl.text import safe
+
+    stale = 0
+    for file, text in files.items():
+        stands = _stands(file)
+        if stands != text:
+            stale = 1
+            pair = stands.splitlines(), text.splitlines()
+            lines = difflib.unified_diff(*pair, file, f"{file} (as built)", lineterm="", n=2)
+            sys.stdout.write("".join(f"{safe(line)}\n" for line in lines))
+    return stale

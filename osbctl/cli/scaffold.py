@@ -1,0 +1,118 @@
+"""`osbctl init`, `osbctl new` and `osbctl split`: source folders written, never overwritten."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from osbctl.cli import options as common
+from osbctl.cli.output import note
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
+
+
+class Thing(StrEnum):
+    """What can be added to a source folder."""
+
+    SERVICE = "service"
+    PLAN = "plan"
+
+
+_Folder = Annotated[Path, typer.Option("--folder", "-C", metavar="FOLDER", help="The source folder.")]
+
+
+def init(
+    folder: Annotated[Path, typer.Argument(metavar="[FOLDER]", help="Where to write it.")] = Path(),
+    service: Annotated[
+        str | None, typer.Option("--service", metavar="NAME", help="The name of the first service.")
+    ] = None,
+) -> int:
+    """Write a source folder that builds at once: a service, two plans, a parameter schema. Overwrites nothing.
+
+    \b
+    osbctl init catalog --service postgres
+    osbctl validate catalog
+    """
+    from osbctl.sources.folder import starter
+
+    asks = service is None and sys.stdin.isatty()
+    name = typer.prompt("Name of the first service", default="example") if asks else service or "example"
+    _write(folder, starter.folder(_checked(name)))
+    note(f"next: osbctl validate {folder}, osbctl build {folder} -o catalog.json")
+    return 0
+
+
+def new(
+    thing: Annotated[Thing, typer.Argument(help="What to add.")],
+    names: Annotated[list[str], typer.Argument(metavar="NAME...", help="SERVICE, or SERVICE and PLAN.")],
+    folder: _Folder = Path(),
+) -> int:
+    """Add a service offering or a plan to a source folder, with fresh GUIDs. Overwrites nothing.
+
+    \b
+    osbctl new service redis
+    osbctl new plan redis large
+    """
+    from osbctl.errors import UsageError
+    from osbctl.sources.folder import starter
+
+    checked = [_checked(name) for name in names]
+    if len(names) != (1 if thing is Thing.SERVICE else 2):
+        raise UsageError(f"osbctl new {thing} takes {'SERVICE' if thing is Thing.SERVICE else 'SERVICE and PLAN'}")
+    if thing is Thing.PLAN and not list((folder / "services").glob(f"{checked[0]}.*")):
+        raise UsageError(
+            f"there is no service {checked[0]!r} in {folder / 'services'}", "add it with osbctl new service"
+        )
+    _write(folder, starter.service(checked[0]) if thing is Thing.SERVICE else starter.plan(*checked))
+    return 0
+
+
+def split(
+    source: common.Source,
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where to write the source folder.")],
+    at: common.At = "",
+) -> int:
+    """Take one catalog apart into a source folder that builds to the same catalog. Overwrites nothing.
+
+    \b
+    osbctl split catalog.json catalog/
+    osbctl build catalog/ | diff - catalog.json
+    """
+    from osbctl.sources.folder.split import files
+    from osbctl.sources.read import read_source
+
+    _write(folder, files(read_source(source, at=at).data))
+    return 0
+
+
+def _checked(name: str) -> str:
+    from osbctl.errors import UsageError
+
+    if not _NAME.fullmatch(name):
+        raise UsageError(
+            f"{name!r} is no name for a file", "letters, digits, dots, hyphens and underscores, at most 63"
+        )
+    return name
+
+
+def _write(folder: Path, files: Iterable[tuple[str, str]]) -> None:
+    from osbctl.errors import SourceError
+    from osbctl.files import write_atomically
+
+    made = [(folder / name, text) for name, text in files]
+    for file, _ in made:
+        if file.exists():
+            raise SourceError(f"{file} is there already, and nothing is overwritten", "choose another folder or name")
+    for file, text in made:
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise SourceError(f"{file.parent}: cannot be made: {error.strerror}") from error
+        write_atomically(file, text.encode("utf-8"))
+        note(f"wrote {file}")

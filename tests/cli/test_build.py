@@ -1,0 +1,94 @@
+"""build, init, new and split as whole processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def osbctl(*arguments: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "osbctl", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        cwd=cwd,
+        stdin=subprocess.DEVNULL,
+        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), **environment},
+    )
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    assert osbctl("init", "source", "--service", "postgres", cwd=tmp_path).returncode == 0
+    return tmp_path
+
+
+def test_init_builds_at_once_and_overwrites_nothing(folder: Path) -> None:
+    assert osbctl("validate", "source", "--fail-on", "info", cwd=folder).returncode == 0
+    done = osbctl("build", "source", "-o", "catalog.json", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert len(json.loads((folder / "catalog.json").read_text())["services"][0]["plans"]) == 2
+    again = osbctl("init", "source", "--service", "postgres", cwd=folder)
+    assert again.returncode == 3
+    assert "nothing is overwritten" in again.stderr
+
+
+def test_the_same_input_gives_the_same_bytes(folder: Path) -> None:
+    first = osbctl("build", "source", cwd=folder).stdout
+    assert first == osbctl("build", "source", cwd=folder, PYTHONHASHSEED="7").stdout
+    assert first.endswith("}\n")
+
+
+def test_check_shows_what_is_stale(folder: Path) -> None:
+    assert osbctl("build", "source", "-o", "catalog.yaml", cwd=folder).returncode == 0
+    assert osbctl("build", "source", "-o", "catalog.yaml", "--check", cwd=folder).returncode == 0
+    assert osbctl("new", "plan", "postgres", "huge", "-C", "source", cwd=folder).returncode == 0
+    before = (folder / "catalog.yaml").read_bytes()
+    done = osbctl("build", "source", "-o", "catalog.yaml", "--check", cwd=folder)
+    assert done.returncode == 1
+    assert "+    - id: " in done.stdout.replace("+  - id: ", "+    - id: ") or "+" in done.stdout
+    assert "huge" in done.stdout
+    assert (folder / "catalog.yaml").read_bytes() == before
+
+
+def test_new_adds_and_refuses(folder: Path) -> None:
+    assert osbctl("new", "service", "redis", "-C", "source", cwd=folder).returncode == 0
+    shown = osbctl("show", "source", "--format", "json", cwd=folder)
+    assert [s["name"] for s in json.loads(shown.stdout)["services"]] == ["postgres", "redis"]
+    for wrong in (("service", "../x"), ("plan", "none", "x"), ("plan", "postgres"), ("service", "a", "b")):
+        assert osbctl("new", *wrong, "-C", "source", cwd=folder).returncode == 2
+
+
+def test_nothing_is_written_on_an_error(folder: Path) -> None:
+    assert osbctl("build", "source", "-o", "catalog.json", cwd=folder).returncode == 0
+    before = {file: file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+    (folder / "source" / "services" / "bad.yaml").write_text("name: bad\nid: 1\n")
+    done = osbctl("build", "source", "-o", "catalog.json", cwd=folder)
+    assert done.returncode == 1
+    assert "bad.yaml:2:1: error:" in done.stderr
+    assert all(file.read_bytes() == data for file, data in before.items())
+
+
+def test_variables_come_from_options_and_the_environment(folder: Path) -> None:
+    service = folder / "source" / "services" / "postgres.yaml"
+    service.write_text(service.read_text().replace("What postgres is", "In ${REGION} of ${CLOUD:-none}"))
+    done = osbctl("build", "source", "--set", "REGION=eu", "--env-prefix", "MY_", cwd=folder, MY_CLOUD="blue")
+    assert "In eu of blue" in done.stdout
+    assert osbctl("build", "source", "--set", "CLOUD=x", cwd=folder).returncode == 1
+    assert osbctl("build", "source", "--set", "CLOUD", cwd=folder).returncode == 2
+
+
+def test_split_and_build_come_full_circle(folder: Path) -> None:
+    assert osbctl("build", "source", "-o", "catalog.json", cwd=folder).returncode == 0
+    assert osbctl("split", "catalog.json", "parts", cwd=folder).returncode == 0
+    assert osbctl("build", "parts", "-o", "again.json", cwd=folder).returncode == 0
+    assert (folder / "again.json").read_text() == (folder / "catalog.json").read_text()

@@ -1,0 +1,86 @@
+"""`osbctl show` as a whole process."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+import yaml
+
+from osbctl.resources import catalogs_folder
+from osbctl.text import safe
+from tests.cli.test_validate import osbctl
+
+if TYPE_CHECKING:
+    from typing import Any
+
+GOOD = str(catalogs_folder() / "interface-example.json")
+HOSTILE = "[red]x[/red] \x1b[31m \x1b]8;;http://evil\x07y \u202e a\nb\tc \x9b2J \x7f"
+
+
+def hostile(folder: Path) -> tuple[str, dict[str, Any]]:
+    plan = {"id": HOSTILE, "name": HOSTILE, "description": HOSTILE, "metadata": {"bullets": [HOSTILE]}}
+    data = {"services": [{"id": HOSTILE, "name": HOSTILE, "description": HOSTILE, "tags": [HOSTILE], "plans": [plan]}]}
+    file = folder / "hostile.json"
+    file.write_text(json.dumps(data))
+    return str(file), data
+
+
+@pytest.mark.parametrize("format", ["table", "json", "yaml", "markdown"])
+@pytest.mark.parametrize("color", ["never", "always"])
+def test_hostile_text_reaches_no_terminal(tmp_path: Path, format: str, color: str) -> None:
+    file, data = hostile(tmp_path)
+    done = osbctl("show", "--format", format, "--color", color, file)
+    assert (done.returncode, done.stderr) == (0, "")
+    text = done.stdout.replace("\t", " ")
+    if color == "always" and format == "table":
+        assert "\x1b]8" not in text
+        assert "\u202e" not in text
+    else:
+        assert all(safe(line) == line for line in text.split("\n"))
+    if format in ("json", "yaml"):
+        assert yaml.safe_load(done.stdout) == data
+
+
+def test_json_and_yaml_are_the_catalog_itself() -> None:
+    data = json.loads(Path(GOOD).read_text(encoding="utf-8"))
+    shown = osbctl("show", "--format", "json", GOOD).stdout
+    assert list(json.loads(shown)["services"][0]) == list(data["services"][0])
+    assert json.loads(shown) == data
+    assert yaml.safe_load(osbctl("show", "--format", "yaml", GOOD).stdout) == data
+
+
+def test_one_service_in_full() -> None:
+    done = osbctl("show", "--service", "message-queue", GOOD)
+    assert done.returncode == 0
+    assert done.stdout.startswith("message-queue\n")
+    assert "Plan dedicated" in done.stdout
+    one = osbctl("show", "--service", "message-queue", "--format", "json", GOOD)
+    assert json.loads(one.stdout)["name"] == "message-queue"
+
+
+def test_a_service_that_is_not_there_gets_a_hint() -> None:
+    done = osbctl("show", "--service", "message-queu", GOOD)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "did you mean message-queue?" in done.stderr
+    other = osbctl("show", "--service", "zzz", GOOD)
+    assert other.returncode == 2
+    assert "there are: message-queue" in other.stderr
+
+
+def test_a_terminal_of_60_columns_cuts_no_id() -> None:
+    done = osbctl("show", "--color", "always", GOOD, COLUMNS="60")
+    assert done.returncode == 0
+    assert "…" not in done.stdout
+    assert "7B1F0A52-6C3D-4E8B-9A47-52D0C1E6F384" in done.stdout
+
+
+def test_a_source_that_cannot_be_read(tmp_path: Path) -> None:
+    broken = tmp_path / "broken.json"
+    broken.write_text("{")
+    done = osbctl("show", str(broken))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "broken.json:1:2" in done.stderr
+    assert osbctl("show", str(tmp_path / "none.json")).returncode == 3

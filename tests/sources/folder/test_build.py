@@ -1,0 +1,350 @@
+"""Source folders: composed, overlaid, bundled, locked; every fault a finding at its file and line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from osbctl.errors import ConfigError, DocumentError
+from osbctl.findings import Finding, Severity
+from osbctl.sources.folder import compose, read_folder
+from osbctl.sources.folder.split import files
+from osbctl.sources.read import read_source
+from osbctl.sources.yaml_text import dump
+from tests.corpus import catalogs, needs_corpus
+
+SERVICE = """\
+name: postgres
+id: S1
+description: A database.
+bindable: true
+plans:
+  - {name: small, id: P1, description: Small.}
+"""
+
+
+def write(folder: Path, **texts: str) -> Path:
+    """A source folder: `services__postgres` stands for services/postgres.yaml, `lock` for catalog.lock."""
+    for name, text in texts.items():
+        file = folder / "catalog.lock" if name == "lock" else folder / (name.replace("__", "/") + ".yaml")
+        if name.endswith("_json"):
+            file = folder / (name.removesuffix("_json").replace("__", "/") + ".json")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    return folder
+
+
+def built(folder: Path, **options: Any) -> dict[str, Any]:
+    return read_folder(str(folder), **options).data
+
+
+def faults(folder: Path, **options: Any) -> list[Finding]:
+    with pytest.raises(DocumentError) as caught:
+        read_folder(str(folder), **options)
+    return list(caught.value.findings)
+
+
+def only(found: list[Finding]) -> tuple[str, str, int]:
+    (finding,) = found
+    assert finding.location
+    return finding.rule, Path(finding.location.source).name, finding.location.line
+
+
+def names(catalog: dict[str, Any]) -> list[Any]:
+    return [(s["name"], [p["name"] for p in s["plans"]]) for s in catalog["services"]]
+
+
+def test_plans_inside_and_in_files_in_order(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        services__b=SERVICE.replace("postgres", "b"),
+        services__a="name: a\nid: S2\n",
+        services__a__plans__two="name: two\n",
+        services__a__plans__one="name: one\n",
+        services__b__plans__big="name: big\n",
+    )
+    assert names(built(tmp_path)) == [("a", ["one", "two"]), ("b", ["small", "big"])]
+    write(tmp_path, catalog="services: [b, a]\n", services__a="name: a\nplans: [two, one, {name: three}]\n")
+    assert names(built(tmp_path)) == [("b", ["small", "big"]), ("a", ["two", "one", "three"])]
+
+
+def test_defaults_fill_what_is_not_said(tmp_path: Path) -> None:
+    settings = """\
+defaults:
+  service: {bindable: false, metadata: {shareable: true, displayName: X}}
+  plan: {free: false, bindable: null}
+fields: {extra: 1}
+"""
+    service = SERVICE + "metadata: {displayName: null}\n"
+    data = built(write(tmp_path, catalog=settings, services__postgres=service))
+    (offering,) = data["services"]
+    assert offering["bindable"] is True
+    assert offering["metadata"] == {"displayName": None, "shareable": True}
+    assert offering["plans"][0]["free"] is False
+    assert data["extra"] == 1
+
+
+def test_places_are_those_of_the_source_files(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        catalog="defaults:\n  plan:\n    free: 0\n",
+        services__postgres=SERVICE,
+        services__postgres__plans__large="# a plan\nname: large\nid: P2\ndescription: L.\n",
+        overlay="services:\n  postgres:\n    plans:\n      small:\n        metadata: {bullets: x}\n",
+    )
+    document = read_folder(str(tmp_path), overlays=[str(tmp_path / "overlay.yaml")])
+    plans = ("services", 0, "plans")
+    wanted = {
+        ("services", 0, "name"): ("postgres.yaml", 1),
+        (*plans, 0, "id"): ("postgres.yaml", 6),
+        (*plans, 1, "id"): ("large.yaml", 3),
+        (*plans, 1, "free"): ("catalog.yaml", 3),
+        (*plans, 0, "metadata", "bullets"): ("overlay.yaml", 5),
+    }
+    found = document.locate(wanted)
+    assert {path: (Path(place.source).name, place.line) for path, place in found.items()} == wanted
+
+
+OVERLAYS = [
+    ("postgres: {description: New.}", lambda s: s["description"] == "New."),
+    ("postgres: {bindable: null}", lambda s: "bindable" not in s),
+    ("postgres: {tags: [a], metadata: {x: {y: 1, z: null}}}", lambda s: s["metadata"] == {"x": {"y": 1}}),
+    (
+        "postgres: {plans: {small: null}, add-plans: [{name: new, id: P9}]}",
+        lambda s: [p["id"] for p in s["plans"]] == ["P9"],
+    ),
+    ("postgres: {plans: {small: {free: true}}}", lambda s: s["plans"][0]["free"] is True),
+]
+
+
+@pytest.mark.parametrize(("patch", "holds"), OVERLAYS)
+def test_overlays(tmp_path: Path, patch: str, holds: Any) -> None:
+    write(tmp_path, services__postgres=SERVICE, overlay="services: {" + patch + "}")
+    data = built(tmp_path, overlays=[str(tmp_path / "overlay.yaml")])
+    assert holds(data["services"][0])
+
+
+def test_an_overlay_may_remove_a_service(tmp_path: Path) -> None:
+    write(tmp_path, services__postgres=SERVICE, services__b="name: b\nplans: []\n", o="services: {b: null}\n")
+    assert names(built(tmp_path, overlays=[str(tmp_path / "o.yaml")])) == [("postgres", ["small"])]
+
+
+@pytest.mark.parametrize(
+    ("overlay", "line"),
+    [
+        ("services:\n  mysql: {free: true}\n", 2),
+        ("services:\n  postgres:\n    plans:\n      huge: {free: true}\n", 4),
+        ("services:\n  postgres:\n    plans: [{name: x}]\n", 3),
+        ("services:\n  postgres:\n    add-plans:\n      - {name: small}\n", 4),
+        ("services:\n  postgres: 3\n", 2),
+        ("service: {}\n", 1),
+    ],
+)
+def test_an_overlay_that_addresses_nothing_is_an_error(tmp_path: Path, overlay: str, line: int) -> None:
+    write(tmp_path, services__postgres=SERVICE, overlay=overlay)
+    found = faults(tmp_path, overlays=[str(tmp_path / "overlay.yaml")])
+    assert only(found[:1]) == ("build-overlay", "overlay.yaml", line)
+
+
+VARIABLES = [
+    ("in ${REGION}", "in eu"),
+    ("${REGION}${REGION}", "eueu"),
+    ("${NONE:-default}", "default"),
+    ("${NONE:-}", ""),
+    ("$${REGION}", "${REGION}"),
+    ("$REGION {x}", "$REGION {x}"),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), VARIABLES)
+def test_variables(tmp_path: Path, text: str, expected: str) -> None:
+    write(tmp_path, services__postgres=SERVICE.replace("A database.", f"'{text}'"))
+    assert built(tmp_path, variables={"REGION": "eu"})["services"][0]["description"] == expected
+    assert built(tmp_path)["services"][0]["description"] == text
+
+
+@pytest.mark.parametrize("text", ["${NONE}", "${}", "${1x}", "${REGION"])
+def test_an_unset_variable_is_an_error_at_its_line(tmp_path: Path, text: str) -> None:
+    write(tmp_path, services__postgres=SERVICE.replace("A database.", f"'{text}'"))
+    assert only(faults(tmp_path, variables={"REGION": "eu"})) == ("build-variable", "postgres.yaml", 3)
+
+
+WITH_SCHEMA = """\
+name: postgres
+id: S1
+description: D.
+plans:
+  - name: small
+    id: P1
+    description: Small.
+    schemas: {service_instance: {create: {parameters: PARAMETERS}}}
+"""
+D4 = '"$schema": "http://json-schema.org/draft-04/schema#"'
+
+
+def bundled(folder: Path, parameters: str, **texts: str) -> Any:
+    write(folder, services__postgres=WITH_SCHEMA.replace("PARAMETERS", parameters), **texts)
+    return built(folder)["services"][0]["plans"][0]["schemas"]["service_instance"]["create"]["parameters"]
+
+
+def test_a_lone_reference_becomes_the_file(tmp_path: Path) -> None:
+    made = bundled(tmp_path, "{$ref: ../schemas/p.json}", schemas__p_json=f'{{{D4}, "type": "object"}}')
+    assert made == {"$schema": "http://json-schema.org/draft-04/schema#", "type": "object"}
+
+
+def test_references_become_definitions_with_recursion(tmp_path: Path) -> None:
+    tree = (
+        '{"definitions": {"node": {"properties": {"next": {"$ref": "#/definitions/node"}, "s": {"$ref": "s.json"}}}}}'
+    )
+    made = bundled(
+        tmp_path,
+        f'{{{D4}, properties: {{a: {{$ref: "../schemas/t.json#/definitions/node"}}, b: {{$ref: "../schemas/s.json"}}}}}}',
+        schemas__t_json=tree,
+        schemas__s_json='{"type": "integer"}',
+    )
+    assert made["properties"] == {"a": {"$ref": "#/definitions/node"}, "b": {"$ref": "#/definitions/s"}}
+    node = {"properties": {"next": {"$ref": "#/definitions/node"}, "s": {"$ref": "#/definitions/s"}}}
+    assert made["definitions"] == {"node": node, "s": {"type": "integer"}}
+
+
+def test_a_reference_in_data_is_data(tmp_path: Path) -> None:
+    made = bundled(tmp_path, f'{{{D4}, properties: {{a: {{enum: [{{$ref: "x.json"}}]}}, $ref: {{type: string}}}}}}')
+    assert made["properties"] == {"a": {"enum": [{"$ref": "x.json"}]}, "$ref": {"type": "string"}}
+
+
+@pytest.mark.parametrize(
+    "reference",
+    [
+        "https://example.com/x.json",
+        "../../outside.json",
+        "/etc/passwd",
+        "../schemas/none.json",
+        "../schemas/p.json#/definitions/none",
+        "../schemas/p.json#anchor",
+        "../schemas/loop.json",
+        "../schemas/link.json",
+    ],
+)
+def test_a_reference_that_cannot_be_followed(tmp_path: Path, reference: str) -> None:
+    folder = tmp_path / "folder"
+    write(folder, schemas__p_json="{}", schemas__loop_json='{"$ref": "loop.json"}')
+    (tmp_path / "outside.json").write_text("{}")
+    (folder / "schemas" / "link.json").symlink_to(tmp_path / "outside.json")
+    write(folder, services__postgres=WITH_SCHEMA.replace("PARAMETERS", f"{{$ref: '{reference}'}}"))
+    (finding,) = faults(folder)
+    assert finding.rule == "build-reference"
+    assert finding.location
+    assert Path(finding.location.source).name in ("postgres.yaml", "loop.json")
+
+
+@pytest.mark.parametrize(
+    ("texts", "rule"),
+    [
+        ({"catalog": "services: [none]\n", "services__a": "name: a\n"}, "folder-order"),
+        ({"catalog": "services: [a, a]\n", "services__a": "name: a\n"}, "folder-order"),
+        ({"catalog": "services: a\n", "services__a": "name: a\n"}, "folder-settings"),
+        ({"catalog": "service: [a]\n", "services__a": "name: a\n"}, "folder-settings"),
+        ({"catalog": "defaults: {plans: {}}\n", "services__a": "name: a\n"}, "folder-settings"),
+        ({"catalog": "fields: {services: []}\n", "services__a": "name: a\n"}, "folder-settings"),
+        ({"services__a": "name: a\n", "services__a_json": "{}"}, "folder-two-files"),
+        ({"services__a": "name: [\n"}, "syntax"),
+        ({"services__a": "- 1\n"}, "not-an-object"),
+        ({"services__a": "name: a\nplans: {}\n", "services__a__plans__p": "name: p\n"}, "folder-plans"),
+        ({"catalog": "defaults: {}\n"}, "folder-without-services"),
+    ],
+)
+def test_bad_folders_get_findings(tmp_path: Path, texts: dict[str, str], rule: str) -> None:
+    write(tmp_path, **texts)
+    assert rule in {finding.rule for finding in faults(tmp_path)}
+
+
+def test_a_service_file_that_leads_out_of_the_folder(tmp_path: Path) -> None:
+    outside = tmp_path / "outside.yaml"
+    outside.write_text(SERVICE)
+    folder = write(tmp_path / "folder", services__a="name: a\n")
+    (folder / "services" / "b.yaml").symlink_to(outside)
+    assert [finding.rule for finding in faults(folder)] == ["folder-escape"]
+
+
+def test_a_missing_id_offers_a_fresh_one(tmp_path: Path) -> None:
+    write(tmp_path, services__postgres=SERVICE.replace("id: P1, ", ""))
+    first, second = (read_folder(str(tmp_path)).notes for _ in range(2))
+    assert [note.rule for note in first] == ["build-id-missing"]
+    assert first[0].hint != second[0].hint
+
+
+def lock_findings(folder: Path, accepted: tuple[str, ...] = ()) -> list[str]:
+    document, lock = compose(str(folder), accepted=accepted)
+    (folder / "catalog.lock").write_text(lock.text())
+    return [f"{note.rule} {note.message}" for note in document.notes if note.severity is Severity.ERROR]
+
+
+def test_the_lock_knows_ids(tmp_path: Path) -> None:
+    write(tmp_path, services__postgres=SERVICE)
+    assert lock_findings(tmp_path) == []
+    before = (tmp_path / "catalog.lock").read_text()
+    assert json.loads(before)["ids"] == {"postgres": "S1", "postgres/small": "P1"}
+    write(tmp_path, services__postgres=SERVICE.replace("P1", "P2"))
+    document, _ = compose(str(tmp_path))
+    assert [note.rule for note in document.notes] == ["build-id-changed"]
+    assert lock_findings(tmp_path, ("postgres/small",)) == []
+    write(tmp_path, services__postgres=SERVICE + "  - {name: other, id: P1, description: Old id.}\n")
+    (tmp_path / "services" / "postgres.yaml").write_text(
+        SERVICE.replace("P1", "P2") + "  - {name: other, id: P1, description: Old id.}\n"
+    )
+    document, _ = compose(str(tmp_path))
+    assert [note.rule for note in document.notes] == ["build-id-reused"]
+
+
+def test_a_renamed_plan_keeps_its_id(tmp_path: Path) -> None:
+    write(tmp_path, services__postgres=SERVICE)
+    assert lock_findings(tmp_path) == []
+    write(tmp_path, services__postgres=SERVICE.replace("small", "tiny"))
+    assert lock_findings(tmp_path) == []
+    assert json.loads((tmp_path / "catalog.lock").read_text())["ids"] == {"postgres": "S1", "postgres/tiny": "P1"}
+
+
+def test_swapped_ids_are_an_error(tmp_path: Path) -> None:
+    two = SERVICE + "  - {name: large, id: P2, description: L.}\n"
+    write(tmp_path, services__postgres=two)
+    assert lock_findings(tmp_path) == []
+    write(tmp_path, services__postgres=two.replace("P1", "X").replace("P2", "P1").replace("X", "P2"))
+    document, _ = compose(str(tmp_path))
+    assert {note.rule for note in document.notes} == {"build-id-changed", "build-id-reused"}
+
+
+@pytest.mark.parametrize(
+    "text", ["{", "[]", '{"version": 9, "ids": {}, "retired": {}}', '{"version": 1, "ids": {"a": 1}, "retired": {}}']
+)
+def test_a_broken_lock_is_said(tmp_path: Path, text: str) -> None:
+    write(tmp_path, services__postgres=SERVICE, lock=text)
+    with pytest.raises(ConfigError, match=r"catalog\.lock"):
+        read_folder(str(tmp_path))
+
+
+@needs_corpus
+@pytest.mark.parametrize("file", catalogs(), ids=lambda file: file.name[:60])
+def test_a_real_catalog_split_and_built_is_the_same(file: Path, tmp_path: Path) -> None:
+    original = read_source(str(file)).data
+    for name, text in files(original):
+        target = tmp_path / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, encoding="utf-8")
+    assert read_folder(str(tmp_path)).data == original
+
+
+def test_hostile_names_stay_in_the_folder() -> None:
+    catalog = {"services": [{"name": name, "plans": []} for name in ("../../etc/x", "..", "a/b", "", "A", "a", None)]}
+    paths = [name for name, _ in files(catalog)]
+    assert len(set(map(str.lower, paths))) == len(paths)
+    assert all(".." not in path.split("/") and path.count("/") <= 1 for path in paths)
+
+
+def test_yaml_is_read_back_as_it_was() -> None:
+    value = {"a": ["yes", "1e3", "0o14", "2001-01-01", "", " x", "a\nb\n", "~", 1.5, 1e30, "012", "=", "<<", "\u2028"]}
+    from osbctl.sources.read import parse_document
+
+    assert parse_document(dump(value).encode(), "a.yaml").data == value

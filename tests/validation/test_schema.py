@@ -1,0 +1,226 @@
+"""The JSON Schemas of the API versions, and what is told of a fault under one."""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import Any
+
+import jsonschema
+import jsonschema_rs
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from osbctl.errors import ConfigError
+from osbctl.findings import Severity
+from osbctl.platforms import ApiVersion
+from osbctl.resources import catalogs_folder, schemas_folder
+from osbctl.sources.limits import allow_depth
+from osbctl.validation.explain import MAX_FINDINGS
+from osbctl.validation.schema import check_house_schema, check_schema
+
+SCHEMAS = {v: json.loads((schemas_folder() / f"catalog-{v}.json").read_text(encoding="utf-8")) for v in ApiVersion}
+GOOD: dict[str, Any] = json.loads((catalogs_folder() / "interface-example.json").read_text(encoding="utf-8"))
+
+PLAN: dict[str, Any] = {"id": "p1", "name": "small", "description": "Small."}
+SERVICE: dict[str, Any] = {"id": "s1", "name": "db", "description": "A database.", "bindable": True, "plans": [PLAN]}
+
+REQUIRES = '"syslog_drain", "route_forwarding", "volume_mount"'
+
+
+def service(**fields: Any) -> dict[str, Any]:
+    return {"services": [{**SERVICE, **fields}]}
+
+
+def plan(**fields: Any) -> dict[str, Any]:
+    return service(plans=[{**PLAN, **fields}])
+
+
+def told(data: dict[str, Any], version: ApiVersion = ApiVersion.V2_17) -> list[tuple[str, str]]:
+    return [(finding.rule, finding.message) for finding in check_schema(data, version)]
+
+
+FIELDS = {
+    "service": {
+        "2.13": "name id description tags requires bindable metadata dashboard_client plan_updateable plans",
+        "2.14": "instances_retrievable bindings_retrievable",
+        "2.15": "allow_context_updates",
+    },
+    "plan": {
+        "2.13": "id name description metadata free bindable schemas",
+        "2.15": "plan_updateable maximum_polling_duration maintenance_info",
+        "2.17": "binding_rotatable",
+    },
+}
+
+
+@pytest.mark.parametrize("version", list(ApiVersion))
+@pytest.mark.parametrize("kind", ["service", "plan"])
+def test_fields_of_each_version(kind: str, version: ApiVersion) -> None:
+    expected = {field for since, fields in FIELDS[kind].items() if since <= version for field in fields.split()}
+    assert set(SCHEMAS[version]["definitions"][kind]["properties"]) == expected
+
+
+def properties(schema: Any) -> list[tuple[str, dict[str, Any]]]:
+    if isinstance(schema, list):
+        return [found for item in schema for found in properties(item)]
+    if not isinstance(schema, dict):
+        return []
+    own = list(schema["properties"].items()) if isinstance(schema.get("properties"), dict) else []
+    return own + [found for value in schema.values() for found in properties(value)]
+
+
+@pytest.mark.parametrize("version", list(ApiVersion))
+def test_shipped_schemas_are_valid_and_described(version: ApiVersion) -> None:
+    schema = SCHEMAS[version]
+    jsonschema.Draft7Validator.check_schema(schema)
+    assert schema["$schema"] == "http://json-schema.org/draft-07/schema#"
+    assert len(properties(schema)) > 30
+    for name, inner in properties(schema):
+        assert inner.get("title"), name
+        assert inner.get("description", "").endswith("."), name
+
+
+@pytest.mark.parametrize("version", list(ApiVersion))
+def test_a_good_catalog_has_no_fault(version: ApiVersion) -> None:
+    assert told(GOOD, version) == []
+    assert told({"services": []}, version) == []
+    assert told(service(unknown=[1]), version) == []
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        ({}, [("schema-required", "services is missing")]),
+        ({"services": 1}, [("schema-type", "services must be an array, not 1")]),
+        ({"services": ["x"]}, [("schema-type", 'item 1 of services must be an object, not the string "x"')]),
+        (service(bindable="yes"), [
+            ("schema-type", "service 'db': bindable must be a boolean, not the string \"yes\"")
+        ]),
+        (service(name=""), [("schema-empty", "name must not be empty")]),
+        (service(plans=[]), [("schema-empty", "service 'db': plans must not be empty")]),
+        (service(requires=["x"]), [
+            ("schema-enum", f"service 'db': item 1 of requires must be one of {REQUIRES}, not the string \"x\"")
+        ]),
+        (service(tags=[{}]), [("schema-type", "service 'db': item 1 of tags must be a string, not an object")]),
+        (service(metadata={"displayName": []}), [
+            ("metadata-type", "service 'db': displayName must be a string, not an array")
+        ]),
+        (plan(free=None), [("schema-type", "service 'db': plan 'small': free must be a boolean, not null")]),
+        (plan(description=None), [
+            ("schema-type", "service 'db': plan 'small': description must be a string, not null")
+        ]),
+        (service(plans=[{"name": "a"}]), [
+            ("schema-required", "service 'db': plan 'a': id is missing"),
+            ("schema-required", "service 'db': plan 'a': description is missing"),
+        ]),
+        (plan(maintenance_info={}), [("schema-required", "service 'db': plan 'small': version is missing")]),
+        (service(description=["\x1b[31m"]), [
+            ("schema-type", "service 'db': description must be a string, not an array")
+        ]),
+        (service(bindable="\u202e" + "x" * 99), [
+            ("schema-type", "service 'db': bindable must be a boolean, not the string \"\\u202e" + "x" * 50 + "…")
+        ]),
+    ],
+)  # fmt: skip
+def test_messages(data: dict[str, Any], expected: list[tuple[str, str]]) -> None:
+    assert sorted(told(data)) == sorted(expected)
+
+
+@pytest.mark.parametrize(
+    ("data", "hint"),
+    [
+        (service(bindable="False"), "write false, without quotes"),
+        (service(bindable="on"), "write true, without quotes"),
+        (service(name=5), "put it in quotes"),
+        (service(plans=[{"name": "a", "description": "x"}]), "a GUID is recommended; once published, it never changes"),
+        (service(bindable=[]), ""),
+    ],
+)
+def test_hints(data: dict[str, Any], hint: str) -> None:
+    assert [finding.hint for finding in check_schema(data, ApiVersion.V2_14)] == [hint]
+
+
+def places(value: Any, path: tuple[str | int, ...] = ()) -> list[tuple[str | int, ...]]:
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [path, *(place for key, item in inner for place in places(item, (*path, key)))]
+
+
+KEYS = st.sampled_from(["id", "name", "plans", "metadata", "costs", "version", "create", "parameters", "services"])
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3),
+    max_leaves=8,
+)  # fmt: skip
+
+
+@settings(max_examples=150)
+@given(st.lists(st.tuples(st.sampled_from(places(GOOD)[1:]), JSON), max_size=3))
+def test_the_two_engines_agree(grafts: list[tuple[tuple[str | int, ...], Any]]) -> None:
+    data: Any = copy.deepcopy(GOOD)
+    for path, value in grafts:
+        holder = data
+        try:
+            for step in path[:-1]:
+                holder = holder[step]
+            holder[path[-1]] = value
+        except (KeyError, IndexError, TypeError):
+            continue  # an earlier graft took the place away
+    for version, schema in SCHEMAS.items():
+        good = jsonschema.Draft7Validator(schema).is_valid(data)
+        assert jsonschema_rs.Draft7Validator(schema).is_valid(data) == good
+        assert (check_schema(data, version) == []) == good
+
+
+def test_findings_are_capped() -> None:
+    data = {"services": [{}] * MAX_FINDINGS}
+    assert len(check_schema(data, ApiVersion.V2_14)) == MAX_FINDINGS
+
+
+def nested(depth: int) -> dict[str, Any]:
+    value: Any = "x"
+    for _ in range(depth):
+        value = {"a": value}
+    return {"a": value}
+
+
+def test_deep_nesting_is_judged_all_the_same() -> None:
+    allow_depth(2_500)
+    assert told(service(metadata=nested(2_500))) == []
+    assert told(service(metadata=nested(2_500), bindable=None)) == [
+        ("schema-type", "service 'db': bindable must be a boolean, not null")
+    ]
+
+
+def test_a_house_schema_adds_findings() -> None:
+    house = {
+        "properties": {"services": {"items": {"required": ["metadata"], "properties": {"name": {"pattern": "^x"}}}}}
+    }
+    found = check_house_schema(service(), house, "house.json")
+    assert {finding.message for finding in found} == {
+        "service 'db': metadata is missing (house.json)",
+        'service \'db\': name breaks pattern "^x": it is the string "db" (house.json)',
+    }
+    assert all(finding.rule == "house-schema" and finding.severity is Severity.ERROR for finding in found)
+
+
+@pytest.mark.parametrize(
+    ("house", "message"),
+    [
+        ([], "it is no object"),
+        ({"type": "int"}, "not a valid schema at /type"),
+        ({"$ref": "#/nowhere"}, "a reference leads nowhere"),
+        ({"$ref": "https://example.com/x.json"}, "a reference leads nowhere"),
+        ({"$ref": "#"}, "its references go round in circles"),
+        ({"$ref": 5}, "not a valid schema"),
+        ({"properties": {"services": {"pattern": "("}}}, "not a valid schema"),
+        ({"$schema": "http://json-schema.org/draft-07/schema#", "items": 5}, "not a valid schema at /items"),
+    ],
+)
+def test_a_broken_house_schema_is_an_error_of_the_run(house: Any, message: str) -> None:
+    with pytest.raises(ConfigError) as raised:
+        check_house_schema(GOOD, house, "house.json")
+    assert raised.value.message.startswith("house schema house.json: ")
+    assert message in raised.value.message

@@ -1,0 +1,175 @@
+"""The views of a catalog, and hostile text in all of them."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from osbctl.catalog import Catalog
+from osbctl.text import safe
+from osbctl.views import detail, markdown, plain, table, words
+from osbctl.views.parameters import MAX_ROWS, parameters
+
+ID = "6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4"
+HOSTILE = "[red]x[/red] \x1b[31m \x1b]8;;http://evil\x07y \u202e a\nb\tc | <b> `z` **d** [l](http://m) www.n.example"
+
+
+def catalog(text: str, id_: str = ID) -> Catalog:
+    schema = {
+        "properties": {text: {"type": text, "default": text, "description": text, "enum": [text], "pattern": text}},
+        "required": [text],
+    }
+    metadata = {
+        **dict.fromkeys(("displayName", "longDescription", "providerDisplayName", "documentationUrl"), text),
+        "bullets": [text],
+        "costs": [{"amount": {text: 9.5}, "unit": text}, {"amount": {"usd": text}, "unit": "MONTHLY"}],
+    }
+    plan = {"id": id_, "name": text, "description": text, "metadata": metadata, "schemas": {
+        "service_instance": {"create": {"parameters": schema}}
+    }}  # fmt: skip
+    service = {"id": id_, "name": text, "description": text, "tags": [text], "metadata": metadata, "plans": [plan]}
+    return Catalog.of({"services": [service, {"name": text}]})
+
+
+def as_table(shown: Catalog, width: int = 200) -> str:
+    file = io.StringIO()
+    table.show(shown, Console(file=file, width=width, no_color=True, highlight=False, force_terminal=False))
+    return file.getvalue()
+
+
+def all_views(shown: Catalog) -> dict[str, list[str]]:
+    return {
+        "table": as_table(shown).split("\n"),
+        "plain": list(plain.lines(shown)),
+        "markdown": list(markdown.lines(shown)),
+        "detail": [line for service in shown.services for line in detail.lines(service)],
+    }
+
+
+@pytest.mark.parametrize("view", ["table", "plain", "markdown", "detail"])
+def test_hostile_text_does_nothing(view: str) -> None:
+    for line in all_views(catalog(HOSTILE))[view]:
+        assert safe(line.replace("\t", " ")) == line.replace("\t", " ")
+    whole = "\n".join(all_views(catalog(HOSTILE))[view])
+    if view == "markdown":
+        assert r"\[red\]x\[/red\]" in whole
+    elif view != "table":  # a table folds it
+        assert "[red]x[/red]" in whole
+
+
+def test_a_table_shows_markup_as_text() -> None:
+    assert "[red]x[/red]" in as_table(catalog("[red]x[/red]"))
+
+
+def test_markdown_has_no_markup_from_outside() -> None:
+    lines = [line.replace("<br>", "") for line in markdown.lines(catalog(HOSTILE))]
+    outside = [part for line in lines for part in line.split("`")[::2]]
+    assert not any("<" in part or "http:" in part or "www.n" in part for part in outside)
+    rows = [line for line in lines if line.startswith("|") and r"\[red" in line]
+    cells = [row.replace("\\|", "").count("|") for row in rows]
+    assert cells == [7, 6]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("1. first", r"1\. first"),
+        ("# head", r"\# head"),
+        ("- item", r"\- item"),
+        ("a & b < c > d", "a &amp; b &lt; c &gt; d"),
+        ("10 GB. Fast.", "10 GB. Fast."),
+        ("WWW.x.com me@x.com", r"WWW\.x.com me\@x.com"),
+    ],
+)
+def test_markdown_text(text: str, shown: str) -> None:
+    assert list(markdown.lines(catalog(text)))[2] == shown
+
+
+@pytest.mark.parametrize("width", [100, 120, 200])
+def test_a_table_cuts_nothing(width: int) -> None:
+    shown = as_table(catalog("a name of some length that needs room", ID), width)
+    lines = [line.rstrip() for line in shown.split("\n")]
+    head = next(number for number, line in enumerate(lines) if "Id " in line and "Description" in line)
+    start, end = lines[head].index("Id"), lines[head].index("Description")
+    rows = lines[head + 2 : lines.index("", head)]
+    assert "".join(line[start:end].strip() for line in rows) == ID
+    assert "Includes" in lines[head]
+    assert "…" not in shown
+    assert all(len(line) <= width for line in lines)
+
+
+@pytest.mark.parametrize("width", [45, 60, 80, 99])
+def test_a_narrow_terminal_cuts_nothing(width: int) -> None:
+    shown = as_table(catalog("a name of some length that needs room", ID), width)
+    lines = [line.rstrip() for line in shown.split("\n")]
+    assert f"    {ID}" in lines
+    assert "…" not in shown
+    assert "    • a name of some length that needs" in shown
+    assert all(len(line) <= width for line in lines)
+
+
+def test_nothing_is_wrapped_in_a_pipe() -> None:
+    long = "word " * 500
+    lines = list(plain.lines(catalog(long.strip())))
+    assert len(lines) == 3
+    assert {line.count("\t") for line in lines} == {len(plain.COLUMNS) - 1}
+    assert long.strip() in lines[1]
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (9.5, "9.5"),
+        (99.0, "99"),
+        (1234567.89, "1234567.89"),
+        (1234567, "1234567"),
+        (0, "0"),
+        ("x\n", "x\\n"),
+        (1e20, "1e+20"),
+    ],
+)
+def test_amounts(value: Any, shown: str) -> None:
+    assert words.number(value) == shown
+
+
+def test_costs() -> None:
+    data = {"costs": [{"amount": {"usd": 99.0, "eur": 79}, "unit": "MONTHLY"}, {"unit": "1 GB"}, {"amount": 5}, "x"]}
+    (plan,) = Catalog.of({"services": [{"plans": [{"metadata": data}]}]}).plans
+    assert words.costs(plan) == ["99 USD, 79 EUR / MONTHLY", "1 GB", ""] or words.costs(plan) == [
+        "99 USD, 79 EUR / MONTHLY",
+        "1 GB",
+    ]
+
+
+def test_parameters() -> None:
+    schema = {
+        "required": ["size"],
+        "properties": {
+            "size": {"type": "integer", "minimum": 1, "maximum": 9, "default": 3, "description": "How many."},
+            "mode": {"enum": ["fast", "safe"]},
+            "backup": {"type": "object", "properties": {"hour": {"type": ["integer", "null"]}}},
+            "zones": {"type": "array", "items": {"type": "string"}, "minItems": 1},
+            "shared": {"$ref": "#/definitions/flag"},
+            "lost": {"$ref": "#/definitions/none"},
+            "any": True,
+        },
+        "definitions": {"flag": {"type": "boolean", "title": "A flag"}},
+    }
+    assert [tuple(row) for row in parameters(schema)] == [
+        ("size", "integer, ≥ 1, ≤ 9", True, "3", "How many."),
+        ("mode", "fast | safe", False, "", ""),
+        ("backup", "object", False, "", ""),
+        ("backup.hour", "integer or null", False, "", ""),
+        ("zones", "array of string, at least 1 items", False, "", ""),
+        ("shared", "boolean", False, "", "A flag"),
+        ("lost", "any", False, "", ""),
+        ("any", "any", False, "", ""),
+    ]
+
+
+def test_schemas_that_refer_to_themselves_end() -> None:
+    node = {"properties": {f"p{n}": {"$ref": "#/definitions/node"} for n in range(10)}}
+    assert len(list(parameters({**node, "definitions": {"node": node}}))) == MAX_ROWS
