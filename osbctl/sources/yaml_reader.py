@@ -336,7 +336,7 @@ class _Builder:
         if event.tag in _CORE_TAGS:
             message = f"the tag {tag} does not fit the value"
         else:
-            message = f"the tag {tag} has no meaning here: a catalog is JSON, and JSON knows no such type"
+            message = f"the tag {tag} does not fit here: a catalog is JSON, and JSON knows no such type"
         self._problem("unknown-tag", message, event.start_mark, "remove the tag")
 
     def _too_deep(self, event: Any) -> NoReturn:
