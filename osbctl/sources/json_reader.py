@@ -45,7 +45,7 @@ def parse(text: str, name: str, limits: Limits) -> Any:
         value = _decoded(text, limits.depth)
     except (_Suspicion, ValueError):
         _Walk(text, name, limits).raise_problems()
-    depth = 0 if _kept_shallow(limits.depth) else _depth(value)
+    depth = _SCANNED_DEPTH if _kept_shallow(limits.depth) else _depth(value)
     allow_depth(depth)
     if depth > limits.depth or (_may_hold_surrogates(text) and not _encodable(value)):
         _Walk(text, name, limits).raise_if_any()
@@ -112,7 +112,11 @@ def _kept_shallow(depth: int) -> bool:
 
     Up to 3.11 the scanner in C heeds the recursion limit; later ones go deeper.
     """
-    return sys.version_info < (3, 12) and sys.getrecursionlimit() <= min(depth, 1_000)
+    return sys.version_info < (3, 12) and sys.getrecursionlimit() <= min(depth, _SCANNED_DEPTH)
+
+
+_SCANNED_DEPTH = 1_000
+"""The interpreter's own limit. What walks over the value takes several frames a level, so it must be told of them."""
 
 
 def _depth(value: Any) -> int:

@@ -70,6 +70,27 @@ BOMBS = {
 }  # fmt: skip
 
 
+WALK = """
+import sys
+from osbctl.sources.read import parse_document
+levels, name = int(sys.argv[1]), sys.argv[2]
+text = '{"a": ' * levels + "1" + "}" * levels
+def height(value):
+    return 1 + max(map(height, value.values())) if isinstance(value, dict) else 0
+document = parse_document(text.encode(), name)
+print(height(document.data), document.locate([("a",) * levels])[("a",) * levels].column)
+"""
+
+
+@pytest.mark.parametrize("levels", [90, 110, 330, 600, 950, 1050, 2900])
+def test_a_depth_that_is_read_can_be_walked_over_and_located(levels: int) -> None:
+    """In a process of its own: the interpreter's limit, once raised, stays so."""
+    command = [sys.executable, "-c", WALK, str(levels), "a.json"]
+    done = subprocess.run(command, capture_output=True, cwd=ROOT, timeout=20, check=False)
+    assert done.stderr.decode()[-500:] == ""
+    assert done.stdout.decode().split() == [str(levels), str(6 * (levels - 1) + 2)]
+
+
 @pytest.mark.parametrize("case", BOMBS)
 def test_a_bomb_does_not_go_off(case: str) -> None:
     name, text, outcome = BOMBS[case]
