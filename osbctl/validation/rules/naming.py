@@ -214,10 +214,10 @@ def text_too_long(thing: Node) -> Iterator[Hit]:
     "default-implicit",
     severity=Severity.INFO,
     category=Category.ADVICE,
-    scope=Scope.PLAN,
+    scope=Scope.SERVICE,
     source="OSB 2.14, Service Plan Object; Service Catalog and Korifi default `free` to false, Korifi `bindable` too",
 )
-def default_implicit(plan: Node) -> Iterator[Hit]:
+def default_implicit(service: Node) -> Iterator[Hit]:
     """A plan leaves `free` or `bindable` to the platform, and platforms differ.
 
     The specification takes a plan for free where it does not say; Kubernetes Service Catalog and Korifi take it
@@ -231,11 +231,11 @@ def default_implicit(plan: Node) -> Iterator[Hit]:
 
         - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small., free: true, bindable: true}
     """
-    missing = [key for key in ("free", "bindable") if key not in plan]
-    if "bindable" in missing and plan.parent and plan.parent.get("bindable") is not True:
-        missing.remove("bindable")  # false is what every platform makes of it
-    if missing:
-        told = " and ".join(missing)
-        yield plan.hit(
-            f"plan {plan.label} does not say {told}, and platforms differ in what they assume", hint="say it"
-        )
+    for key in ("free", "bindable"):
+        # Where the service is not bindable, every platform makes of it that its plans are not either.
+        if key == "free" or service.get("bindable") is True:
+            silent = [plan for plan in service.children("plans") if key not in plan]
+            if silent:
+                more = f" and {len(silent) - 1} more" if len(silent) > 1 else ""
+                told = f"plan {silent[0].label}{more} of {service.label} leave `{key}` to the platforms, which differ"
+                yield silent[0].hit(told if more else told.replace(" leave ", " leaves "), hint="say it")
