@@ -32,6 +32,7 @@ bench: $(READY)
 	$(BIN)/python -m pip install --quiet --group bench
 	$(BIN)/python benchmarks/validate.py
 	$(BIN)/python benchmarks/build.py
+	$(BIN)/python benchmarks/serve.py
 
 ## Run the property tests for long: at least 50,000 examples.
 fuzz: $(READY)

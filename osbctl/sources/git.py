@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import shlex
 import subprocess
 from typing import TYPE_CHECKING
 
@@ -47,11 +49,17 @@ def _missing(revision: str, path: str) -> SourceError:
         return SourceError(
             f"{name}: there is no {path} in {revision}", f"git ls-tree -r --name-only {revision} lists it"
         )
-    if (_git("rev-parse", "--is-shallow-repository") or b"").strip() == b"true":
-        advice = f"the clone is shallow: git fetch --depth=1 origin {revision}, or git fetch --unshallow"
-    else:
-        advice = f"git fetch origin {revision}"
-    return SourceError(f"{name}: there is no such file, and no revision {revision} in this clone", advice)
+    return SourceError(f"{name}: there is no such file, and no revision {revision} in this clone", _fetch(revision))
+
+
+def _fetch(revision: str) -> str:
+    """The command that may bring the revision. `main~3` cannot be asked for: only what a remote names, and hashes."""
+    named = re.split(r"[~^@]", revision.removeprefix("origin/"), maxsplit=1)[0]
+    shallow = (_git("rev-parse", "--is-shallow-repository") or b"").strip() == b"true"
+    if shallow and named != revision:
+        return "the clone is shallow: git fetch --unshallow"
+    fetch = shlex.join(["git", "fetch", *(["--depth=1"] if shallow else []), "origin", named or "HEAD"])
+    return f"the clone is shallow: {fetch}, or git fetch --unshallow" if shallow else fetch
 
 
 def _git(*arguments: str) -> bytes | None:

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 from osbctl.errors import DocumentError
 from osbctl.findings import Finding, Severity
-from osbctl.sources.limits import allow_depth
+from osbctl.sources.limits import ORDINARY_DEPTH, allow_depth
 from osbctl.sources.text_lines import Lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from typing import NoReturn
 
     from osbctl.findings import Location, Path
@@ -45,9 +45,9 @@ def parse(text: str, name: str, limits: Limits) -> Any:
         value = _decoded(text, limits.depth)
     except (_Suspicion, ValueError):
         _Walk(text, name, limits).raise_problems()
-    depth = 0 if _kept_shallow(limits.depth) else _depth(value)
+    depth = _SCANNED_DEPTH if _kept_shallow(limits.depth) else _depth(value)
     allow_depth(depth)
-    if depth > limits.depth or _may_hold_surrogates(text):
+    if depth > limits.depth or (_may_hold_surrogates(text) and not _encodable(value)):
         _Walk(text, name, limits).raise_if_any()
     return value
 
@@ -60,7 +60,11 @@ def _decoded(text: str, depth: int) -> Any:
         if nesting > depth:
             raise _Suspicion from None
         allow_depth(nesting)
-        return _DECODER.decode(text)
+        try:
+            return _DECODER.decode(text)
+        except RecursionError:
+            # Python 3.12 bounds its C stack apart from the limit that can be set.
+            raise _Suspicion from None
 
 
 def locate(text: str, name: str, paths: Iterable[Path]) -> dict[Path, Location]:
@@ -108,7 +112,11 @@ def _kept_shallow(depth: int) -> bool:
 
     Up to 3.11 the scanner in C heeds the recursion limit; later ones go deeper.
     """
-    return sys.version_info < (3, 12) and sys.getrecursionlimit() <= min(depth, 1_000)
+    return sys.version_info < (3, 12) and sys.getrecursionlimit() <= min(depth, _SCANNED_DEPTH)
+
+
+_SCANNED_DEPTH = 1_000
+"""The interpreter's own limit. What walks over the value takes several frames a level, so it must be told of them."""
 
 
 def _depth(value: Any) -> int:
@@ -144,6 +152,28 @@ def _may_hold_surrogates(text: str) -> bool:
     return "\\ud" in text or "\\uD" in text
 
 
+def _encodable(value: Any) -> bool:
+    """Whether all strings of a value are Unicode text. Escaped pairs are: an emoji is no reason for the slow walk."""
+    try:
+        return all(text.encode() is not None for text in _strings(value))
+    except UnicodeEncodeError:
+        return False
+
+
+def _strings(value: Any) -> Iterator[str]:
+    """All strings of a value, keys too, without recursion."""
+    rest = [value]
+    while rest:
+        item = rest.pop()
+        if type(item) is str:
+            yield item
+        elif type(item) is dict:
+            yield from item
+            rest += item.values()
+        elif type(item) is list:
+            rest += item
+
+
 _SPACE = re.compile(r"[ \t\r\n]*")
 _NUMBER = re.compile(r"(-?(?:0|[1-9]\d*))(\.\d+)?([eE][-+]?\d+)?", re.ASCII)
 _LITERALS = ("true", "false", "null")
@@ -171,16 +201,22 @@ class _Walk:
         with contextlib.suppress(_Suspicion):
             self._walk()
         if self._problems:
-            raise DocumentError(tuple(self._problems[:MAX_PROBLEMS]))
+            raise DocumentError(tuple(self._problems))
 
     def raise_problems(self) -> NoReturn:
         """Raise what the walk finds; there must be something."""
         self.raise_if_any()
-        self._problem("syntax", "this is not JSON", 0)
+        # Nothing is wrong with the text: Python 3.12 and later have a bound of their own, which no option raises.
+        if _nesting(self._text) > ORDINARY_DEPTH:
+            self._problem("nesting-too-deep", "nested deeper than this Python reads", 0)
+        else:
+            self._problem("syntax", "this is not JSON", 0)
         raise DocumentError(tuple(self._problems))
 
     def _problem(self, rule: str, message: str, offset: int, hint: str = "") -> None:
         self._problems.append(_finding(rule, message, self._lines.at(offset), hint))
+        if len(self._problems) >= MAX_PROBLEMS:
+            raise _Suspicion
 
     def _stop(self, rule: str, message: str, offset: int, hint: str = "") -> NoReturn:
         self._problem(rule, message, offset, hint)
@@ -231,7 +267,7 @@ class _Walk:
                 "syntax",
                 f"a key in double quotes is expected, not {_shown(self._text, at)}",
                 at,
-                _quotes(character),
+                _value_hint(self._text, at),
             )
         key, end = self._string(at)
         if key in keys:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,8 @@ from osbctl.errors import DocumentError, UsageError
 from osbctl.findings import Finding, Severity
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from osbctl.findings import Location, Path
     from osbctl.sources.document import Document
 
@@ -40,24 +43,34 @@ def below(document: Document, at: str) -> Document:
     return _moved(document, value, path, 0)
 
 
-def find_catalog(data: dict[str, Any]) -> str | None:
+def find_catalog(data: Any) -> str | None:
     """The pointer of the catalog that stands deeper in a document without `services` at its top.
 
     The shallowest object with a list `services`, or else a list of service offerings; None if there is none.
     """
     level: list[tuple[str, Any]] = [("", data)]
     for _ in range(SEARCH_DEPTH):
+        level = [below for pointer, value in level for below in _inside(pointer, value)]
         for pointer, value in level:
-            if pointer and (_is_catalog(value) or (isinstance(value, list) and _is_offerings(value))):
+            if _is_catalog(value) or (isinstance(value, list) and _is_offerings(value)):
                 return pointer
-        level = [
-            (f"{pointer}/{str(key).replace('~', '~0').replace('/', '~1')}", item)
-            for pointer, value in level
-            if isinstance(value, dict)
-            for key, item in value.items()
-            if isinstance(item, dict | list)
-        ]
     return None
+
+
+def _inside(pointer: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """The collections right inside of the value at `pointer`, with their pointers."""
+    entries = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, item in entries:
+        if isinstance(item, dict | list):
+            yield f"{pointer}/{_escaped(key)}", item
+
+
+def _pointer(path: Path) -> str:
+    return "".join(f"/{_escaped(step)}" for step in path)
+
+
+def _escaped(step: str | int) -> str:
+    return str(step).replace("~", "~0").replace("/", "~1")
 
 
 def _is_catalog(value: Any) -> bool:
@@ -71,15 +84,22 @@ def _is_offerings(value: list[Any]) -> bool:
 def _steps(at: str) -> list[str]:
     if at and not at.startswith("/"):
         raise UsageError(f"{at!r} is no JSON pointer", f"it begins with a slash: --at /{at.replace('.', '/')}")
+    if re.search(r"~(?![01])", at):
+        raise UsageError(f"{at!r} is no JSON pointer", "a tilde in a key is written ~0, a slash ~1")
     return [step.replace("~1", "/").replace("~0", "~") for step in at.split("/")[1:]]
 
 
 def _index(value: Any, step: str) -> str | int | None:
     if isinstance(value, dict):
         return step if step in value else None
-    if isinstance(value, list) and step.isdecimal() and int(step) < len(value):
+    if isinstance(value, list) and _is_index(step) and int(step) < len(value):
         return int(step)
     return None
+
+
+def _is_index(step: str) -> bool:
+    """RFC 6901, section 4: digits without leading zeros. The length bounds what int() is asked to read."""
+    return step == "0" or (step.isascii() and step.isdecimal() and step[0] != "0" and len(step) < 19)
 
 
 def _moved(document: Document, data: dict[str, Any], path: Path, dropped: int) -> Document:
@@ -90,7 +110,18 @@ def _moved(document: Document, data: dict[str, Any], path: Path, dropped: int) -
         places = document.locator(frozenset(whole.values()))
         return {inside: places[there] for inside, there in whole.items()}
 
-    return replace(document, data=data, locator=locate)
+    return replace(document, data=data, locator=locate, notes=_notes_below(document.notes, path, dropped))
+
+
+def _notes_below(notes: tuple[Finding, ...], path: Path, dropped: int) -> tuple[Finding, ...]:
+    """The notes about the part at `path`, with their paths in it, and those about the text as a whole."""
+    cut = len(path)
+    inserted: Path = ("services",) if dropped else ()
+    return tuple(
+        replace(note, path=(*inserted, *note.path[cut:])) if note.path else note
+        for note in notes
+        if not note.path or note.path[:cut] == path
+    )
 
 
 def _nowhere(document: Document, value: Any, path: Path, step: str) -> Finding:
@@ -98,9 +129,12 @@ def _nowhere(document: Document, value: Any, path: Path, step: str) -> Finding:
 
     keys = list(value) if isinstance(value, dict) else []
     close = get_close_matches(step, keys, n=1)
-    hint = f"did you mean {close[0]!r}?" if close else f"there are: {', '.join(keys[:10])}" if keys else ""
-    where = "/" + "/".join(map(str, path)) if path else "the top"
-    return _finding(document, "pointer-not-found", f"there is no {step!r} in {where}", path, hint)
+    if isinstance(value, list):
+        hint = f"it is an array of {len(value)}: write an index from 0" if value else "it is an empty array"
+    else:
+        hint = f"did you mean {close[0]!r}?" if close else f"there are: {', '.join(keys[:10])}" if keys else ""
+    where = _pointer(path) or "the top"
+    return _finding(document, "pointer-not-found", f"there is no {step[:60]!r} in {where}", path, hint)
 
 
 def _no_object(document: Document, value: Any, path: Path) -> Finding:
@@ -109,7 +143,13 @@ def _no_object(document: Document, value: Any, path: Path) -> Finding:
     hint = "a catalog is an object with `services`"
     if isinstance(value, list) and _is_offerings(value):
         hint = 'this looks like a list of service offerings: wrap it as {"services": […]}'
-    return _finding(document, "not-an-object", f"the document is {kind}, not an object", path, hint)
+    elif (pointer := find_catalog(value)) is not None:
+        hint = f"a catalog stands deeper: add --at {_pointer(path)}{pointer}"
+    return _finding(document, "not-an-object", f"{_placed(path)} is {kind}, not an object", path, hint)
+
+
+def _placed(path: Path) -> str:
+    return f"the value at {_pointer(path)}" if path else "the document"
 
 
 def _finding(document: Document, rule: str, message: str, path: Path, hint: str) -> Finding:

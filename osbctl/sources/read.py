@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from osbctl.sources.document import Syntax
 
 DEFAULT_LIMITS = Limits()
+_SPACE = frozenset(" \t\r\n\ufeff")
 
 
 def read_source(
@@ -35,7 +36,7 @@ def read_source(
     """
     if source == "-":
         name = stdin_filename or "<stdin>"
-        return parse_document(_bounded(sys.stdin.buffer, name, limits), name, limits=limits, at=at)
+        return parse_document(_from_stdin(name, limits), name, limits=limits, at=at)
     try:
         with open(source, "rb") as file:  # noqa: PTH123  # pathlib costs its import at every start
             data = _bounded(file, source, limits)
@@ -68,6 +69,15 @@ def parse_document(data: bytes, name: str, *, limits: Limits = DEFAULT_LIMITS, a
 
         return below(Document(name, value, syntax, locate, notes, text), at)
     return Document(name, value, syntax, locate, notes, text)
+
+
+def _from_stdin(name: str, limits: Limits) -> bytes:
+    if sys.stdin is None:  # Python's answer to a standard input that is closed
+        raise SourceError("standard input is closed", "pipe a catalog into it")
+    try:
+        return _bounded(sys.stdin.buffer, name, limits)
+    except OSError as error:
+        raise SourceError(f"standard input cannot be read: {error.strerror}") from error
 
 
 def _bounded(file: BinaryIO, name: str, limits: Limits) -> bytes:
@@ -120,13 +130,14 @@ def _decoded(data: bytes, name: str) -> str:
                 ),
             )
         )
+    data = data.removeprefix(b"\xef\xbb\xbf")
     try:
-        return data.removeprefix(b"\xef\xbb\xbf").decode("utf-8")
+        return data.decode("utf-8")
     except UnicodeDecodeError as error:
         from osbctl.sources.text_lines import Lines
 
-        readable = data.decode("utf-8", "replace").removeprefix("\ufeff")
-        offset = len(data[: error.start].removeprefix(b"\xef\xbb\xbf").decode("utf-8"))
+        readable = data.decode("utf-8", "replace")
+        offset = len(data[: error.start].decode("utf-8"))
         message = f"the byte 0x{data[error.start]:02x} is not UTF-8"
         place = Lines(name, readable).at(offset)
         raise DocumentError((_error("encoding", message, place, "save the text as UTF-8"),)) from error
@@ -168,12 +179,23 @@ def _named_syntax(name: str) -> Syntax | None:
 
 def _looks(text: str) -> Syntax | None:
     """What the beginning of a text says of it: JSON by a bracket, YAML by a key, a comment, an item or `---`."""
-    start = text.lstrip(" \t\r\n\ufeff")
-    if start[:1] in ("{", "["):
+    start = _past_comments(text)
+    if text[start : start + 1] in ("{", "["):
         return "json"
-    line = start.split("\n", 1)[0]
+    line = text[start : start + 200].split("\n", 1)[0]
     key_like = ":" in line and line[:1].isalpha()
-    return "yaml" if key_like or line.startswith(("#", "---", "- ", "%YAML")) else None
+    return "yaml" if key_like or line.startswith(("---", "- ", "%YAML")) else None
+
+
+def _past_comments(text: str) -> int:
+    """Where the first line begins that says something: a comment is YAML's, or a slip in JSON."""
+    at = 0
+    while True:
+        while text[at : at + 1] in _SPACE:
+            at += 1
+        if text[at : at + 1] != "#":
+            return at
+        at = text.find("\n", at) + 1 or len(text)
 
 
 def _mismatch(name: str, named: str, held: str) -> Finding:

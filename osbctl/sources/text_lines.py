@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 
 from osbctl.findings import Location
@@ -14,20 +15,20 @@ class Lines:
         self._name = name
         self._text = text
         self._starts = _line_starts(text)
+        self._excerpts: dict[int, str] = {}
 
     def at(self, offset: int) -> Location:
         """The place of the character at `offset` (zero-based; the end of the text is allowed)."""
         line = bisect_right(self._starts, offset)
-        return self._location(line, offset - self._starts[line - 1] + 1)
+        return Location(self._name, line, offset - self._starts[line - 1] + 1, self._excerpt(line))
 
-    def at_line(self, line: int, column: int) -> Location:
-        """The place at a line and column that both count from 1."""
-        return self._location(min(line, len(self._starts)), column)
-
-    def _location(self, line: int, column: int) -> Location:
-        start = self._starts[line - 1]
-        end = self._starts[line] if line < len(self._starts) else len(self._text)
-        return Location(self._name, line, column, self._text[start:end].rstrip("\r\n"))
+    def _excerpt(self, line: int) -> str:
+        # Kept: a file of 5 MB may be one line, and a thousand findings must not hold a thousand copies of it.
+        if line not in self._excerpts:
+            start = self._starts[line - 1]
+            end = self._starts[line] if line < len(self._starts) else len(self._text)
+            self._excerpts[line] = self._text[start:end].rstrip("\r\n")
+        return self._excerpts[line]
 
 
 def _line_starts(text: str) -> list[int]:
@@ -36,7 +37,5 @@ def _line_starts(text: str) -> list[int]:
         while (at := text.find("\n", at) + 1) > 0:
             starts.append(at)
         return starts
-    for index, character in enumerate(text):
-        if character == "\n" or (character == "\r" and text[index + 1 : index + 2] != "\n"):
-            starts.append(index + 1)
+    starts.extend(match.end() for match in re.finditer(r"\r\n?|\n", text))
     return starts

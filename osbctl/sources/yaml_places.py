@@ -51,7 +51,7 @@ def locate(text: str, name: str, paths: Iterable[Path]) -> dict[Path, Location]:
     finally:
         loader.dispose()
     lines = Lines(name, text)
-    return {path: _at(_nearest(top, path), lines) for path in wanted}
+    return {path: lines.at(_nearest(top, path).index) for path in wanted}
 
 
 def _nearest(place: _Place, path: Path) -> Any:
@@ -63,16 +63,13 @@ def _nearest(place: _Place, path: Path) -> Any:
     return place.mark
 
 
-def _at(mark: Any, lines: Lines) -> Location:
-    return lines.at_line(mark.line + 1, mark.column + 1)
-
-
 class _Pass:
     """One pass. Recursive: the reader has held the depth to its limit already."""
 
     def __init__(self, get: Any) -> None:
         self._get = get
         self._anchors: dict[str, _Place] = {}
+        self._texts: dict[str, str] = {}  # of anchored scalars: an alias may be a key
 
     def value(self, event: Any, tree: dict[Any, Any] | None, keep: bool) -> _Place:
         """The place of the value that begins with `event`, and those below it that are in `tree` or to `keep`."""
@@ -84,6 +81,8 @@ class _Pass:
         place = _Place(event.start_mark)
         if event.anchor is not None:
             self._anchors[event.anchor] = place
+        if kind is ScalarEvent and event.anchor is not None:
+            self._texts[event.anchor] = event.value
         if kind is MappingStartEvent:
             self._mapping(place, tree, keep)
         elif kind is SequenceStartEvent:
@@ -91,22 +90,29 @@ class _Pass:
         return place
 
     def _mapping(self, place: _Place, tree: dict[Any, Any] | None, keep: bool) -> None:
-        merged: list[_Place] = []
+        merged: list[list[_Place]] = []
         while type(event := self._get()) is not MappingEndEvent:
-            key = event.value if type(event) is ScalarEvent else None
-            if key == "<<" and event.implicit[0]:
+            if type(event) is ScalarEvent and event.value == "<<" and event.implicit[0]:
                 base = self.value(self._get(), None, True)
                 # A list of bases is a sequence: its entries are the mappings.
-                merged += [base] if not all(isinstance(k, int) for k in base.below) else base.below.values()
+                merged.append([base] if not all(isinstance(k, int) for k in base.below) else [*base.below.values()])
                 continue
-            if type(event) is AliasEvent:
-                key = None
-            below = self.value(self._get(), tree.get(key) if tree else None, keep)
+            key = self._key(event)
+            below = self.value(self._get(), tree.get(key) if tree and key is not None else None, keep)
             if keep or (tree and key in tree):
                 place.below.setdefault(key, _Place(event.start_mark, below.below))
-        for base in merged:
-            for key, inherited in base.below.items():
-                place.below.setdefault(key, inherited)
+        for group in reversed(merged):  # as the reader does: the later << wins
+            for base in group:
+                for key, inherited in base.below.items():
+                    place.below.setdefault(key, inherited)
+
+    def _key(self, event: Any) -> str | None:
+        if type(event) is AliasEvent:
+            return self._texts.get(str(event.anchor))
+        if event.anchor is not None:
+            self._anchors[event.anchor] = _Place(event.start_mark)
+            self._texts[event.anchor] = event.value
+        return str(event.value)
 
     def _sequence(self, place: _Place, tree: dict[Any, Any] | None, keep: bool) -> None:
         index = 0

@@ -10,14 +10,7 @@ import gc
 from typing import TYPE_CHECKING, Any
 
 import yaml
-from yaml import (
-    AliasEvent,
-    MappingEndEvent,
-    MappingStartEvent,
-    ScalarEvent,
-    SequenceEndEvent,
-    SequenceStartEvent,
-)
+from yaml import AliasEvent, MappingStartEvent, ScalarEvent, SequenceStartEvent
 
 from osbctl.errors import DocumentError
 from osbctl.findings import Finding, Severity
@@ -30,10 +23,11 @@ from osbctl.sources.yaml_syntax import syntax_finding
 if TYPE_CHECKING:
     from typing import NoReturn
 
-    from osbctl.findings import Path
+    from osbctl.findings import Location, Path
     from osbctl.sources.limits import Limits
 
 _TAG = "tag:yaml.org,2002:"
+_CORE_TAGS = frozenset(_TAG + kind for kind in ("str", "null", "bool", "int", "float", "map", "seq"))
 _MERGE = object()
 """Stands for the key `<<` while a mapping is built."""
 
@@ -44,34 +38,57 @@ def parse(text: str, name: str, limits: Limits) -> tuple[Any, tuple[Finding, ...
     Raises:
         DocumentError: the text is no YAML, or YAML that is no JSON value.
     """
-    builder = _Builder(text, name, limits)
     enabled = gc.isenabled()
     gc.disable()  # nothing that is built here is garbage, and looking for it takes a third of the time
     try:
-        value = builder.build()
-    except yaml.YAMLError as error:
-        raise DocumentError((*builder.problems, syntax_finding(error, text, Lines(name, text)))) from error
+        try:
+            return _built(_Builder(text, name, limits))
+        except _Duplicate:
+            return _built(_Builder(text, name, limits, keep_marks=True))
     finally:
         if enabled:
             gc.enable()
+
+
+def _built(builder: _Builder) -> tuple[Any, tuple[Finding, ...]]:
+    try:
+        value = builder.build()
+    except yaml.YAMLError as error:
+        raise DocumentError((*builder.problems, builder.explained(error))) from error
     if builder.problems:
-        raise DocumentError(tuple(builder.problems[:MAX_PROBLEMS]))
+        raise DocumentError(tuple(builder.problems))
     return value, tuple(builder.notes)
 
 
+class _Duplicate(Exception):  # noqa: N818  # not an error yet: a second, slower building says where
+    """Two equal keys were met while no marks were kept."""
+
+
 class _Frame:
-    """A collection under construction. `keys` holds the mark of each key of a mapping, None for a sequence."""
+    """A collection under construction.
 
-    __slots__ = ("anchor", "before", "container", "height", "key", "keys", "merged")
+    `key` is the one whose value is awaited, None where a key is. `marks` holds where each key stood, None
+    in an ordinary building. `merged` is what `<<` brings in: a group of mappings for each `<<`.
+    """
 
-    def __init__(self, container: Any, anchor: str | None, before: int) -> None:
+    __slots__ = ("anchor", "before", "container", "height", "is_mapping", "key", "marks", "merged")
+
+    def __init__(self, container: Any, is_mapping: bool, anchor: str | None, before: int) -> None:
         self.container = container
-        self.keys: dict[str, Any] | None = {} if type(container) is dict else None
+        self.is_mapping = is_mapping
         self.key: Any = None
+        self.marks: dict[str, Any] | None = None
         self.anchor = anchor
         self.before = before
         self.height = 1
-        self.merged: list[dict[str, Any]] | None = None
+        self.merged: list[list[dict[str, Any]]] | None = None
+
+    def inherit(self) -> None:
+        """Take over what `<<` brought in: own keys win, then a later `<<`, then the earlier mapping of its list."""
+        for group in reversed(self.merged or ()):
+            for base in group:
+                for key, item in base.items():
+                    self.container.setdefault(key, item)
 
 
 class _Anchored:
@@ -86,12 +103,13 @@ class _Anchored:
 
 
 class _Builder:
-    def __init__(self, text: str, name: str, limits: Limits) -> None:
+    def __init__(self, text: str, name: str, limits: Limits, keep_marks: bool = False) -> None:
         self.problems: list[Finding] = []
         self.notes: list[Finding] = []
         self._text = text
-        self._name = name
         self._limits = limits
+        self._keep_marks = keep_marks
+        self._name = name
         self._lines: Lines | None = None
         self._stack: list[_Frame] = []
         self._anchors: dict[str, _Anchored | None] = {}
@@ -116,123 +134,125 @@ class _Builder:
             loader.dispose()
         return value
 
-    def _document(self, get: Any) -> Any:  # noqa: C901  # the one hot loop: a call a scalar would double its time
+    def explained(self, error: yaml.YAMLError) -> Finding:
+        """What is to be said of libyaml's complaint."""
+        return syntax_finding(error, self._text, self._all_lines())
+
+    def _document(self, get: Any) -> Any:  # noqa: C901  # the one hot loop: calls would double its time
         event = get()
-        if type(event) is ScalarEvent and not event.value and event.style is None and event.tag is None:
+        if type(event) is ScalarEvent and not event.value and not event.style and event.tag is None:
             self._stop("empty-document", "the document is empty", None)
-        stack = self._stack
+        stack, strings, careful = self._stack, self._strings, self._keep_marks
+        frame: _Frame | None = None
         while True:
             kind = type(event)
             if kind is ScalarEvent:
                 self._nodes += 1
-                # The three ways of a scalar, by frequency: quoted, plain, tagged.
+                value = event.value
                 if event.tag is not None:
                     value = self._tagged(event)
-                elif event.implicit[0]:
-                    value = event.value
+                elif event.implicit[0]:  # plain, not in quotes
                     if value in CONSTANTS:
                         value = CONSTANTS[value]
                     elif value[0] in NUMERIC:
                         value = self._numeric(event)
                     elif value in BOOLEANS_OF_1_1:
-                        self._note(event, "a boolean")
-                    elif value == "<<" and stack and stack[-1].keys is not None and stack[-1].key is None:
+                        self._note(event, "a boolean", value)
+                    elif value == "<<" and frame is not None and frame.is_mapping and frame.key is None:
                         value = _MERGE
-                else:
-                    value = event.value
                 if event.anchor is not None:
                     self._anchors[event.anchor] = _Anchored(value, 1, 0)
-                done = self._put(value, event)
-            elif kind is MappingStartEvent:
-                done = self._open({}, event)
-            elif kind is SequenceStartEvent:
-                done = self._open([], event)
-            elif kind is MappingEndEvent or kind is SequenceEndEvent:
-                done = self._close(event)
+                if frame is None:
+                    return value
+                if not frame.is_mapping:
+                    frame.container.append(value)
+                elif frame.key is None:
+                    if careful or type(value) is not str or value in frame.container:
+                        self._put_key(frame, value, event)
+                    else:
+                        frame.key = strings.setdefault(value, value)
+                elif frame.key is _MERGE:
+                    self._put(frame, value, event)
+                else:
+                    frame.container[frame.key] = value
+                    frame.key = None
             else:
-                done = self._alias(event)
-            if done:
-                return self._top
+                if kind is MappingStartEvent:
+                    self._open({}, True, event)
+                elif kind is SequenceStartEvent:
+                    self._open([], False, event)
+                else:
+                    value = self._alias(event) if kind is AliasEvent else self._close()
+                    if not stack:
+                        return value
+                    self._put(stack[-1], value, event)
+                frame = stack[-1]
             event = get()
 
-    def _put(self, value: Any, event: Any) -> bool:
-        """Give a value to the collection under construction; True where it is the whole document."""
-        if not self._stack:
-            self._top = value
-            return True
-        frame = self._stack[-1]
-        if frame.keys is None:
+    def _put(self, frame: _Frame, value: Any, event: Any) -> None:
+        """Give a value to the collection under construction."""
+        if not frame.is_mapping:
             frame.container.append(value)
         elif frame.key is None:
             self._put_key(frame, value, event)
         else:
-            key = frame.key
-            frame.key = None
+            key, frame.key = frame.key, None
             if key is _MERGE:
                 self._merge(frame, value, event)
-            elif key in frame.container and key in frame.keys and frame.keys[key][1]:
-                pass  # the second of two equal keys: told already, the first one stays
             else:
                 frame.container[key] = value
-                frame.keys[key] = (frame.keys[key][0], True)
-        return False
 
     def _put_key(self, frame: _Frame, key: Any, event: Any) -> None:
-        assert frame.keys is not None
+        """A key that is not quite ordinary: `<<`, no string, met before, or one whose mark is to be kept."""
         if key is _MERGE:
             frame.key = _MERGE
             return
         if type(key) is not str:
-            hint = "write it in quotes"
-            self._problem("key-not-string", f"a key must be a string, not {self._shown(event)}", event.start_mark, hint)
+            message = f"a key must be a string, not {_shown(key, event)}"
+            self._problem("key-not-string", message, event.start_mark, "write it in quotes")
             key = f"\0{event.start_mark.index}"
-        key = self._strings.setdefault(key, key)
-        if key in frame.keys:
-            first = frame.keys[key][0]
-            message = (
-                f"the key {key[:60]!r} stands twice in one mapping; first at line {first.line + 1}, "
-                f"column {first.column + 1}"
-            )
-            hint = "readers disagree about which one counts: remove one"
-            self._problem("duplicate-key", message, event.start_mark, hint)
-        else:
-            frame.keys[key] = (event.start_mark, False)
-        frame.key = key
+        if key in frame.container:
+            self._duplicate(frame, key, event)
+        elif self._keep_marks:
+            frame.marks = frame.marks if frame.marks is not None else {}
+            frame.marks[key] = event.start_mark
+        frame.key = self._strings.setdefault(key, key)
 
-    def _open(self, container: Any, event: Any) -> bool:
-        if event.tag is not None and event.tag not in (
-            "!",
-            _TAG + ("map" if type(container) is dict else "seq"),
-        ):
+    def _duplicate(self, frame: _Frame, key: str, event: Any) -> None:
+        if frame.marks is None:
+            raise _Duplicate
+        first = self._at(frame.marks[key])
+        message = f"the key {key[:60]!r} stands twice in one mapping; first at line {first.line}, column {first.column}"
+        hint = "readers disagree about which one counts: remove one"
+        self._problem("duplicate-key", message, event.start_mark, hint)
+
+    def _open(self, container: Any, is_mapping: bool, event: Any) -> None:
+        if event.tag is not None and event.tag not in ("!", _TAG + ("map" if is_mapping else "seq")):
             self._unknown_tag(event)
         frame = self._stack[-1] if self._stack else None
-        if frame is not None and frame.keys is not None and frame.key is None:
-            self._stop("key-not-string", "a key must be a string, not a collection", event.start_mark)
+        if frame is not None and frame.is_mapping and frame.key is None:
+            at = event.start_mark.index
+            template = is_mapping and self._text[at - 1 : at + 1] == "{{"
+            hint = "a template? render it first, or put it in quotes" if template else "write it in quotes"
+            self._stop("key-not-string", "a key must be a string, not a collection", event.start_mark, hint)
         if len(self._stack) >= self._limits.depth:
             self._too_deep(event)
         allow_depth(len(self._stack))
         self._nodes += 1
         if event.anchor is not None:
             self._anchors[event.anchor] = None
-        self._stack.append(_Frame(container, event.anchor, self._nodes - 1))
-        return False
+        self._stack.append(_Frame(container, is_mapping, event.anchor, self._nodes - 1))
 
-    def _close(self, event: Any) -> bool:
+    def _close(self) -> Any:
         frame = self._stack.pop()
-        value = frame.container
         if frame.merged:
-            for base in frame.merged:
-                for key, item in base.items():
-                    value.setdefault(key, item)
+            frame.inherit()
         if frame.anchor is not None:
-            self._anchors[frame.anchor] = _Anchored(value, self._nodes - frame.before, frame.height)
-        if self._stack:
-            above = self._stack[-1]
-            above.height = max(above.height, frame.height + 1)
-        return self._put(value, event)
+            self._anchors[frame.anchor] = _Anchored(frame.container, self._nodes - frame.before, frame.height)
+        self._raise_height(frame.container, frame.height)
+        return frame.container
 
-    def _alias(self, event: Any) -> bool:
-        assert type(event) is AliasEvent
+    def _alias(self, event: Any) -> Any:
         if event.anchor not in self._anchors:
             self._stop("syntax", f"there is no anchor &{event.anchor} before this", event.start_mark)
         anchored = self._anchors[event.anchor]
@@ -242,30 +262,48 @@ class _Builder:
         if self._nodes > self._limits.nodes:
             message = f"more than {self._limits.nodes:,} values once aliases are expanded"
             self._stop("too-many-nodes", message, event.start_mark, "raise the limit with --max-nodes")
-        if len(self._stack) + anchored.height > self._limits.depth:
+        depth = len(self._stack) - self._melting() + anchored.height
+        if depth > self._limits.depth:
             self._too_deep(event)
+        allow_depth(depth)
+        self._raise_height(anchored.value, anchored.height)
+        return anchored.value
+
+    def _raise_height(self, value: Any, height: int) -> None:
+        """Note that a value of that height stands in the collection under construction."""
         if self._stack:
-            self._stack[-1].height = max(self._stack[-1].height, anchored.height + 1)
-        allow_depth(len(self._stack) + anchored.height)
-        return self._put(anchored.value, event)
+            frame = self._stack[-1]
+            if frame.key is _MERGE:  # what is merged in becomes the mapping itself, a list of it vanishes
+                height -= 2 if type(value) is list else 1
+            frame.height = max(frame.height, height + 1)
+
+    def _melting(self) -> int:
+        """How many of the levels that are open here will vanish in a merge: that of `<<` and that of its list."""
+        if self._stack and self._stack[-1].key is _MERGE:
+            return 1
+        return 2 if len(self._stack) > 1 and self._stack[-2].key is _MERGE else 0
 
     def _merge(self, frame: _Frame, value: Any, event: Any) -> None:
         bases = value if isinstance(value, list) else [value]
         if not all(isinstance(base, dict) for base in bases):
             self._problem("syntax", "<< takes a mapping, or a list of mappings", event.start_mark)
             return
-        frame.merged = [*(frame.merged or []), *bases]
+        frame.merged = frame.merged if frame.merged is not None else []
+        frame.merged.append(bases)
 
     def _numeric(self, event: Any) -> Any:
+        text = event.value
+        if text[0] != "0" and len(text) < 19 and text.isascii() and text.isdecimal():
+            return int(text)  # most numbers, and none that anybody doubts
         try:
-            value = numeric(event.value, MAX_DIGITS)
+            value = numeric(text, MAX_DIGITS)
         except OutOfRange as error:
             self._problem("number-out-of-range", str(error), event.start_mark, "write it in quotes, as a string")
             return 0
-        if type(value) is not str or event.value[0] != ".":
-            meaning = seen_by_1_1(event.value)
+        if type(value) is not str or text[0] != ".":
+            meaning = seen_by_1_1(text)
             if meaning:
-                self._note(event, meaning)
+                self._note(event, meaning, value)
         return value
 
     def _tagged(self, event: Any) -> Any:
@@ -281,55 +319,73 @@ class _Builder:
             if isinstance(value, int) and tag.endswith("int"):
                 return value
             if isinstance(value, int | float) and tag.endswith("float"):
-                return float(value)
+                return self._float(value, event)
         self._unknown_tag(event)
         return text
 
+    def _float(self, value: float, event: Any) -> float:
+        try:
+            return float(value)
+        except OverflowError:
+            message = f"an integer of {len(event.value)} digits is no float"
+            self._problem("number-out-of-range", message, event.start_mark, "write it in quotes, as a string")
+            return 0.0
+
     def _unknown_tag(self, event: Any) -> None:
-        tag = event.tag.replace(_TAG, "!!")
-        message = f"the tag {tag[:60]} does not fit here: a catalog is JSON, and JSON knows no such type"
+        tag = event.tag.replace(_TAG, "!!")[:60]
+        if event.tag in _CORE_TAGS:
+            message = f"the tag {tag} does not fit the value"
+        else:
+            message = f"the tag {tag} does not fit here: a catalog is JSON, and JSON knows no such type"
         self._problem("unknown-tag", message, event.start_mark, "remove the tag")
 
     def _too_deep(self, event: Any) -> NoReturn:
         message = f"nested deeper than {self._limits.depth} levels"
         self._stop("nesting-too-deep", message, event.start_mark, "raise the limit with --max-depth")
 
-    def _note(self, event: Any, meaning: str) -> None:
+    def _note(self, event: Any, meaning: str, value: Any) -> None:
         if len(self.notes) >= MAX_PROBLEMS:
             return
-        word = event.value[:60]
-        message = f"YAML 1.1 readers take {word} for {meaning}; here it is {self._shown(event)}"
+        message = f"YAML 1.1 readers take {event.value[:60]} for {meaning}; here it is {_shown(value, event)}"
         hint = (
             "write true or false, or put it in quotes" if meaning == "a boolean" else "put it in quotes if it is text"
         )
         place = self._at(event.start_mark)
-        self.notes.append(Finding("yaml-1.1", Severity.WARNING, message, self._path(), place, hint=hint))
+        self.notes.append(Finding("yaml-1.1", Severity.WARNING, message, self._path(event.value), place, hint=hint))
 
-    def _shown(self, event: Any) -> str:
-        if type(event) is not ScalarEvent:
-            return "a collection"
-        value = CONSTANTS.get(event.value, event.value) if event.implicit[0] else event.value
-        if isinstance(value, str) and event.implicit[0] and value[:1] in NUMERIC:
-            value = numeric(value, MAX_DIGITS)
-        kinds = {bool: "the boolean", int: "the number", float: "the number", str: "the string"}
-        return f"{kinds[type(value)]} {event.value[:60]}" if value is not None else "null"
-
-    def _path(self) -> Path:
-        """The path of the value that is read now."""
+    def _path(self, key: str) -> Path:
+        """The path of the value that is read now, or of the entry where it is the `key`."""
         steps: list[str | int] = []
         for frame in self._stack:
-            step = frame.key if frame.keys is not None else len(frame.container)
+            step = frame.key if frame.is_mapping else len(frame.container)
             if isinstance(step, str | int):
                 steps.append(step)
+        if self._stack and self._stack[-1].is_mapping and self._stack[-1].key is None:
+            steps.append(key)
         return tuple(steps)
 
-    def _at(self, mark: Any) -> Any:
+    def _all_lines(self) -> Lines:
         self._lines = self._lines or Lines(self._name, self._text)
-        return self._lines.at_line(mark.line + 1, mark.column + 1) if mark else self._lines.at(0)
+        return self._lines
+
+    def _at(self, mark: Any) -> Location:
+        # By index, not by line: libyaml also counts NEL, LS and PS as line breaks, as YAML 1.1 did.
+        return self._all_lines().at(min(mark.index, len(self._text)) if mark else 0)
 
     def _problem(self, rule: str, message: str, mark: Any, hint: str = "") -> None:
         self.problems.append(Finding(rule, Severity.ERROR, message, (), self._at(mark), hint=hint))
+        if len(self.problems) >= MAX_PROBLEMS:
+            raise DocumentError(tuple(self.problems))
 
     def _stop(self, rule: str, message: str, mark: Any, hint: str = "") -> NoReturn:
         self._problem(rule, message, mark, hint)
-        raise DocumentError(tuple(self.problems[-MAX_PROBLEMS:]))
+        raise DocumentError(tuple(self.problems))
+
+
+def _shown(value: Any, event: Any) -> str:
+    """How a sentence calls a value that was read from the scalar `event`."""
+    kinds = {bool: "the boolean", int: "the number", float: "the number", str: "the string"}
+    kind = kinds.get(type(value))
+    if kind is None:
+        return "null" if value is None else "a collection"
+    return f"{kind} {event.value[:60]}" if type(event) is ScalarEvent else f"{kind} {str(value)[:60]}"

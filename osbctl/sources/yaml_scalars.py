@@ -23,13 +23,14 @@ _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?"
 _NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
 
 _OTHERWISE_IN_1_1 = (
-    (re.compile(r"[-+]?0[0-9]+"), "an octal number"),
-    (re.compile(r"0o[0-7]+"), "a string"),
+    (re.compile(r"[-+]?0[0-7]+"), "an octal number"),
+    (re.compile(r"[-+]?0[0-9]+|0o[0-7]+"), "a string"),
+    (re.compile(r"[-+]?0x(?=[0-9a-fA-F]*_|[-+])[0-9a-fA-F_]+|[-+]0x[0-9a-fA-F_]+"), "a hexadecimal number"),
     (re.compile(r"[-+]?0b[01_]+"), "a binary number"),
     (re.compile(r"[-+]?(?=[0-9_]*_)[0-9][0-9_]*(?:\.[0-9_]*)?"), "a number"),
     (re.compile(r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?"), "a number of base 60"),
     (re.compile(r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:[Tt \t].*)?"), "a date"),
-    (re.compile(r"[-+]?(?:[0-9]+\.?|\.?[0-9]+)[eE][0-9]+|[-+]?[0-9]+[eE][-+]?[0-9]+"), "a string"),
+    (re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)[eE][0-9]+|[-+]?[0-9]+[eE][-+][0-9]+"), "a string"),
 )
 
 

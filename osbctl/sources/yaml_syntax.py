@@ -29,15 +29,18 @@ def syntax_finding(error: Any, text: str, lines: Lines) -> Finding:
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     if mark is None:
         return _unprintable(text, lines)
-    place = lines.at_line(mark.line + 1, mark.column + 1)
+    place = lines.at(min(mark.index, len(text)))
     problem = str(getattr(error, "problem", None) or "this is not YAML")
     if problem == "found character that cannot start any token":
         return _bad_start(place)
+    if problem == "found invalid Unicode character escape code":
+        return _bad_escape(place)
     context = getattr(error, "context", None)
     told = f"{problem}, {context}" if context else problem
     begun = getattr(error, "context_mark", None)
-    if begun and begun.line != mark.line:
-        told += f" that began at line {begun.line + 1}"
+    began = lines.at(begun.index).line if begun else place.line
+    if began != place.line:
+        told += f" that began at line {began}"
     return Finding("syntax", Severity.ERROR, f"not valid YAML: {told}", (), place, hint=_HINTS.get(problem, ""))
 
 
@@ -47,6 +50,16 @@ def _bad_start(place: Location) -> Finding:
         message, hint = "a tab stands where YAML wants spaces", "indent with spaces"
     else:
         message, hint = f"no value can begin with {character!r}", "put the text in quotes"
+    return Finding("syntax", Severity.ERROR, message, (), place, hint=hint)
+
+
+def _bad_escape(place: Location) -> Finding:
+    digits = re.match(r"[0-9a-fA-F]+", place.excerpt[place.column - 1 :])
+    if digits and 0xD800 <= int(digits[0][:8], 16) <= 0xDFFF:
+        message = "half of a surrogate pair as an escape: YAML writes a character whole"
+        hint = "write the character itself, or \\U and its 8 digits"
+        return Finding("lone-surrogate", Severity.ERROR, message, (), place, hint=hint)
+    message, hint = "the escape is no Unicode character", "the last one is \\U0010FFFF"
     return Finding("syntax", Severity.ERROR, message, (), place, hint=hint)
 
 

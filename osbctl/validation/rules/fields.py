@@ -139,6 +139,14 @@ def field_too_new(service: Node) -> Iterator[Hit]:
     """A field is newer than the API version that is checked against.
 
     A platform that speaks only that version ignores it.
+
+    Bad::
+
+        maintenance_info: {version: 1.2.0}  # with --api-version 2.14
+
+    Good::
+
+        maintenance_info: {version: 1.2.0}  # with --api-version 2.15
     """
     yield from _newer(service, "service")
     for plan in service.children("plans"):

@@ -56,6 +56,18 @@ def service_name_duplicate(catalog: Node) -> Iterator[Hit]:
     """Two service offerings share a name.
 
     Users order a service offering by its name; with two of the same name the platform cannot tell which is meant.
+
+    Bad::
+
+        services:
+          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: postgres, description: A database.}
+          - {id: A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13, name: postgres, description: A cache.}
+
+    Good::
+
+        services:
+          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: postgres, description: A database.}
+          - {id: A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13, name: redis, description: A cache.}
     """
     for service, first in _repeated(catalog.children("services"), "name"):
         yield service.hit(f"the service name {service.label} is already used by {_place(first)}", "name", "rename one")

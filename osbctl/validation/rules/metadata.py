@@ -84,6 +84,14 @@ def url_data_large(service: Node) -> Iterator[Hit]:
     """An image stands in the catalog itself, and is large.
 
     It travels with every catalog answer, into the database and out to every marketplace page.
+
+    Bad::
+
+        metadata: {imageUrl: "data:image/png;base64,…"}
+
+    Good::
+
+        metadata: {imageUrl: "https://example.com/logo.png"}
     """
     metadata = service.child("metadata")
     value = metadata.text("imageUrl") if metadata else None
@@ -135,6 +143,14 @@ def dashboard_secret_literal(service: Node) -> Iterator[Hit]:
     """The secret of a dashboard client stands in the file.
 
     It ends up in version control. `osbctl build` can set it from the environment.
+
+    Bad::
+
+        dashboard_client: {id: ui, secret: hunter2, redirect_uri: "https://ui.example.com"}
+
+    Good::
+
+        dashboard_client: {id: ui, secret: ((secret)), redirect_uri: "https://ui.example.com"}
     """
     client = service.child("dashboard_client")
     value = client.text("secret") if client else None

@@ -34,6 +34,14 @@ def text_blank(thing: Node) -> Iterator[Hit]:
     """An id, a name or a description holds nothing but white space.
 
     Users would see nothing; Cloud Foundry takes it for missing.
+
+    Bad::
+
+        description: " "
+
+    Good::
+
+        description: A database.
     """
     for key in ("id", "name", "description"):
         value = thing.text(key)
@@ -53,6 +61,14 @@ def name_characters(thing: Node) -> Iterator[Hit]:
 
     Up to 2.13 a name has lower-case letters, digits and hyphens; 2.14 adds capitals and dots; from 2.15 on any
     character may stand there.
+
+    Bad::
+
+        name: postgres (EU)
+
+    Good::
+
+        name: postgres-eu
     """
     version = thing.api_version
     if version > ApiVersion.V2_14:
@@ -75,6 +91,15 @@ def name_not_cli_friendly(thing: Node) -> Iterator[Hit]:
     """A name must be quoted in a shell.
 
     From API version 2.15 on it may hold any character, but people type it on command lines.
+
+    Bad::
+
+        name: postgres (EU)
+
+    Good::
+
+        name: postgres-eu
+        metadata: {displayName: Postgres (EU)}
     """
     if thing.api_version <= ApiVersion.V2_14:
         return
@@ -105,6 +130,14 @@ def id_not_guid(thing: Node) -> Iterator[Hit]:
 
     Ids must be unique in the whole world; a GUID is, without asking anybody. Do not change the id of what is
     already published, though: to platforms it would be another thing.
+
+    Bad::
+
+        id: postgres-service
+
+    Good::
+
+        id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4
     """
     value = thing.text("id")
     if value and not _is_guid(value) and value.strip() and not holds_placeholder(value) and not _almost(value):
@@ -181,10 +214,10 @@ def text_too_long(thing: Node) -> Iterator[Hit]:
     "default-implicit",
     severity=Severity.INFO,
     category=Category.ADVICE,
-    scope=Scope.PLAN,
+    scope=Scope.SERVICE,
     source="OSB 2.14, Service Plan Object; Service Catalog and Korifi default `free` to false, Korifi `bindable` too",
 )
-def default_implicit(plan: Node) -> Iterator[Hit]:
+def default_implicit(service: Node) -> Iterator[Hit]:
     """A plan leaves `free` or `bindable` to the platform, and platforms differ.
 
     The specification takes a plan for free where it does not say; Kubernetes Service Catalog and Korifi take it
@@ -198,11 +231,11 @@ def default_implicit(plan: Node) -> Iterator[Hit]:
 
         - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small., free: true, bindable: true}
     """
-    missing = [key for key in ("free", "bindable") if key not in plan]
-    if "bindable" in missing and plan.parent and plan.parent.get("bindable") is not True:
-        missing.remove("bindable")  # false is what every platform makes of it
-    if missing:
-        told = " and ".join(missing)
-        yield plan.hit(
-            f"plan {plan.label} does not say {told}, and platforms differ in what they assume", hint="say it"
-        )
+    for key in ("free", "bindable"):
+        # Where the service is not bindable, every platform makes of it that its plans are not either.
+        if key == "free" or service.get("bindable") is True:
+            silent = [plan for plan in service.children("plans") if key not in plan]
+            if silent:
+                more = f" and {len(silent) - 1} more" if len(silent) > 1 else ""
+                told = f"plan {silent[0].label}{more} of {service.label} leave `{key}` to the platforms, which differ"
+                yield silent[0].hit(told if more else told.replace(" leave ", " leaves "), hint="say it")

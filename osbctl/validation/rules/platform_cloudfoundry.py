@@ -50,18 +50,124 @@ _refusal(
         services: [{name: postgres}]
     """,
 )
-_refusal("service-ids", "catalog.rb", """Two service offerings have one id.""")
-_refusal("service-names", "catalog.rb", """Two service offerings have one name.""")
-_refusal("plan-ids", "catalog.rb, catalog_service.rb", """Two plans of the catalog have one id.""")
-_refusal("plan-names", "catalog_service.rb", """Two plans of a service offering have one name.""")
-_refusal("dashboard-client-ids", "catalog.rb", """Two dashboard clients have one id.""")
-_refusal("no-plan", "catalog_service.rb", """A service offering has no plan.""")
+_refusal(
+    "service-ids",
+    "catalog.rb",
+    """Two service offerings have one id.
+
+    Bad::
+
+        services:
+          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: postgres, description: A database.}
+          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: redis, description: A cache.}
+
+    Good::
+
+        services:
+          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: postgres, description: A database.}
+          - {id: A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13, name: redis, description: A cache.}
+    """,
+)
+_refusal(
+    "service-names",
+    "catalog.rb",
+    """Two service offerings have one name.
+
+    Bad::
+
+        services:
+          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: postgres, description: A database.}
+          - {id: A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13, name: postgres, description: A cache.}
+
+    Good::
+
+        services:
+          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: postgres, description: A database.}
+          - {id: A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13, name: redis, description: A cache.}
+    """,
+)
+_refusal(
+    "plan-ids",
+    "catalog.rb, catalog_service.rb",
+    """Two plans of the catalog have one id.
+
+    Bad::
+
+        plans:
+          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small.}
+          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: large, description: Large.}
+
+    Good::
+
+        plans:
+          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small.}
+          - {id: A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13, name: large, description: Large.}
+    """,
+)
+_refusal(
+    "plan-names",
+    "catalog_service.rb",
+    """Two plans of a service offering have one name.
+
+    Bad::
+
+        plans:
+          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small.}
+          - {id: A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13, name: small, description: Large.}
+
+    Good::
+
+        plans:
+          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small.}
+          - {id: A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13, name: large, description: Large.}
+    """,
+)
+_refusal(
+    "dashboard-client-ids",
+    "catalog.rb",
+    """Two dashboard clients have one id.
+
+    Bad::
+
+        services:
+          - {name: postgres, dashboard_client: {id: ui}}
+          - {name: redis, dashboard_client: {id: ui}}
+
+    Good::
+
+        services:
+          - {name: postgres, dashboard_client: {id: postgres-ui}}
+          - {name: redis, dashboard_client: {id: redis-ui}}
+    """,
+)
+_refusal(
+    "no-plan",
+    "catalog_service.rb",
+    """A service offering has no plan.
+
+    Bad::
+
+        plans: []
+
+    Good::
+
+        plans: [{name: small}]
+    """,
+)
 _refusal(
     "required",
     "catalog_validation_helper.rb",
     """A field that Cloud Foundry wants is missing, null or blank.
 
     A string of nothing but white space, no-break spaces too, counts as missing.
+
+    Bad::
+
+        description: " "
+
+    Good::
+
+        description: A database.
     """,
 )
 _refusal(
@@ -70,6 +176,14 @@ _refusal(
     """A field has a type that Cloud Foundry does not take.
 
     It wants a boolean for `bindable`, strings for ids, names and descriptions, objects for metadata.
+
+    Bad::
+
+        bindable: "true"
+
+    Good::
+
+        bindable: true
     """,
 )
 _refusal("description-length", "catalog_validation_helper.rb", """A description has more than 10,000 characters.""")

@@ -55,17 +55,68 @@ _refusal(
         name: postgres-small
     """,
 )
-_refusal(Platform.KUBERNETES, "no-plan", """Service Catalog wants at least one plan in each class.""")
-_refusal(Platform.KUBERNETES, "description", """Service Catalog wants a description for each class and plan.""")
+_refusal(
+    Platform.KUBERNETES,
+    "no-plan",
+    """Service Catalog wants at least one plan in each class.
+
+    Bad::
+
+        plans: []
+
+    Good::
+
+        plans: [{name: small}]
+    """,
+)
+_refusal(
+    Platform.KUBERNETES,
+    "description",
+    """Service Catalog wants a description for each class and plan.
+
+    Bad::
+
+        description: ""
+
+    Good::
+
+        description: A database.
+    """,
+)
 _refusal(
     Platform.SERVICE_MANAGER,
     "required",
     """A field that Service Manager wants is missing.
 
     Id and name of a service offering; id, name and description of a plan.
+
+    Bad::
+
+        name: ""
+
+    Good::
+
+        name: postgres
     """,
 )
-_refusal(Platform.SERVICE_MANAGER, "unique", """Service Manager stores each id and name once.""")
+_refusal(
+    Platform.SERVICE_MANAGER,
+    "unique",
+    """Service Manager stores each id and name once.
+
+    Bad::
+
+        plans:
+          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small.}
+          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: large, description: Large.}
+
+    Good::
+
+        plans:
+          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small.}
+          - {id: A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13, name: large, description: Large.}
+    """,
+)
 _refusal(
     Platform.SERVICE_MANAGER,
     "reserved-name",

@@ -53,6 +53,14 @@ _error(
     """Half of a surrogate pair stands alone.
 
     An escape such as `\\\\ud800` by itself is no character; platforms refuse the whole answer.
+
+    Bad::
+
+        {"name": "\\\\ud83d"}
+
+    Good::
+
+        {"name": "\\\\ud83d\\\\udc18"}
     """,
     source="RFC 8259, section 8.2",
 )
@@ -131,6 +139,15 @@ _error(
     """An alias stands inside of what it means.
 
     JSON has no value that holds itself.
+
+    Bad::
+
+        &a
+        - *a
+
+    Good::
+
+        - a
     """,
     source="RFC 8259, section 3",
 )
@@ -183,6 +200,14 @@ _error(
     """The document has no `services` at its top, but a catalog stands deeper in it.
 
     `--at POINTER` reads the catalog there.
+
+    Bad::
+
+        catalog: {services: []}
+
+    Good::
+
+        services: []
     """,
     source="OSB 2.14, Catalog Management: the answer has `services`",
 )

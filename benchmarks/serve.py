@@ -1,0 +1,209 @@
+"""`osbctl serve` against its peers under wrk, interleaved in one run, all on loopback.
+
+    python benchmarks/serve.py [--rounds N] [--seconds N]
+
+Needs wrk and openssl; nginx, gunicorn and openbrokerapi are measured where they are installed. Each server serves the
+same catalog; ours does so over HTTPS with credentials, tags and an access log, bare waitress and gunicorn fixed bytes
+over plain HTTP.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import re
+import shutil
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from base64 import b64encode
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from osbctl.credentials import make_record, write_record
+from osbctl.resources import catalogs_folder
+from osbctl.sources.read import read_source
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+IDENTITY, PASSWORD = "platform", "benchmark-password"
+CONNECTIONS = (16, 128)
+
+WAITRESS = """
+import sys, waitress
+body = open(sys.argv[2], "rb").read()
+def app(environ, start):
+    start("200 OK", [("Content-Type", "application/json"), ("Content-Length", str(len(body)))])
+    return [body]
+waitress.serve(app, host="127.0.0.1", port=int(sys.argv[1]), threads=4)
+"""
+GUNICORN = """
+import os
+body = open(os.environ["BODY"], "rb").read()
+def app(environ, start):
+    start("200 OK", [("Content-Type", "application/json"), ("Content-Length", str(len(body)))])
+    return [body]
+"""
+OPENBROKERAPI = """
+import logging, sys, waitress
+from flask import Flask
+from openbrokerapi import api
+from openbrokerapi.catalog import ServicePlan
+from openbrokerapi.service_broker import Service, ServiceBroker
+class Broker(ServiceBroker):
+    def catalog(self):
+        plans = [ServicePlan(id=f"p{n}", name=f"p{n}", description="A plan.") for n in range(21)]
+        return Service(id="s", name="s", description="A service.", bindable=True, plans=plans)
+app = Flask(__name__)
+credentials = api.BrokerCredentials("platform", "benchmark-password")
+app.register_blueprint(api.get_blueprint(Broker(), credentials, logging.getLogger("x")))
+waitress.serve(app, host="127.0.0.1", port=int(sys.argv[1]), threads=4)
+"""
+NGINX = """
+daemon off; worker_processes 1; pid {folder}/nginx.pid; error_log stderr crit;
+events {{ worker_connections 1024; }}
+http {{
+  access_log {folder}/access.log; client_body_temp_path {folder}; proxy_temp_path {folder};
+  fastcgi_temp_path {folder}; uwsgi_temp_path {folder}; scgi_temp_path {folder};
+  server {{
+    listen 127.0.0.1:{port} ssl; ssl_certificate {folder}/tls.crt; ssl_certificate_key {folder}/tls.key;
+    location = /v2/catalog {{
+      auth_basic broker; auth_basic_user_file {folder}/htpasswd; default_type application/json;
+      alias {folder}/catalog.json;
+    }}
+  }}
+}}
+"""
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def prepare(folder: Path) -> None:
+    """The catalog, a certificate, the credentials."""
+    data = read_source(str(catalogs_folder() / "data-services.yaml")).data
+    # About 8 KB, the size of a usual catalog: the figures that the goals come from were taken with that.
+    data = {"services": data["services"][:2]}
+    (folder / "catalog.json").write_text(json.dumps(data, separators=(",", ":")), encoding="utf-8")
+    subprocess.run(
+        [
+            *("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"),
+            *("-days", "2", "-keyout", folder / "tls.key", "-out", folder / "tls.crt", "-subj", "/CN=localhost"),
+        ],
+        check=True,
+        capture_output=True,
+    )
+    write_record(folder / "credentials.json", make_record(IDENTITY, PASSWORD, rounds=5_000))
+    (folder / "htpasswd").write_text(f"{IDENTITY}:{{PLAIN}}{PASSWORD}\n")
+    (folder / "fixed.py").write_text(GUNICORN)
+
+
+def servers(folder: Path) -> Iterator[tuple[str, list[str], int, bool]]:
+    """Name, command, port and whether it speaks TLS, of each server that can be started here."""
+    python = sys.executable
+    for workers in (1, 2):
+        port = free_port()
+        serve = [python, "-m", "osbctl", "serve", str(folder / "catalog.json"), "--workers", str(workers)]
+        serve += ["--credentials", str(folder / "credentials.json"), "--port", str(port)]
+        tls = ["--tls-cert", str(folder / "tls.crt"), "--tls-key", str(folder / "tls.key")]
+        yield f"osbctl, {workers} worker" + "s" * (workers > 1), [*serve, *tls], port, True
+    port = free_port()
+    yield "bare waitress, plain", [python, "-c", WAITRESS, str(port), str(folder / "catalog.json")], port, False
+    if shutil.which("gunicorn", path=str(Path(python).parent)):
+        port = free_port()
+        gunicorn = [str(Path(python).parent / "gunicorn"), "-w", "1", "-b", f"127.0.0.1:{port}", "--chdir", str(folder)]
+        yield "gunicorn, plain", [*gunicorn, "fixed:app"], port, False
+    if subprocess.run([python, "-c", "import openbrokerapi"], capture_output=True, check=False).returncode == 0:
+        port = free_port()
+        yield "openbrokerapi on waitress, plain", [python, "-c", OPENBROKERAPI, str(port)], port, False
+    if nginx := shutil.which("nginx", path=os.environ["PATH"] + ":/usr/sbin"):
+        port = free_port()
+        (folder / "nginx.conf").write_text(NGINX.format(folder=folder, port=port))
+        yield "nginx, TLS and basic auth", [nginx, "-c", str(folder / "nginx.conf"), "-p", str(folder)], port, True
+
+
+@contextlib.contextmanager
+def running(command: list[str], port: int, folder: Path) -> Iterator[subprocess.Popen[bytes]]:
+    with (folder / "server.log").open("ab") as log:
+        process = subprocess.Popen(
+            command, stdout=log, stderr=log, env={**os.environ, "BODY": str(folder / "catalog.json")}
+        )
+    try:
+        for _ in range(200):
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+                break
+            time.sleep(0.05)
+        yield process
+    finally:
+        process.terminate()
+        process.wait(timeout=30)
+
+
+def load(port: int, tls: bool, connections: int, seconds: int) -> float:
+    """Requests a second under wrk; answers other than 200 fail the run."""
+    token = b64encode(f"{IDENTITY}:{PASSWORD}".encode()).decode()
+    done = subprocess.run(
+        [
+            *("wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "-H", f"Authorization: Basic {token}"),
+            *("-H", "X-Broker-API-Version: 2.14", f"{'https' if tls else 'http'}://127.0.0.1:{port}/v2/catalog"),
+        ],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    if "Non-2xx" in done.stdout:
+        raise SystemExit(done.stdout)
+    match = re.search(r"Requests/sec:\s+([\d.]+)", done.stdout)
+    assert match
+    return float(match[1])
+
+
+def peak_memory(process: subprocess.Popen[bytes]) -> int:
+    """Resident memory of a process in kB."""
+    status = Path(f"/proc/{process.pid}/status").read_text()
+    match = re.search(r"VmRSS:\s+(\d+)", status)
+    return int(match[1]) if match else 0
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--seconds", type=int, default=3)
+    options = parser.parse_args()
+    rates: dict[tuple[str, int], list[float]] = {}
+    memory: list[int] = []
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        prepare(folder)
+        all_servers = list(servers(folder))
+        for _ in range(options.rounds):
+            for server, command, port, tls in all_servers:
+                with running(command, port, folder) as process:
+                    load(port, tls, 2, 1)
+                    for connections in CONNECTIONS:
+                        rates.setdefault((server, connections), []).append(
+                            load(port, tls, connections, options.seconds)
+                        )
+                    if server == "osbctl, 1 worker":
+                        memory.append(peak_memory(process))
+    print(
+        "| server / bare plain waitress | " + " | ".join(f"{c} connections" for c in CONNECTIONS) + " |\n|---|---|---|"
+    )
+    median = {key: statistics.median(values) for key, values in rates.items()}
+    for server, *_ in all_servers:
+        cells = [f"{median[server, c] / median['bare waitress, plain', c]:.2f}" for c in CONNECTIONS]
+        print(f"| {server} | {' | '.join(cells)} |")
+    print(f"\nResident memory of osbctl after each round, MB: {', '.join(f'{kb / 1000:.0f}' for kb in memory)}")
+
+
+if __name__ == "__main__":
+    main()

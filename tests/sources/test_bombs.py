@@ -1,0 +1,99 @@
+"""Texts made to hurt: each is read in a process of its own, bounded in time and memory, that must end by itself."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+DEEP = 100_000
+
+PROGRAM = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_AS, (2_000_000_000, 2_000_000_000))
+from osbctl.errors import DocumentError
+from osbctl.sources.read import parse_document
+try:
+    parse_document(sys.stdin.buffer.read(), sys.argv[1])
+except DocumentError as error:
+    print(error.findings[0].rule)
+else:
+    print("read")
+"""
+
+
+def laughs(opening: str, closing: str, keyed: bool) -> str:
+    """Ten collections, each of nine aliases to the one before."""
+    lines = []
+    for level in range(10):
+        item = f"*a{level - 1}" if level else "x"
+        items = ", ".join(f"k{index}: {item}" if keyed else item for index in range(9))
+        lines.append(f"a{level}: &a{level} {opening}{items}{closing}\n")
+    return "".join(lines)
+
+
+def merges(count: int) -> str:
+    """Mappings that each take in the one before."""
+    return "a0: &a0 {x: 1}\n" + "".join(f"a{n}: &a{n} {{<<: *a{n - 1}, k{n}: 1}}\n" for n in range(1, count))
+
+
+BOMBS = {
+    "arrays that open": ("a.json", "[" * DEEP, "nesting-too-deep"),
+    "arrays that close": ("a.json", "[" * DEEP + "]" * DEEP, "nesting-too-deep"),
+    "objects": ("a.json", '{"a":' * DEEP + "1" + "}" * DEEP, "nesting-too-deep"),
+    "flow sequences that open": ("a.yaml", "a: " + "[" * DEEP, "nesting-too-deep"),
+    "flow sequences that close": ("a.yaml", "a: " + "[" * DEEP + "]" * DEEP, "nesting-too-deep"),
+    "flow sequences on lines": ("a.yaml", "a: " + "[\n" * DEEP, "nesting-too-deep"),
+    "flow mappings": ("a.yaml", "{a: " * DEEP, "nesting-too-deep"),
+    "JSON named YAML": ("a.yaml", '{"a":' * DEEP + "1" + "}" * DEEP, "nesting-too-deep"),
+    "sequences in a line": ("a.yaml", "- " * DEEP, "nesting-too-deep"),
+    "blocks": ("a.yaml", "".join(" " * i + "a:\n" for i in range(4000)), "nesting-too-deep"),
+    "keys of keys": ("a.yaml", "? " * DEEP, "key-not-string"),
+    "laughs in sequences": ("a.yaml", laughs("[", "]", False), "too-many-nodes"),
+    "laughs in mappings": ("a.yaml", laughs("{", "}", True), "too-many-nodes"),
+    "merges of merges": ("a.yaml", merges(20_000), "too-many-nodes"),
+    "one mapping merged many times": ("a.yaml", "a: &a {x: 1}\nb:\n" + "  <<: *a\n" * 50_000, "read"),
+    "equal keys in one line": ("a.json", "{" + ",".join(['"a":1'] * 400_000) + "}\n", "duplicate-key"),
+    "comments": ("a.yaml", "#\n" * 500_000 + "a: 1\n", "read"),
+    "comments in JSON": ("a.json", "# x\n" * 500_000 + "{}", "syntax"),
+    "lines that end with CR": ("a.yaml", "a: no\r" + "".join(f"k{n}: 1\r" for n in range(100_000)), "read"),
+    "backslashes": ("a.json", '{"a": "' + "\\\\" * 1_000_000, "syntax"),
+    "quotes": ("a.json", '{"a": ' + '"' * 500_000, "syntax"),
+    "a digit a million times": ("a.yaml", "a: " + "1" * 1_000_000, "number-out-of-range"),
+    "a date that does not end": ("a.yaml", "a: 2001-01-01 " + "x" * 1_000_000, "read"),
+    "an almost-number": ("a.yaml", "a: " + "1_" * 500_000 + "x", "read"),
+    "an almost-time": ("a.yaml", "a: 1" + ":1" * 500_000 + "x", "read"),
+    "anchors": ("a.yaml", "a: [" + ", ".join(f"&a{n} x" for n in range(100_000)) + "]", "read"),
+}  # fmt: skip
+
+
+WALK = """
+import sys
+from osbctl.sources.read import parse_document
+levels, name = int(sys.argv[1]), sys.argv[2]
+text = '{"a": ' * levels + "1" + "}" * levels
+def height(value):
+    return 1 + max(map(height, value.values())) if isinstance(value, dict) else 0
+document = parse_document(text.encode(), name)
+print(height(document.data), document.locate([("a",) * levels])[("a",) * levels].column)
+"""
+
+
+@pytest.mark.parametrize("levels", [90, 110, 330, 600, 950, 1050, 2900])
+def test_a_depth_that_is_read_can_be_walked_over_and_located(levels: int) -> None:
+    """In a process of its own: the interpreter's limit, once raised, stays so."""
+    command = [sys.executable, "-c", WALK, str(levels), "a.json"]
+    done = subprocess.run(command, capture_output=True, cwd=ROOT, timeout=20, check=False)
+    assert done.stderr.decode()[-500:] == ""
+    assert done.stdout.decode().split() == [str(levels), str(6 * (levels - 1) + 2)]
+
+
+@pytest.mark.parametrize("case", BOMBS)
+def test_a_bomb_does_not_go_off(case: str) -> None:
+    name, text, outcome = BOMBS[case]
+    command = [sys.executable, "-c", PROGRAM, name]
+    done = subprocess.run(command, input=text.encode(), capture_output=True, cwd=ROOT, timeout=20, check=False)
+    assert (done.stdout.decode().strip(), done.stderr.decode()[-500:], done.returncode) == (outcome, "", 0)

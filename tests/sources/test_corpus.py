@@ -1,0 +1,69 @@
+"""Real catalogs and recorded probes: all are read, and read as the standard library does."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+from typing import Any
+
+import pytest
+
+from osbctl.errors import DocumentError
+from osbctl.sources.read import parse_document, read_source
+from tests.corpus import CORPUS, catalogs, needs_corpus
+
+UNREADABLE_PROBES = 24
+"""As many probes are no JSON object by RFC 8259, or hold a key twice, says the corpus's README."""
+
+READ_ALL_THE_SAME = {"007-doc-bom"}
+"""One of the 24 begins with a byte order mark, which RFC 8259 (8.1) lets a reader pass over, and which files have."""
+
+
+@pytest.mark.parametrize("file", catalogs(), ids=lambda file: file.name)
+def test_every_real_catalog_is_read(file: Any) -> None:
+    document = read_source(str(file))
+    assert document.data
+    if file.suffix == ".json":
+        assert document.data == json.loads(file.read_text(encoding="utf-8-sig"))
+
+
+@needs_corpus
+def test_probes() -> None:
+    assert CORPUS
+    refused, with_yaml_notes = [], []
+    with gzip.open(CORPUS / "cloudfoundry-probes.jsonl.gz", "rt", encoding="utf-8") as lines:
+        for line in lines:
+            probe = json.loads(line)
+            data = (
+                base64.b64decode(probe["base64"])
+                if "base64" in probe
+                else probe["text"].encode("utf-8", "surrogatepass")
+            )
+            try:
+                document = parse_document(data, "probe.json")
+            except DocumentError as error:
+                assert all(finding.location for finding in error.findings)
+                refused.append(probe["case"])
+                continue
+            if document.syntax == "json":
+                assert document.data == json.loads(data.decode("utf-8-sig"))
+            else:
+                with_yaml_notes.append(probe["case"])
+    assert with_yaml_notes == []
+    assert all("-doc-" in case for case in refused)
+    assert len({*refused} | READ_ALL_THE_SAME) == UNREADABLE_PROBES
+    assert READ_ALL_THE_SAME.isdisjoint(refused)
+
+
+@needs_corpus
+def test_mutations() -> None:
+    assert CORPUS
+    count = 0
+    with gzip.open(CORPUS / "cloudfoundry-mutations.jsonl.gz", "rt", encoding="utf-8") as lines:
+        for line in lines:
+            catalog = json.loads(line)["catalog"]
+            text = catalog if isinstance(catalog, str) else json.dumps(catalog)
+            assert parse_document(text.encode(), "mutation.json").data == json.loads(text)
+            count += 1
+    assert count == 1500

@@ -1,0 +1,234 @@
+"""What holds for every document: it is read as it was written, found where it stands, and never breaks the reader."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import yaml
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from osbctl.errors import DocumentError
+from osbctl.sources.read import parse_document
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from osbctl.findings import Path
+
+TEXTS = st.text(max_size=8) | st.sampled_from(
+    ["no", "012", "<<", "1e3", "~", "null", "a: b", "- x", "😀", "\x85", "\ud7ff"]
+)
+SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXTS
+VALUES = st.recursive(
+    SCALARS, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXTS, inner, max_size=4), max_leaves=20
+)
+OBJECTS = st.dictionaries(TEXTS, VALUES, max_size=5)
+
+
+@given(OBJECTS, st.booleans(), st.sampled_from([None, 1, "\t"]))
+def test_json_is_read_as_it_was_written(value: Any, ascii_only: bool, indent: Any) -> None:
+    text = json.dumps(value, ensure_ascii=ascii_only, indent=indent)
+    assert parse_document(text.encode(), "a.json").data == value
+
+
+@given(OBJECTS, st.booleans(), st.booleans())
+def test_yaml_is_read_as_it_was_written(value: Any, flow: bool, unicode: bool) -> None:
+    # The dumper quotes by YAML 1.1, which quotes more than 1.2 asks for, except for numbers such as 1e3 and 0o7.
+    text = yaml.dump(value, Dumper=Dumper, default_flow_style=flow, allow_unicode=unicode)
+    assert parse_document(text.encode(), "a.yaml").data == value
+
+
+class Dumper(yaml.SafeDumper):
+    """Writes every string in double quotes, so that only the reader is under test, and no aliases."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+Dumper.add_representer(str, lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:str", text, style='"'))
+Dumper.add_representer(float, lambda dumper, number: dumper.represent_scalar("tag:yaml.org,2002:float", repr(number)))
+
+
+PLAIN = st.text(st.characters(exclude_categories=("C", "Zl", "Zp")), max_size=5)
+PLAIN_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | PLAIN,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(PLAIN, inner, max_size=4),
+    max_leaves=15,
+)
+
+
+@given(st.dictionaries(PLAIN, PLAIN_VALUES, max_size=4))
+def test_the_two_readers_agree_about_one_text(value: Any) -> None:
+    """A directive keeps the text from being read as JSON."""
+    text = json.dumps(value, ensure_ascii=False, indent=1)
+    assert parse_document(f"%YAML 1.2\n---\n{text}".encode(), "a.yaml").data == value
+
+
+def paths(value: Any, path: Path = ()) -> Iterator[Path]:
+    yield path
+    for step, item in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+        yield from paths(item, (*path, step))
+
+
+class Writer:
+    """Writes JSON and notes, independent of any reader, at which line and column each path begins."""
+
+    def __init__(self, newline: str) -> None:
+        self.text = ""
+        self.newline = newline
+        self.places: dict[Path, tuple[int, int]] = {}
+
+    def write(self, value: Any, path: Path = (), is_entry: bool = False) -> Writer:
+        if not is_entry:
+            self.note(path)
+        if isinstance(value, dict):
+            self.text += "{"
+            for index, (key, item) in enumerate(value.items()):
+                self.text += ("," if index else "") + self.newline
+                self.note((*path, key))
+                self.text += json.dumps(key, ensure_ascii=False) + ": "
+                self.write(item, (*path, key), True)
+            self.text += self.newline + "}"
+        elif isinstance(value, list):
+            self.text += "["
+            for index, item in enumerate(value):
+                self.text += ("," if index else "") + self.newline
+                self.write(item, (*path, index))
+            self.text += self.newline + "]"
+        else:
+            self.text += json.dumps(value, ensure_ascii=False)
+        return self
+
+    def note(self, path: Path) -> None:
+        lines = self.text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+        self.places[path] = (len(lines), len(lines[-1]) + 1)
+
+
+@given(st.dictionaries(PLAIN, PLAIN_VALUES, max_size=4), st.sampled_from(["", " ", "\n", "\n  ", "\r\n ", "\r "]))
+@example({"a": [{"b": []}, "😀", {"": {}}]}, "\r\n ")
+def test_every_path_stands_where_it_was_written(value: Any, newline: str) -> None:
+    writer = Writer(newline).write(value)
+    every = list(paths(value))
+    assert set(every) == set(writer.places)
+    for name, text in (("a.json", writer.text), ("a.yaml", f"%YAML 1.2\n---\n{writer.text}")):
+        found = parse_document(text.encode(), name).locate(every)
+        down = 2 if name == "a.yaml" else 0
+        assert {path: (place.line - down, place.column) for path, place in found.items()} == writer.places
+
+
+@given(st.dictionaries(PLAIN, PLAIN_VALUES, max_size=4))
+def test_a_part_of_the_paths_is_found_where_all_are(value: Any) -> None:
+    every = list(paths(value))
+    text = yaml.dump(value, Dumper=Dumper, allow_unicode=True).encode()
+    document = parse_document(text, "a.yaml")
+    together = document.locate(every)
+    assert all(document.locate([path])[path] == together[path] for path in every)
+
+
+NAMES = st.sampled_from(["a.json", "a.yaml", "catalog"])
+
+
+def read_or_refuse(data: bytes, name: str) -> None:
+    """Read, and locate everything; only a DocumentError with a place inside of the text may come out."""
+    try:
+        document = parse_document(data, name)
+    except DocumentError as error:
+        for finding in error.findings:
+            assert finding.message
+            assert finding.location is not None
+            assert finding.location.line >= 1
+            assert 1 <= finding.location.column <= len(finding.location.excerpt) + 2
+        return
+    every = list(paths(document.data))[:200]
+    assert set(document.locate(every)) == set(every)
+    json.dumps(document.data, allow_nan=False).encode()
+
+
+@given(st.binary(max_size=60), NAMES)
+@example(b"\xef\xbb\xbf" + "é".encode() * 3 + b"\xe9", "a.yaml")
+@example(b"1e400: x", "a.yaml")
+@example(b".nan: x", "a.yaml")
+def test_any_bytes(data: bytes, name: str) -> None:
+    read_or_refuse(data, name)
+
+
+PIECES = st.sampled_from(
+    [
+        *(
+            "{",
+            "}",
+            "[",
+            "]",
+            ",",
+            ":",
+            ": ",
+            "- ",
+            "? ",
+            "\n",
+            "\n  ",
+            "\t",
+            "\r",
+            '"',
+            "'",
+            "{{",
+            "}}",
+            '"a": ',
+            "//",
+        ),
+        *(
+            "&a ",
+            " &a",
+            "*a",
+            " *a",
+            "<<: ",
+            "!!int ",
+            "!x ",
+            "---",
+            "...",
+            "%YAML",
+            "#",
+            "|",
+            ">-",
+            "a",
+            "b",
+            "~",
+            "no",
+        ),
+        *("1", "0x", ".nan", "1e999", "null", "\\ud800", "\\", "\0", "\ufeff", "\u2028", "\x85", "😀", "é"),
+    ]
+)
+
+
+@given(st.lists(PIECES, max_size=25), NAMES)
+@example(["&a", " ", "[", "*a", "]"], "a.yaml")
+def test_any_heap_of_tokens(pieces: list[str], name: str) -> None:
+    read_or_refuse("".join(pieces).encode(), name)
+
+
+YAML_BASE = b"""base: &b {free: no, list: [1, 2]}
+services:
+- name: db
+  plans:
+  - <<: *b
+    text: |
+      x
+    q: 'it''s'
+"""
+BASE = (
+    b'{"services": [{"name": "db", "id": "x", "plans": [{"name": "s", "free": true, "n": 1.5e3}]}], "e": "\\u00e9"}',
+    YAML_BASE,
+)
+
+
+@given(
+    st.sampled_from(BASE),
+    st.lists(st.tuples(st.integers(0, 120), st.integers(0, 3), st.binary(max_size=3)), max_size=4),
+    NAMES,
+)
+def test_mutated_documents(base: bytes, changes: list[tuple[int, int, bytes]], name: str) -> None:
+    data = base
+    for at, removed, inserted in changes:
+        data = data[:at] + inserted + data[at + removed :]
+    read_or_refuse(data, name)

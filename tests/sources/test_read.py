@@ -1,0 +1,234 @@
+"""Where a source may come from: files, standard input, pipes, git history; and what is said where it may not."""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from osbctl.errors import DocumentError, SourceError
+from osbctl.sources.limits import Limits
+from osbctl.sources.read import read_source
+
+CATALOG = '{"services": []}'
+
+
+def refusal(source: str, **options: Any) -> SourceError:
+    with pytest.raises(SourceError) as caught:
+        read_source(source, **options)
+    return caught.value
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    for variable in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):
+        monkeypatch.delenv(variable, raising=False)
+    return tmp_path
+
+
+def test_a_file(here: Path) -> None:
+    (here / "catalog.json").write_text(CATALOG)
+    document = read_source("catalog.json")
+    assert (document.name, document.data, document.syntax) == ("catalog.json", {"services": []}, "json")
+
+
+def test_a_missing_file_names_its_neighbour(here: Path) -> None:
+    (here / "catalog.json").write_text(CATALOG)
+    error = refusal("catalog.jsn")
+    assert (error.message, error.advice) == ("catalog.jsn: there is no such file", "did you mean catalog.json?")
+
+
+def test_a_missing_folder_is_named(here: Path) -> None:
+    assert refusal("nowhere/catalog.json").advice == "there is no folder nowhere either"
+
+
+def test_a_file_is_no_folder(here: Path) -> None:
+    (here / "catalog.json").write_text(CATALOG)
+    assert "no such file" in refusal("catalog.json/inner.json").message
+
+
+@pytest.mark.parametrize("source", ["", "a\0b", "x" * 5000])
+def test_names_that_no_file_can_have(here: Path, source: str) -> None:
+    assert refusal(source).exit_code == 3
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_file_that_may_not_be_read(here: Path) -> None:
+    file = here / "catalog.json"
+    file.write_text(CATALOG)
+    file.chmod(0)
+    assert "Permission denied" in refusal("catalog.json").message
+
+
+def test_a_file_larger_than_the_limit(here: Path) -> None:
+    (here / "catalog.json").write_text(CATALOG)
+    assert read_source("catalog.json", limits=Limits(bytes=len(CATALOG))).data
+    with pytest.raises(DocumentError) as caught:
+        read_source("catalog.json", limits=Limits(bytes=len(CATALOG) - 1))
+    (finding,) = caught.value.findings
+    assert finding.rule == "too-large"
+    assert "--max-bytes" in finding.hint
+
+
+def test_an_endless_device_is_bounded() -> None:
+    with pytest.raises(DocumentError) as caught:
+        read_source("/dev/zero", limits=Limits(bytes=1000))
+    assert caught.value.findings[0].rule == "too-large"
+
+
+def test_a_named_pipe(here: Path) -> None:
+    os.mkfifo(here / "pipe")
+    writer = threading.Thread(target=lambda: (here / "pipe").write_text(CATALOG))
+    writer.start()
+    assert read_source("pipe").data == {"services": []}
+    writer.join(timeout=5)
+
+
+class Stdin:
+    def __init__(self, buffer: Any) -> None:
+        self.buffer = buffer
+
+
+def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", Stdin(io.BytesIO(CATALOG.encode())))
+    assert read_source("-").name == "<stdin>"
+
+
+def test_standard_input_by_another_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", Stdin(io.BytesIO(b"services: []\n")))
+    document = read_source("-", stdin_filename="catalog.json")
+    assert document.name == document.locate([()])[()].source == "catalog.json"
+    assert [note.rule for note in document.notes] == ["format-mismatch"]
+
+
+def test_standard_input_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", Stdin(io.BytesIO(b" " * 100)))
+    with pytest.raises(DocumentError):
+        read_source("-", limits=Limits(bytes=99))
+
+
+def test_closed_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", None)
+    assert "closed" in refusal("-").message
+
+
+def test_standard_input_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Broken(io.RawIOBase):
+        def read(self, size: int = -1) -> bytes:
+            raise IsADirectoryError(21, "Is a directory")
+
+    monkeypatch.setattr(sys, "stdin", Stdin(Broken()))
+    assert "Is a directory" in refusal("-").message
+
+
+def git(*arguments: str, cwd: Path) -> None:
+    identity = ["-c", "user.name=t", "-c", "user.email=t@example.com", "-c", "init.defaultBranch=main"]
+    subprocess.run(["git", *identity, *arguments], cwd=cwd, check=True, capture_output=True, timeout=30)
+
+
+@pytest.fixture
+def repository(here: Path) -> Path:
+    (here / "sub").mkdir()
+    (here / "catalog.json").write_text('{"version": 1}')
+    (here / "sub" / "inner.yaml").write_text("version: 1\n")
+    (here / "sub" / "catalog.json").write_text('{"version": "sub"}')
+    git("init", "-q", cwd=here)
+    git("add", ".", cwd=here)
+    git("commit", "-q", "-m", "one", cwd=here)
+    (here / "catalog.json").write_text('{"version": 2}')
+    git("commit", "-q", "-a", "-m", "two", cwd=here)
+    return here
+
+
+@pytest.mark.parametrize(
+    ("source", "version"), [("HEAD:catalog.json", 2), ("HEAD~1:catalog.json", 1), ("main:sub/inner.yaml", 1)]
+)
+def test_a_file_in_git_history(repository: Path, source: str, version: int) -> None:
+    document = read_source(source)
+    assert document.data == {"version": version}
+    assert document.locate([()])[()].source == source
+
+
+@pytest.mark.parametrize(
+    ("source", "version"),
+    [
+        ("main:inner.yaml", 1),
+        ("main:./inner.yaml", 1),
+        ("main:./catalog.json", "sub"),
+        ("main:../catalog.json", 2),
+        ("main:sub/inner.yaml", 1),
+        ("main:catalog.json", 2),
+    ],
+)
+def test_paths_count_from_the_top_or_from_here(
+    repository: Path, monkeypatch: pytest.MonkeyPatch, source: str, version: Any
+) -> None:
+    monkeypatch.chdir(repository / "sub")
+    assert read_source(source).data == {"version": version}
+
+
+def test_a_path_that_exists_wins_over_a_revision(repository: Path) -> None:
+    (repository / "HEAD:catalog.json").write_text('{"version": "file"}')
+    assert read_source("HEAD:catalog.json").data == {"version": "file"}
+
+
+def test_a_path_that_is_not_in_the_revision(repository: Path) -> None:
+    error = refusal("HEAD~1:gone.json")
+    assert "there is no gone.json in HEAD~1" in error.message
+    assert "git ls-tree" in error.advice
+
+
+def test_a_folder_in_a_revision(repository: Path) -> None:
+    assert "folder" in refusal("HEAD:sub").message
+
+
+def test_a_blob_is_bounded(repository: Path) -> None:
+    with pytest.raises(DocumentError) as caught:
+        read_source("HEAD:catalog.json", limits=Limits(bytes=5))
+    assert caught.value.findings[0].rule == "too-large"
+
+
+@pytest.mark.parametrize(
+    ("revision", "advice"),
+    [
+        ("v9", "git fetch origin v9"),
+        ("origin/topic", "git fetch origin topic"),
+        ("topic~3", "git fetch origin topic"),
+        ("a b;c", "git fetch origin 'a b;c'"),
+    ],
+)
+def test_a_missing_revision_says_what_to_fetch(repository: Path, revision: str, advice: str) -> None:
+    error = refusal(f"{revision}:catalog.json")
+    assert f"no revision {revision} in this clone" in error.message
+    assert error.advice == advice
+
+
+def test_a_shallow_clone_says_so(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clone = repository.parent / f"{repository.name}-clone"
+    git("clone", "-q", "--depth=1", repository.as_uri(), str(clone), cwd=repository)
+    monkeypatch.chdir(clone)
+    assert refusal("HEAD~1:catalog.json").advice == "the clone is shallow: git fetch --unshallow"
+    assert refusal("v9:catalog.json").advice.startswith("the clone is shallow: git fetch --depth=1 origin v9")
+
+
+@pytest.mark.parametrize("revision", ["--output=pwned", "-x", "--help", "--"])
+def test_a_revision_is_never_an_option(repository: Path, revision: str) -> None:
+    assert "dash" in refusal(f"{revision}:catalog.json").message
+    assert not (repository / "pwned").exists()
+
+
+def test_outside_of_a_repository(here: Path) -> None:
+    assert "not a git repository" in refusal("main:catalog.json").message
+
+
+def test_without_git(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(here))
+    assert refusal("main:catalog.json").message == "git is not installed"

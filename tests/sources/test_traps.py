@@ -1,0 +1,386 @@
+"""Every trap of the two formats, one row each: what is read, or what is said and where."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from osbctl.errors import DocumentError
+from osbctl.findings import Severity
+from osbctl.sources.json_reader import MAX_PROBLEMS
+from osbctl.sources.limits import Limits
+from osbctl.sources.read import parse_document
+
+
+@dataclass(frozen=True)
+class Fault:
+    rule: str
+    line: int
+    column: int
+    words: str = ""
+
+
+def faults(data: bytes, name: str, **options: Any) -> list[Fault]:
+    with pytest.raises(DocumentError) as caught:
+        parse_document(data, name, **options)
+    found = caught.value.findings
+    assert all(finding.severity is Severity.ERROR for finding in found)
+    assert all(finding.location is not None and finding.location.source == name for finding in found)
+    return [
+        Fault(finding.rule, finding.location.line, finding.location.column, f"{finding.message} {finding.hint}")
+        for finding in found
+        if finding.location
+    ]
+
+
+REFUSED: dict[str, tuple[str, str | bytes, list[Fault]]] = {
+    # duplicate keys: both positions
+    "duplicate key in JSON": (
+        "a.json",
+        '{"a": 1,\n "a": 2, "b": {"c": 1, "c": 1}}',
+        [
+            Fault("duplicate-key", 2, 2, "'a' stands twice in one object; first at line 1, column 2"),
+            Fault("duplicate-key", 2, 24, "first at line 2, column 16"),
+        ],
+    ),
+    "duplicate key by an escape in JSON": ("a.json", '{"a": 1, "\\u0061": 2}', [Fault("duplicate-key", 1, 10)]),
+    "duplicate key in YAML": (
+        "a.yaml",
+        "a: 1\nb: {c: 1, c: 2}\na: 2\n",
+        [
+            Fault("duplicate-key", 2, 11, "first at line 2, column 5"),
+            Fault("duplicate-key", 3, 1, "'a' stands twice in one mapping; first at line 1, column 1"),
+        ],
+    ),
+    "a key three times": (
+        "a.yaml",
+        "a: 1\n'a': 2\n\"\\x61\": 3\n",
+        [Fault("duplicate-key", 2, 1), Fault("duplicate-key", 3, 1, "first at line 1, column 1")],
+    ),
+    "duplicate key and a fault of syntax": (
+        "a.yaml",
+        "a: 1\na: 2\nb: [\n",
+        [Fault("duplicate-key", 2, 1), Fault("syntax", 4, 1)],
+    ),
+    # keys that are no strings
+    "a number as key": ("a.yaml", "1: x\n", [Fault("key-not-string", 1, 1, "not the number 1 write it in quotes")]),
+    "a boolean as key": ("a.yaml", "true: x\n", [Fault("key-not-string", 1, 1, "not the boolean true")]),
+    "null as key": ("a.yaml", "~: x\n", [Fault("key-not-string", 1, 1, "not null")]),
+    "a tagged number as key": ("a.yaml", '!!int "3": x\n', [Fault("key-not-string", 1, 1, "the number 3")]),
+    "a sequence as key": ("a.yaml", "? [1]\n: x\n", [Fault("key-not-string", 1, 3, "a collection")]),
+    "an alias to a mapping as key": ("a.yaml", "a: &a {b: 1}\n*a : x\n", [Fault("key-not-string", 2, 1)]),
+    "a template that was not rendered": ("a.yaml", "a: {{ x }}\n", [Fault("key-not-string", 1, 5, "a template?")]),
+    # numbers
+    "NaN in JSON": ("a.json", '{"a": NaN}', [Fault("number-out-of-range", 1, 7, "NaN")]),
+    "infinities in JSON": (
+        "a.json",
+        '{"a": [-Infinity, 1e400, Infinity]}',
+        [
+            Fault("number-out-of-range", 1, 8, "-Infinity"),
+            Fault("number-out-of-range", 1, 19, "1e400"),
+            Fault("number-out-of-range", 1, 26, "Infinity"),
+        ],
+    ),
+    "no finite number in YAML": (
+        "a.yaml",
+        "a: .inf\nb: [.nan, -.INF, 1e400]\n",
+        [
+            Fault("number-out-of-range", 1, 4, ".inf"),
+            Fault("number-out-of-range", 2, 5, ".nan"),
+            Fault("number-out-of-range", 2, 11, "-.INF"),
+            Fault("number-out-of-range", 2, 18, "1e400"),
+        ],
+    ),
+    "no finite number as key": (
+        "a.yaml",
+        "1e400: x\n",
+        [Fault("number-out-of-range", 1, 1), Fault("key-not-string", 1, 1)],
+    ),
+    ".nan as key": ("a.yaml", ".nan: x\n", [Fault("number-out-of-range", 1, 1), Fault("key-not-string", 1, 1)]),
+    "5,000 digits in JSON": ("a.json", f'{{"a": {"9" * 5000}}}', [Fault("number-out-of-range", 1, 7, "5000 digits")]),
+    "5,000 digits in YAML": ("a.yaml", f"a: -{'9' * 5000}", [Fault("number-out-of-range", 1, 4, "digits")]),
+    "5,000 hexadecimal digits": ("a.yaml", f"a: 0x{'f' * 5000}", [Fault("number-out-of-range", 1, 4)]),
+    "a great integer as float": ("a.yaml", f"a: !!float {'9' * 400}", [Fault("number-out-of-range", 1, 4)]),
+    # documents
+    "an empty JSON file": ("a.json", " \n", [Fault("empty-document", 1, 1)]),
+    "an empty YAML file": ("a.yaml", "", [Fault("empty-document", 1, 1)]),
+    "only a comment": ("a.yaml", "# nothing\n", [Fault("empty-document", 1, 1)]),
+    "only a document marker": ("a.yaml", "---\n", [Fault("empty-document", 1, 1)]),
+    "only a byte order mark": ("a.yaml", b"\xef\xbb\xbf", [Fault("empty-document", 1, 1)]),
+    "a second YAML document": ("a.yaml", "a: 1\n---\nb: 2\n", [Fault("several-documents", 2, 1, "---")]),
+    "a second JSON document": ("a.json", '{"a": 1}\n{"b": 2}', [Fault("several-documents", 2, 1)]),
+    "an array": ("a.json", "[1]", [Fault("not-an-object", 1, 1, "the document is an array")]),
+    "a bare list of service offerings": (
+        "a.yaml",
+        "- name: x\n  plans: []\n",
+        [Fault("not-an-object", 1, 1, 'wrap it as {"services"')],
+    ),
+    "a list with a catalog in it": (
+        "a.yaml",
+        "- op: add\n  value:\n    services:\n    - plans: []\n",
+        [Fault("not-an-object", 1, 1, "--at /0/value")],
+    ),
+    "a string": ("a.yaml", "hello", [Fault("not-an-object", 1, 1, "a string")]),
+    "null": ("a.json", "null", [Fault("not-an-object", 1, 1, "null")]),
+    # encodings
+    "UTF-16 with a mark": ("a.json", '{"a": 1}'.encode("utf-16"), [Fault("encoding", 1, 1, "UTF-16")]),
+    "UTF-16 without a mark": ("a.yaml", "a: 1".encode("utf-16-le"), [Fault("encoding", 1, 1, "UTF-16")]),
+    "UTF-32": ("a.yaml", "a: 1".encode("utf-32-be"), [Fault("encoding", 1, 1)]),
+    "Latin-1": ("a.yaml", b"a: 1\nb: caf\xe9\n", [Fault("encoding", 2, 7, "0xe9")]),
+    "Latin-1 after a byte order mark": ("a.yaml", b"\xef\xbb\xbfb: \xc3\xa9\xe9", [Fault("encoding", 1, 5)]),
+    "an encoded surrogate": ("a.json", b'{"a": "\xed\xa0\x80"}', [Fault("encoding", 1, 8)]),
+    "half a surrogate pair in JSON": ("a.json", '{"a":\n"x\\ud800"}', [Fault("lone-surrogate", 2, 1)]),
+    "half a surrogate pair as key": ("a.json", '{"\\uDFFF": 1}', [Fault("lone-surrogate", 1, 2)]),
+    "half a surrogate pair in YAML": ("a.yaml", 'a: "\\ud800"\n', [Fault("lone-surrogate", 1, 7)]),
+    "an escape beyond Unicode": ("a.yaml", 'a: "\\U00110000"\n', [Fault("syntax", 1, 7, "no Unicode character")]),
+    "NUL in YAML": ("a.yaml", b"a: b\0c", [Fault("syntax", 1, 5, "U+0000")]),
+    "NUL in JSON": ("a.json", b'{"a": "b\0c"}', [Fault("syntax", 1, 9, "control character")]),
+    "a bell in YAML": ("a.yaml", b"x: 1\na: b\x07c", [Fault("syntax", 2, 5, "U+0007")]),
+    "a line break in a JSON string": ("a.json", '{"a": "b\nc"}', [Fault("syntax", 1, 9, "control character")]),
+    # aliases, merge keys, tags
+    "a recursive alias": ("a.yaml", "a: &a [*a]\n", [Fault("recursive-alias", 1, 8)]),
+    "a recursive merge": ("a.yaml", "a: &a {<<: *a}\n", [Fault("recursive-alias", 1, 12)]),
+    "an alias without an anchor": ("a.yaml", "a: *b\n", [Fault("syntax", 1, 4, "&b")]),
+    "a merge of a number": ("a.yaml", "a:\n  <<: 3\n", [Fault("syntax", 2, 7, "<<")]),
+    "a tag of an application": (
+        "a.yaml",
+        "a: !Ref x\nb: !!binary aGk=\nc: !foo {a: 1}\nd: !!set {x}\n",
+        [
+            Fault("unknown-tag", 1, 4, "!Ref"),
+            Fault("unknown-tag", 2, 4, "!!binary"),
+            Fault("unknown-tag", 3, 4, "!foo"),
+            Fault("unknown-tag", 4, 4, "!!set"),
+        ],
+    ),
+    "a tag that does not fit": ("a.yaml", "a: !!int x\n", [Fault("unknown-tag", 1, 4, "does not fit")]),
+    # syntax, in words that help
+    "a trailing comma": ("a.json", '{"a": [1, 2, ],\n}', [Fault("syntax", 1, 12, "remove the comma")]),
+    "a trailing comma in an object": ("a.json", '{"a": 1,\n}', [Fault("syntax", 1, 8, "remove the comma")]),
+    "single quotes": ("a.json", "{'a': 1}", [Fault("syntax", 1, 2, "double quotes only")]),
+    "a comment at a key": ("a.json", '{// x\n"a": 1}', [Fault("syntax", 1, 2, "no comments")]),
+    "a comment after a value": ("a.json", '{"a": 1 /* x */}', [Fault("syntax", 1, 9, "no comments")]),
+    "a comment before it all": ("a.json", '# x\n{"a": 1}', [Fault("syntax", 1, 1, "no comments")]),
+    "an open array": ("a.json", '{"a": [1, 2', [Fault("syntax", 1, 11, "ends before its ']'")]),
+    "an open string": ("a.json", '{"a": "x', [Fault("syntax", 1, 7, "never closed")]),
+    "the wrong bracket": ("a.json", '{"a": [1}', [Fault("syntax", 1, 9, "']' is expected")]),
+    "a missing comma": ("a.json", '{"a": 1 "b": 2}', [Fault("syntax", 1, 9, "is a comma missing?")]),
+    "a missing colon": ("a.json", '{"a" 1}', [Fault("syntax", 1, 6, "colon")]),
+    "a word of Python": ("a.json", '{"a": None}', [Fault("syntax", 1, 7, "write null")]),
+    "a leading zero in JSON": ("a.json", '{"a": 012}', [Fault("syntax", 1, 7, "no leading zeros")]),
+    "a wrong escape": ("a.json", '{"a": "\\x"}', [Fault("syntax", 1, 8, "escape")]),
+    "an open flow sequence": ("a.yaml", "a: [1, 2\nb: 3\n", [Fault("syntax", 2, 2, "began at line 1")]),
+    "a wrong indentation": ("a.yaml", "a:\n  b: 1\n c: 2\n", [Fault("syntax", 3, 2, "indentation")]),
+    "two colons": ("a.yaml", "a: b: c\n", [Fault("syntax", 1, 5, "unquoted")]),
+    "a tab as indentation": ("a.yaml", "a:\n\tb: 1\n", [Fault("syntax", 2, 1, "a tab stands where YAML wants spaces")]),
+    "a value that begins with @": ("a.yaml", "a: @x\n", [Fault("syntax", 1, 4, "put the text in quotes")]),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_refused(case: str) -> None:
+    name, text, expected = REFUSED[case]
+    found = faults(text if isinstance(text, bytes) else text.encode(), name)
+    assert [(fault.rule, fault.line, fault.column) for fault in found] == [
+        (fault.rule, fault.line, fault.column) for fault in expected
+    ]
+    for told, wanted in zip(found, expected, strict=True):
+        assert wanted.words in told.words
+
+
+READ: dict[str, tuple[str, str | bytes, Any]] = {
+    "a byte order mark in JSON": ("a.json", b'\xef\xbb\xbf{"a": 1}', {"a": 1}),
+    "a byte order mark in YAML": ("a.yaml", b"\xef\xbb\xbfa: 1\n", {"a": 1}),
+    "tabs in JSON": ("a.json", '{\n\t"a":\t1\n}', {"a": 1}),
+    "a tab between tokens in YAML": ("a.yaml", "a:\t1\n", {"a": 1}),
+    "tab-indented JSON named YAML": ("a.yaml", '{\n\t"a": 1\n}', {"a": 1}),
+    "an escaped pair in JSON": ("a.json", '{"a": "\\ud83d\\ude00"}', {"a": "😀"}),
+    "a backslash before ud800 in JSON": ("a.json", '{"a": "\\\\ud800"}', {"a": "\\ud800"}),
+    "4,300 digits": ("a.json", f'{{"a": {"9" * 4300}}}', {"a": int("9" * 4300)}),
+    "an anchor defined twice": ("a.yaml", "a: &x 1\nb: &x 2\nc: *x\n", {"a": 1, "b": 2, "c": 2}),
+    "an alias as key": ("a.yaml", "a: &x s\n*x : 1\n", {"a": "s", "s": 1}),
+    "an end of the document": ("a.yaml", "---\na: 1\n...\n", {"a": 1}),
+    "one << in a mapping": ("a.yaml", "a: &a {p: 1, q: 1}\nz: {q: 2, <<: *a}\n", {"p": 1, "q": 2}),
+    "a list of mappings": (
+        "a.yaml",
+        "a: &a {p: 1, q: 1}\nb: &b {q: 2, r: 2}\nz: {<<: [*a, *b], s: 3}\n",
+        {"p": 1, "q": 1, "r": 2, "s": 3},
+    ),
+    "<< twice in a mapping": (
+        "a.yaml",
+        "a: &a {p: 1, q: 1}\nb: &b {q: 2, r: 2}\nz:\n  <<: *a\n  <<: *b\n  r: 9\n",
+        {"p": 1, "q": 2, "r": 9},
+    ),
+    "<< of what was merged": (
+        "a.yaml",
+        "a: &a {p: 1}\nb: &b {<<: *a, q: 2}\nz: {<<: *b, p: 3}\n",
+        {"p": 3, "q": 2},
+    ),
+    "<< of a mapping in place": ("a.yaml", "z: {<<: {p: 1}}\n", {"p": 1}),
+    "<< in quotes": ("a.yaml", 'z: {"<<": 3}\n', {"<<": 3}),
+    "<< as a value": ("a.yaml", "z: [<<]\n", ["<<"]),
+    "tags of the core schema": (
+        "a.yaml",
+        'z: [!!str 1, !!int "3", !!float 3, !!null "", !!bool "true", !!map {}, !!seq [], ! 12]\n',
+        ["1", 3, 3.0, None, True, {}, [], "12"],
+    ),
+    "the words of the core schema": (
+        "a.yaml",
+        "z: [null, Null, NULL, ~, , true, True, TRUE, false, False, FALSE]\n".replace(", ,", ",").replace("~,", "~, "),
+        [None, None, None, None, True, True, True, False, False, False],
+    ),
+    "the numbers of the core schema": (
+        "a.yaml",
+        "z: [0, -0, +12, 1.5, .5, -1., 6.02e+23, 0x1F, 12345678901234567890]\n",
+        [0, 0, 12, 1.5, 0.5, -1.0, 6.02e23, 31, 12345678901234567890],
+    ),
+    "what only looks like a number": (
+        "a.yaml",
+        "z: [1.2.3, 12a, -, +a, ., 0x, 1e, '1', \"2\", 10.0.0.1]\n",
+        ["1.2.3", "12a", "-", "+a", ".", "0x", "1e", "1", "2", "10.0.0.1"],
+    ),
+    "texts over lines": ("a.yaml", "z:\n  a: |\n    x\n    y\n  b: >-\n    x\n    y\n", {"a": "x\ny\n", "b": "x y"}),
+    "text of any script": ("a.yaml", "z: {näme: 日本 😀}\n", {"näme": "日本 😀"}),
+}
+
+
+@pytest.mark.parametrize("case", READ)
+def test_read(case: str) -> None:
+    name, text, expected = READ[case]
+    data = parse_document(text if isinstance(text, bytes) else text.encode(), name).data
+    value = data.get("z", data)
+    assert value == expected
+    assert [type(item) for item in value] == [type(item) for item in expected]
+
+
+OTHERWISE_IN_1_1: list[tuple[str, Any, str]] = [
+    *[(word, word, "a boolean") for word in ("no", "No", "NO", "on", "ON", "off", "yes", "Yes", "y", "Y", "n", "N")],
+    ("2001-01-01", "2001-01-01", "a date"),
+    ("2001-12-14t21:59:43.10-05:00", "2001-12-14t21:59:43.10-05:00", "a date"),
+    ("012", 12, "an octal number"),
+    ("-0755", -755, "an octal number"),
+    ("089", 89, "a string"),
+    ("0o14", 12, "a string"),
+    ("1:30", "1:30", "a number of base 60"),
+    ("190:20:30.15", "190:20:30.15", "a number of base 60"),
+    ("1_000", "1_000", "a number"),
+    ("0b101", "0b101", "a binary number"),
+    ("0x_1F", "0x_1F", "a hexadecimal number"),
+    ("1e3", 1000.0, "a string"),
+    ("1.5e3", 1500.0, "a string"),
+]
+
+
+@pytest.mark.parametrize(("text", "value", "meaning"), OTHERWISE_IN_1_1)
+@pytest.mark.parametrize("where", ["{}z: {}\n", "{}z:\n  - {}\n"], ids=["in a mapping", "in a sequence"])
+def test_scalars_that_yaml_1_1_sees_otherwise(text: str, value: Any, meaning: str, where: str) -> None:
+    document = parse_document(where.format("x: 1\n", text).encode(), "a.yaml")
+    got = document.data["z"]
+    assert (got if not isinstance(got, list) else got[0]) == value
+    (note,) = document.notes
+    assert (note.rule, note.severity) == ("yaml-1.1", Severity.WARNING)
+    assert f"take {text} for {meaning};" in note.message
+    assert note.location == document.locate([note.path])[note.path] or note.path == ("z",)
+    assert note.location is not None
+    assert note.location.excerpt[note.location.column - 1 :] == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['"no"', "'012'", "northern", "2001", "1.5", "1.0e+3", "0x1F", "!!str no", "-5", "true", "12:ab", "0", "0.5"],
+)
+def test_scalars_that_all_readers_see_alike(text: str) -> None:
+    assert parse_document(f"z: {text}\n".encode(), "a.yaml").notes == ()
+
+
+def test_a_key_that_yaml_1_1_sees_otherwise_is_noted_at_the_key() -> None:
+    (note,) = parse_document(b"a:\n  on: push\n", "a.yaml").notes
+    assert note.location is not None
+    assert (note.location.line, note.location.column, note.path) == (2, 3, ("a", "on"))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "syntax"),
+    [
+        ("a.yaml", '{"a": 1}', "json"),
+        ("a.yml", '\n  {"a": 1}', "json"),
+        ("a.json", "a: 1\n", "yaml"),
+        ("a.json", "---\na: 1\n", "yaml"),
+        ("A.JSON", "# note\na: 1\n", "yaml"),
+    ],
+)
+def test_a_name_that_lies_is_noted(name: str, text: str, syntax: str) -> None:
+    document = parse_document(text.encode(), name)
+    assert document.data == {"a": 1}
+    assert document.syntax == syntax
+    (note,) = document.notes
+    assert (note.rule, note.severity) == ("format-mismatch", Severity.INFO)
+
+
+@pytest.mark.parametrize("name", ["<stdin>", "catalog", "catalog.txt"])
+@pytest.mark.parametrize(("text", "syntax"), [('{"a": 1}', "json"), ("a: 1\n", "yaml"), ("'a': 1\n", "yaml")])
+def test_without_an_ending_the_content_decides_without_a_word(name: str, text: str, syntax: str) -> None:
+    document = parse_document(text.encode(), name)
+    assert (document.data, document.syntax, document.notes) == ({"a": 1}, syntax, ())
+
+
+def test_a_flow_mapping_in_a_yaml_file_is_yaml() -> None:
+    document = parse_document(b"{a: 1, b: [x]}", "a.yaml")
+    assert (document.data, document.syntax, document.notes) == ({"a": 1, "b": ["x"]}, "yaml", ())
+
+
+DEEP = {
+    "arrays": ("a.json", '{"a":' + "[" * 100 + "]" * 100 + "}"),
+    "objects": ("a.json", '{"a":' * 101 + "1" + "}" * 101),
+    "flow": ("a.yaml", "a: " + "[" * 100 + "]" * 100),
+    "blocks": ("a.yaml", "".join(" " * i + "a:\n" for i in range(100)) + " " * 100 + "a: 1"),
+    "alias": ("a.yaml", "x: &x " + "[" * 60 + "]" * 60 + "\na: " + "[" * 40 + "*x" + "]" * 40),
+}
+
+
+@pytest.mark.parametrize("case", DEEP)
+def test_depth_is_counted_alike(case: str) -> None:
+    name, text = DEEP[case]
+    assert parse_document(text.encode(), name, limits=Limits(depth=101)).data
+    (fault,) = faults(text.encode(), name, limits=Limits(depth=100))
+    assert fault.rule == "nesting-too-deep"
+    assert "100 levels" in fault.words
+
+
+def test_what_is_merged_in_is_no_deeper() -> None:
+    text = "a: &a {x: {y: 1}}\nb: &b {<<: *a}\nc: {<<: [*b, *a]}\n"
+    assert parse_document(text.encode(), "a.yaml", limits=Limits(depth=3)).data["c"] == {"x": {"y": 1}}
+
+
+def test_nodes_count_with_aliases_expanded() -> None:
+    text = b"a: &a [1, 2, 3]\nb: [*a, *a]\n"  # key a, 4; key b, 1 + 4 + 4; the top
+    count = 1 + 1 + 4 + 1 + 1 + 8
+    assert parse_document(text, "a.yaml", limits=Limits(nodes=count)).data["b"] == [[1, 2, 3]] * 2
+    (fault,) = faults(text, "a.yaml", limits=Limits(nodes=count - 1))
+    assert (fault.rule, fault.line, fault.column) == ("too-many-nodes", 2, 9)
+
+
+def test_expanded_values_are_shared_not_copied() -> None:
+    data = parse_document(b"a: &a [1]\nb: [*a, *a]\n", "a.yaml").data
+    assert data["b"][0] is data["b"][1] is data["a"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.json", "{" + ",".join(['"a":1'] * 50_000) + "}\n"),
+        ("a.yaml", "{" + ", ".join(["a: 1"] * 50_000) + "}\n"),
+        ("a.yaml", "a: [" + ", ".join(["!x 1"] * 50_000) + "]\n"),
+    ],
+)
+def test_faults_are_bounded_and_share_their_long_line(name: str, text: str) -> None:
+    with pytest.raises(DocumentError) as caught:
+        parse_document(text.encode(), name)
+    findings = caught.value.findings
+    assert len(findings) == MAX_PROBLEMS
+    assert len({id(finding.location.excerpt) for finding in findings if finding.location}) == 1
+
+
+def test_notes_are_bounded() -> None:
+    assert len(parse_document(b"a: [" + b"no, " * 1000 + b"no]", "a.yaml").notes) == MAX_PROBLEMS

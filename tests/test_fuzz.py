@@ -1,0 +1,93 @@
+"""Whatever comes in: findings, never a crash, and each finding has a place."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from osbctl.errors import DocumentError
+from osbctl.reports import Format, Report, render
+from osbctl.resources import catalogs_folder
+from osbctl.sources.read import parse_document, read_source
+from osbctl.sources.yaml_text import dump
+from osbctl.validation.judge import judge
+from osbctl.validation.options import ValidationOptions
+from osbctl.validation.rules import load_all
+
+pytestmark = pytest.mark.fuzz
+RULES = load_all()
+GOOD = read_source(str(catalogs_folder() / "interface-example.json")).data
+TEXTS = {
+    "a.json": (catalogs_folder() / "interface-example.json").read_text(),
+    "a.yaml": (catalogs_folder() / "faulty.yaml").read_text(),
+}
+names = st.sampled_from(["a.json", "a.yaml", "a"])
+values = st.recursive(
+    st.one_of(
+        st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False), st.text(max_size=20)
+    ),
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.text(max_size=10), inner, max_size=3)),
+    max_leaves=8,
+)
+
+
+def survive(data: bytes, name: str) -> None:
+    try:
+        document = parse_document(data, name)
+    except DocumentError as error:
+        assert all(finding.location and finding.location.line >= 1 for finding in error.findings)
+        return
+    judgement = judge(document, ValidationOptions())
+    assert all(f.location and f.location.line >= 1 and f.location.column >= 1 for f in judgement.findings)
+    for kind in (Format.TEXT, Format.JSON, Format.SARIF):
+        render(Report([judgement], RULES), kind)
+
+
+@given(st.binary(max_size=300), names)
+def test_bytes(data: bytes, name: str) -> None:
+    survive(data, name)
+
+
+@given(st.text(alphabet="{}[]\",:\\ \n\t-&*!|>%@`'#?<=.~abu019é\U0001f600", max_size=80), names)
+def test_texts(text: str, name: str) -> None:
+    survive(text.encode("utf-8", "surrogatepass"), name)
+
+
+@given(st.sampled_from(list(TEXTS)), st.data())
+def test_mutated_texts(name: str, data: st.DataObject) -> None:
+    text = TEXTS[name]
+    for _ in range(data.draw(st.integers(1, 3))):
+        start = data.draw(st.integers(0, len(text)))
+        end = data.draw(st.integers(start, min(start + 40, len(text))))
+        text = (
+            text[:start]
+            + data.draw(st.sampled_from(["", text[start:end] * 2, "\x00", '"', "  ", "- ", "}", "{"]))
+            + text[end:]
+        )
+    survive(text.encode(), name)
+
+
+def grafted(value: Any, data: st.DataObject) -> Any:
+    """`value` with something else at one place in it."""
+    if isinstance(value, dict) and value and data.draw(st.booleans()):
+        key = data.draw(st.sampled_from(list(value)))
+        return {**value, key: grafted(value[key], data)}
+    if isinstance(value, list) and value and data.draw(st.booleans()):
+        index = data.draw(st.integers(0, len(value) - 1))
+        return [*value[:index], grafted(value[index], data), *value[index + 1 :]]
+    return data.draw(values)
+
+
+@given(st.data(), st.booleans())
+def test_documents(data: st.DataObject, as_yaml: bool) -> None:
+    whole = GOOD
+    for _ in range(data.draw(st.integers(1, 3))):
+        whole = grafted(whole, data)
+        if not isinstance(whole, dict):
+            break
+    text = dump(whole) if as_yaml else json.dumps(whole, ensure_ascii=False)
+    survive(text.encode("utf-8", "surrogatepass"), "a.yaml" if as_yaml else "a.json")

@@ -1,0 +1,110 @@
+"""Schema, rules and platforms put together: one fault is told once, in its place, whatever the catalog."""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from osbctl.findings import Finding, Severity, VerdictKind
+from osbctl.platforms import ApiVersion, Platform
+from osbctl.resources import catalogs_folder
+from osbctl.sources.read import parse_document
+from osbctl.validation.judge import judge, unreadable
+from osbctl.validation.options import ValidationOptions
+from osbctl.validation.rules import load_all
+
+GOOD: dict[str, Any] = json.loads((catalogs_folder() / "interface-example.json").read_text(encoding="utf-8"))
+D4 = "http://json-schema.org/draft-04/schema#"
+GOOD["services"][0]["plans"][0]["schemas"] = {
+    "service_instance": {"create": {"parameters": {"$schema": D4, "properties": {"a": {"$ref": "#/definitions/b"}},
+                                                   "definitions": {"b": {"type": "string", "pattern": "^a"}}}}},
+}  # fmt: skip
+
+
+def found(data: Any, **options: Any) -> tuple[Finding, ...]:
+    document = parse_document(json.dumps(data, indent=1).encode(), "catalog.json")
+    return judge(document, ValidationOptions(**options)).findings
+
+
+def places(value: Any, path: tuple[str | int, ...] = ()) -> list[tuple[str | int, ...]]:
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [path, *(place for key, item in inner for place in places(item, (*path, key)))]
+
+
+WORDS = st.sampled_from(["", " ", "((id))", "$ref", "#", "#/definitions/b", D4, "http://x", "a b", "1.0.0", "{}", "("])
+KEYS = st.sampled_from(["id", "name", "$ref", "$schema", "costs", "amount", "planUpdateable", "properties", "plans"])
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | WORDS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@settings(max_examples=200)
+@given(st.sampled_from(places(GOOD)[1:]), JSON, st.sampled_from(ApiVersion))
+def test_whatever_is_grafted_in_gets_findings_with_places(
+    path: tuple[str | int, ...], value: Any, version: ApiVersion
+) -> None:
+    data: Any = copy.deepcopy(GOOD)
+    holder = data
+    for step in path[:-1]:
+        holder = holder[step]
+    holder[path[-1]] = value
+    first = found(data, api_version=version, platforms=frozenset(Platform))
+    assert first == found(data, api_version=version, platforms=frozenset(Platform))
+    rules = load_all()
+    for finding in first:
+        assert finding.location is not None
+        assert finding.location.line >= 1
+        assert finding.rule in rules
+        assert finding.message
+    lines = [finding.location.line for finding in first if finding.location]
+    assert lines == sorted(lines)
+
+
+def test_a_refusal_joins_the_error_at_its_place() -> None:
+    data = copy.deepcopy(GOOD)
+    data["services"][0]["bindable"] = "yes"
+    (finding,) = found(data)
+    assert finding.rule == "schema-type"
+    assert finding.refused_by == tuple(Platform)
+    assert finding.platform_messages == ('Service "bindable" field must be a boolean, but has value "yes"',)
+
+
+@pytest.mark.parametrize(
+    ("platforms", "severity"),
+    [((), Severity.WARNING), ((Platform.KORIFI,), Severity.WARNING), ((Platform.CLOUD_FOUNDRY,), Severity.ERROR)],
+)
+def test_a_lone_refusal_is_an_error_where_the_platform_counts(
+    platforms: tuple[Platform, ...], severity: Severity
+) -> None:
+    (finding,) = found({"services": []}, platforms=frozenset(platforms))
+    assert (finding.rule, finding.severity) == ("cloudfoundry-no-service", severity)
+
+
+def test_a_placeholder_is_told_once_unless_the_platform_counts() -> None:
+    data = copy.deepcopy(GOOD)
+    data["services"][0]["plans"][0]["id"] = "((id))"
+    (finding,) = found(data)
+    assert (finding.rule, finding.refused_by) == ("placeholder-unresolved", (Platform.KUBERNETES,))
+    counted = found(data, platforms=frozenset({Platform.KUBERNETES}))
+    assert {(one.rule, one.severity) for one in counted} == {
+        ("placeholder-unresolved", Severity.WARNING),
+        ("kubernetes-name", Severity.ERROR),
+    }
+
+
+def test_a_catalog_elsewhere_is_told_once() -> None:
+    (finding,) = found({"spring": {"catalog": GOOD}})
+    assert (finding.rule, finding.hint) == ("catalog-elsewhere", "add --at /spring/catalog")
+
+
+def test_what_cannot_be_read_is_unreadable_to_all() -> None:
+    verdicts = unreadable("x", ()).verdicts
+    assert {verdict.kind for verdict in verdicts.values()} == {VerdictKind.UNREADABLE}
+    assert list(verdicts) == list(Platform)
