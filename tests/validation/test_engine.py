@@ -72,26 +72,41 @@ def with_parameters(parameters: Any) -> dict[str, Any]:
     return with_plan(schemas={"service_instance": {"create": {"parameters": parameters}}})
 
 
-# Each fragment of a rule's text stands inside one service offering or, where the rule looks at plans or
-# parameter schemas, inside one plan; a list is the list of plans.
+SHORTENED = {"url-data-large": "the image is abbreviated"}
+"""The rules whose fragments stand for something longer, each with the reason."""
+
+VERSIONS = {
+    "name-characters": (ApiVersion.V2_14, ApiVersion.V2_14),
+    "field-too-new": (ApiVersion.V2_14, ApiVersion.V2_15),
+}
+"""The API versions that a bad and a good fragment speak of, where it is not the latest."""
 
 
 def grafted(fragment: Any, scope: Scope) -> dict[str, Any]:
+    """A catalog with the fragment of a rule's text in it.
+
+    A fragment is what stands inside of one service offering or, for a field of plans, inside of one plan. A list is
+    the list of plans; what starts with `services` is a catalog.
+    """
     if isinstance(fragment, list):
         return catalog(plans=fragment)
+    if "services" in fragment:
+        return fragment
     if "plans" in fragment:
         explicit = {"free": True, "bindable": True}
         return catalog(plans=[explicit | plan for plan in fragment["plans"]])
-    if scope is Scope.PARAMETERS:
+    if "parameters" in fragment:
         return with_parameters(fragment["parameters"])
-    return with_plan(**fragment) if scope is Scope.PLAN else catalog(**fragment)
+    of_plan = scope is Scope.PLAN or "maintenance_info" in fragment
+    return with_plan(**fragment) if of_plan else catalog(**fragment)
 
 
-@pytest.mark.parametrize("rule", sorted(rule.id for rule in CHECKS.values() if rule.bad))
+@pytest.mark.parametrize("rule", sorted({rule.id for rule in CHECKS.values() if rule.bad} - set(SHORTENED)))
 def test_fragments(rule: str) -> None:
     record = CHECKS[rule]
-    assert told(grafted(yaml.safe_load(record.bad), record.scope)) == {rule}
-    assert told(grafted(yaml.safe_load(record.good), record.scope)) == set()
+    bad_at, good_at = VERSIONS.get(rule, (ApiVersion.V2_17, ApiVersion.V2_17))
+    assert told(grafted(yaml.safe_load(record.bad), record.scope), bad_at) == {rule}
+    assert rule not in told(grafted(yaml.safe_load(record.good), record.scope), good_at)
 
 
 def test_the_good_catalog() -> None:
