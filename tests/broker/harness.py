@@ -84,6 +84,17 @@ def _pem(key: Any) -> bytes:
 def certificate(key: Any, signer: Any, name: str, *, ca: bool, days: float) -> Any:
     now = datetime.datetime.now(datetime.UTC)
     named = x509.SubjectAlternativeName([x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
+    usage = x509.KeyUsage(
+        digital_signature=True,
+        content_commitment=False,
+        key_encipherment=False,
+        data_encipherment=False,
+        key_agreement=False,
+        key_cert_sign=ca,
+        crl_sign=ca,
+        encipher_only=False,
+        decipher_only=False,
+    )
     return (
         x509.CertificateBuilder()
         .subject_name(x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)]))
@@ -94,6 +105,10 @@ def certificate(key: Any, signer: Any, name: str, *, ca: bool, days: float) -> A
         .not_valid_after(now + datetime.timedelta(days=days))
         .add_extension(named, critical=False)
         .add_extension(x509.BasicConstraints(ca=ca, path_length=None), critical=True)
+        .add_extension(usage, critical=True)
+        # Python 3.13 checks certificates strictly (RFC 5280): it wants the identifiers of both keys.
+        .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
+        .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(signer.public_key()), critical=False)
         .sign(signer, hashes.SHA256())
     )
 
