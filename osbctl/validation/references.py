@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 from osbctl.validation.subschemas import Subschema, subschemas
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 IN_PLACE = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else")
 """Keywords whose schemas judge the same value as the schema they stand in."""
 
 _OLD = ("http://json-schema.org/draft-03/schema", "http://json-schema.org/draft-04/schema")
 _MAX_DIGITS = 9
+_NAMES = frozenset(("id", "$id", "$anchor", "$dynamicAnchor"))
 
 
 class Nowhere(Enum):
@@ -34,13 +35,14 @@ class References:
         dialect = schema.get("$schema")
         old = isinstance(dialect, str) and dialect.removesuffix("#") in _OLD
         self._id = "id" if old else "$id"
-        self.all: list[Subschema] = []
-        self._base: dict[Subschema, str] = {}
         self._resources: dict[str, Any] = {"": schema}
         self._anchors: dict[tuple[str, str], Any] = {}
-        self._known: dict[int, Subschema] = {}
-        for place in subschemas(schema):
-            self._add(place)
+        self._base: dict[Subschema, str] = {}
+        self._places = list(subschemas(schema))
+        self.all = [place for place in self._places if isinstance(place.value.get("$ref"), str)]
+        if self.all and any(not place.value.keys().isdisjoint(_NAMES) for place in self._places):
+            for place in self._places:
+                self._add(place)
 
     def _add(self, place: Subschema) -> None:
         base = self._base[place.parent] if place.parent else ""
@@ -58,14 +60,11 @@ class References:
             if isinstance(name, str):
                 self._anchors[base, name] = place.value
         self._base[place] = base
-        self._known.setdefault(id(place.value), place)
-        if isinstance(place.value.get("$ref"), str):
-            self.all.append(place)
 
     def target(self, place: Subschema) -> Any:
         """What the `$ref` of `place` leads to; a `Nowhere` where that is nothing."""
         address, _, fragment = place.value["$ref"].partition("#")
-        base = self._base[place]
+        base = self._base.get(place, "")
         if address:
             joined = _joined(base, address)
             base = joined if joined in self._resources else address
@@ -76,40 +75,46 @@ class References:
         return _pointed(self._resources[base], fragment)
 
     def loops(self) -> Iterator[Subschema]:
-        """A reference out of each circle of references that judges one value without end.
-
-        A depth-first walk along what judges the same value; an edge back to what is being walked closes a circle.
-        """
+        """A reference out of each circle of references that judges one value without end."""
+        known = {id(place.value): place for place in reversed(self._places)} if self.all else {}
         done: set[Subschema] = set()
         for start in self.all:
-            trail: list[Subschema] = []
-            position: dict[Subschema, int] = {}
-            stack: list[Iterator[Subschema]] = [iter((start,))]
-            while stack:
-                place = next(stack[-1], None)
-                if place is None:
-                    stack.pop()
-                    if trail:
-                        left = trail.pop()
-                        del position[left]
-                        done.add(left)
-                elif place in position:
-                    yield next(one for one in trail[position[place] :] if isinstance(one.value.get("$ref"), str))
-                elif place not in done:
-                    position[place] = len(trail)
-                    trail.append(place)
-                    stack.append(self._same_value(place))
+            for circle in _circles(start, lambda place: self._same_value(place, known), done):
+                yield next(place for place in circle if isinstance(place.value.get("$ref"), str))
 
-    def _same_value(self, place: Subschema) -> Iterator[Subschema]:
+    def _same_value(self, place: Subschema, known: dict[int, Subschema]) -> Iterator[Subschema]:
         if isinstance(place.value.get("$ref"), str):
             inner = [self.target(place)]  # up to draft-07 nothing beside it counts
         else:
             found = [place.value.get(keyword) for keyword in IN_PLACE]
             inner = [item for value in found for item in (value if isinstance(value, list) else [value])]
         for value in inner:
-            known = self._known.get(id(value))
-            if known:
-                yield known
+            if id(value) in known:
+                yield known[id(value)]
+
+
+def _circles(
+    start: Subschema, following: Callable[[Subschema], Iterator[Subschema]], done: set[Subschema]
+) -> Iterator[list[Subschema]]:
+    """The circles met in a walk, depth first, from `start`; what is in `done` was walked, and what is walked joins it.
+
+    `trail` holds where the walk is, and `position` where on it: a step back onto the trail closes a circle.
+    """
+    trail: list[Subschema] = []
+    position: dict[Subschema, int] = {}
+    steps = [iter((start,))]
+    while steps:
+        place = next(steps[-1], None)
+        if place is None:
+            steps.pop()
+            if trail:
+                done.add(trail.pop())
+        elif place in position and place not in done:
+            yield trail[position[place] :]
+        elif place not in done:
+            position[place] = len(trail)
+            trail.append(place)
+            steps.append(following(place))
 
 
 def _joined(base: str, address: str) -> str:
@@ -122,6 +127,8 @@ def _joined(base: str, address: str) -> str:
 
 
 def _unquoted(fragment: str) -> str:
+    if "%" not in fragment:
+        return fragment
     from urllib.parse import unquote
 
     return unquote(fragment)

@@ -46,25 +46,26 @@ def subschemas(schema: dict[str, Any]) -> Iterator[Subschema]:
     while stack:
         here = stack.pop()
         yield here
-        below = [Subschema(value, here, keys) for keys, value in _inner(here.value)]
-        stack += reversed(below)
+        below: list[Subschema] = []
+        for key, value in here.value.items():
+            if isinstance(value, dict):
+                if key in _BY_NAME:
+                    for name, inner in value.items():
+                        _gather(inner, (key, name), here, below)
+                elif key not in _LITERAL:
+                    below.append(Subschema(value, here, (key,)))
+            elif isinstance(value, list) and key not in _LITERAL:
+                _gather(value, (key,), here, below)
+        below.reverse()
+        stack += below
 
 
-def _inner(schema: dict[str, Any]) -> Iterator[tuple[Path, dict[str, Any]]]:
-    for key, value in schema.items():
-        if key in _BY_NAME and isinstance(value, dict):
-            for name, inner in value.items():
-                yield from _objects(inner, (key, name))
-        elif key not in _LITERAL:
-            yield from _objects(value, (key,))
-
-
-def _objects(value: Any, keys: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """`value` itself, or what an array of it, of whatever depth, holds."""
+def _gather(value: Any, keys: Path, parent: Subschema, below: list[Subschema]) -> None:
+    """Add `value` where it is an object, or what an array of it, of whatever depth, holds."""
     stack = [(keys, value)]
     while stack:
         keys, value = stack.pop()
         if isinstance(value, dict):
-            yield keys, value
+            below.append(Subschema(value, parent, keys))
         elif isinstance(value, list):
             stack += [((*keys, index), item) for index, item in reversed(list(enumerate(value)))]
