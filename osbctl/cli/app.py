@@ -20,6 +20,7 @@ COMMANDS = {
     "init": "osbctl.cli.scaffold:init",
     "new": "osbctl.cli.scaffold:new",
     "split": "osbctl.cli.scaffold:split",
+    "fetch": "osbctl.cli.fetch:fetch",
     "serve": "osbctl.cli.serve:serve",
     "hash-password": "osbctl.cli.hash_password:hash_password",
     "verify-password": "osbctl.cli.verify_password:verify_password",

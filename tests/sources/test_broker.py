@@ -1,0 +1,182 @@
+"""Fetching from brokers that are well, and from those that are not: one fault each."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from osbctl.errors import SourceError, UsageError
+from osbctl.sources.broker import Access, fetch, split_url
+
+ROOT = Path(__file__).parents[2]
+CATALOG = b'{"services": []}'
+SECRET = "s3cr3t-p4ss"
+ACCESS = Access(user="u", password=SECRET, total_seconds=2.0, connect_seconds=2.0, max_bytes=100_000)
+
+
+def http(status: str = "200 OK", body: bytes = CATALOG, *headers: str, length: int | None = None) -> bytes:
+    lines = [
+        f"HTTP/1.1 {status}",
+        f"Content-Length: {len(body) if length is None else length}",
+        "Connection: close",
+        *headers,
+    ]
+    return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
+
+
+@contextmanager
+def broker(answer: bytes | None, stay: float = 0.0) -> Iterator[tuple[str, list[bytes]]]:
+    """A broker that answers every connection with the same bytes (None: never), and what it was asked."""
+    asked: list[bytes] = []
+    done = threading.Event()
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def serve() -> None:
+            while True:
+                try:
+                    connection, _ = listener.accept()
+                except OSError:
+                    return
+                with connection:
+                    asked.append(connection.recv(65_536))
+                    if answer is None:
+                        done.wait(5)
+                    else:
+                        connection.sendall(answer)
+                        done.wait(stay)
+
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}/v2/catalog", asked
+        done.set()
+        listener.shutdown(socket.SHUT_RDWR)
+    thread.join(5)
+
+
+def test_the_catalog_as_a_platform_asks_for_it() -> None:
+    with broker(http("200 OK", CATALOG, 'ETag: "t"')) as (address, asked):
+        answer = fetch(address, ACCESS)
+    assert answer
+    assert (answer.body, answer.etag) == (CATALOG, '"t"')
+    head = asked[0].decode().lower()
+    assert head.startswith("get /v2/catalog http/1.1")
+    assert "x-broker-api-version: 2.14" in head
+    assert "authorization: basic " in head
+
+
+def test_a_tag_that_still_holds() -> None:
+    with broker(http("304 Not Modified", b"")) as (address, asked):
+        assert fetch(address, ACCESS, '"t"') is None
+    assert b'If-None-Match: "t"' in asked[0]
+
+
+def test_gzip_is_unpacked() -> None:
+    with broker(http("200 OK", gzip.compress(CATALOG), "Content-Encoding: gzip")) as (address, _):
+        answer = fetch(address, ACCESS)
+    assert answer
+    assert answer.body == CATALOG
+
+
+FAULTS = [
+    (http("401 Unauthorized", b'{"description": "who are you?"}'), "authentication failed (401): who are you?"),
+    (http("412 Precondition Failed", b"{}"), "refuses the API version"),
+    (http("500 Oops", b"<html>"), "status 500"),
+    (http("200 OK", b"<html>"), "no JSON object"),
+    (http("200 OK", b""), "no JSON object"),
+    (http("200 OK", CATALOG, length=500), "cut short"),
+    (http("200 OK", b"{" + b"x" * 200_000), "larger than 100,000 bytes"),
+    (http("200 OK", gzip.compress(b"{" + b" " * 9_000_000), "Content-Encoding: gzip"), "larger than"),
+    (http("200 OK", b"no gzip", "Content-Encoding: gzip"), "says that it is gzip"),
+    (http("302 Found", b"", "Location: http://127.0.0.1:1/x"), "redirects to another place"),
+    (http("302 Found", b"", "Location: https://127.0.0.1/x"), "redirects to another place"),
+    (http("302 Found", b"", "Location: /v2/catalog"), "more than 5 redirects"),
+    (b"garbage\r\n\r\n", "closed the connection"),
+    (b"", "closed the connection"),
+]
+
+
+@pytest.mark.parametrize(("answer", "told"), FAULTS)
+def test_each_fault_has_its_sentence(answer: bytes, told: str) -> None:
+    with broker(answer) as (address, _), pytest.raises(SourceError) as caught:
+        fetch(address, ACCESS)
+    assert told in caught.value.message
+    assert SECRET not in caught.value.message + caught.value.advice
+
+
+def test_a_broker_that_does_not_answer() -> None:
+    with broker(None) as (address, _), pytest.raises(SourceError, match="did not answer in time"):
+        fetch(address, replace(ACCESS, total_seconds=0.3))
+
+
+def test_an_answer_that_does_not_end() -> None:
+    with broker(http(length=500), stay=5) as (address, _), pytest.raises(SourceError, match="in time"):
+        fetch(address, replace(ACCESS, total_seconds=0.3))
+
+
+def test_nobody_there() -> None:
+    with pytest.raises(SourceError, match="refused"):
+        fetch("http://127.0.0.1:1/v2/catalog", ACCESS)
+    with pytest.raises(SourceError, match="no such host"):
+        fetch("https://broker.invalid/v2/catalog", ACCESS)
+
+
+def test_plain_http_to_another_machine_is_refused() -> None:
+    with pytest.raises(SourceError, match="plain http"):
+        fetch("http://192.0.2.1/v2/catalog", ACCESS)
+
+
+def test_tls_to_a_port_without() -> None:
+    with broker(http()) as (address, _), pytest.raises(SourceError) as caught:
+        fetch(address.replace("http:", "https:"), ACCESS)
+    assert "TLS failed" in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("url", "address", "user", "password"),
+    [
+        ("https://b.example.com", "https://b.example.com/v2/catalog", "", ""),
+        ("https://b.example.com/", "https://b.example.com/v2/catalog", "", ""),
+        ("https://u:p%40x@b.example.com:8443/base/", "https://b.example.com:8443/base/v2/catalog", "u", "p@x"),
+        ("https://b.example.com/v2/catalog", "https://b.example.com/v2/catalog", "", ""),
+        ("https://b.example.com/?a=1#f", "https://b.example.com/v2/catalog?a=1", "", ""),
+    ],
+)
+def test_addresses(url: str, address: str, user: str, password: str) -> None:
+    assert split_url(url) == (address, user, password)
+
+
+@pytest.mark.parametrize("url", ["b.example.com", "ftp://b", "https://", "file:///etc/passwd"])
+def test_what_is_no_address(url: str) -> None:
+    with pytest.raises(UsageError):
+        split_url(url)
+
+
+def test_the_command_keeps_the_password_to_itself(tmp_path: Path) -> None:
+    def run(url: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "osbctl", "fetch", url, "-o", str(tmp_path / "c.json")],
+            capture_output=True, text=True, timeout=30, check=False, stdin=subprocess.DEVNULL,
+            env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), **environment},
+        )  # fmt: skip
+
+    with broker(http()) as (address, asked):
+        done = run(address.replace("//", f"//u:{SECRET}@"))
+        assert (done.returncode, done.stdout) == (0, "")
+        assert json.loads((tmp_path / "c.json").read_text()) == {"services": []}
+        assert run(address, OSBCTL_PASSWORD=SECRET).returncode == 0
+        assert all(b"Authorization: Basic" in request or b"authorization: Basic" in request for request in asked)
+    with broker(http("401 Unauthorized", b"{}")) as (address, _):
+        done = run(address.replace("//", f"//u:{SECRET}@"))
+    assert done.returncode == 3
+    assert SECRET not in done.stdout + done.stderr
