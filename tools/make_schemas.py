@@ -61,7 +61,7 @@ SERVICE = {
         required=True,
     ),
     "description": Field("Short description", text(), "One sentence for the marketplace.", required=True),
-    "tags": Field("Tags", listed(WORDS), "Attributes by which an application finds a binding, such as `relational`."),
+    "tags": Field("Tags", listed(WORDS), "Attributes by which an application finds a binding, such as relational."),
     "requires": Field(
         "Permissions that are required",
         listed({"enum": ["syslog_drain", "route_forwarding", "volume_mount"]}),
@@ -208,7 +208,7 @@ PARAMETERS = {
     "parameters": Field(
         "The JSON Schema of the parameters",
         {"type": "object"},
-        "Complete by itself, with `$schema`, at most 64 kB. Cloud Foundry takes draft-04 and draft-06 (http URIs).",
+        "Complete by itself, with $schema, at most 64 kB. Cloud Foundry takes draft-04 and draft-06 (http URIs).",
     )
 }
 

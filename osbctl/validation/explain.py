@@ -7,18 +7,17 @@ service offering or plan, the field, what is wanted and, cut short, what stands 
 from __future__ import annotations
 
 import json
-from itertools import islice
+import re
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import jsonschema
-import referencing.exceptions
-from jsonschema.exceptions import SchemaError, best_match
-from jsonschema.validators import validator_for
+from jsonschema.exceptions import best_match
 from referencing import Registry
 
-from osbctl.errors import ConfigError
 from osbctl.findings import Finding, Severity
 from osbctl.text import safe
+from osbctl.validation.wording import LIMITS, REFUSALS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from osbctl.findings import Path
 
 MAX_FINDINGS = 1_000
-"""So many findings of a schema are told of one document: nobody reads more, and explaining costs time."""
+"""So many errors, and as many warnings, of a schema are told of one document: nobody reads more."""
 
 _WANTED = {
     "string": "a string",
@@ -51,40 +50,30 @@ _CONVENTIONS = {
 }
 """Metadata fields whose types are a convention of the profile, not a rule of the specification."""
 
+_LISTS = {"services", "plans", "tags", "requires", "bullets", "costs"}
+_REST = {Severity.ERROR: "schema-other", Severity.WARNING: "metadata-type"}
+
 
 def explained(data: dict[str, Any], schema: Any) -> list[Finding]:
-    """A finding for each fault of `data` under a shipped schema."""
+    """A finding for each fault of `data` under a shipped schema; of too many, the first and a word on the rest."""
     validator = jsonschema.Draft7Validator(schema, registry=Registry())
-    faults = (fault for error in validator.iter_errors(data) for fault in _faults(error))
-    return [_finding(data, *fault) for fault in islice(faults, MAX_FINDINGS)]
+    number: Counter[Severity] = Counter()
+    told = []
+    for path, keyword, sentence in (fault for error in validator.iter_errors(data) for fault in faults(error)):
+        severity = _severity(path)
+        number[severity] += 1
+        if number[severity] <= MAX_FINDINGS:
+            told.append(_finding(data, path, keyword, sentence))
+        elif severity is Severity.ERROR:
+            break
+        # Warnings beyond the bound are passed over, for an error may stand behind them.
+    return told + [more(_REST[severity], severity) for severity, found in number.items() if found > MAX_FINDINGS]
 
 
-def broken(schema: object) -> str:
-    """Why `schema` is no JSON Schema; empty where it is one."""
-    if not isinstance(schema, dict | bool):
-        return "it is no object"
-    try:
-        validator_for(schema, default=jsonschema.Draft202012Validator).check_schema(schema)  # type: ignore[arg-type]  # true and false are schemas too
-    except SchemaError as error:
-        where = "/" + "/".join(map(str, error.absolute_path))
-        return f"not a valid schema at {where}: {safe(error.message)[:200]}"
-    return ""
-
-
-def house_findings(data: dict[str, Any], schema: Any, name: str) -> list[Finding]:
-    """A finding for each fault of `data` under a schema of the user's own."""
-    validator = validator_for(schema, default=jsonschema.Draft202012Validator)(schema, registry=Registry())
-    try:
-        errors = list(islice(validator.iter_errors(data), MAX_FINDINGS))
-    except (referencing.exceptions.Unresolvable, referencing.exceptions.NoSuchResource) as error:
-        raise ConfigError(
-            f"house schema {name}: a reference leads nowhere: {safe(str(error))[:200]}", "nothing is fetched"
-        ) from error
-    return [
-        Finding("house-schema", Severity.ERROR, f"{_about(data, path)}{told} ({name})", path)
-        for error in errors
-        for path, _, told in _faults(error)
-    ]
+def more(rule: str, severity: Severity) -> Finding:
+    """The finding that stands for those beyond the bound: without it, ignoring a rule could hide the others."""
+    kind = "errors" if severity is Severity.ERROR else "warnings"
+    return Finding(rule, severity, f"more than {MAX_FINDINGS} {kind} of the schema; the rest is not told")
 
 
 def _innermost(error: ValidationError) -> ValidationError:
@@ -96,18 +85,48 @@ def _innermost(error: ValidationError) -> ValidationError:
     return error
 
 
-def _faults(error: ValidationError) -> Iterator[tuple[Path, str, str]]:
-    """The path, the keyword and our sentence of an error; one for each field that is missing."""
+def faults(error: ValidationError) -> Iterator[tuple[Path, str, str]]:
+    """The path, the keyword and our sentence of an error; one for each field that is missing or too many."""
     error = _innermost(error)
     path = tuple(error.absolute_path)
     keyword, instance = str(error.validator), error.instance
     value: Any = error.validator_value
-    if keyword == "required":
-        for name in value:
-            if isinstance(instance, dict) and name not in instance and f"'{name}' is a required" in error.message:
-                yield (*path, name), keyword, f"{name} is missing"
+    if keyword in ("required", "dependentRequired", "dependencies"):
+        name = _missing(error)
+        if name is not None:
+            yield (*path, name), "required", f"{_name(name)} is missing"
+            return
+    elif keyword == "additionalProperties":
+        for name in _extras(error):
+            yield (*path, name), keyword, f"{_name(name)} is not allowed here"
+        return
+    elif _is_about_a_name(error):
+        yield (*path, str(instance)), keyword, _sentence(keyword, value, instance, ("the name of a field",))
         return
     yield path, keyword, _sentence(keyword, value, instance, path)
+
+
+def _missing(error: ValidationError) -> str | None:
+    """The field that is missing: jsonschema raises an error a name, and tells it only in front of its message."""
+    value: Any = error.validator_value
+    lists = value.values() if isinstance(value, dict) else [value]
+    names = (name for names in lists if isinstance(names, list) for name in names)
+    return next((name for name in names if error.message.startswith(repr(name))), None)
+
+
+def _extras(error: ValidationError) -> list[str]:
+    """The fields that `additionalProperties: false` shuts out."""
+    schema: Any = error.schema
+    instance: Any = error.instance
+    patterns = schema.get("patternProperties", ())
+    known = schema.get("properties", ())
+    return [n for n in instance if n not in known and not any(re.search(p, n) for p in patterns)]
+
+
+def _is_about_a_name(error: ValidationError) -> bool:
+    """Whether `propertyNames` judged the key of a field, not a value."""
+    steps: tuple[Any, ...] = tuple(error.absolute_schema_path)
+    return steps[-2:-1] == ("propertyNames",) and steps[-3:-2] != ("properties",)
 
 
 def sentence(error: ValidationError, whole: str) -> str:
@@ -121,7 +140,7 @@ def _field(path: Path, whole: str) -> str:
     if not path:
         return whole
     if isinstance(path[-1], str):
-        return path[-1]
+        return _name(path[-1])
     return f"item {path[-1] + 1} of {_field(path[:-1], whole)}"
 
 
@@ -142,43 +161,57 @@ def _sentence(keyword: str, value: Any, instance: Any, path: Path, whole: str = 
         return f"{field} must be one of {', '.join(map(_json, value))}, not {shown}"
     if keyword == "const":
         return f"{field} must be {_json(value)}, not {shown}"
-    if keyword in ("additionalProperties", "unevaluatedProperties", "not") or isinstance(value, dict | list):
-        return f"{field} breaks {keyword!r}: it is {shown}"
-    return f"{field} breaks {keyword} {_json(value)}: it is {shown}"
+    if keyword in LIMITS:
+        found = shown if LIMITS[keyword].plain else len(instance)
+        return f"{field} must {LIMITS[keyword].text} {_json(value)}{LIMITS[keyword].unit}, not {found}"
+    if keyword == "None":  # The schema false has no keyword, and jsonschema often stops a step short of its place.
+        return f"{field} holds what the schema does not allow: {shown}"
+    return f"{field} {REFUSALS.get(keyword, f'breaks {keyword!r}')}"
 
 
 def _finding(data: dict[str, Any], path: Path, keyword: str, told: str) -> Finding:
-    rule = _rule(path, keyword)
-    severity = Severity.WARNING if rule == "metadata-type" else Severity.ERROR
-    return Finding(rule, severity, _about(data, path) + told, path, hint=_hint(data, path, keyword))
+    severity = _severity(path)
+    rule = _rule(keyword) if severity is Severity.ERROR else "metadata-type"
+    return Finding(rule, severity, about(data, path) + told, path, hint=_hint(data, path, keyword))
 
 
-def _rule(path: Path, keyword: str) -> str:
-    if "metadata" in path:
-        inside = path[path.index("metadata") + 1 :]
-        if inside and inside[0] in _CONVENTIONS:
-            return "metadata-type"
+def _severity(path: Path) -> Severity:
+    inside = path[path.index("metadata") + 1 :] if "metadata" in path else ()
+    return Severity.WARNING if inside and inside[0] in _CONVENTIONS else Severity.ERROR
+
+
+def _rule(keyword: str) -> str:
     if keyword in ("minLength", "minItems"):
         return "schema-empty"
     return f"schema-{keyword}" if keyword in ("required", "type", "enum") else "schema-other"
 
 
 def _hint(data: Any, path: Path, keyword: str) -> str:
-    if keyword == "required" and path[-1] == "id":
-        return "a GUID is recommended; once published, it never changes"
+    if keyword == "required":
+        is_id = path[-1] == "id" and path[-3:-2] in (("services",), ("plans",))
+        return "a GUID is recommended; once published, it never changes" if is_id else ""
+    if keyword != "type":
+        return ""
     value = data
     for step in path:
-        value = value[step] if keyword != "required" else None
-        if value is None:
-            return ""
-    if keyword == "type" and isinstance(value, str) and value.lower() in ("true", "false", "yes", "no", "on", "off"):
+        value = value[step]
+    return _type_hint(path, value)
+
+
+def _type_hint(path: Path, value: Any) -> str:
+    field = path[-1] if path else ""
+    if field in _LISTS and value is not None:
+        return "write a list, even of a single entry"
+    if isinstance(value, str) and value.lower() in ("true", "false", "yes", "no", "on", "off"):
         return f"write {'true' if value.lower() in ('true', 'yes', 'on') else 'false'}, without quotes"
-    if keyword == "type" and isinstance(value, int | float) and not isinstance(value, bool):
-        return "put it in quotes" if path[-1] in ("id", "name", "description", "version") else ""
+    if isinstance(value, str) and (field == "maximum_polling_duration" or "amount" in path):
+        return "write a number, without quotes"
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return "put it in quotes" if field in ("id", "name", "description", "version") else ""
     return ""
 
 
-def _about(data: Any, path: Path) -> str:
+def about(data: Any, path: Path) -> str:
     """The names of the service offering and the plan that `path` leads into, as the beginning of a sentence."""
     told = []
     value = data
@@ -192,6 +225,10 @@ def _about(data: Any, path: Path) -> str:
         if isinstance(name, str) and name and key in kinds:
             told.append(f"{kinds[str(key)]} {name[:60]!r}: ")
     return "".join(told)
+
+
+def _name(key: str) -> str:
+    return safe(key) if len(key) <= 60 else safe(key[:59]) + "…"
 
 
 def _shown(instance: Any) -> str:

@@ -1,0 +1,71 @@
+"""A schema of the user's own applied, by jsonschema alone; nothing is ever fetched."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import jsonschema
+import referencing.exceptions
+from jsonschema.exceptions import SchemaError
+from jsonschema.validators import validator_for
+from referencing import Registry
+
+from osbctl.errors import ConfigError
+from osbctl.findings import Finding, Severity
+from osbctl.text import safe
+from osbctl.validation.explain import MAX_FINDINGS, about, faults, more
+
+if TYPE_CHECKING:
+    from jsonschema.exceptions import ValidationError
+
+
+def broken(schema: object) -> str:
+    """Why `schema` is no JSON Schema that can be used; empty where it is one."""
+    if not isinstance(schema, dict | bool):
+        return "it is no object"
+    if isinstance(schema, dict) and not isinstance(schema.get("$schema", ""), str):
+        return "not a valid schema at /$schema: it must be a string"
+    validator = _validator(schema)
+    if validator is jsonschema.Draft3Validator:
+        return "draft-03 is not supported, draft-04 and later are"
+    try:
+        validator.check_schema(schema)
+    except SchemaError as error:
+        where = "/" + "/".join(map(str, error.absolute_path))
+        return f"not a valid schema at {where}: {safe(error.message)[:200]}"
+    return ""
+
+
+def house_findings(data: dict[str, Any], schema: Any, name: str) -> list[Finding]:
+    """A finding for each fault of `data` under a schema that is not `broken`; `name` is what reports call it.
+
+    Raises:
+        ConfigError: the schema refers to something outside of itself, or cannot be applied.
+    """
+    found = [
+        Finding("house-schema", Severity.ERROR, f"{about(data, path)}{told} ({name})", path)
+        for error in _errors(data, schema, name)
+        for path, _, told in faults(error)
+    ]
+    rest = [more("house-schema", Severity.ERROR)] if len(found) > MAX_FINDINGS else []
+    return found[:MAX_FINDINGS] + rest
+
+
+def _errors(data: dict[str, Any], schema: Any, name: str) -> list[ValidationError]:
+    try:
+        return list(islice(_validator(schema)(schema, registry=Registry()).iter_errors(data), MAX_FINDINGS + 1))
+    except (referencing.exceptions.Unresolvable, referencing.exceptions.NoSuchResource) as error:
+        told = f"a reference leads nowhere: {safe(str(error))[:200]}"
+        raise ConfigError(f"house schema {name}: {told}", "nothing is fetched") from error
+    except RecursionError:
+        raise
+    except Exception as error:
+        # A reference may lead to what no metaschema has looked at: jsonschema then fails in as many
+        # ways as it has keywords, with exceptions of any kind; so it does at numbers too large for it.
+        told = safe(f"{type(error).__name__}: {error}".partition("\n")[0])[:200]
+        raise ConfigError(f"house schema {name}: it cannot be applied: {told}") from error
+
+
+def _validator(schema: Any) -> Any:
+    return validator_for(schema, default=jsonschema.Draft202012Validator)

@@ -1,0 +1,166 @@
+"""A schema of the user's own: what is told of a fault under it, and that no schema whatever ends in a traceback."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from osbctl.errors import ConfigError
+from osbctl.findings import Severity
+from osbctl.validation.explain import MAX_FINDINGS
+from osbctl.validation.schema import check_house_schema
+
+DRAFT_04 = "http://json-schema.org/draft-04/schema#"
+DRAFT_07 = "http://json-schema.org/draft-07/schema#"
+DATA: dict[str, Any] = {"services": [{"name": "db", "size": 5, "tags": ["a", "a"], "metadata": {"x": 1}}]}
+
+
+def of_service(**keywords: Any) -> dict[str, Any]:
+    return {"properties": {"services": {"items": keywords}}}
+
+
+def of_field(field: str, **keywords: Any) -> dict[str, Any]:
+    return of_service(properties={field: keywords})
+
+
+def told(house: Any) -> list[str]:
+    """Each message, and where it points, without what all begin and end with."""
+    found = check_house_schema(DATA, house, "house.json")
+    assert all(finding.rule == "house-schema" and finding.severity is Severity.ERROR for finding in found)
+    short = (finding.message.removeprefix("service 'db': ").removesuffix(" (house.json)") for finding in found)
+    return [f"/{'/'.join(map(str, f.path))}: {text}" for f, text in zip(found, short, strict=True)]
+
+
+@pytest.mark.parametrize(
+    ("house", "expected"),
+    [
+        (True, []),
+        (False, ["/: the catalog holds what the schema does not allow: an object"]),
+        (of_service(required=["it's", "id"]), ["/services/0/it's: it's is missing", "/services/0/id: id is missing"]),
+        (of_service(dependentRequired={"name": ["id"]}), ["/services/0/id: id is missing"]),
+        (
+            {"$schema": DRAFT_07, **of_service(dependencies={"name": ["id"], "size": True})},
+            ["/services/0/id: id is missing"],
+        ),
+        (
+            of_service(properties={"name": {}, "tags": {}}, patternProperties={"^m": {}}, additionalProperties=False),
+            ["/services/0/size: size is not allowed here"],
+        ),
+        (of_field("size", **{"not": {}}), ["/services/0/size: size must not be what the schema rules out"]),
+        (of_service(properties={"size": False}), ["/services/0: item 1 of services holds what the schema does not allow: 5"]),
+        (of_field("name", pattern="^x"), ['/services/0/name: name must match the pattern "^x", not the string "db"']),
+        (of_field("name", minLength=3), ["/services/0/name: name must have at least 3 characters, not 2"]),
+        (of_field("name", maxLength=1), ["/services/0/name: name must have at most 1 characters, not 2"]),
+        (of_field("size", minimum=6), ["/services/0/size: size must be at least 6, not 5"]),
+        (of_field("size", maximum=4), ["/services/0/size: size must be at most 4, not 5"]),
+        (of_field("size", exclusiveMinimum=5), ["/services/0/size: size must be more than 5, not 5"]),
+        (of_field("size", exclusiveMaximum=5), ["/services/0/size: size must be less than 5, not 5"]),
+        (of_field("size", multipleOf=2), ["/services/0/size: size must be a multiple of 2, not 5"]),
+        (of_field("size", const=6), ["/services/0/size: size must be 6, not 5"]),
+        (of_field("size", enum=[6, "a"]), ['/services/0/size: size must be one of 6, "a", not 5']),
+        (of_field("size", type=["string", "null"]), ["/services/0/size: size must be a string or null, not 5"]),
+        (of_field("tags", minItems=3), ["/services/0/tags: tags must have at least 3 items, not 2"]),
+        (of_field("tags", maxItems=1), ["/services/0/tags: tags must have at most 1 items, not 2"]),
+        (of_field("tags", uniqueItems=True), ["/services/0/tags: tags must not hold the same item twice"]),
+        (
+            of_field("tags", contains={"const": "b"}),
+            ["/services/0/tags: tags must hold an item like the one that the schema asks for"],
+        ),
+        (of_field("metadata", minProperties=2), ["/services/0/metadata: metadata must have at least 2 fields, not 1"]),
+        (
+            of_field("metadata", propertyNames={"minLength": 2}),
+            ["/services/0/metadata/x: the name of a field must have at least 2 characters, not 1"],
+        ),
+        (
+            of_field("size", oneOf=[{}, {}]),
+            ["/services/0/size: size must fit exactly one of the choices that the schema gives"],
+        ),
+        (of_field("size", anyOf=[{"type": "string"}, {"minimum": 9}]), ["/services/0/size: size must be at least 9, not 5"]),
+    ],
+)  # fmt: skip
+def test_sentences(house: Any, expected: list[str]) -> None:
+    assert told(house) == expected
+
+
+def test_findings_are_capped() -> None:
+    found = check_house_schema({"services": [0] * 2 * MAX_FINDINGS}, of_service(type="string"), "house.json")
+    assert len(found) == MAX_FINDINGS + 1
+    assert found[-1].message == "more than 1000 errors of the schema; the rest is not told"
+
+
+@pytest.mark.parametrize(
+    ("house", "message"),
+    [
+        ([], "it is no object"),
+        ({"$schema": 5}, "not a valid schema at /$schema"),
+        ({"$schema": "http://json-schema.org/draft-03/schema#"}, "draft-03 is not supported"),
+        ({"type": "int"}, "not a valid schema at /type"),
+        ({"$ref": 5}, "not a valid schema"),
+        ({"properties": {"services": {"pattern": "("}}}, "not a valid schema"),
+        ({"$schema": DRAFT_07, "items": 5}, "not a valid schema at /items"),
+        ({"$ref": "#/nowhere"}, "a reference leads nowhere"),
+        ({"$ref": "https://example.com/x.json"}, "a reference leads nowhere"),
+        ({"$ref": "file:///etc/hosts"}, "a reference leads nowhere"),
+        ({"$ref": "#/x", "x": {"type": "int"}}, "it cannot be applied"),
+        ({"$ref": "#/x", "x": 5}, "it cannot be applied"),
+        ({"$ref": "#/title/x", "title": "text"}, "it cannot be applied"),
+        ({"$schema": DRAFT_04, "patternProperties": {"(": {}}}, "it cannot be applied"),
+        ({"$ref": "#"}, "its references go round in circles"),
+        ({"allOf": [{"$ref": "#/allOf/0"}]}, "its references go round in circles"),
+    ],
+)
+def test_a_broken_house_schema_is_an_error_of_the_run(house: Any, message: str) -> None:
+    with pytest.raises(ConfigError) as raised:
+        check_house_schema(DATA, house, "house.json")
+    assert raised.value.message.startswith("house schema house.json: ")
+    assert message in raised.value.message
+
+
+KEYWORDS = st.sampled_from(
+    [
+        "$ref",
+        "$schema",
+        "type",
+        "required",
+        "properties",
+        "additionalProperties",
+        "patternProperties",
+        "items",
+        "contains",
+        "dependencies",
+        "dependentRequired",
+        "propertyNames",
+        "anyOf",
+        "oneOf",
+        "not",
+        "if",
+        "then",
+        "minimum",
+        "multipleOf",
+        "pattern",
+        "enum",
+        "const",
+        "x",
+    ]
+)
+VALUES = (
+    st.sampled_from(["#", "#/x", "#/x/0", DRAFT_04, DRAFT_07, "object", "name", "("]) | st.integers() | st.booleans()
+)
+SCHEMAS = st.dictionaries(
+    KEYWORDS,
+    st.recursive(VALUES, lambda inner: st.lists(inner, max_size=2) | st.dictionaries(KEYWORDS, inner, max_size=3)),
+    max_size=4,
+)
+
+
+@given(SCHEMAS)
+def test_no_schema_ends_in_a_traceback(house: dict[str, Any]) -> None:
+    try:
+        found = check_house_schema(DATA, house, "house.json")
+    except ConfigError as error:
+        assert error.message.startswith("house schema house.json: ")
+    else:
+        assert all(finding.rule == "house-schema" for finding in found)
