@@ -16,6 +16,7 @@ import os
 import re
 import shutil
 import socket
+import ssl
 import statistics
 import subprocess
 import sys
@@ -24,6 +25,8 @@ import time
 from base64 import b64encode
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from validate import catalog
 
 from osbctl.credentials import make_record, write_record
 from osbctl.resources import catalogs_folder
@@ -174,6 +177,40 @@ def peak_memory(process: subprocess.Popen[bytes]) -> int:
     return int(match[1]) if match else 0
 
 
+def slow_clients(folder: Path) -> None:
+    """100 clients that stop reading a 20 MB catalog: what they cost in memory, and others in time."""
+    (folder / "catalog.json").write_text(json.dumps(catalog(250, 100)), encoding="utf-8")
+    _, command, port, _ = next(servers(folder))
+    unverified = ssl.create_default_context()
+    unverified.check_hostname = False
+    unverified.verify_mode = ssl.CERT_NONE
+    token = b64encode(f"{IDENTITY}:{PASSWORD}".encode()).decode()
+    head = f"Host: localhost\r\nX-Broker-API-Version: 2.14\r\nAuthorization: Basic {token}\r\n\r\n"
+
+    def ask(method: str) -> ssl.SSLSocket:
+        raw = socket.create_connection(("127.0.0.1", port))
+        connection = unverified.wrap_socket(raw, server_hostname="localhost")
+        connection.sendall(f"{method} /v2/catalog HTTP/1.1\r\n{head}".encode())
+        connection.recv(100)
+        return connection
+
+    with running(command, port, folder) as process:
+        ask("GET").close()
+        time.sleep(1)
+        before = peak_memory(process)
+        waiting = [ask("GET") for _ in range(100)]
+        times = []
+        for _ in range(20):
+            start = time.perf_counter()
+            ask("HEAD").close()
+            times.append(time.perf_counter() - start)
+        after = peak_memory(process)
+        for connection in waiting:
+            connection.close()
+    cost = (after - before) / 1000
+    print(f"\n100 slow clients on 20 MB cost {cost:.1f} MB; others waited {max(times) * 1000:.0f} ms at most.")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=5)
@@ -202,6 +239,9 @@ def main() -> None:
     for server, *_ in all_servers:
         cells = [f"{median[server, c] / median['bare waitress, plain', c]:.2f}" for c in CONNECTIONS]
         print(f"| {server} | {' | '.join(cells)} |")
+    with tempfile.TemporaryDirectory() as name:
+        prepare(Path(name))
+        slow_clients(Path(name))
     print(f"\nResident memory of osbctl after each round, MB: {', '.join(f'{kb / 1000:.0f}' for kb in memory)}")
 
 
