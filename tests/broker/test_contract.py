@@ -1,0 +1,138 @@
+"""The rows of the wire contract, asked of the real command over real TLS."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import socket
+import ssl
+import subprocess
+import sys
+from base64 import b64encode
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from osbctl.credentials import make_record
+from osbctl.credentials.writing import write_record
+from tests.broker.harness import ask, until
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+ROOT = Path(__file__).parents[2]
+Ask = Callable[..., tuple[int, dict[str, str], bytes]] if TYPE_CHECKING else Any
+
+
+def basic(text: str) -> str:
+    return "Basic " + b64encode(text.encode()).decode()
+
+
+GOOD = {"Authorization": basic("platform:right"), "X-Broker-API-Version": "2.14"}
+
+
+@contextmanager
+def serving(folder: Path, pair: tuple[Path, Path], trust: ssl.SSLContext, *options: str) -> Iterator[Ask]:
+    record = folder / "credentials.json"
+    write_record(record, make_record("platform", "right", rounds=1000))
+    command = [sys.executable, "-m", "osbctl", "serve", "catalogs/data-services.yaml", "--credentials", str(record)]
+    command += ["--tls-cert", str(pair[0]), "--tls-key", str(pair[1]), "--port", "0", *options]
+    log = folder / "log"
+    with log.open("wb") as err:
+        broker = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=err)
+    try:
+        assert until(lambda: "credentials:" in log.read_text() or broker.poll() is not None, 20), log.read_text()
+        found = re.search(r"listening on https://\S+:(\d+)", log.read_text())
+        assert found, log.read_text()
+        port = int(found[1])
+
+        def request(method: str = "GET", path: str = "/v2/catalog", **changes: str | None) -> Any:
+            named = {name.replace("_", "-"): value for name, value in changes.items()}
+            lines = [f"{name}: {value}" for name, value in {**GOOD, **named}.items() if value is not None]
+            text = "\r\n".join([f"{method} {path} HTTP/1.1", "Host: broker", *lines, "", ""])
+            raw = socket.create_connection(("127.0.0.1", port), timeout=10)
+            with trust.wrap_socket(raw, server_hostname="localhost") as sock:
+                return ask(sock, text.encode())
+
+        yield request
+    finally:
+        broker.terminate()
+        assert broker.wait(30) == 0
+
+
+@pytest.fixture(scope="module")
+def osb(tmp_path_factory: pytest.TempPathFactory, pair: Any, trust: ssl.SSLContext) -> Iterator[Ask]:
+    with serving(tmp_path_factory.mktemp("contract"), pair, trust) as request:
+        yield request
+
+
+@pytest.mark.parametrize("path", ["/v2/catalog", "//v2/catalog", "/v2/catalog/"])
+def test_the_catalog(osb: Ask, path: str) -> None:
+    status, headers, body = osb(path=path, X_Broker_API_Request_Identity="id-1")
+    assert status == 200
+    assert json.loads(body)["services"]
+    assert headers["content-type"] == "application/json"
+    assert "content-encoding" not in headers
+    assert headers["x-broker-api-request-identity"] == "id-1"
+    assert headers["etag"].startswith('"')
+    assert "last-modified" in headers
+
+
+def test_head_304_and_gzip(osb: Ask) -> None:
+    _, headers, body = osb()
+    head = osb("HEAD")
+    assert (head[0], head[1]["content-length"], head[2]) == (200, str(len(body)), b"")
+    for tag in (headers["etag"], "W/" + headers["etag"], f'"x", {headers["etag"]}', "*"):
+        status, fields, empty = osb(If_None_Match=tag)
+        assert (status, fields.get("connection"), empty) == (304, None, b"")
+    assert osb(If_Modified_Since=headers["last-modified"])[0] == 304
+    status, zipped, data = osb(Accept_Encoding="gzip")
+    assert (status, zipped["content-encoding"], zipped["vary"]) == (200, "gzip", "Accept-Encoding")
+    assert gzip.decompress(data) == body
+    assert zipped["etag"] != headers["etag"]
+    assert "content-encoding" not in osb(Accept_Encoding="gzip;q=0")[1]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "changes", "expected"),
+    [
+        ("GET", "/v2/catalog", {"X-Broker-API-Version": None}, 412),
+        ("GET", "/v2/catalog", {"X-Broker-API-Version": ""}, 412),
+        ("GET", "/v2/catalog", {"X-Broker-API-Version": "3.0"}, 412),
+        ("GET", "/v2/catalog", {"X-Broker-API-Version": "two"}, 412),
+        ("GET", "/v2/catalog", {"X-Broker-API-Version": "2.99"}, 200),
+        ("GET", "/v2/service_instances/1", {}, 404),
+        ("DELETE", "/v2/catalog", {}, 405),
+        ("GET", "/anything", {"Authorization": None}, 401),
+        ("GET", "/v2/catalog", {"Authorization": "Bearer x"}, 401),
+        ("GET", "/v2/catalog", {"Authorization": "Basic ???"}, 401),
+        ("GET", "/v2/catalog", {"Authorization": "Basic " + b64encode(b"\xff:x").decode()}, 401),
+        ("GET", "/v2/catalog", {"Authorization": basic("nocolon")}, 401),
+    ],
+)
+def test_other_answers(osb: Ask, method: str, path: str, changes: dict[str, Any], expected: int) -> None:
+    status, headers, body = osb(method, path, **changes)
+    assert status == expected
+    if status == 200:
+        return
+    assert all(json.loads(body)[name] for name in ("error", "description"))
+    assert headers.get("allow") == ("GET, HEAD" if status == 405 else None)
+    assert headers.get("www-authenticate", "").startswith("Basic realm=") == (status == 401)
+
+
+def test_an_unknown_user_is_answered_like_a_wrong_password(osb: Ask) -> None:
+    unknown = osb(Authorization=basic("nobody:right"))
+    wrong = osb(Authorization=basic("platform:wrong"))
+    assert unknown[0] == wrong[0] == 401
+    assert unknown[2] == wrong[2]
+
+
+def test_base_path_and_400(tmp_path: Path, pair: Any, trust: ssl.SSLContext) -> None:
+    options = ("--base-path", "/one", "--missing-version-status", "400")
+    with serving(tmp_path, pair, trust, *options) as request:
+        assert request(path="/one/v2/catalog")[0] == 200
+        assert request(path="/v2/catalog")[0] == 404
+        assert request(path="/one/v2/catalog", **{"X-Broker-API-Version": None})[0] == 400
