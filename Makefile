@@ -4,7 +4,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: demo test check docs bench fuzz clean
+.PHONY: demo test check docs bench fuzz soak clean
 
 ## Install into .venv and walk through the main job on the shipped catalogs.
 demo: $(READY)
@@ -33,6 +33,10 @@ bench: $(READY)
 	$(BIN)/python benchmarks/validate.py
 	$(BIN)/python benchmarks/build.py
 	$(BIN)/python benchmarks/serve.py
+
+## A broker under a chaos of clients for a minute, a flood of wrong passwords, the timing of refusals.
+soak: $(READY)
+	$(BIN)/python tools/soak.py
 
 ## Run the property tests for long: at least 50,000 examples.
 fuzz: $(READY)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from enum import StrEnum
+from logging import getLevelNamesMapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,6 +21,14 @@ class LogFormat(StrEnum):
 
     TEXT = "text"
     JSON = "json"
+
+
+class LogLevel(StrEnum):
+    """How much the log tells."""
+
+    DEBUG = "debug"
+    INFO = "info"
+    WARNING = "warning"
 
 
 def serve(
@@ -80,6 +89,9 @@ def serve(
     log_format: Annotated[
         LogFormat, typer.Option(help="Of log (stderr) and access log (stdout).", envvar="OSBCTL_LOG_FORMAT")
     ] = LogFormat.TEXT,
+    log_level: Annotated[
+        LogLevel, typer.Option(help="What the log tells; the access log is apart.", envvar="OSBCTL_LOG_LEVEL")
+    ] = LogLevel.INFO,
     access_log: Annotated[
         bool, typer.Option("--access-log/--no-access-log", help="A line a request.", envvar="OSBCTL_ACCESS_LOG")
     ] = True,
@@ -129,6 +141,6 @@ def serve(
         settings=Settings(connections_per_address=connections_per_address),
     )
     options.check()
-    logs.set_up(log_format.value)
+    logs.set_up(log_format.value, getLevelNamesMapping()[log_level.upper()])
     made: Sources = sources(source, credentials, at, api_version, base_path, minimum_version, missing_version_status)
     return run(options, prepare(made), os.environ)

@@ -1,0 +1,300 @@
+"""A broker under a chaos of clients for a while: nothing wrong, nothing leaked.
+
+    python tools/soak.py [--seconds 60]
+
+Mixes good clients, wrong passwords, aborts in mid-answer, silent handshakes, plain HTTP, garbage, and reloads; then
+floods with wrong passwords against costly hashes, and compares the time that an unknown user and a wrong password take.
+Exits with 1 where something does not hold. Loopback only, bounded in time and in clients.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import hashlib
+import json
+import os
+import random
+import re
+import signal
+import socket
+import ssl
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from base64 import b64encode
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from osbctl.credentials import make_record, write_record
+
+ROOT = Path(__file__).parent.parent
+COSTLY_ROUNDS = 656_000
+
+
+def token(user: str, password: str) -> str:
+    return b64encode(f"{user}:{password}".encode()).decode()
+
+
+class Broker:
+    """A running `osbctl serve` and a way to ask it."""
+
+    def __init__(self, folder: Path, rounds: int, *options: str) -> None:
+        self.folder = folder
+        self.catalog = folder / "catalog.json"
+        self.write(0)
+        subprocess.run(
+            [
+                *("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"),
+                *("-days", "2", "-keyout", str(folder / "key"), "-out", str(folder / "cert"), "-subj", "/CN=localhost"),
+            ],
+            check=True,
+            capture_output=True,
+        )
+        write_record(folder / "credentials", make_record("platform", "right", rounds=rounds))
+        command = [
+            sys.executable,
+            "-m",
+            "osbctl",
+            "serve",
+            str(self.catalog),
+            "--credentials",
+            str(folder / "credentials"),
+        ]
+        command += ["--tls-cert", str(folder / "cert"), "--tls-key", str(folder / "key"), "--port", "0", *options]
+        log = folder / "log"
+        with log.open("wb") as errors:
+            self.process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=errors)
+        while "credentials:" not in log.read_text():
+            time.sleep(0.05)
+        match = re.search(r"listening on https://\S+:(\d+)", log.read_text())
+        assert match
+        self.port = int(match[1])
+        self.context = ssl.create_default_context()
+        self.context.check_hostname = False
+        self.context.verify_mode = ssl.CERT_NONE
+
+    def write(self, number: int) -> None:
+        """Put another good catalog in the place of the one that is served."""
+        plan = {
+            "id": "P",
+            "name": "p",
+            "description": f"Number {number}. " + "x" * 20_000,
+            "free": True,
+            "bindable": True,
+        }
+        service = {"id": "S", "name": "s", "description": "d", "bindable": True, "plans": [plan]}
+        fresh = self.folder / "fresh"
+        fresh.write_text(json.dumps({"services": [service]}))
+        fresh.replace(self.catalog)
+
+    def raw(self) -> socket.socket:
+        return socket.create_connection(("127.0.0.1", self.port), timeout=20)
+
+    def tls(self) -> ssl.SSLSocket:
+        return self.context.wrap_socket(self.raw(), server_hostname="localhost")
+
+    def descriptors(self) -> int:
+        return len(os.listdir(f"/proc/{self.process.pid}/fd"))  # noqa: PTH208
+
+    def memory(self) -> int:
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        match = re.search(r"VmRSS:\s+(\d+)", status)
+        return int(match[1]) if match else 0
+
+    def stop(self) -> int:
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(40)
+
+
+def request(user: str = "platform", password: str = "right", method: str = "GET") -> bytes:
+    head = f"Host: x\r\nX-Broker-API-Version: 2.14\r\nAuthorization: Basic {token(user, password)}\r\n\r\n"
+    return f"{method} /v2/catalog HTTP/1.1\r\n{head}".encode()
+
+
+def answer(connection: ssl.SSLSocket) -> tuple[int, dict[str, str], bytes]:
+    """One whole answer from a kept connection."""
+    data = b""
+    while b"\r\n\r\n" not in data:
+        piece = connection.recv(65_536)
+        if not piece:
+            raise ConnectionError("closed before an answer")
+        data += piece
+    head, _, body = data.partition(b"\r\n\r\n")
+    first, *lines = head.decode("latin-1").split("\r\n")
+    fields = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+    while len(body) < int(fields.get("content-length", 0)):
+        body += connection.recv(65_536)
+    return int(first.split()[1]), fields, body
+
+
+class Chaos:
+    """The clients of the soak, each in a thread of its own until the end."""
+
+    def __init__(self, broker: Broker) -> None:
+        self.broker = broker
+        self.end = threading.Event()
+        self.counts: Counter[str] = Counter()
+        self.wrong: list[str] = []
+        self.bodies: dict[str, str] = {}
+
+    def good(self) -> None:
+        with self.broker.tls() as connection:
+            for _ in range(50):
+                connection.sendall(request())
+                status, fields, body = answer(connection)
+                digest = hashlib.sha256(body).hexdigest()
+                if status != 200 or self.bodies.setdefault(fields["etag"], digest) != digest:
+                    self.wrong.append(f"status {status}, tag {fields.get('etag')}")
+                self.counts["good"] += 1
+
+    def bad_password(self) -> None:
+        with self.broker.tls() as connection:
+            connection.sendall(request(password=str(random.random())))
+            status, _, _ = answer(connection)
+            if status not in (401, 503):
+                self.wrong.append(f"wrong password: {status}")
+            self.counts["refused"] += 1
+        time.sleep(0.1)
+
+    def abort(self) -> None:
+        connection = self.broker.tls()
+        connection.sendall(request() * 5)
+        connection.recv(10)
+        connection.close()
+        self.counts["aborted"] += 1
+
+    def silent(self) -> None:
+        with self.broker.raw():
+            self.end.wait(0.5)
+        self.counts["silent"] += 1
+
+    def noise(self) -> None:
+        with self.broker.raw() as raw:
+            raw.sendall(random.choice([request(), os.urandom(300), b"\x16\x03\x01\xff\xff"]))
+            raw.settimeout(1)
+            with contextlib.suppress(OSError):
+                raw.recv(1000)
+        self.counts["noise"] += 1
+
+    def reload(self) -> None:
+        self.broker.write(random.randrange(10**9))
+        if random.random() < 0.2:
+            self.broker.catalog.write_text("{broken")
+            time.sleep(0.6)
+            self.broker.write(random.randrange(10**9))
+        self.broker.process.send_signal(signal.SIGHUP)
+        self.counts["reloads"] += 1
+        self.end.wait(1)
+
+    def forever(self, client: Callable[[], None]) -> None:
+        while not self.end.is_set():
+            try:
+                client()
+            except (OSError, ValueError) as error:
+                if client == self.good:
+                    self.wrong.append(f"{client.__name__}: {error}")
+                    return
+
+    def run(self, seconds: float) -> None:
+        clients = [self.good] * 3 + [self.bad_password, self.abort, self.silent, self.silent, self.noise, self.reload]
+        threads = [threading.Thread(target=self.forever, args=[client]) for client in clients]
+        for thread in threads:
+            thread.start()
+        time.sleep(seconds)
+        self.end.set()
+        for thread in threads:
+            thread.join(30)
+
+
+def chaos(seconds: float) -> Iterator[str]:
+    """What does not hold in a chaos of clients."""
+    with tempfile.TemporaryDirectory() as name:
+        broker = Broker(Path(name), 1_000, "--connections-per-address", "0")
+        mix = Chaos(broker)
+        mix.run(min(5, seconds))
+        descriptors, memory = broker.descriptors(), broker.memory()
+        mix.end.clear()
+        mix.run(seconds)
+        time.sleep(3)
+        grown = (broker.memory() - memory) / 1000
+        left = broker.descriptors() - descriptors
+        print(f"chaos: {dict(mix.counts)}, memory {grown:+.1f} MB, descriptors {left:+d}", flush=True)
+        yield from (f"chaos: {wrong}" for wrong in mix.wrong[:5])
+        if grown > 10:
+            yield f"memory has grown by {grown:.1f} MB"
+        if left > 5:
+            yield f"{left} descriptors are left"
+        if broker.stop() != 0:
+            yield "the broker did not end with 0"
+
+
+def flood(seconds: float) -> Iterator[str]:
+    """What a good client feels while 32 others try passwords against a costly hash."""
+    with tempfile.TemporaryDirectory() as name:
+        broker = Broker(Path(name), COSTLY_ROUNDS, "--connections-per-address", "0")
+        with broker.tls() as connection:
+            connection.settimeout(30)
+            connection.sendall(request())
+            answer(connection)
+            mix = Chaos(broker)
+            threads = [threading.Thread(target=mix.forever, args=[mix.bad_password]) for _ in range(32)]
+            for thread in threads:
+                thread.start()
+            times, end = [], time.monotonic() + seconds
+            while time.monotonic() < end:
+                start = time.perf_counter()
+                connection.sendall(request())
+                status, _, _ = answer(connection)
+                times.append((time.perf_counter() - start) * 1000)
+                if status != 200:
+                    yield f"flood: a good client got {status}"
+                time.sleep(0.02)
+            mix.end.set()
+            for thread in threads:
+                thread.join(30)
+        median = statistics.median(times)
+        print(f"flood: {mix.counts['refused']} refused; a good client waited {median:.1f} ms (median)", flush=True)
+        if median > 50:
+            yield f"flood: a good client waited {median:.1f} ms"
+        broker.stop()
+
+
+def timing(samples: int) -> Iterator[str]:
+    """Whether the time of an answer tells an unknown user from a wrong password."""
+    from osbctl.broker.gate import Gate
+
+    gate = Gate([make_record("platform", "right", rounds=5_000)])
+    kinds: dict[str, list[float]] = {"platform": [], "nobody": []}
+    try:
+        for number in range(samples):
+            for user, times in kinds.items():
+                done = threading.Event()
+                start = time.perf_counter()
+                header = f"Basic {token(user, str(number))}"
+                if not gate.admit(header, f"10.{number % 250}.{number // 250 % 250}.{len(user)}", done.set):
+                    done.wait(10)
+                times.append(time.perf_counter() - start)
+    finally:
+        gate.close()
+    known, unknown = (statistics.median(times) * 1000 for times in kinds.values())
+    print(f"timing: wrong password {known:.2f} ms, unknown user {unknown:.2f} ms (medians of {samples})", flush=True)
+    if abs(known - unknown) > 0.1 * max(known, unknown):
+        yield f"timing: {known:.2f} ms against {unknown:.2f} ms"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=float, default=60)
+    seconds = parser.parse_args().seconds
+    wrong = [*chaos(seconds), *flood(min(10, seconds)), *timing(400)]
+    print("\n".join(wrong) or "all well")
+    return int(bool(wrong))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
