@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from osbctl.comparison.schemas.roots import Root, Subschema
     from osbctl.sources.document import JsonValue
 
-MAX_JUDGEMENTS = 6_000
+MAX_JUDGEMENTS = 20_000
 """Values judged for one pair of schemas; beyond this differences are left undecided."""
 
 _FORMATS = jsonschema.FormatChecker(sorted(set(jsonschema.FormatChecker.checkers) - {"regex"}))
@@ -83,7 +83,7 @@ def _guarded(root: Root, formats: bool) -> Any:
 @lru_cache(maxsize=8)
 def _guarded_class(name: str) -> Any:
     original = getattr(jsonschema, name)
-    guards = {"pattern": _pattern}
+    guards = {"pattern": _pattern, "enum": _quick_enum(original.VALIDATORS["enum"])}
     for keyword in ("patternProperties", "additionalProperties"):
         guards[keyword] = _guard_keys(original.VALIDATORS[keyword])
     extend: Any = jsonschema.validators.extend  # Untyped in its stubs.
@@ -93,6 +93,24 @@ def _guarded_class(name: str) -> Any:
 def _pattern(_: Any, pattern: str, value: JsonValue, __: Any) -> Iterator[Any]:
     if isinstance(value, str) and not patterns.search(pattern, value):
         yield jsonschema.ValidationError("pattern")
+
+
+def _quick_enum(original: Any) -> Any:
+    """The original check, but texts are looked up: an `enum` may list thousands."""
+    known: dict[int, tuple[list[JsonValue], frozenset[str]]] = {}
+
+    def quick(validator: Any, values: list[JsonValue], value: JsonValue, schema: Any) -> Iterator[Any]:
+        if not isinstance(value, str):
+            yield from original(validator, values, value, schema)
+            return
+        kept = known.get(id(values))
+        if kept is None or kept[0] is not values:
+            known.clear()  # One list at a time: the same one is asked many times in a row.
+            kept = known[id(values)] = (values, frozenset(v for v in values if isinstance(v, str)))
+        if value not in kept[1]:
+            yield jsonschema.ValidationError("enum")
+
+    return quick
 
 
 def _guard_keys(original: Any) -> Any:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 MAX_DEPTH = 5
 MAX_VALUES = 48
+MAX_MADE = 30_000
+"""Values made for one pair of schemas."""
 _MAX_TEXT, _MAX_ITEMS, _MAX_OPTIONAL, _MAX_BRANCHES = 70_000, 300, 8, 6
 _NUMBER_KEYWORDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
 _FORMATS = {
@@ -39,7 +41,9 @@ class Samples:
 
     def __init__(self, oracle: Oracle) -> None:
         self.oracle = oracle
+        self.left = MAX_MADE
         self._known: dict[Any, list[JsonValue]] = {}
+        self._made: dict[Any, list[JsonValue]] = {}
 
     def valid(self, facts: Facts, count: int = 1, depth: int = 0) -> list[JsonValue]:
         """Up to `count` values that meet all known schemas, by jsonschema's word."""
@@ -56,14 +60,20 @@ class Samples:
 
     def candidates(self, facts: Facts, depth: int = 0) -> list[JsonValue]:
         """Values near the edges of the schemas, valid and not; those of the allowed kinds first."""
-        if depth > MAX_DEPTH:
-            return []
+        key = (facts.key, depth)
+        if key not in self._made:
+            self._made[key] = []  # What asks for itself while it is made gets nothing.
+            self._made[key] = self._distinct(facts, depth)
+        return self._made[key]
+
+    def _distinct(self, facts: Facts, depth: int) -> list[JsonValue]:
         found: list[JsonValue] = []
-        for value in self._all(facts, depth):
+        for value in self._all(facts, depth) if depth <= MAX_DEPTH else ():
+            self.left -= 1
+            if len(found) >= MAX_VALUES or self.left < 0:
+                break
             if not any(same_value(value, other) for other in found):
                 found.append(value)
-            if len(found) >= MAX_VALUES:
-                break
         return found
 
     def _all(self, facts: Facts, depth: int) -> Iterator[JsonValue]:
@@ -111,6 +121,9 @@ class Samples:
             fill = {f"other{i}": i for i in range(max(count - len(least), 0))}
             yield {**least, **fill}
         for schema in known:
+            if schema.get("propertyNames") is not None:
+                keys = self.candidates(Facts(()).and_also(schema.child("propertyNames")), depth + 1)
+                yield from ({**least, key: 0} for key in keys if isinstance(key, str))
             for name, wanted in (schema.get("dependencies") or schema.get("dependentRequired") or {}).items():
                 yield {**least, name: 0, **(dict.fromkeys(wanted, 0) if isinstance(wanted, list) else {})}
 

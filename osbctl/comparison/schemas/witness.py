@@ -56,22 +56,21 @@ class Witnesses:
             return False
         return bool(self.oracle.accepts(self.old.top, value, formats))
 
-    def _local(self, suspect: Suspect, formats: bool) -> list[JsonValue]:
-        """Values for the place itself, valid by what is known there, best first."""
-        pair = suspect.pair
-        found: list[tuple[int, JsonValue]] = []
+    def _local(self, suspect: Suspect, formats: bool) -> Iterator[JsonValue]:
+        """Values for the place itself, valid by what is known there; first those that only it refuses."""
+        others: list[JsonValue] = []
         for value in self._tries(suspect):
-            if all(self.oracle.accepts(s, value, formats) for s in pair.facts.known):
-                objections = self._objections(suspect, value)
-                if suspect.keyword in objections:
-                    found.append((len(objections), value))
-            if len(found) >= _MAX_LOCAL:
-                break
-        return [value for _, value in sorted(found, key=lambda pair: pair[0])]
+            if not all(self.oracle.accepts(s, value, formats) for s in suspect.pair.facts.known):
+                continue
+            objections = self._objections(suspect, value)
+            if objections == {suspect.keyword}:
+                yield value
+            elif suspect.keyword in objections and len(others) < _MAX_LOCAL:
+                others.append(value)
+        yield from others
 
     def _objections(self, suspect: Suspect, value: JsonValue) -> frozenset[str]:
         found = self.oracle.objections(suspect.pair.new, value) or frozenset()
-        # Draft-04 reports its boolean forms under the keyword that they sharpen.
         return found | ({suspect.keyword} if suspect.keyword == "propertyNames" and found else frozenset())
 
     def _tries(self, suspect: Suspect) -> Iterator[JsonValue]:

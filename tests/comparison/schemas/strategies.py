@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import copy
-import random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
+
+if TYPE_CHECKING:
+    import random
 
 DRAFT_4 = "http://json-schema.org/draft-04/schema#"
 DRAFT_6 = "http://json-schema.org/draft-06/schema#"
@@ -25,7 +27,7 @@ class SchemaMaker:
         self.choose, self.draft = choose, draft
 
     def top(self) -> dict[str, Any]:
-        schema = {"$schema": self.draft, **self.object_keywords(2), "definitions": {"d": self.schema(1)}}
+        schema = {"$schema": self.draft, **self.object_keywords(2), "definitions": {"d": self.keywords(0)}}
         if self.choose.random() < 0.3:
             schema.update(self.keywords(1))
         if self.choose.random() < 0.7:
@@ -37,7 +39,7 @@ class SchemaMaker:
         if roll < 0.1 and self.draft != DRAFT_4:
             return self.choose.random() < 0.7
         if roll < 0.2:
-            return {"$ref": self.choose.choice(["#/definitions/d", "#"])}
+            return {"$ref": "#" if depth > 0 and roll < 0.12 else "#/definitions/d"}
         return self.keywords(depth)
 
     def keywords(self, depth: int) -> dict[str, Any]:
@@ -161,12 +163,20 @@ def value(choose: random.Random, depth: int) -> Any:
     return choose.choice((*SCALARS, 1.0))
 
 
-def _dicts(value: Any) -> list[dict[str, Any]]:
-    if isinstance(value, list):
-        return [found for part in value for found in _dicts(part)]
-    if not isinstance(value, dict):
+def _dicts(schema: Any) -> list[dict[str, Any]]:
+    """The schemas within a schema, itself first."""
+    if not isinstance(schema, dict):
         return []
-    return [value, *(found for part in value.values() for found in _dicts(part))]
+    found = [schema]
+    for keyword, value in schema.items():
+        if keyword in ("properties", "patternProperties", "definitions"):
+            parts = list(value.values())
+        elif keyword in ("allOf", "anyOf", "oneOf", "items"):
+            parts = value if isinstance(value, list) else [value]
+        else:
+            parts = [value] if keyword in ("not", "if", "then", "else", "additionalProperties") else []
+        found += [place for part in parts for place in _dicts(part)]
+    return found
 
 
 @st.composite
