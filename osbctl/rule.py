@@ -38,6 +38,7 @@ class Category(StrEnum):
     SPEC = "spec"
     ADVICE = "advice"
     PLATFORM = "platform"
+    CHANGE = "change"
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,9 +33,7 @@ def compare_schemas(old: JsonValue, new: JsonValue) -> list[SchemaChange]:
     if same_value(before, after):
         return []
     if after is None:
-        return [
-            SchemaChange("safe", "schema-removed", (), None, "the schema was removed; anything is accepted")
-        ]
+        return [SchemaChange("safe", "schema-removed", (), None, "the schema was removed; anything is accepted")]
     # jsonschema takes 60 ms to load; most pairs of schemas are equal.
     from osbctl.comparison.schemas.compare import compare, compare_added
 

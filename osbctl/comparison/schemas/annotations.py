@@ -42,9 +42,7 @@ def wording_change(old: Root, new: Root) -> SchemaChange | None:
 
 
 def _reworded(before: Subschema, after: Subschema) -> Iterator[Path]:
-    asserted = (
-        before.root.dialect.keywords | after.root.dialect.keywords | {"$defs", "default", "definitions"}
-    )
+    asserted = before.root.dialect.keywords | after.root.dialect.keywords | {"$defs", "default", "definitions"}
     for keyword in sorted((before.value.keys() | after.value.keys()) - asserted):
         if not same_value(before.value.get(keyword, ABSENT), after.value.get(keyword, ABSENT)):
             yield (*before.pointer, keyword)

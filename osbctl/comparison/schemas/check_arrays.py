@@ -53,9 +53,7 @@ def check_contains(prover: Prover, pair: Pair) -> Iterator[Suspect]:
         if same_keywords(schema, pair.new, keywords):
             return
         limits = {k for s in (schema, pair.new) for k in keywords[1:] if s.get(k) is not None}
-        if not limits and prover.implies(
-            Facts(()).and_also(schema.child("contains")), pair.new.child("contains")
-        ):
+        if not limits and prover.implies(Facts(()).and_also(schema.child("contains")), pair.new.child("contains")):
             return
     yield pair.suspect("contains")
 

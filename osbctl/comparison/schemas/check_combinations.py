@@ -48,9 +48,7 @@ def check_if(prover: Prover, pair: Pair) -> Iterator[Suspect]:
     new = pair.new
     if new.get("if") is None or (new.get("then") is None and new.get("else") is None):
         return
-    equal = next(
-        (s for s in pair.facts.known if s.get("if") is not None and same_keywords(s, new, ("if",))), None
-    )
+    equal = next((s for s in pair.facts.known if s.get("if") is not None and same_keywords(s, new, ("if",))), None)
     yes = pair.facts.and_also(new.child("if"))
     no = pair.facts.but_not(new.child("if"))
     if equal is not None:
@@ -98,10 +96,7 @@ def _parted_by(prover: Prover, facts: Facts, name: str, depth: int) -> bool:
     inner = facts.at_key(name)
     if not inner.kinds:
         return True
-    return any(
-        disjoint(prover, Facts(tuple(k for k in inner.known if k != s)), s, depth + 1)
-        for s in inner.known[:8]
-    )
+    return any(disjoint(prover, Facts(tuple(k for k in inner.known if k != s)), s, depth + 1) for s in inner.known[:8])
 
 
 def _some_branch(prover: Prover, facts: Facts, branches: tuple[Subschema, ...]) -> bool:

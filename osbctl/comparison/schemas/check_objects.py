@@ -89,11 +89,7 @@ def _other_keys(prover: Prover, pair: Pair, spelled: set[str]) -> Iterator[Suspe
         for demand in [new.child("patternProperties", pattern)] if pattern in ours else rest:
             yield from prover.compare(pair.enter(facts, demand, step))
     for demand in rest:
-        known = [
-            s.child("additionalProperties")
-            for s in pair.facts.known
-            if s.get("additionalProperties") is not None
-        ]
+        known = [s.child("additionalProperties") for s in pair.facts.known if s.get("additionalProperties") is not None]
         step = Step("key", _fresh(spelled), fresh=True)
         yield from prover.compare(pair.enter(Facts(()).and_also(*known), demand, step))
 
@@ -120,9 +116,7 @@ def _fresh(spelled: set[str]) -> str:
 
 
 def _most_properties(facts: Facts) -> float:
-    closed = [
-        s for s in facts.known if s.get("additionalProperties") is False and not s.get("patternProperties")
-    ]
+    closed = [s for s in facts.known if s.get("additionalProperties") is False and not s.get("patternProperties")]
     return min((len(s.get("properties") or ()) for s in closed), default=float("inf"))
 
 

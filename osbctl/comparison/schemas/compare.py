@@ -31,9 +31,7 @@ def compare(old: JsonValue, new: JsonValue) -> list[SchemaChange]:
         return _compare(before, after)
     except (UndecidableError, RecursionError) as error:
         reason = str(error) or "it is nested too deeply"
-        return [
-            SchemaChange("risky", UNDECIDED, (), (), f"the schemas differ, but cannot be compared: {reason}")
-        ]
+        return [SchemaChange("risky", UNDECIDED, (), (), f"the schemas differ, but cannot be compared: {reason}")]
 
 
 def compare_added(new: JsonValue) -> list[SchemaChange]:
@@ -72,9 +70,7 @@ def _compare(old: Root, new: Root) -> list[SchemaChange]:
         changes.append(reworded)
     if not changes:
         # Written otherwise, or under another draft, and shown to be the same both ways.
-        changes.append(
-            SchemaChange("safe", "schema-wording", (), (), "written differently; accepts the same")
-        )
+        changes.append(SchemaChange("safe", "schema-wording", (), (), "written differently; accepts the same"))
     if len(changes) > MAX_CHANGES:
         return _cut(changes)
     return changes
@@ -151,9 +147,7 @@ def _described(suspect: Suspect, at: int, whole: JsonValue | Absent) -> SchemaCh
     return SchemaChange("risky", "schema-property-described", pointer, pair.new.pointer, message, whole)
 
 
-def _change(
-    level: SchemaLevel, suspect: Suspect, message: str, witness: JsonValue | Absent = ABSENT
-) -> SchemaChange:
+def _change(level: SchemaLevel, suspect: Suspect, message: str, witness: JsonValue | Absent = ABSENT) -> SchemaChange:
     rule = suspect.rule
     if level == "risky" and rule == COMBINATION:
         rule = UNDECIDED
@@ -172,6 +166,4 @@ def _relaxed(old: Root, new: Root, suspects: list[Suspect]) -> Iterator[SchemaCh
         if key not in told and _described_first(suspect) < 0:
             # Seen from the other end: what is "old" to the suspect is the new schema.
             message = wording.relaxed(suspect)
-            yield SchemaChange(
-                "safe", "schema-relaxed", suspect.pointer_new, suspect.pointer_old("new"), message
-            )
+            yield SchemaChange("safe", "schema-relaxed", suspect.pointer_new, suspect.pointer_old("new"), message)

@@ -24,8 +24,7 @@ _DRAFT_4 = _words(
 _DRAFT_6 = _DRAFT_4 | {"const", "contains", "propertyNames"}
 _DRAFT_7 = _DRAFT_6 | {"if", "then", "else"}
 _DRAFT_2019 = (_DRAFT_7 - {"dependencies"}) | _words(
-    "$recursiveRef dependentRequired dependentSchemas maxContains minContains unevaluatedItems "
-    "unevaluatedProperties"
+    "$recursiveRef dependentRequired dependentSchemas maxContains minContains unevaluatedItems unevaluatedProperties"
 )
 _DRAFT_2020 = (_DRAFT_2019 - {"additionalItems", "$recursiveRef"}) | {"prefixItems", "$dynamicRef"}
 

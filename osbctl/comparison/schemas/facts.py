@@ -65,9 +65,7 @@ class Facts:
         if lists:
             return min(lists, key=len)
         if self.kinds <= {"null", "boolean"}:
-            return [
-                v for v, kind in ((None, "null"), (False, "boolean"), (True, "boolean")) if kind in self.kinds
-            ]
+            return [v for v, kind in ((None, "null"), (False, "boolean"), (True, "boolean")) if kind in self.kinds]
         return None
 
     def required(self) -> set[str]:
@@ -81,16 +79,12 @@ class Facts:
 
     def at_index(self, index: int) -> Facts:
         """What is known of the item at `index`, if the array has it."""
-        return Facts(()).and_also(
-            *(s for schema in self.known if (s := for_index(schema, index)) is not None)
-        )
+        return Facts(()).and_also(*(s for schema in self.known if (s := for_index(schema, index)) is not None))
 
     def most_items(self) -> float:
         """The largest length of an array."""
         limits = [schema.get("maxItems") for schema in self.known]
-        closed = [
-            len(prefix) for prefix, rest in map(items, self.known) if rest is not None and rest.value is False
-        ]
+        closed = [len(prefix) for prefix, rest in map(items, self.known) if rest is not None and rest.value is False]
         return min((limit for limit in [*limits, *closed] if limit is not None), default=float("inf"))
 
 

@@ -160,9 +160,7 @@ def _spread(values: list[JsonValue], count: int) -> Iterator[JsonValue]:
 
 def _numbers(known: list[Subschema]) -> Iterator[JsonValue]:
     """At, just below and just above each number that the schemas name."""
-    edges = [
-        v for s in known for k in _NUMBER_KEYWORDS if isinstance(v := s.get(k), int | float) and v is not True
-    ]
+    edges = [v for s in known for k in _NUMBER_KEYWORDS if isinstance(v := s.get(k), int | float) and v is not True]
     for edge in dict.fromkeys([v for v in edges if v is not False] + [0]):
         for value in (edge, edge + 1, edge - 1, edge * 2):
             yield _plain(value)

@@ -31,9 +31,7 @@ RULES = {
     "contains": ITEMS,
     "uniqueItems": "schema-unique-items-added",
     **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"), BOUND),
-    **dict.fromkeys(
-        ("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"), LENGTH
-    ),
+    **dict.fromkeys(("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"), LENGTH),
 }
 """The rule for each keyword; any other keyword is a combination."""
 

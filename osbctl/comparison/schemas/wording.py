@@ -52,9 +52,7 @@ def refused(suspect: Suspect, value: JsonValue | Absent) -> str:
     if suspect.rule == FORBIDDEN and not suspect.keyword:
         fresh = bool(steps) and steps[-1].fresh
         return (
-            f"{subject(steps[:-1])} no longer may have other properties"
-            if fresh
-            else f"{where} is no longer allowed"
+            f"{subject(steps[:-1])} no longer may have other properties" if fresh else f"{where} is no longer allowed"
         )
     shown = HIDDEN if any(looks_secret(step.at) for step in steps) else witness_text(value, MAX_TEXT)
     told = " where formats are enforced" if suspect.rule == FORMAT else ""

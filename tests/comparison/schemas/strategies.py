@@ -143,9 +143,7 @@ class SchemaMaker:
             inner = {name: place.pop(name) for name in names if name != "definitions"}
             place[self.choose.choice(["anyOf", "allOf", "oneOf"])] = [inner, self.keywords(0)]
         else:
-            place.update(
-                self.choose.choice([self.scalar, self.object_keywords, self.array, self.combination])(0)
-            )
+            place.update(self.choose.choice([self.scalar, self.object_keywords, self.array, self.combination])(0))
 
 
 def request(choose: random.Random, depth: int = 2) -> dict[str, Any]:

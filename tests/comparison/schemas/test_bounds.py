@@ -91,9 +91,7 @@ def big(properties: int, most: int) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("old", "new"), [(5, 6), (6, 5)])
-def test_work_grows_with_the_schema_not_its_square(
-    monkeypatch: pytest.MonkeyPatch, old: int, new: int
-) -> None:
+def test_work_grows_with_the_schema_not_its_square(monkeypatch: pytest.MonkeyPatch, old: int, new: int) -> None:
     steps: list[int] = []
     plain = Prover.compare
     monkeypatch.setattr(Prover, "compare", lambda self, pair: (steps.append(1), plain(self, pair))[1])
@@ -108,9 +106,7 @@ def test_work_grows_with_the_schema_not_its_square(
 def test_the_number_of_judged_values_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
     plain = Oracle._validator
-    monkeypatch.setattr(
-        Oracle, "_validator", lambda self, *a, **k: (asked.append(1), plain(self, *a, **k))[1]
-    )
+    monkeypatch.setattr(Oracle, "_validator", lambda self, *a, **k: (asked.append(1), plain(self, *a, **k))[1])
     changes = compare_schemas(big(1500, 5), big(1500, 4))
     assert len(asked) <= 2 * MAX_JUDGEMENTS
     assert sum(change.level == "breaking" for change in changes) >= 100

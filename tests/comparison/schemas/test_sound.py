@@ -17,20 +17,12 @@ if TYPE_CHECKING:
     import random
 
 JSON = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats(allow_nan=False, allow_infinity=False)
-    | st.text(max_size=4),
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=4),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
     max_leaves=8,
 )
-KEYWORDS = st.sampled_from(
-    [*sorted(dialects.DRAFT_7.keywords), "$id", "id", "$schema", "default", "definitions"]
-)
-VALUES = JSON | st.sampled_from(
-    ["#", "#/a", "object", "http://x/y#", ["string"], {"$ref": "#"}, "^(a+)+$", 10**400]
-)
+KEYWORDS = st.sampled_from([*sorted(dialects.DRAFT_7.keywords), "$id", "id", "$schema", "default", "definitions"])
+VALUES = JSON | st.sampled_from(["#", "#/a", "object", "http://x/y#", ["string"], {"$ref": "#"}, "^(a+)+$", 10**400])
 BROKEN = st.recursive(
     VALUES,
     lambda inner: st.dictionaries(KEYWORDS, inner, max_size=4) | st.lists(inner, max_size=3),
