@@ -40,6 +40,7 @@ class Category(StrEnum):
     ADVICE = "advice"
     PLATFORM = "platform"
     BUILD = "build"
+    CHANGE = "change"
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,7 @@ CATEGORIES = {
     Category.ADVICE: "What the specification or experience recommends.",
     Category.BUILD: "What keeps a source folder from composing.",
     Category.PLATFORM: "What a platform refuses although the specification allows it.",
+    Category.CHANGE: "What a change of a catalog means for platforms and users.",
 }
 
 

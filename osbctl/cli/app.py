@@ -20,6 +20,7 @@ COMMANDS = {
     "init": "osbctl.cli.scaffold:init",
     "new": "osbctl.cli.scaffold:new",
     "split": "osbctl.cli.scaffold:split",
+    "diff": "osbctl.cli.diff:diff",
     "fetch": "osbctl.cli.fetch:fetch",
     "serve": "osbctl.cli.serve:serve",
     "hash-password": "osbctl.cli.hash_password:hash_password",

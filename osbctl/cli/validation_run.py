@@ -134,9 +134,13 @@ class _LazyRules(dict[str, "Rule"]):
 
 def all_rules() -> Mapping[str, Rule]:
     """Every rule of the product by id."""
-    from osbctl.validation.rules import load_all
+    from osbctl.comparison.rules import load_all as load_comparison
+    from osbctl.rule import RULES
+    from osbctl.validation.rules import load_all as load_validation
 
-    return load_all()
+    load_validation()
+    load_comparison()
+    return RULES
 
 
 def _check_rules(ids: Iterable[str], error: type[OsbctlError], origin: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from osbctl.rule import RULES, Rule
+from osbctl.rule import RULES, Category, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,4 +28,4 @@ def load_all() -> Mapping[str, Rule]:
     """Every rule of validation by id."""
     for name in (*CHECKED, *DESCRIBED):
         import_module(f"{__name__}.{name}")
-    return RULES
+    return {rule.id: rule for rule in RULES.values() if rule.category is not Category.CHANGE}

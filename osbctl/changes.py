@@ -1,0 +1,106 @@
+"""What a comparison of two catalogs yields, and every report of changes takes."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from osbctl.findings import Location, Path
+    from osbctl.platforms import Platform
+    from osbctl.sources.document import JsonValue
+
+
+class Level(StrEnum):
+    """How much a change hurts, from strict to harmless. Ordered by `rank`.
+
+    `refused`: a platform refuses the update, nothing of it is applied. `breaking`: it is applied, and users stop
+    working. `risky`: the documents alone cannot tell. `safe`: nobody is hurt.
+    """
+
+    REFUSED = "refused"
+    BREAKING = "breaking"
+    RISKY = "risky"
+    SAFE = "safe"
+
+    @property
+    def rank(self) -> int:
+        """4 for refused, down to 1 for safe."""
+        return {"refused": 4, "breaking": 3, "risky": 2, "safe": 1}[self.value]
+
+
+class DiffFailOn(StrEnum):
+    """The level from which on a change makes a run fail."""
+
+    REFUSED = "refused"
+    BREAKING = "breaking"
+    RISKY = "risky"
+    ANY = "any"
+    NEVER = "never"
+
+    def counts(self, change: Change) -> bool:
+        """Whether `change` makes the run fail."""
+        if self in (DiffFailOn.ANY, DiffFailOn.NEVER):
+            return self is DiffFailOn.ANY
+        return change.level.rank >= Level(self.value).rank
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What one platform does with a change; `does` is a phrase that follows the platform's name and a colon."""
+
+    platform: Platform
+    level: Level
+    does: str
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A service offering or service plan by id and name, as the old catalog has it where it is in both."""
+
+    id: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One difference between two catalogs.
+
+    `field` is the JSON pointer of the field inside its object without the leading slash, empty for the object as a
+    whole. `old` and `new` are values fit to be shown: None where there is none, secrets replaced. The paths lead to the
+    field, or to what would hold it on the side that lacks it; locations are filled in only for a report. `effects` are
+    those of the platforms in view.
+    """
+
+    rule: str
+    message: str
+    effects: tuple[Effect, ...]
+    service: Named | None = None
+    plan: Named | None = None
+    field: str = ""
+    old: JsonValue = None
+    new: JsonValue = None
+    old_path: Path = ()
+    new_path: Path = ()
+    old_location: Location | None = None
+    new_location: Location | None = None
+    advice: str = ""
+
+    @property
+    def level(self) -> Level:
+        """The strictest level over the platforms in view."""
+        return max((effect.level for effect in self.effects), key=lambda level: level.rank, default=Level.SAFE)
+
+    @property
+    def object(self) -> str:
+        """`service` or `service/plan`, by name; empty for the catalog."""
+        return "/".join(thing.name for thing in (self.service, self.plan) if thing)
+
+    @property
+    def fingerprint(self) -> str:
+        """The identity of the change: rule, ids and field, as 32 hexadecimal digits. No wording, no lines."""
+        ids = (thing.id if thing else "" for thing in (self.service, self.plan))
+        text = "\0".join((self.rule, *ids, self.field))
+        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]

@@ -1,0 +1,1 @@
+"""Two catalogs, what changed between them, and whom it hurts."""

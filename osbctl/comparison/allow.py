@@ -1,0 +1,111 @@
+"""Changes that were looked at and accepted: a committed TOML file of `[[allow]]` entries.
+
+[[allow]]
+rule = "change-plan-removed"
+object = "postgres/small"      # service or service/plan, by name; empty for the catalog
+reason = "its last instance moved in May"
+field = ""                     # optional: this field alone
+expires = 2027-01-31           # optional: the last day on which it holds
+"""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from osbctl.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from osbctl.changes import Change
+
+_TEXTS = {"rule", "object", "reason", "field"}
+_NEEDED = ("rule", "object", "reason")
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """One entry; `field` None stands for any field."""
+
+    rule: str
+    object: str
+    reason: str
+    field: str | None = None
+    expires: datetime.date | None = None
+
+    def covers(self, change: Change) -> bool:
+        """Whether the entry speaks of `change`, expired or not."""
+        return (self.rule, self.object) == (change.rule, change.object) and self.field in (None, change.field)
+
+
+@dataclass(frozen=True, slots=True)
+class Sorted:
+    """Changes by whether they were accepted; `problems` names the entries that have expired or match nothing."""
+
+    open: list[Change]
+    accepted: list[tuple[Change, str]]
+    problems: list[str]
+
+
+def load_allowed(path: str) -> list[Allowed]:
+    """The entries of the file at `path`.
+
+    Raises:
+        ConfigError: there is no such file, it is no TOML, or an entry is wrong.
+    """
+    import tomllib
+
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123
+            table = tomllib.load(file)
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: not valid TOML: {error}") from error
+    entries = table.get("allow", [])
+    if set(table) - {"allow"} or not isinstance(entries, list):
+        raise ConfigError(f"{path}: only [[allow]] entries may stand there")
+    return [_entry(path, number, entry) for number, entry in enumerate(entries, 1)]
+
+
+def sort_out(changes: Iterable[Change], allowed: Iterable[Allowed], today: datetime.date) -> Sorted:
+    """Tell the accepted changes from the others. The first entry that covers a change gives the reason."""
+    allowed = list(allowed)
+    problems = [_expired(entry) for entry in allowed if entry.expires and entry.expires < today]
+    valid = [entry for entry in allowed if not entry.expires or entry.expires >= today]
+    left, accepted, matched = [], [], set()
+    for change in changes:
+        covering = [number for number, entry in enumerate(valid) if entry.covers(change)]
+        matched.update(covering)
+        if covering:
+            accepted.append((change, valid[covering[0]].reason))
+        else:
+            left.append(change)
+    problems += [f"{_named(e)} matches no change: remove it" for n, e in enumerate(valid) if n not in matched]
+    return Sorted(left, accepted, problems)
+
+
+def _expired(entry: Allowed) -> str:
+    return f"{_named(entry)} expired on {entry.expires}: remove or renew it"
+
+
+def _named(entry: Allowed) -> str:
+    return f"allow {entry.rule} of {entry.object or 'the catalog'}" + (f", field {entry.field}" if entry.field else "")
+
+
+def _entry(path: str, number: int, entry: Any) -> Allowed:
+    where = f"{path}: allow entry {number}"
+    if not isinstance(entry, dict) or set(entry) - _TEXTS - {"expires"}:
+        raise ConfigError(f"{where}: known keys: rule, object, reason, field, expires")
+    for key in _TEXTS & set(entry):
+        if not isinstance(entry[key], str):
+            raise ConfigError(f"{where}: {key} must be a string")
+    for key in _NEEDED:
+        if key not in entry or (key != "object" and not entry[key].strip()):
+            raise ConfigError(f"{where}: needs {key}", 'for example: reason = "its last instance is gone"')
+    expires = entry.get("expires")
+    if expires is not None and type(expires) is not datetime.date:
+        raise ConfigError(f"{where}: expires must be a date", "for example: expires = 2027-01-31")
+    return Allowed(entry["rule"], entry["object"], entry["reason"], entry.get("field"), expires)

@@ -1,0 +1,171 @@
+"""Two catalogs, compared as the platforms that have them registered would take the new one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from osbctl.catalog import Catalog
+from osbctl.comparison.collect import Collector, Pair
+from osbctl.comparison.fields import compare_plan, compare_service
+from osbctl.comparison.match import Match, by_id, by_name, folded
+from osbctl.comparison.names import Renaming, given_up, renamings
+from osbctl.comparison.rules import fields, identity
+from osbctl.comparison.values import same, shown
+from osbctl.platforms import Platform
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+    from typing import Any
+
+    from osbctl.catalog import ServiceOffering, ServicePlan
+    from osbctl.changes import Change
+
+_SERVICE_NAMES = {
+    Renaming.NEW: identity.SERVICE_RENAMED,
+    Renaming.REUSED: identity.SERVICE_NAME_REUSED,
+    Renaming.SWAPPED: identity.SERVICE_NAMES_SWAPPED,
+    Renaming.PASSED_ON: identity.SERVICE_NAME_PASSED_ON,
+}
+_PLAN_NAMES = {
+    Renaming.NEW: identity.PLAN_RENAMED,
+    Renaming.REUSED: identity.PLAN_NAME_REUSED,
+    Renaming.SWAPPED: identity.PLAN_NAMES_SWAPPED,
+    Renaming.PASSED_ON: identity.PLAN_NAME_PASSED_ON,
+}
+
+
+def compare_catalogs(
+    old: Mapping[str, Any],
+    new: Mapping[str, Any],
+    *,
+    platforms: Collection[Platform] = (),
+    instances: frozenset[str] | None = None,
+) -> list[Change]:
+    """The changes from the catalog `old` to `new`, without locations, in the order of the catalogs.
+
+    `platforms` are those in view, none for all. `instances` are the ids of the plans that have instances, None where
+    that is not known. Never fails: what has a wrong shape is passed over, as in `osbctl.catalog`.
+    """
+    collector = Collector(platforms or tuple(Platform), instances)
+    _Comparison(Catalog.of(old), Catalog.of(new), collector).run()
+    for key in (*old, *(key for key in new if key not in old)):
+        if key != "services" and not same(old.get(key), new.get(key)):
+            message = f"{shown(key)} changed from {shown(old.get(key), (key,))} to {shown(new.get(key), (key,))}"
+            collector.add(fields.OTHER, Pair(), message, (key,), old.get(key), new.get(key))
+    if not collector.changes and not same(dict(old), dict(new)):
+        collector.add(fields.OTHER, Pair(), "the catalogs differ in parts that no platform reads")
+    return collector.changes
+
+
+class _Comparison:
+    def __init__(self, old: Catalog, new: Catalog, collector: Collector) -> None:
+        self._old, self._new, self._to = old, new, collector
+        self._services = by_id(old.services, new.services)
+        gone, fresh = self._services.gone, self._services.fresh
+        self._replaced = by_name(gone, fresh)
+        self._old_home = {plan.id: service for service in old.services for plan in service.plans if plan.id}
+        self._new_home = {plan.id: service for service in new.services for plan in service.plans if plan.id}
+        pairs = (*self._services.kept, *self._replaced)
+        self._stays = {(id(before), id(after)) for before, after in pairs}
+
+    def run(self) -> None:
+        services = self._services
+        if self._old.services and not self._new.services:
+            self._to.add(identity.CATALOG_EMPTIED, Pair(), "the catalog is empty")
+        self._names()
+        for old, new in self._replaced:
+            self._service_id(old, new)
+        for old, new in (*services.kept, *self._replaced):
+            self._service(old, new)
+        for gone in services.gone:
+            self._to.add(identity.SERVICE_REMOVED, Pair(gone), f"removed, with {_plans(gone)}", old=gone.id)
+        for fresh in services.fresh:
+            self._to.add(identity.SERVICE_ADDED, Pair(None, fresh), f"added, with {_plans(fresh)}", new=fresh.id)
+        self._moved()
+        if [b.id for b, _ in services.kept] != [a.id for _, a in sorted(services.kept, key=lambda p: p[1].path)]:
+            self._to.add(fields.ORDER, Pair(), "the services are in another order", ("services",))
+
+    def _names(self) -> None:
+        services = self._services
+        for old, new, how in renamings(services.kept, services.gone):
+            self._to.add(
+                _SERVICE_NAMES[how], Pair(old, new), _renamed(old.name, new.name, how), ("name",), old.name, new.name
+            )
+        for fresh in services.fresh:
+            if folded(fresh) in given_up(services.kept):
+                message = "a new service offering has a name that another one had"
+                self._to.add(identity.SERVICE_NAME_PASSED_ON, Pair(None, fresh), message, ("name",), None, fresh.name)
+
+    def _service_id(self, old: ServiceOffering, new: ServiceOffering) -> None:
+        both = {plan.id for plan in old.plans if plan.id} & {plan.id for plan in new.plans}
+        rule = identity.SERVICE_ID_PLANS_KEPT if both else identity.SERVICE_ID
+        told = ", and plans kept theirs" if both else ""
+        message = f"the id changed from {shown(old.id)} to {shown(new.id)} while the name stayed{told}"
+        self._to.add(rule, Pair(old, new), message, ("id",), old.id, new.id)
+
+    def _service(self, old: ServiceOffering, new: ServiceOffering) -> None:
+        if old.id == new.id and same(old.data, new.data):
+            return
+        match = by_id(old.plans, new.plans)
+        # A plan that moves is told once, as moved.
+        gone = [plan for plan in match.gone if not self._has_moved(plan)]
+        fresh = [plan for plan in match.fresh if not self._has_moved(plan)]
+        replaced = by_name(gone, fresh)
+        if old.plans and not new.plans:
+            self._to.add(identity.SERVICE_WITHOUT_PLANS, Pair(old, new), "no plan is left", ("plans",))
+        compare_service(self._to, old, new, [*match.kept, *replaced])
+        self._plan_names(old, new, Match(match.kept, gone, fresh))
+        for before, after in replaced:
+            if old.id == new.id:
+                message = f"the id changed from {shown(before.id)} to {shown(after.id)} while the name stayed"
+                pair = Pair(old, new, before, after)
+                self._to.add(identity.PLAN_ID, pair, message, ("id",), before.id, after.id)
+        for before, after in (*match.kept, *replaced):
+            compare_plan(self._to, Pair(old, new, before, after))
+        for plan in gone:
+            self._to.add(identity.PLAN_REMOVED, Pair(old, new, plan), "removed", old=plan.id)
+        for plan in fresh:
+            self._to.add(identity.PLAN_ADDED, Pair(old, new, None, plan), "added", new=plan.id)
+        if [b.id for b, _ in match.kept] != [a.id for _, a in sorted(match.kept, key=lambda p: p[1].path)]:
+            self._to.add(fields.ORDER, Pair(old, new), "the plans are in another order", ("plans",))
+
+    def _plan_names(self, old: ServiceOffering, new: ServiceOffering, match: Match[ServicePlan]) -> None:
+        for before, after, how in renamings(match.kept, match.gone):
+            message = _renamed(before.name, after.name, how)
+            pair = Pair(old, new, before, after)
+            self._to.add(_PLAN_NAMES[how], pair, message, ("name",), before.name, after.name)
+        for fresh in match.fresh:
+            if folded(fresh) in given_up(match.kept):
+                message = "a new plan has a name that another one had"
+                pair = Pair(old, new, None, fresh)
+                self._to.add(identity.PLAN_NAME_PASSED_ON, pair, message, ("name",), None, fresh.name)
+
+    def _moved(self) -> None:
+        after = {plan.id: plan for plan in self._new.plans if plan.id}
+        for service in self._old.services:
+            for plan in service.plans:
+                if not self._has_moved(plan) or self._old_home[plan.id] is not service:
+                    continue
+                home = self._new_home[plan.id]
+                pair = Pair(service, home, plan, after[plan.id])
+                message = f"moved from service {shown(service.name)} to {shown(home.name)}"
+                self._to.add(identity.PLAN_MOVED, pair, message, (), service.id, home.id)
+                compare_plan(self._to, pair, moved=True)
+
+    def _has_moved(self, plan: ServicePlan) -> bool:
+        before, after = self._old_home.get(plan.id), self._new_home.get(plan.id)
+        return before is not None and after is not None and (id(before), id(after)) not in self._stays
+
+
+def _plans(service: ServiceOffering) -> str:
+    return "1 plan" if len(service.plans) == 1 else f"{len(service.plans)} plans"
+
+
+def _renamed(old: str, new: str, how: Renaming) -> str:
+    why = {
+        Renaming.NEW: "",
+        Renaming.REUSED: ", the name of one that is removed",
+        Renaming.SWAPPED: ", and the names go round",
+        Renaming.PASSED_ON: ", a name that another one gives up",
+    }
+    return f"renamed from {shown(old)} to {shown(new)}{why[how]}"

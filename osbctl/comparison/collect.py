@@ -1,0 +1,134 @@
+"""Where changes are gathered: from a kind and a pair of objects to a `Change`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from osbctl.changes import Change, Effect, Named
+from osbctl.comparison.values import masked
+from osbctl.findings import pointer
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from osbctl.catalog import ServiceOffering, ServicePlan
+    from osbctl.changes import Level
+    from osbctl.comparison.kinds import Kind
+    from osbctl.findings import Path
+    from osbctl.platforms import Platform
+    from osbctl.sources.document import JsonValue
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """The object that a change is about, on both sides; None where a side lacks it.
+
+    Without a service offering it is the catalog, without a plan the service offering.
+    """
+
+    old_service: ServiceOffering | None = None
+    new_service: ServiceOffering | None = None
+    old_plan: ServicePlan | None = None
+    new_plan: ServicePlan | None = None
+
+    @property
+    def service(self) -> Named | None:
+        """The service offering by id and name, as it was if it was."""
+        return _named(self.old_service or self.new_service)
+
+    @property
+    def plan(self) -> Named | None:
+        """The plan by id and name, as it was if it was."""
+        return _named(self.old_plan or self.new_plan)
+
+    def old_path(self, field: Path) -> Path:
+        """Where `field` of the object stands in the old catalog, or what would hold the object."""
+        return _path(self.plan, self.old_service, self.old_plan, field)
+
+    def new_path(self, field: Path) -> Path:
+        """Where `field` of the object stands in the new catalog, or what would hold the object."""
+        return _path(self.plan, self.new_service, self.new_plan, field)
+
+
+@dataclass(slots=True)
+class Collector:
+    """Gathers the changes; `view` are the platforms that count, `instances` the ids of plans that have some.
+
+    `instances` None: not known.
+    """
+
+    view: Collection[Platform]
+    instances: frozenset[str] | None = None
+    changes: list[Change] = field(default_factory=list)
+
+    def add(
+        self,
+        kind: Kind,
+        pair: Pair,
+        message: str,
+        at: Path = (),
+        old: JsonValue = None,
+        new: JsonValue = None,
+        *,
+        old_at: Path | None = None,
+        new_at: Path | None = None,
+        effects: tuple[Effect, ...] | None = None,
+        level: Level | None = None,
+    ) -> None:
+        """Note a change of `kind` in the field `at` of the object.
+
+        `old_at` and `new_at` say where it stands on each side, if not there. `effects` replaces those of the kind,
+        `level` that of each.
+        """
+        if effects is None:
+            effects = self._effects(kind, pair)
+        if level:
+            effects = tuple(replace(effect, level=level) for effect in effects)
+        old_at, new_at = at if old_at is None else old_at, at if new_at is None else new_at
+        change = Change(
+            rule=kind.id,
+            message=message,
+            effects=effects,
+            service=pair.service,
+            plan=pair.plan,
+            field=pointer(at)[1:],
+            old=masked(old, old_at),
+            new=masked(new, new_at),
+            old_path=pair.old_path(old_at),
+            new_path=pair.new_path(new_at),
+            advice=kind.advice,
+        )
+        self.changes.append(change)
+
+    def _effects(self, kind: Kind, pair: Pair) -> tuple[Effect, ...]:
+        names = {"{service}": pair.new_service or pair.old_service, "{plan}": pair.new_plan or pair.old_plan}
+        found = []
+        for effect in kind.effects(self.view, self._used(pair)):
+            does = effect.does
+            for word, thing in names.items():
+                before, there, after = does.rpartition(word)
+                does = before + (thing.name if thing else "") + after if there else does
+            found.append(replace(effect, does=does))
+        return tuple(found)
+
+    def _used(self, pair: Pair) -> bool | None:
+        if self.instances is None:
+            return None
+        if pair.plan:
+            return bool(pair.old_plan and pair.old_plan.id in self.instances)
+        if pair.service:
+            return any(plan.id in self.instances for plan in (pair.old_service.plans if pair.old_service else ()))
+        return bool(self.instances)
+
+
+def _named(thing: ServiceOffering | ServicePlan | None) -> Named | None:
+    return Named(thing.id, thing.name) if thing else None
+
+
+def _path(about_plan: Named | None, service: ServiceOffering | None, plan: ServicePlan | None, field: Path) -> Path:
+    if plan:
+        return (*plan.path, *field)
+    if about_plan and service:
+        return (*service.path, "plans")
+    return (*service.path, *field) if service else field or ("services",)

@@ -1,0 +1,81 @@
+"""Which plans have instances: a list of plan ids, or what a platform exports."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from osbctl.errors import ConfigError
+
+_MAX_BYTES = 256 * 1024 * 1024
+
+
+def read_instances(file: str) -> frozenset[str]:
+    """The plan ids in `file`: lines of text (`#` starts a comment), a JSON list of ids, or an export in JSON.
+
+    An export is any JSON in which objects have a `broker_catalog` with an `id`, as Cloud Foundry's /v3/service_plans.
+    Where it holds service instances, too, only the plans that these name count.
+
+    Raises:
+        ConfigError: the file cannot be read, or holds no such thing.
+    """
+    try:
+        with open(file, "rb") as stream:  # noqa: PTH123  # as elsewhere: pathlib costs its import
+            data = stream.read(_MAX_BYTES + 1)
+    except OSError as error:
+        raise ConfigError(f"{file}: cannot be read: {error.strerror}") from error
+    if len(data) > _MAX_BYTES:
+        raise ConfigError(f"{file}: larger than {_MAX_BYTES:,} bytes")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{file}: not UTF-8 text") from error
+    return parse_instances(text, file)
+
+
+def parse_instances(text: str, name: str) -> frozenset[str]:
+    """The plan ids in `text`, as `read_instances`; `name` is what errors call it.
+
+    Raises:
+        ConfigError: there is JSON without plan ids.
+    """
+    if text.lstrip()[:1] not in ("[", "{", '"'):
+        lines = (line.partition("#")[0].strip() for line in text.splitlines())
+        return frozenset(line for line in lines if line)
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"{name}: not valid JSON") from error
+    if isinstance(value, list) and all(isinstance(entry, str) for entry in value):
+        return frozenset(value)
+    return _exported(value, name)
+
+
+def _exported(value: Any, name: str) -> frozenset[str]:
+    plans: dict[str, str] = {}
+    used: set[str] = set()
+    todo = [value]
+    while todo:
+        here = todo.pop()
+        if isinstance(here, list):
+            todo.extend(here)
+        elif isinstance(here, dict):
+            todo.extend(here.values())
+            catalog_id = _below(here, "broker_catalog", "id")
+            guid = _below(here, "relationships", "service_plan", "data", "guid")
+            if isinstance(catalog_id, str):
+                plans[str(here.get("guid", catalog_id))] = catalog_id
+            if isinstance(guid, str):
+                used.add(guid)
+    if used - plans.keys() or not (plans or used):
+        raise ConfigError(
+            f"{name}: no plan ids of the catalog there",
+            "export the plans, too: cf curl '/v3/service_plans?per_page=5000'; or list the ids, one a line",
+        )
+    return frozenset(plans[guid] for guid in used or plans)
+
+
+def _below(value: Any, *keys: str) -> Any:
+    for key in keys:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value

@@ -1,0 +1,126 @@
+"""A kind of change: its rule, and what each platform does when it meets it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from osbctl.changes import Effect, Level
+from osbctl.findings import Severity
+from osbctl.platforms import Platform
+from osbctl.rule import Category, describe
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+SEVERITIES = {
+    Level.REFUSED: Severity.ERROR,
+    Level.BREAKING: Severity.ERROR,
+    Level.RISKY: Severity.WARNING,
+    Level.SAFE: Severity.INFO,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a platform does, and how much that hurts."""
+
+    level: Level
+    does: str
+
+
+@dataclass(frozen=True, slots=True)
+class Depends:
+    """An answer that depends on instances of the plan: `used` where it has some, `unused` where it has none."""
+
+    unknown: Answer
+    used: Answer
+    unused: Answer
+
+    def given(self, used: bool | None) -> Answer:
+        """The answer where it is known (or, with None, not known) whether there are instances."""
+        return self.unknown if used is None else self.used if used else self.unused
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of change. `advice` is the safe way to do what was meant; empty where there is nothing to say."""
+
+    id: str
+    answers: dict[Platform, Answer | Depends]
+    advice: str
+
+    def effects(self, view: Collection[Platform], used: bool | None) -> tuple[Effect, ...]:
+        """What the platforms in `view` do."""
+        found = []
+        for platform in Platform:
+            if platform in view and platform in self.answers:
+                answer = self.answers[platform]
+                answer = answer.given(used) if isinstance(answer, Depends) else answer
+                found.append(Effect(platform, answer.level, answer.does))
+        return tuple(found)
+
+
+KINDS: dict[str, Kind] = {}
+"""Every kind of change whose module was imported, by the id of its rule."""
+
+
+def refused(does: str) -> Answer:
+    """An answer of level refused."""
+    return Answer(Level.REFUSED, does)
+
+
+def breaking(does: str) -> Answer:
+    """An answer of level breaking."""
+    return Answer(Level.BREAKING, does)
+
+
+def risky(does: str) -> Answer:
+    """An answer of level risky."""
+    return Answer(Level.RISKY, does)
+
+
+def safe(does: str) -> Answer:
+    """An answer of level safe."""
+    return Answer(Level.SAFE, does)
+
+
+def kind(
+    id: str,  # the record's own field name
+    text: str,
+    *,
+    every: Answer | Depends | None = None,
+    cf: Answer | Depends | None = None,
+    k8s: Answer | Depends | None = None,
+    sm: Answer | Depends | None = None,
+    korifi: Answer | Depends | None = None,
+    advice: str = "",
+    level: Level | None = None,
+) -> Kind:
+    """Register a kind of change and its rule; `every` answers for the platforms that are not named.
+
+    `level` is that of the rule's record, by default the strictest that a platform answers with.
+    """
+    given = {
+        Platform.CLOUD_FOUNDRY: cf or every,
+        Platform.KUBERNETES: k8s or every,
+        Platform.SERVICE_MANAGER: sm or every,
+        Platform.KORIFI: korifi or every,
+    }
+    answers = {platform: answer for platform, answer in given.items() if answer}
+    levels = {platform: _usual(answer) for platform, answer in answers.items()}
+    level = level or max(levels.values(), key=lambda one: one.rank)
+    describe(
+        id,
+        text,
+        severity=SEVERITIES[level],
+        category=Category.CHANGE,
+        source="What the platforms do when a broker is updated",
+        refused_by=tuple(platform for platform, one in levels.items() if one is Level.REFUSED),
+    )
+    KINDS[id] = Kind(id, answers, advice)
+    return KINDS[id]
+
+
+def _usual(answer: Answer | Depends) -> Level:
+    return answer.unknown.level if isinstance(answer, Depends) else answer.level

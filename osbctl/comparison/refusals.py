@@ -1,0 +1,116 @@
+"""Refusals of the new catalog that the old one did not meet; who works them out hands them in."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from osbctl.changes import Change, Effect, Level, Named
+from osbctl.comparison.rules.identity import NOW_REFUSED
+from osbctl.comparison.schemas.wording import looks_secret
+from osbctl.comparison.values import at, table
+from osbctl.findings import pointer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any
+
+    from osbctl.findings import Path
+    from osbctl.platforms import Platform
+
+
+class Refused(NamedTuple):
+    """One reason of a platform to refuse a catalog: the rule's id, the place, and what the platform says of it."""
+
+    platform: Platform
+    rule: str
+    path: Path
+    message: str
+
+
+class _Place(NamedTuple):
+    service: Named | None
+    plan: Named | None
+    field: Path
+
+
+def new_refusals(
+    old: Mapping[str, Any],
+    new: Mapping[str, Any],
+    before: Iterable[Refused],
+    after: Iterable[Refused],
+    changes: Iterable[Change],
+) -> list[Change]:
+    """The refusals `after` of the catalog `new` that are not among those `before` of `old`.
+
+    A refusal is the same where platform, rule, ids and field are. What one of `changes` tells already, a refusal of the
+    same platform at the same place, is left out.
+    """
+    known = {(one.platform, one.rule, *_identity(_place(old, one.path))) for one in before}
+    told = {(e.platform, c.new_path) for c in changes for e in c.effects if e.level is Level.REFUSED}
+    found = []
+    for one in after:
+        place = _place(new, one.path)
+        key = (one.platform, one.rule, *_identity(place))
+        if key not in known and (one.platform, one.path) not in told:
+            known.add(key)
+            found.append(_change(one, place, old))
+    return found
+
+
+def _change(one: Refused, place: _Place, old: Mapping[str, Any]) -> Change:
+    words = _without_secrets(one)
+    return Change(
+        rule=NOW_REFUSED.id,
+        message=f"{one.platform.label} refuses the new catalog ({one.rule}): {words}",
+        effects=(Effect(one.platform, Level.REFUSED, f'refuses the whole update: "{words}"'),),
+        service=place.service,
+        plan=place.plan,
+        field="/".join((pointer(place.field)[1:], one.platform, one.rule)).lstrip("/"),
+        old_path=_path_before(place, old),
+        new_path=one.path,
+        advice=NOW_REFUSED.advice,
+    )
+
+
+def _without_secrets(one: Refused) -> str:
+    """The platform's line; it may quote the value at the place, which may be a secret."""
+    if "dashboard_client" in one.path or any(looks_secret(step) for step in one.path):
+        return re.sub(r"but has value .*", "but has value (secret)", one.message, flags=re.DOTALL)
+    return one.message
+
+
+def _place(data: Mapping[str, Any], path: Path) -> _Place:
+    things: list[Named | None] = []
+    rest, value = path, data
+    for key in ("services", "plans"):
+        if len(rest) < 2 or rest[0] != key:
+            break
+        value = table(at(value, rest[:2]))
+        things.append(Named(_text(value.get("id")), _text(value.get("name"))))
+        rest = rest[2:]
+    service, plan = (*things, None, None)[:2]
+    return _Place(service, plan, rest)
+
+
+def _identity(place: _Place) -> tuple[str, str, Path]:
+    return place.service.id if place.service else "", place.plan.id if place.plan else "", place.field
+
+
+def _path_before(place: _Place, old: Mapping[str, Any]) -> Path:
+    path: Path = ()
+    here = old
+    for key, thing in (("services", place.service), ("plans", place.plan)):
+        if thing is None:
+            break
+        values = here.get(key)
+        values = values if isinstance(values, list) else []
+        index = next((i for i, value in enumerate(values) if _text(table(value).get("id")) == thing.id), None)
+        if index is None:
+            return (*path, key)
+        path, here = (*path, key, index), table(values[index])
+    return (*path, *place.field)
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""

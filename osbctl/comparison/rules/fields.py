@@ -1,0 +1,166 @@
+"""Fields of service offerings and plans that changed. `OSB` names the sections of the specification."""
+
+from __future__ import annotations
+
+from osbctl.comparison.kinds import Kind, breaking, kind, risky, safe
+
+_STORES = safe("stores the new value")
+_NOT_STORED = safe("does not store it")
+_NO_ACT = safe("stores it and does not act on it")
+
+BINDABLE = kind(
+    "change-bindable-withdrawn",
+    """Instances can no longer be bound.
+
+    What counts is the effective value: a plan that is silent has its service offering's.
+    """,
+    every=breaking("refuses new bindings; those that exist are kept"),
+    advice="add a plan that is not bindable beside this one",
+)
+PLAN_UPDATEABLE = kind(
+    "change-plan-updateable-withdrawn",
+    """Instances can no longer change their plan.""",
+    every=breaking("refuses to change the plan of an instance"),
+    advice="keep it true and let the broker refuse the changes that it cannot make",
+)
+INSTANCES_RETRIEVABLE = kind(
+    "change-instances-retrievable-withdrawn",
+    """Instances can no longer be fetched.""",
+    every=breaking("no longer fetches the parameters of an instance"),
+    k8s=_NOT_STORED,
+)
+BINDINGS_RETRIEVABLE = kind(
+    "change-bindings-retrievable-withdrawn",
+    """Bindings can no longer be fetched.
+
+    A platform needs to fetch a binding that was created asynchronously.
+    """,
+    every=breaking("no longer fetches bindings, and cannot create them asynchronously"),
+)
+CONTEXT_UPDATES = kind(
+    "change-context-updates-withdrawn",
+    """The broker no longer hears when the context of an instance changes.""",
+    every=breaking("no longer sends updates of the context, such as a new name of the instance"),
+    k8s=_NOT_STORED,
+)
+SHAREABLE = kind(
+    "change-shareable-withdrawn",
+    """Instances can no longer be shared between spaces.""",
+    every=_NO_ACT,
+    cf=breaking("refuses to share instances"),
+)
+BINDING_ROTATABLE = kind(
+    "change-binding-rotatable-withdrawn",
+    """Bindings can no longer be rotated.""",
+    every=breaking("no longer rotates bindings, where it does that at all"),
+)
+GRANTED = kind("change-capability-granted", """A capability is new: a boolean is true now.""", every=_STORES)
+WITHDRAWN: dict[str, Kind] = {
+    "bindable": BINDABLE,
+    "plan_updateable": PLAN_UPDATEABLE,
+    "instances_retrievable": INSTANCES_RETRIEVABLE,
+    "bindings_retrievable": BINDINGS_RETRIEVABLE,
+    "allow_context_updates": CONTEXT_UPDATES,
+    "metadata/shareable": SHAREABLE,
+    "binding_rotatable": BINDING_ROTATABLE,
+}
+"""The rule of each boolean that turns false."""
+
+SERVICE_FLAG = kind(
+    "change-service-default",
+    """A boolean of the service offering changed, but no plan inherits it.""",
+    every=safe("stores the new value; the plans have their own"),
+)
+EXPLICIT_DROPPED = kind(
+    "change-explicit-dropped",
+    """A boolean that was written out is left to its default now.
+
+    By the specification nothing changes; but platforms differ in what they take for the default.
+    """,
+    every=safe("takes the same value by default"),
+    level=risky("").level,
+    advice="write the value out",
+)
+EXPLICIT_ADDED = kind(
+    "change-explicit-added",
+    """A boolean that was left to its default is written out now, with the same value.""",
+    every=safe("takes the same value"),
+)
+PAID = kind(
+    "change-free-to-paid",
+    """A free plan costs money now. `free` is true where a plan is silent (OSB, Service Plan Object).""",
+    every=risky("shows it as paid"),
+    cf=breaking("refuses to create and update instances in organisations whose quota has no paid plans"),
+    advice="add a paid plan beside the free one",
+)
+FREE = kind("change-paid-to-free", """A plan that cost money is free now.""", every=_STORES)
+REQUIRES_REMOVED = kind(
+    "change-requires-removed",
+    """The broker no longer asks for a permission.""",
+    cf=breaking("takes a binding that still uses the permission for an error"),
+    k8s=_NO_ACT,
+    sm=risky("stores it; the platform behind it may refuse bindings that use the permission"),
+    korifi=_NO_ACT,
+    advice="drop it only after the last plan stopped using it",
+)
+REQUIRES_ADDED = kind(
+    "change-requires-added",
+    """The broker asks for one more permission.""",
+    cf=risky("calls the catalog incompatible where the operator has switched that feature off"),
+    k8s=_NO_ACT,
+    sm=risky("stores it; the platform behind it may not have the feature"),
+    korifi=_NO_ACT,
+)
+TAG_REMOVED = kind(
+    "change-tag-removed",
+    """A tag is gone. Applications look for their credentials by tag.""",
+    every=risky("stores the new tags; applications that look for the tag find nothing any more"),
+)
+TAG_ADDED = kind("change-tag-added", """A tag is new.""", every=_STORES)
+MAINTENANCE = kind(
+    "change-maintenance-version",
+    """The version of a plan's maintenance information changed, came or went (OSB, Maintenance Info Object).""",
+    every=risky("shows every instance as ready for an upgrade"),
+    k8s=_NOT_STORED,
+    advice="raise it only when instances should be upgraded; never lower it",
+)
+POLLING_LOWERED = kind(
+    "change-polling-lowered",
+    """The platform gives up waiting for an operation sooner than before.""",
+    every=risky("calls operations failed that take longer"),
+    k8s=_NOT_STORED,
+    korifi=_NOT_STORED,
+)
+POLLING_RAISED = kind(
+    "change-polling-raised",
+    """The platform waits longer for an operation than before.""",
+    every=_STORES,
+    k8s=_NOT_STORED,
+    korifi=_NOT_STORED,
+)
+DASHBOARD = kind(
+    "change-dashboard-client",
+    """The OAuth client of the dashboard changed. Its secret is never shown.""",
+    cf=risky("changes the client in its identity service; sign-ins at dashboards may fail until the broker follows"),
+    k8s=_NOT_STORED,
+    sm=risky("stores it; the platform behind it may change its client"),
+    korifi=_NOT_STORED,
+    advice="let the dashboard take both clients during the change",
+)
+COSTS = kind(
+    "change-costs",
+    """The price of a plan changed.""",
+    every=risky("shows the new price; whether users agreed to it is not known"),
+)
+METADATA = kind("change-metadata", """Something among the metadata changed.""", every=_STORES)
+WORDING = kind(
+    "change-wording",
+    """A text, a link or an image for people changed.""",
+    every=safe("shows the new one"),
+)
+ORDER = kind("change-order", """The order of services, plans or tags changed.""", every=safe("does not mind"))
+OTHER = kind(
+    "change-other-field",
+    """A field changed that the comparison knows nothing of.""",
+    every=safe("ignores fields that it does not know"),
+)

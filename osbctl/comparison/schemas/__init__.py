@@ -1,0 +1,47 @@
+"""Two JSON parameter schemas, compared by what they accept.
+
+`compare_schemas` is the door. It is sound: `safe` is said only of what was proved, `breaking` only
+with a request that jsonschema confirms, and all else is `risky`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from osbctl.comparison.schemas.changes import ABSENT, Absent, SchemaChange, SchemaLevel
+from osbctl.comparison.schemas.same import same_value
+
+if TYPE_CHECKING:
+    from osbctl.sources.document import JsonValue
+
+__all__ = ["ABSENT", "Absent", "SchemaChange", "SchemaLevel", "compare_schemas", "witness_text"]
+
+
+def compare_schemas(old: JsonValue, new: JsonValue) -> list[SchemaChange]:
+    """What changes for requests when a plan's `parameters` schema changes from `old` to `new`.
+
+    Both are JSON Schemas (draft-04 to 2020-12; `$schema` decides, draft-07 where it is missing),
+    `True`, `False`, or None for no schema; `{}` counts as none. A request is any JSON *object*;
+    whatever else a schema accepts at its top does not matter. Formats are annotations to JSON
+    Schema: they matter to the rule `schema-format-changed` alone.
+
+    No schema makes this raise: what is broken, fetched from elsewhere, looping or too large is
+    `risky`, and the message says so. Equal schemas give no change. The result depends on nothing
+    but the two schemas.
+    """
+    before, after = (None if schema is True or schema == {} else schema for schema in (old, new))
+    if same_value(before, after):
+        return []
+    if after is None:
+        return [SchemaChange("safe", "schema-removed", (), None, "the schema was removed; anything is accepted")]
+    # jsonschema takes 60 ms to load; most pairs of schemas are equal.
+    from osbctl.comparison.schemas.compare import compare, compare_added
+
+    return compare_added(after) if before is None else compare(before, after)
+
+
+def witness_text(change: SchemaChange) -> str:
+    """The witness of a change as one printable line, cut short, secrets hidden; empty where there is none."""
+    from osbctl.comparison.schemas.wording import witness_text as text
+
+    return text(change.witness)

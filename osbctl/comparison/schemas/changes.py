@@ -1,0 +1,49 @@
+"""What the comparison of two parameter schemas yields."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from osbctl.findings import Path
+    from osbctl.sources.document import JsonValue
+
+SchemaLevel: TypeAlias = Literal["breaking", "risky", "safe"]
+"""`breaking`: a request that was valid is refused now. `safe`: none is. `risky`: cannot be told."""
+
+
+class Absent(Enum):
+    """The type of `ABSENT`, so that a witness may be any JSON value."""
+
+    ABSENT = "absent"
+
+
+ABSENT: Final = Absent.ABSENT
+"""Stands for "no witness"."""
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaChange:
+    """One difference between two parameter schemas.
+
+    The pointers lead from the top of each schema to the place that decides; None where that schema
+    is absent. `message` is safe to print: cut short, escaped, without the values of secrets.
+
+    `witness`, always there when the level is breaking, is a whole `parameters` object which the
+    old schema accepts and the new one refuses. For the rule `schema-format-changed` that holds
+    with formats asserted, for every other rule by plain JSON Schema validation. It is the raw
+    value; print it through `witness_text`.
+    """
+
+    level: SchemaLevel
+    rule: str
+    pointer_old: Path | None
+    pointer_new: Path | None
+    message: str
+    witness: JsonValue | Absent = ABSENT
+
+
+class UndecidableError(Exception):
+    """The comparison cannot reason about a schema; its text says why. Never leaves this package."""

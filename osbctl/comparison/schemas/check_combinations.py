@@ -1,0 +1,121 @@
+"""anyOf, oneOf, not and if: whether the facts imply these keywords; and how facts part into cases."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from osbctl.comparison.schemas.facts import NUMBERS, Facts
+from osbctl.comparison.schemas.same import same_keywords, same_schema
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from osbctl.comparison.schemas.prover import Prover
+    from osbctl.comparison.schemas.roots import Subschema
+    from osbctl.comparison.schemas.suspects import Pair, Suspect
+
+_MAX_DISJOINT_DEPTH = 8
+
+
+def check_any_of(prover: Prover, pair: Pair) -> Iterator[Suspect]:
+    """`anyOf`: one branch that takes all, or one for each kind of value."""
+    branches = pair.new.children("anyOf")
+    if branches and not _some_branch(prover, pair.facts, branches):
+        cases = list(_by_kind(pair.facts))
+        if len(cases) < 2 or not all(_some_branch(prover, case, branches) for case in cases):
+            yield pair.suspect("anyOf")
+
+
+def check_one_of(prover: Prover, pair: Pair) -> Iterator[Suspect]:
+    """`oneOf`: an equal one, or one branch that takes all while every other takes none, perhaps by kind."""
+    branches = pair.new.children("oneOf")
+    if not branches or any(same_keywords(s, pair.new, ("oneOf",)) for s in pair.facts.known):
+        return
+    if not _one_branch(prover, pair.facts, branches):
+        cases = list(_by_kind(pair.facts))
+        if len(cases) < 2 or not all(_one_branch(prover, case, branches) for case in cases):
+            yield pair.suspect("oneOf")
+
+
+def check_not(prover: Prover, pair: Pair) -> Iterator[Suspect]:
+    """`not`: nothing that is known meets it."""
+    if pair.new.get("not") is not None and not disjoint(prover, pair.facts, pair.new.child("not")):
+        yield pair.suspect("not")
+
+
+def check_if(prover: Prover, pair: Pair) -> Iterator[Suspect]:
+    """`if`: both cases hold, or the old schema parts its values by the same condition."""
+    new = pair.new
+    if new.get("if") is None or (new.get("then") is None and new.get("else") is None):
+        return
+    equal = next((s for s in pair.facts.known if s.get("if") is not None and same_keywords(s, new, ("if",))), None)
+    yes = pair.facts.and_also(new.child("if"))
+    no = pair.facts.but_not(new.child("if"))
+    if equal is not None:
+        yes = yes.and_also(*([equal.child("then")] if equal.get("then") is not None else []))
+        no = no.and_also(*([equal.child("else")] if equal.get("else") is not None else []))
+    for keyword, facts in (("then", yes), ("else", no)):
+        if new.get(keyword) is not None and not prover.implies(facts, new.child(keyword)):
+            yield pair.suspect(keyword)
+
+
+def ways_apart(facts: Facts) -> Iterator[list[Facts]]:
+    """Lists of cases; a value that meets the facts meets one case of each list."""
+    for schema in facts.known:
+        for keyword in ("anyOf", "oneOf"):
+            branches = schema.children(keyword)
+            plain = [branch.plain() for branch in branches]
+            if not branches or any(set(p) <= set(facts.known) for p in plain):
+                continue
+            cases = []
+            for i, branch in enumerate(branches):
+                others = branches[:i] + branches[i + 1 :] if keyword == "oneOf" else ()
+                cases.append(facts.and_also(branch).but_not(*others))
+            yield cases
+            return
+
+
+def disjoint(prover: Prover, facts: Facts, other: Subschema, depth: int = 0) -> bool:
+    """Whether no value that meets the facts meets the other schema: shown, not guessed."""
+    both = facts.and_also(other)
+    if not both.kinds:
+        return True
+    refuted = [*facts.refuted, *(s.child("not") for s in facts.known if s.get("not") is not None)]
+    if any(prover.implies_outright(both, no) for no in refuted):
+        return True
+    values = both.values()
+    if values is not None and len(values) * len(both.known) < prover.oracle.left:
+        return all(any(prover.oracle.accepts(s, v) is False for s in both.known) for v in values)
+    if both.kinds != {"object"} or depth >= _MAX_DISJOINT_DEPTH:
+        return False
+    return any(_parted_by(prover, both, name, depth) for name in sorted(both.required()))
+
+
+def _parted_by(prover: Prover, facts: Facts, name: str, depth: int) -> bool:
+    """Whether no value of this property, which must be there, is possible."""
+    inner = facts.at_key(name)
+    if not inner.kinds:
+        return True
+    return any(disjoint(prover, Facts(tuple(k for k in inner.known if k != s)), s, depth + 1) for s in inner.known[:8])
+
+
+def _some_branch(prover: Prover, facts: Facts, branches: tuple[Subschema, ...]) -> bool:
+    alike = sorted(branches, key=lambda b: not any(same_schema(k, b) for k in facts.known))
+    return any(prover.implies(facts, branch) for branch in alike)
+
+
+def _one_branch(prover: Prover, facts: Facts, branches: tuple[Subschema, ...]) -> bool:
+    for i, branch in enumerate(branches):
+        others = branches[:i] + branches[i + 1 :]
+        if prover.implies(facts, branch):
+            return all(disjoint(prover, facts, other) for other in others)
+    return False
+
+
+def _by_kind(facts: Facts) -> Iterator[Facts]:
+    for kinds in (NUMBERS, *(frozenset({kind}) for kind in sorted(facts.kinds - NUMBERS))):
+        if facts.kinds & kinds:
+            yield facts.only(kinds)
+
+
+COMBINATION_CHECKS = (check_any_of, check_one_of, check_not, check_if)

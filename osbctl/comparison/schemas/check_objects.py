@@ -1,0 +1,134 @@
+"""Objects: whether the facts imply these keywords."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from osbctl.comparison.schemas import patterns
+from osbctl.comparison.schemas.check_scalars import at_least, at_most
+from osbctl.comparison.schemas.facts import Facts, for_key, names
+from osbctl.comparison.schemas.same import same_schema
+from osbctl.comparison.schemas.suspects import Pair, Step, Suspect
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from osbctl.comparison.schemas.prover import Prover
+    from osbctl.comparison.schemas.roots import Subschema
+
+_STRING = frozenset({"string"})
+
+
+def check_required(_: Prover, pair: Pair) -> Iterator[Suspect]:
+    """`required`, one suspect a name."""
+    if "object" in pair.facts.kinds:
+        known = pair.facts.required()
+        for name in dict.fromkeys(pair.new.get("required") or ()):
+            if name not in known:
+                yield pair.suspect("required", name=name)
+
+
+def check_size(_: Prover, pair: Pair) -> Iterator[Suspect]:
+    """`minProperties` and `maxProperties`."""
+    if "object" in pair.facts.kinds:
+        yield from at_least(pair, "minProperties", len(pair.facts.required()))
+        yield from at_most(pair, "maxProperties", _most_properties(pair.facts))
+
+
+def check_properties(prover: Prover, pair: Pair) -> Iterator[Suspect]:
+    """`properties`, `patternProperties` and `additionalProperties`.
+
+    Every key falls in one class: spelled out by either side; or matching some pattern of either
+    side; or neither. In each class what the old side demands for certain must imply what the new
+    side may demand.
+    """
+    new = pair.new
+    if "object" not in pair.facts.kinds:
+        return
+    spelled = set(names([new]))
+    if new.get("patternProperties") or new.get("additionalProperties") is not None:
+        spelled.update(names(pair.facts.known))
+    for name in sorted(spelled):
+        sure, perhaps = for_key(new, name)
+        facts = pair.facts.at_key(name)
+        step = Step("key", name, unknown=not facts.known and name not in set(names(pair.facts.known)))
+        for demand in (*sure, *perhaps):
+            yield from prover.compare(pair.enter(facts, demand, step))
+    yield from _other_keys(prover, pair, set(names([new, *pair.facts.known])))
+
+
+def check_names(prover: Prover, pair: Pair) -> Iterator[Suspect]:
+    """`propertyNames`."""
+    if "object" in pair.facts.kinds and pair.new.get("propertyNames") is not None:
+        known = [s.child("propertyNames") for s in pair.facts.known if s.get("propertyNames") is not None]
+        facts = Facts((), within=_STRING).and_also(*known)
+        for _ in prover.compare(pair.enter(facts, pair.new.child("propertyNames"), Step("name", "name"))):
+            yield pair.suspect("propertyNames")
+            return
+
+
+def check_dependencies(_: Prover, pair: Pair) -> Iterator[Suspect]:
+    """`dependencies` and their later forms: each entry implied by an equal one, or by `required`."""
+    if "object" not in pair.facts.kinds:
+        return
+    for keyword in ("dependencies", "dependentRequired", "dependentSchemas"):
+        for name in pair.new.get(keyword) or ():
+            if not _depends_already(pair.facts, pair.new, keyword, name):
+                yield pair.suspect(keyword)
+                break
+
+
+def _other_keys(prover: Prover, pair: Pair, spelled: set[str]) -> Iterator[Suspect]:
+    new = pair.new
+    ours = list(new.get("patternProperties") or ())
+    theirs = [p for s in pair.facts.known for p in s.get("patternProperties") or ()]
+    rest = [new.child("additionalProperties")] if new.get("additionalProperties") is not None else []
+    for pattern in dict.fromkeys(ours + theirs):
+        facts = Facts(()).and_also(*_for_pattern(pair.facts, pattern))
+        step = Step("key", _key_like(pattern, spelled), fresh=True)
+        for demand in [new.child("patternProperties", pattern)] if pattern in ours else rest:
+            yield from prover.compare(pair.enter(facts, demand, step))
+    for demand in rest:
+        known = [s.child("additionalProperties") for s in pair.facts.known if s.get("additionalProperties") is not None]
+        step = Step("key", _fresh(spelled), fresh=True)
+        yield from prover.compare(pair.enter(Facts(()).and_also(*known), demand, step))
+
+
+def _for_pattern(facts: Facts, pattern: str) -> Iterator[Subschema]:
+    """What the facts demand of a key that matches the pattern, and perhaps others, but is not spelled out."""
+    for schema in facts.known:
+        if pattern in (schema.get("patternProperties") or ()):
+            yield schema.child("patternProperties", pattern)
+        elif not schema.get("patternProperties") and schema.get("additionalProperties") is not None:
+            yield schema.child("additionalProperties")
+
+
+def _key_like(pattern: str, spelled: set[str]) -> str:
+    fits = (t for t in patterns.texts(pattern) if t not in spelled and patterns.matches(pattern, t))
+    return next(fits, _fresh(spelled))
+
+
+def _fresh(spelled: set[str]) -> str:
+    name = "other"
+    while name in spelled:
+        name += "_"
+    return name
+
+
+def _most_properties(facts: Facts) -> float:
+    closed = [s for s in facts.known if s.get("additionalProperties") is False and not s.get("patternProperties")]
+    return min((len(s.get("properties") or ()) for s in closed), default=float("inf"))
+
+
+def _depends_already(facts: Facts, new: Subschema, keyword: str, name: str) -> bool:
+    wanted = new.value[keyword][name]
+    if isinstance(wanted, list) and set(wanted) <= facts.required() | {name}:
+        return True
+    for schema in facts.known:
+        known = schema.get(keyword)
+        if known and name in known and same_schema(schema.child(keyword, name), new.child(keyword, name)):
+            return True
+    return False
+
+
+OBJECT_CHECKS = (check_required, check_size, check_properties, check_names, check_dependencies)

@@ -1,0 +1,169 @@
+"""The comparison of two parameter schemas that differ. Imports jsonschema: loaded by need only."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from osbctl.comparison.schemas import wording
+from osbctl.comparison.schemas.annotations import default_changes, wording_change
+from osbctl.comparison.schemas.changes import ABSENT, Absent, SchemaChange, UndecidableError
+from osbctl.comparison.schemas.facts import OBJECT, Facts
+from osbctl.comparison.schemas.oracle import Oracle, is_schema
+from osbctl.comparison.schemas.prover import Prover
+from osbctl.comparison.schemas.roots import Root, Side
+from osbctl.comparison.schemas.suspects import COMBINATION, UNDECIDED, Pair, Suspect
+from osbctl.comparison.schemas.witness import Witnesses
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from osbctl.comparison.schemas.changes import SchemaLevel
+    from osbctl.sources.document import JsonValue
+
+MAX_CHANGES = 200
+"""Changes told of one pair of schemas; the rest is one line."""
+
+
+def compare(old: JsonValue, new: JsonValue) -> list[SchemaChange]:
+    """All changes between two schemas that are not equal. Never raises."""
+    try:
+        before, after = _root("old", old), _root("new", new)
+        return _compare(before, after)
+    except (UndecidableError, RecursionError) as error:
+        reason = str(error) or "it is nested too deeply"
+        return [SchemaChange("risky", UNDECIDED, (), (), f"the schemas differ, but cannot be compared: {reason}")]
+
+
+def compare_added(new: JsonValue) -> list[SchemaChange]:
+    """The one change of a schema where none was."""
+    changes = compare(True, new)
+    worst = next((c for level in ("breaking", "risky") for c in changes if c.level == level), None)
+    if worst is None:
+        return [SchemaChange("safe", "schema-added", None, (), "a schema was added; it refuses nothing")]
+    if worst.witness is not ABSENT and worst.rule != "schema-format-changed":
+        refuses = wording.witness_text(worst.witness, wording.MAX_TEXT)
+        message = f"a schema was added where none was; it refuses {refuses}"
+        return [SchemaChange("breaking", "schema-added", None, worst.pointer_new, message, worst.witness)]
+    message = "a schema was added where none was; whether it refuses anything cannot be decided"
+    return [SchemaChange("risky", "schema-added", None, (), message)]
+
+
+def _root(side: Side, value: JsonValue) -> Root:
+    try:
+        root = Root(side, value)
+        if not is_schema(root):
+            raise UndecidableError(f"it is not a valid {root.dialect.name} schema")
+        root.check()
+    except UndecidableError as error:
+        raise UndecidableError(f"of the {side} schema, {error}") from None
+    return root
+
+
+def _compare(old: Root, new: Root) -> list[SchemaChange]:
+    oracle = Oracle()
+    suspects = _unique(Prover(oracle).compare(_top(old, new)))
+    changes = list(_judged(suspects, Witnesses(oracle, old, new))) if suspects else []
+    changes += default_changes(old, new)
+    changes += _relaxed(old, new, suspects)
+    reworded = wording_change(old, new)
+    if reworded is not None:
+        changes.append(reworded)
+    if not changes:
+        # Written otherwise, or under another draft, and shown to be the same both ways.
+        changes.append(SchemaChange("safe", "schema-wording", (), (), "written differently; accepts the same"))
+    if len(changes) > MAX_CHANGES:
+        return _cut(changes)
+    return changes
+
+
+def _cut(changes: list[SchemaChange]) -> list[SchemaChange]:
+    """The worst changes, and one that stands for the rest at its own worst level."""
+    ranked = sorted(changes, key=lambda c: ("breaking", "risky", "safe").index(c.level))
+    kept, rest = ranked[:MAX_CHANGES], ranked[MAX_CHANGES:]
+    level: SchemaLevel = "safe" if rest[0].level == "safe" else "risky"
+    rule = "schema-relaxed" if level == "safe" else UNDECIDED
+    return [*kept, SchemaChange(level, rule, (), (), f"and {len(rest)} more differences")]
+
+
+def _top(old: Root, new: Root) -> Pair:
+    """OSB 2.17, Input Parameters Schema Object: what the schema describes is the `parameters` object."""
+    return Pair(Facts((), within=OBJECT).and_also(old.top), new.top)
+
+
+def _unique(suspects: list[Suspect]) -> list[Suspect]:
+    """One for each keyword, name and place; one at most for the question whether 1.0 is an integer."""
+    found: dict[object, Suspect] = {}
+    for suspect in suspects:
+        place = () if suspect.rule == UNDECIDED else (suspect.pointer_new, *suspect.pair.steps())
+        found.setdefault((suspect.rule, place, suspect.name, _described_first(suspect)), suspect)
+    return list(found.values())
+
+
+def _described_first(suspect: Suspect) -> int:
+    """How many steps lead to a property that the old schema did not know; -1 where it knew all."""
+    unknown = [at for at, step in enumerate(suspect.pair.steps()) if step.unknown]
+    return unknown[0] + 1 if unknown else -1
+
+
+def _judged(suspects: list[Suspect], witnesses: Witnesses) -> Iterator[SchemaChange]:
+    described: set[tuple[object, ...]] = set()
+    proved = False
+    unproved: list[Suspect] = []
+    for suspect in suspects:
+        at = _described_first(suspect)
+        whole, value = witnesses.find(suspect) if suspect.rule != UNDECIDED else (ABSENT, ABSENT)
+        if at >= 0 and suspect.pair.new.value is not False:
+            steps = tuple(suspect.pair.steps()[:at])
+            if steps not in described:
+                described.add(steps)
+                yield _described(suspect, at, whole)
+        elif whole is ABSENT:
+            unproved.append(suspect)
+        else:
+            proved = True
+            yield _change("breaking", suspect, wording.refused(suspect, value), whole)
+    yield from _unproved(unproved, witnesses, proved)
+
+
+def _unproved(suspects: list[Suspect], witnesses: Witnesses, proved: bool) -> Iterator[SchemaChange]:
+    """Risky, all of them; the last resort is a witness that belongs to no place in particular."""
+    real = [suspect for suspect in suspects if suspect.rule != UNDECIDED]
+    whole = ABSENT if proved or not real else witnesses.anything()
+    for suspect in suspects:
+        if real and suspect is real[0] and whole is not ABSENT and suspect.keyword != "format":
+            shown = wording.witness_text(whole, wording.MAX_TEXT)
+            yield _change("breaking", suspect, f"the parameters no longer may be {shown}", whole)
+        else:
+            yield _change("risky", suspect, wording.undecided(suspect))
+
+
+def _described(suspect: Suspect, at: int, whole: JsonValue | Absent) -> SchemaChange:
+    steps = suspect.pair.steps()
+    pair = suspect.pair
+    for _ in steps[at:]:
+        pair = pair.parent or pair
+    pointer = Suspect("", "", pair).pointer_old("old")
+    message = wording.unknown_before(steps[:at])
+    return SchemaChange("risky", "schema-property-described", pointer, pair.new.pointer, message, whole)
+
+
+def _change(level: SchemaLevel, suspect: Suspect, message: str, witness: JsonValue | Absent = ABSENT) -> SchemaChange:
+    rule = suspect.rule
+    if level == "risky" and rule == COMBINATION:
+        rule = UNDECIDED
+    return SchemaChange(level, rule, suspect.pointer_old("old"), suspect.pointer_new, message, witness)
+
+
+def _relaxed(old: Root, new: Root, suspects: list[Suspect]) -> Iterator[SchemaChange]:
+    """What the new schema allows and the old did not, but for the places that are told of already."""
+    told = {(*s.pair.steps(), s.rule, s.name) for s in suspects}
+    try:
+        backward = _unique(Prover(Oracle()).compare(_top(new, old)))
+    except UndecidableError:
+        return
+    for suspect in backward:
+        key = (*suspect.pair.steps(), suspect.rule, suspect.name)
+        if key not in told and _described_first(suspect) < 0:
+            # Seen from the other end: what is "old" to the suspect is the new schema.
+            message = wording.relaxed(suspect)
+            yield SchemaChange("safe", "schema-relaxed", suspect.pointer_new, suspect.pointer_old("new"), message)

@@ -1,0 +1,160 @@
+"""What is known of a value at some place: the schemas that it met on the way there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeAlias
+
+from osbctl.comparison.schemas import patterns
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from osbctl.comparison.schemas.roots import Subschema
+    from osbctl.sources.document import JsonValue
+
+Kinds: TypeAlias = frozenset[str]
+"""Kinds of JSON values. `whole` is a number like 1.0, which is an `integer` since draft-06 only."""
+
+NUMBERS: Kinds = frozenset({"integer", "whole", "fraction"})
+ALL: Kinds = NUMBERS | {"null", "boolean", "string", "array", "object"}
+OBJECT: Kinds = frozenset({"object"})
+
+
+@dataclass(frozen=True)
+class Facts:
+    """A value meets all of `known` (flattened, see `Subschema.plain`), none of `refuted`, is of `kinds`.
+
+    Everything here is an upper bound: a value that meets the facts need not exist.
+    """
+
+    known: tuple[Subschema, ...]
+    refuted: tuple[Subschema, ...] = ()
+    within: Kinds = ALL
+
+    @cached_property
+    def kinds(self) -> Kinds:
+        """The kinds that the value can be of; empty where no value meets the facts."""
+        kinds = self.within
+        for schema in self.known:
+            kinds &= kinds_of(schema)
+        return kinds
+
+    @cached_property
+    def key(self) -> tuple[frozenset[Subschema], frozenset[Subschema], Kinds]:
+        """Equal for facts that say the same."""
+        return frozenset(self.known), frozenset(self.refuted), self.within
+
+    def and_also(self, *schemas: Subschema) -> Facts:
+        """These facts, and these schemas hold too."""
+        more = [plain for schema in schemas for plain in schema.plain()]
+        return Facts(tuple(dict.fromkeys([*self.known, *more])), self.refuted, self.within)
+
+    def but_not(self, *schemas: Subschema) -> Facts:
+        """These facts, and these schemas do not hold."""
+        return Facts(self.known, self.refuted + schemas, self.within)
+
+    def only(self, kinds: Kinds) -> Facts:
+        """These facts, of a value of these kinds."""
+        return Facts(self.known, self.refuted, self.within & kinds)
+
+    def values(self) -> list[JsonValue] | None:
+        """The few values that `enum`, `const` or the kinds leave, unchecked otherwise; None where not few."""
+        lists = [found for schema in self.known if (found := listed(schema)) is not None]
+        if lists:
+            return min(lists, key=len)
+        if self.kinds <= {"null", "boolean"}:
+            return [v for v, kind in ((None, "null"), (False, "boolean"), (True, "boolean")) if kind in self.kinds]
+        return None
+
+    def required(self) -> set[str]:
+        """The names that an object has for certain."""
+        return {name for schema in self.known for name in schema.get("required") or ()}
+
+    def at_key(self, name: str) -> Facts:
+        """What is known of the value of the property `name`, if the object has it."""
+        sure = [below for schema in self.known for below in for_key(schema, name)[0]]
+        return Facts(()).and_also(*sure)
+
+    def at_index(self, index: int) -> Facts:
+        """What is known of the item at `index`, if the array has it."""
+        return Facts(()).and_also(*(s for schema in self.known if (s := for_index(schema, index)) is not None))
+
+    def most_items(self) -> float:
+        """The largest length of an array."""
+        limits = [schema.get("maxItems") for schema in self.known]
+        closed = [len(prefix) for prefix, rest in map(items, self.known) if rest is not None and rest.value is False]
+        return min((limit for limit in [*limits, *closed] if limit is not None), default=float("inf"))
+
+
+def listed(schema: Subschema) -> list[JsonValue] | None:
+    """The values that `enum` or `const` of this schema allow."""
+    if "const" in schema.root.dialect.keywords and isinstance(schema.value, dict) and "const" in schema.value:
+        return [schema.value["const"]]
+    found = schema.get("enum")
+    return found if isinstance(found, list) else None
+
+
+def kinds_of(schema: Subschema) -> Kinds:
+    """The kinds that the schema's `type` allows; none for `false`."""
+    if schema.value is False:
+        return frozenset()
+    named = schema.get("type")
+    if named is None:
+        return ALL
+    kinds: set[str] = set()
+    for name in [named] if isinstance(named, str) else named:
+        if name == "number":
+            kinds |= NUMBERS
+        else:
+            kinds.add(name)
+    if "integer" in kinds and schema.root.dialect.year > 2013:
+        kinds.add("whole")
+    return frozenset(kinds)
+
+
+def for_key(schema: Subschema, name: str) -> tuple[list[Subschema], list[Subschema]]:
+    """The subschemas that the property `name` must meet: those for certain, and those perhaps.
+
+    Perhaps, because a pattern that may not be run decides.
+    """
+    sure: list[Subschema] = []
+    perhaps: list[Subschema] = []
+    found = False
+    if name in (schema.get("properties") or ()):
+        sure.append(schema.child("properties", name))
+        found = True
+    for pattern in schema.get("patternProperties") or ():
+        matched = patterns.matches(pattern, name)
+        if matched is not False:
+            (sure if matched else perhaps).append(schema.child("patternProperties", pattern))
+        found = found or bool(matched)
+    if not found and schema.get("additionalProperties") is not None:
+        (perhaps or sure).append(schema.child("additionalProperties"))
+    return sure, perhaps
+
+
+def items(schema: Subschema) -> tuple[list[Subschema], Subschema | None]:
+    """The schemas of the first items, one each, and the one of all the rest (None: anything)."""
+    if schema.root.dialect.year >= 2020:
+        return list(schema.children("prefixItems")), _optional(schema, "items")
+    if isinstance(schema.get("items"), list):
+        return list(schema.children("items")), _optional(schema, "additionalItems")
+    return [], _optional(schema, "items")
+
+
+def for_index(schema: Subschema, index: int) -> Subschema | None:
+    """The schema of the item at `index`; None where it may be anything."""
+    prefix, rest = items(schema)
+    return prefix[index] if index < len(prefix) else rest
+
+
+def names(schemas: Iterable[Subschema]) -> Iterator[str]:
+    """The property names that the schemas spell out."""
+    for schema in schemas:
+        yield from schema.get("properties") or ()
+
+
+def _optional(schema: Subschema, keyword: str) -> Subschema | None:
+    return schema.child(keyword) if schema.get(keyword) is not None else None

@@ -1,0 +1,201 @@
+"""Regular expressions out of a schema: whether one may be run at all, and texts that fit it.
+
+Python's `re` backtracks: `^(a+)+$` takes seconds on 30 characters. A pattern from a catalog is
+therefore read first; it is run only on texts for which the number of ways to match is small.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import product
+
+from osbctl.comparison.schemas.changes import UndecidableError
+
+MAX_WORK = 2_000_000
+"""Upper bound on (ways to match × start × length); well under a tenth of a second."""
+MAX_PATTERN = 300
+_MAX_NESTING = 12
+_MAX_COUNT = 4096
+_POOL = "a0A-_. bz19BZ/@:+x"
+_EMPTY_ESCAPES = "bBAZ"
+_CLASS_TRAPS = ("[", "--", "&&", "||", "~~")
+"""`re` warns that these may change their meaning."""
+ALWAYS = frozenset({"", ".*", "^"})
+"""Patterns that every string matches."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A piece of a pattern: one character of `chars`, or `parts` in a row or by choice, repeated."""
+
+    parts: tuple[Part, ...] = ()
+    chars: str = ""
+    choice: bool = False
+    zero_width: bool = False
+    low: int = 1
+    high: int | None = 1
+
+    def ways(self, length: int) -> float:
+        """An upper bound on the ways in which this piece can match within `length` characters."""
+        inner = self._ways_once(length)
+        high = length if self.high is None else min(self.high, max(length, self.low))
+        counts = max(high - self.low + 1, 1)
+        if inner <= 1:
+            return float(counts)
+        return float("inf") if self.high is None or high > 24 else min(inner, 1e12) ** high * counts
+
+    def _ways_once(self, length: int) -> float:
+        if self.choice:
+            return sum(part.ways(length) for part in self.parts)
+        total = 1.0
+        for part in self.parts:
+            total = min(total * part.ways(length), 1e30)
+        return total
+
+    def text(self, variant: int, longer: int) -> str:
+        """A text that should match: `variant` picks characters and branches, `longer` adds repetitions."""
+        if self.zero_width:
+            return ""
+        count = self.low + longer
+        count = count if self.high is None else min(count, self.high)
+        return self._text_once(variant, longer) * min(count, _MAX_COUNT)
+
+    def _text_once(self, variant: int, longer: int) -> str:
+        if self.choice:
+            return self.parts[variant % len(self.parts)].text(variant, longer)
+        one = self.chars[variant % len(self.chars)] if self.chars else ""
+        return one + "".join(part.text(variant, longer) for part in self.parts)[:_MAX_COUNT]
+
+
+def search(pattern: str, text: str) -> bool:
+    """Whether the pattern is found in the text. Raises `UndecidableError` where it may not be run."""
+    read = _read(pattern)
+    if read is None or read.ways(len(text)) * (len(text) + 1) ** 2 > MAX_WORK:
+        raise UndecidableError("a pattern of it may take too long, or is not understood")
+    return re.search(pattern, text) is not None
+
+
+def matches(pattern: str, text: str) -> bool | None:
+    """As `search`, None where the pattern may not be run."""
+    try:
+        return search(pattern, text)
+    except UndecidableError:
+        return None
+
+
+def texts(pattern: str) -> list[str]:
+    """A few texts that probably match the pattern, the shortest first; none where it is not understood."""
+    read = _read(pattern)
+    if read is None:
+        return []
+    return list(dict.fromkeys(read.text(v, n) for n, v in product((0, 1, 2, 4, 9), (0, 1))))
+
+
+@lru_cache(maxsize=256)
+def _read(pattern: str) -> Part | None:
+    if len(pattern) > MAX_PATTERN:
+        return None
+    try:
+        read = _Reader(pattern).read()
+        re.compile(pattern)
+    except (UndecidableError, re.error, ValueError, OverflowError, RecursionError):
+        return None
+    return read
+
+
+class _Reader:
+    """Reads the part of the syntax that ECMA 262 and Python share; refuses everything else."""
+
+    def __init__(self, pattern: str) -> None:
+        self.pattern = pattern
+        self.at = 0
+
+    def read(self) -> Part:
+        part = self._choice(0)
+        if self.at < len(self.pattern):
+            raise UndecidableError
+        return part
+
+    def _choice(self, nesting: int) -> Part:
+        if nesting > _MAX_NESTING:
+            raise UndecidableError
+        branches = [self._row(nesting)]
+        while self._take("|"):
+            branches.append(self._row(nesting))
+        return branches[0] if len(branches) == 1 else Part(tuple(branches), choice=True)
+
+    def _row(self, nesting: int) -> Part:
+        parts = []
+        while self.at < len(self.pattern) and self.pattern[self.at] not in "|)":
+            low, high, atom = self._quantified(nesting)
+            parts.append(Part((atom,), low=low, high=high))
+        return Part(tuple(parts))
+
+    def _quantified(self, nesting: int) -> tuple[int, int | None, Part]:
+        atom = self._atom(nesting)
+        found = re.compile(r"(?:([*+?])|\{(\d*)(,?)(\d*)\})[?+]?").match(self.pattern, self.at)
+        if not found or found.group().startswith(("{}", "{,}")):
+            return 1, 1, atom
+        self.at = found.end()
+        sign, low, comma, high = found.groups()
+        if sign:
+            return (1 if sign == "+" else 0), (1 if sign == "?" else None), atom
+        least = int(low or 0)
+        most = int(high) if high else None
+        return least, (most if comma else least), atom
+
+    def _atom(self, nesting: int) -> Part:
+        start = self.at
+        char = self.pattern[start]
+        self.at += 1
+        if char == "(":
+            return self._group(nesting)
+        if char in "^$":
+            return Part(zero_width=True)
+        if char == "[":
+            return self._one_of(start)
+        if char == "\\":
+            return self._escape(start)
+        if char in "*+?":
+            raise UndecidableError
+        return _one(self.pattern[start : self.at]) if char == "." else Part(chars=char)
+
+    def _group(self, nesting: int) -> Part:
+        opening = re.compile(r"\?(?::|=|!|<=|<!|P<\w+>)").match(self.pattern, self.at)
+        if opening:
+            self.at = opening.end()
+        elif self.pattern.startswith("?", self.at):
+            raise UndecidableError
+        inner = self._choice(nesting + 1)
+        if not self._take(")"):
+            raise UndecidableError
+        look = opening is not None and opening.group()[-1] in "=!"
+        return Part((inner,), zero_width=look)
+
+    def _one_of(self, start: int) -> Part:
+        found = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]").match(self.pattern, start)
+        if not found or any(trap in found.group()[1:] for trap in _CLASS_TRAPS):
+            raise UndecidableError
+        self.at = found.end()
+        return _one(found.group())
+
+    def _escape(self, start: int) -> Part:
+        found = re.compile(r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|[^1-9pPkxucN])").match(self.pattern, start)
+        if not found:
+            raise UndecidableError
+        self.at = found.end()
+        return Part(zero_width=True) if found.group()[1] in _EMPTY_ESCAPES else _one(found.group())
+
+    def _take(self, char: str) -> bool:
+        found = self.pattern.startswith(char, self.at)
+        self.at += found
+        return found
+
+
+def _one(source: str) -> Part:
+    """One character of those that a class, an escape or a dot stands for."""
+    fits = re.compile(source).fullmatch
+    # The class may name characters outside the pool itself.
+    return Part(chars="".join(char for char in dict.fromkeys(_POOL + source) if fits(char)) or "a")

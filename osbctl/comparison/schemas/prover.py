@@ -1,0 +1,129 @@
+"""Shows, where it can, that a new schema accepts whatever an old one accepted.
+
+Sound, not complete: each check asks whether the facts known of a value imply one keyword of the
+new schema, and reports a suspect where it cannot tell. A pair of places that is met again while
+it is being compared is taken as shown. That is right because every loop passes through a part of
+the value (`Root.check` refuses other loops), and values are finite.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from osbctl.comparison.schemas.changes import UndecidableError
+from osbctl.comparison.schemas.check_arrays import ARRAY_CHECKS
+from osbctl.comparison.schemas.check_combinations import COMBINATION_CHECKS, ways_apart
+from osbctl.comparison.schemas.check_objects import OBJECT_CHECKS
+from osbctl.comparison.schemas.check_scalars import SCALAR_CHECKS
+from osbctl.comparison.schemas.suspects import FORBIDDEN, ITEMS, Pair, Suspect
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from osbctl.comparison.schemas.facts import Facts
+    from osbctl.comparison.schemas.oracle import Oracle
+    from osbctl.comparison.schemas.roots import Subschema
+    from osbctl.sources.document import JsonValue
+
+MAX_STEPS = 40_000
+"""Pairs of places looked at; a 64 kB schema has some 2,000 places."""
+MAX_NESTING = 100
+"""Pairs within pairs; bounds the recursion."""
+
+_CHECKS = (*SCALAR_CHECKS, *OBJECT_CHECKS, *ARRAY_CHECKS, *COMBINATION_CHECKS)
+
+
+class Prover:
+    """One comparison: remembers what it has looked at. Raises `UndecidableError` past its bounds."""
+
+    def __init__(self, oracle: Oracle) -> None:
+        self.oracle = oracle
+        self.steps = 0
+        self._taken: dict[Any, None] = {}
+        self._open: dict[Any, None] = {}
+        self._failed: dict[Any, Suspect] = {}
+        self._outright = False
+
+    def compare(self, pair: Pair) -> list[Suspect]:
+        """What may refuse a value that meets the facts; empty where nothing can."""
+        key = (pair.facts.key, pair.new)
+        if key in self._failed:
+            return [self._failed[key]]
+        if key in self._taken:
+            return [pair.suspect("")] if self._outright and key in self._open else []
+        self.steps += 1
+        if self.steps > MAX_STEPS or len(self._open) > MAX_NESTING:
+            raise UndecidableError("the schemas are too large or too entangled to compare in full")
+        mark = len(self._taken)
+        self._taken[key] = self._open[key] = None
+        found = self._suspects(pair)
+        del self._open[key]
+        if found:
+            self._failed[key] = found[0]
+            while len(self._taken) > mark:  # They may lean on what just failed.
+                self._taken.popitem()
+        return found
+
+    def implies(self, facts: Facts, new: Subschema) -> bool:
+        """Whether whatever meets the facts is shown to meet the schema."""
+        return not self.compare(Pair(facts, new))
+
+    def implies_outright(self, facts: Facts, new: Subschema) -> bool:
+        """As `implies`, but nothing that is still being shown is taken as shown.
+
+        For a step that goes back up the schemas without going into the value.
+        """
+        if self._outright:
+            return self.implies(facts, new)
+        kept = self._taken, self._open, self._failed
+        self._taken, self._open, self._failed, self._outright = {}, dict(kept[1]), {}, True
+        try:
+            return self.implies(facts, new)
+        finally:
+            self._taken, self._open, self._failed = kept
+            self._outright = False
+
+    def valid_values(self, facts: Facts) -> list[JsonValue] | None:
+        """The values that meet the facts, where these are few; those that cannot be judged among them."""
+        values = facts.values()
+        if values is None or len(values) * len(facts.known) > self.oracle.left:
+            return None
+        return [v for v in values if all(self.oracle.accepts(s, v) is not False for s in facts.known)]
+
+    def _suspects(self, pair: Pair) -> list[Suspect]:
+        if not pair.facts.kinds:
+            return []
+        found = [s for part in pair.new.plain() for s in self._against(pair.at(part))]
+        if found:
+            for apart in ways_apart(pair.facts):
+                if all(self.implies(facts, pair.new) for facts in apart):
+                    return []
+        return found
+
+    def _against(self, pair: Pair) -> Iterator[Suspect]:
+        if pair.new in pair.facts.known:
+            return
+        if pair.new.value is False:
+            yield pair.suspect("", rule=ITEMS if pair.step and pair.step.kind == "index" else FORBIDDEN)
+            return
+        values = self.valid_values(pair.facts)
+        if values is not None:
+            yield from self._refused(pair, values)
+            return
+        for check in _CHECKS:
+            yield from check(self, pair)
+
+    def _refused(self, pair: Pair, values: list[JsonValue]) -> Iterator[Suspect]:
+        """Where few values are left, each one is asked of jsonschema."""
+        refused: dict[str, list[JsonValue]] = {}
+        kept = {known.get("format") for known in pair.facts.known}
+        for value in values:
+            objections = self.oracle.objections(pair.new, value)
+            if objections is None:
+                refused.setdefault("pattern" if pair.new.get("pattern") else "", []).append(value)
+            for keyword in sorted((objections or frozenset()) & set(pair.new.value) - {"allOf", "$ref"}):
+                if keyword != "format" or pair.new.get("format") not in kept:
+                    refused.setdefault(keyword, []).append(value)
+        for keyword, wrong in refused.items():
+            yield replace(pair.suspect(keyword), values=tuple(wrong[:8]))

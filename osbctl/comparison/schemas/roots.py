@@ -1,0 +1,190 @@
+"""A schema as a tree of places, its local references resolved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from graphlib import CycleError, TopologicalSorter
+from typing import TYPE_CHECKING, Literal, TypeAlias
+from urllib.parse import unquote
+
+from osbctl.comparison.schemas.changes import UndecidableError
+from osbctl.comparison.schemas.dialects import Dialect, dialect_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from osbctl.findings import Path
+    from osbctl.sources.document import JsonValue
+
+Side: TypeAlias = Literal["old", "new"]
+
+MAX_DEPTH = 64
+"""Levels of nesting; real schemas have under 12. Below this no recursion here comes near Python's limit."""
+
+_ONE = (
+    "additionalItems",
+    "additionalProperties",
+    "contains",
+    "else",
+    "if",
+    "items",
+    "not",
+    "propertyNames",
+    "then",
+)
+_LIST = ("allOf", "anyOf", "items", "oneOf", "prefixItems")
+_MAP = ("$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties")
+_SAME_VALUE = frozenset("$ref allOf anyOf dependencies dependentSchemas else if not oneOf then".split())  # noqa: SIM905
+"""Keywords whose subschemas look at the same value, not at a part of it."""
+_BEYOND = ("$dynamicRef", "$recursiveRef", "unevaluatedItems", "unevaluatedProperties")
+
+
+@dataclass(frozen=True, slots=True)
+class Subschema:
+    """A schema at its place; equal when the place is the same."""
+
+    side: Side
+    pointer: Path
+    root: Root = field(compare=False, repr=False)
+    value: JsonValue = field(compare=False, repr=False)
+
+    def get(self, keyword: str) -> JsonValue:
+        """The keyword's value; None where it is missing or its draft does not assert it."""
+        if isinstance(self.value, dict) and keyword in self.root.dialect.keywords:
+            return self.value.get(keyword)
+        return None
+
+    def child(self, *steps: str | int) -> Subschema:
+        """The subschema that these steps lead to, which must exist."""
+        value = self.value
+        for step in steps:
+            value = value[step]
+        return Subschema(self.side, self.pointer + steps, self.root, value)
+
+    def children(self, keyword: str) -> tuple[Subschema, ...]:
+        """The subschemas in a keyword that holds a list of them; none where it is missing."""
+        found = self.get(keyword)
+        return tuple(self.child(keyword, i) for i in range(len(found))) if isinstance(found, list) else ()
+
+    def plain(self) -> tuple[Subschema, ...]:
+        """The schemas that must all hold here: this one, its `allOf` and `$ref`, each a step deep only.
+
+        `true` adds nothing; `false` stays.
+        """
+        seen: dict[Subschema, None] = {}
+        visited: set[Subschema] = set()
+        self._flatten(seen, visited)
+        return tuple(seen)
+
+    def _flatten(self, seen: dict[Subschema, None], visited: set[Subschema]) -> None:
+        if self in visited or self.value is True:
+            return
+        visited.add(self)
+        if self.get("$ref") is not None:
+            self.root.resolve(self.value["$ref"])._flatten(seen, visited)
+            if self.root.dialect.ref_stands_alone:
+                return
+        seen[self] = None
+        for part in self.children("allOf"):
+            part._flatten(seen, visited)
+
+
+class Root:
+    """A whole schema of one side, checked so that no later step can raise.
+
+    Raises `UndecidableError` for what the comparison does not read: too deep, an unknown draft, not
+    valid under its metaschema, references that leave the schema or run in a loop.
+    """
+
+    def __init__(self, side: Side, value: JsonValue) -> None:
+        self.side: Side = side
+        self.value = value
+        if depth(value) > MAX_DEPTH:
+            raise UndecidableError(f"it is nested deeper than {MAX_DEPTH} levels")
+        self.dialect: Dialect = dialect_of(value)
+
+    @property
+    def top(self) -> Subschema:
+        """The whole schema."""
+        return Subschema(self.side, (), self, self.value)
+
+    @cached_property
+    def places(self) -> dict[Path, Subschema]:
+        """Every place that holds a schema, by pointer."""
+        found: dict[Path, Subschema] = {}
+        todo = [self.top]
+        while todo:
+            place = todo.pop()
+            found[place.pointer] = place
+            todo.extend(below for _, below in _below(place))
+        return found
+
+    def resolve(self, ref: JsonValue) -> Subschema:
+        """The schema that a local `$ref` names. Raises `UndecidableError`."""
+        if not isinstance(ref, str) or not (ref == "#" or ref.startswith("#/")):
+            raise UndecidableError("it has a $ref that leaves the schema, or is no JSON pointer")
+        parts = [unquote(part).replace("~1", "/").replace("~0", "~") for part in ref.split("/")[1:]]
+        for pointer in (tuple(parts), tuple(int(p) if p.isdecimal() else p for p in parts)):
+            if pointer in self.places:
+                return self.places[pointer]
+        raise UndecidableError("it has a $ref to a place that holds no schema")
+
+    def check(self) -> None:
+        """Raises `UndecidableError` where references or keywords are beyond this comparison."""
+        refers = any(_has_ref(place) for place in self.places.values())
+        for place in self.places.values():
+            if not isinstance(place.value, dict):
+                continue
+            for keyword in _BEYOND:
+                if place.get(keyword) is not None:
+                    raise UndecidableError(f"it uses {keyword}, which this comparison does not read")
+            named = isinstance(place.value.get("$id", place.value.get("id")), str)
+            if place.pointer and ("$schema" in place.value or (named and refers)):
+                raise UndecidableError("a part of it has an identity or a draft of its own")
+        self._refuse_loops()
+
+    def _refuse_loops(self) -> None:
+        graph = {place: list(self._same_value(place)) for place in self.places.values()}
+        try:
+            TopologicalSorter(graph).prepare()
+        except CycleError:
+            raise UndecidableError("its references run in a loop") from None
+
+    def _same_value(self, place: Subschema) -> Iterator[Subschema]:
+        if _has_ref(place):
+            yield self.resolve(place.value["$ref"])
+        yield from (below for keyword, below in _below(place) if keyword in _SAME_VALUE)
+
+
+def _has_ref(place: Subschema) -> bool:
+    return isinstance(place.value, dict) and "$ref" in place.value
+
+
+def _below(place: Subschema) -> Iterator[tuple[str, Subschema]]:
+    value = place.value
+    if not isinstance(value, dict):
+        return
+    for keyword in _ONE:
+        if isinstance(value.get(keyword), dict | bool):
+            yield keyword, place.child(keyword)
+    for keyword in _LIST:
+        if isinstance(value.get(keyword), list):
+            yield from ((keyword, place.child(keyword, i)) for i in range(len(value[keyword])))
+    for keyword in _MAP:
+        if isinstance(value.get(keyword), dict):
+            yield from (
+                (keyword, place.child(keyword, name))
+                for name, below in value[keyword].items()
+                if isinstance(below, dict | bool)
+            )
+
+
+def depth(value: JsonValue) -> int:
+    """The levels of nesting of a JSON value, 0 for a scalar; counted without recursion."""
+    levels = 0
+    row = [value]
+    while row := [v for v in row if isinstance(v, dict | list)]:
+        levels += 1
+        row = [child for v in row for child in (v.values() if isinstance(v, dict) else v)]
+    return levels

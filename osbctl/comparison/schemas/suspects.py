@@ -1,0 +1,106 @@
+"""What the prover hands on: the places where it could not show that nothing is refused."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from osbctl.comparison.schemas.facts import Facts
+    from osbctl.comparison.schemas.roots import Subschema
+    from osbctl.findings import Path
+    from osbctl.sources.document import JsonValue
+
+BOUND, LENGTH = "schema-bound-tightened", "schema-length-tightened"
+COMBINATION, UNDECIDED = "schema-combination-narrowed", "schema-undecided"
+FORBIDDEN, REQUIRED = "schema-property-forbidden", "schema-required-added"
+ITEMS, FORMAT = "schema-items-narrowed", "schema-format-changed"
+
+RULES = {
+    "type": "schema-type-narrowed",
+    "enum": "schema-enum-narrowed",
+    "const": "schema-const-added",
+    "pattern": "schema-pattern-changed",
+    "format": FORMAT,
+    "required": REQUIRED,
+    "properties": FORBIDDEN,
+    "additionalProperties": FORBIDDEN,
+    "items": ITEMS,
+    "additionalItems": ITEMS,
+    "prefixItems": ITEMS,
+    "contains": ITEMS,
+    "uniqueItems": "schema-unique-items-added",
+    **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"), BOUND),
+    **dict.fromkeys(("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"), LENGTH),
+}
+"""The rule for each keyword; any other keyword is a combination."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """How a value is reached from the one around it.
+
+    `kind` `name` is a property's name itself (`propertyNames`). `fresh`: the key stands for all
+    keys that no schema names. `unknown`: the old schema said nothing of this property.
+    """
+
+    kind: Literal["key", "index", "name"]
+    at: str | int
+    fresh: bool = False
+    unknown: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """What the old schema says of a value in a request, and a new schema for the same value."""
+
+    facts: Facts
+    new: Subschema
+    parent: Pair | None = None
+    step: Step | None = None
+
+    def steps(self) -> list[Step]:
+        """From the top of the request to the value."""
+        above = self.parent.steps() if self.parent else []
+        return [*above, self.step] if self.step else above
+
+    def enter(self, facts: Facts, new: Subschema, step: Step) -> Pair:
+        """The pair for a part of the value."""
+        return Pair(facts, new, self, step)
+
+    def at(self, new: Subschema) -> Pair:
+        """The same value, and another new schema for it."""
+        return Pair(self.facts, new, self.parent, self.step)
+
+    def suspect(self, keyword: str, *values: JsonValue, name: str = "", rule: str = "") -> Suspect:
+        """This keyword of the new schema may refuse what the old accepted; `values` are worth a try."""
+        return Suspect(rule or RULES.get(keyword, COMBINATION), keyword, self, values, name)
+
+
+@dataclass(frozen=True, slots=True)
+class Suspect:
+    """A keyword of the new schema that the old one was not shown to imply."""
+
+    rule: str
+    keyword: str
+    pair: Pair
+    values: tuple[JsonValue, ...] = ()
+    name: str = ""
+
+    @property
+    def pointer_new(self) -> Path:
+        """Where the keyword stands; a `false` schema has none, so it is the place itself."""
+        return self.pair.new.pointer + ((self.keyword,) if self.pair.new.value is not False else ())
+
+    def pointer_old(self, side: str) -> Path | None:
+        """The keyword, else the schema of the same value, else of the closest value around it."""
+        pair: Pair | None = self.pair
+        while pair:
+            known = [s for s in pair.facts.known if s.side == side and isinstance(s.value, dict)]
+            for schema in known if pair is self.pair else ():
+                if self.keyword in schema.value:
+                    return (*schema.pointer, self.keyword)
+            if known:
+                return known[0].pointer
+            pair = pair.parent
+        return ()

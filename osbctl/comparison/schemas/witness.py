@@ -1,0 +1,112 @@
+"""Looks for a request that the old schema accepts and the new one refuses."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from osbctl.comparison.schemas.changes import ABSENT, Absent
+from osbctl.comparison.schemas.facts import OBJECT, Facts
+from osbctl.comparison.schemas.samples import Samples
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from osbctl.comparison.schemas.oracle import Oracle
+    from osbctl.comparison.schemas.roots import Root
+    from osbctl.comparison.schemas.suspects import Pair, Step, Suspect
+    from osbctl.sources.document import JsonValue
+
+_MAX_LOCAL = 6
+_MAX_BASES = 3
+_MAX_WHOLE = 40
+
+
+class Witnesses:
+    """Searches within the bounds of one oracle; every witness is confirmed by it on the whole schemas."""
+
+    def __init__(self, oracle: Oracle, old: Root, new: Root) -> None:
+        self.oracle = oracle
+        self.samples = Samples(oracle)
+        self.old, self.new = old, new
+
+    def find(self, suspect: Suspect) -> tuple[JsonValue | Absent, JsonValue | Absent]:
+        """A whole request, and the value at the suspect's place in it; both absent where none is found."""
+        formats = suspect.keyword == "format"
+        wholes = ((w, v) for v in self._local(suspect, formats) for w in self._around(suspect.pair, v))
+        for whole, value in islice(wholes, _MAX_WHOLE):
+            if self.confirmed(whole, formats):
+                return whole, value
+        return ABSENT, ABSENT
+
+    def anything(self) -> JsonValue | Absent:
+        """A witness from the tops of both schemas, not for one place."""
+        facts = Facts((), within=OBJECT).and_also(self.old.top, self.new.top)
+        for value in [
+            *self.samples.candidates(Facts(self.old.top.plain(), within=OBJECT)),
+            *self.samples.candidates(facts),
+        ]:
+            if self.confirmed(value):
+                return value
+        return ABSENT
+
+    def confirmed(self, value: JsonValue, formats: bool = False) -> bool:
+        """Whether this request was valid and no longer is."""
+        if not isinstance(value, dict) or self.oracle.accepts(self.new.top, value, formats) is not False:
+            return False
+        return bool(self.oracle.accepts(self.old.top, value, formats))
+
+    def _local(self, suspect: Suspect, formats: bool) -> Iterator[JsonValue]:
+        """Values for the place itself, valid by what is known there; first those that only it refuses."""
+        others: list[JsonValue] = []
+        for value in self._tries(suspect):
+            if not all(self.oracle.accepts(s, value, formats) for s in suspect.pair.facts.known):
+                continue
+            objections = self._objections(suspect, value)
+            if objections == {suspect.keyword}:
+                yield value
+            elif suspect.keyword in objections and len(others) < _MAX_LOCAL:
+                others.append(value)
+        yield from others
+
+    def _objections(self, suspect: Suspect, value: JsonValue) -> frozenset[str]:
+        found = self.oracle.objections(suspect.pair.new, value) or frozenset()
+        return found | ({suspect.keyword} if suspect.keyword == "propertyNames" and found else frozenset())
+
+    def _tries(self, suspect: Suspect) -> Iterator[JsonValue]:
+        pair = suspect.pair
+        facts, both = pair.facts, pair.facts.and_also(pair.new)
+        if suspect.name:
+            for base in self._bases(pair):
+                if isinstance(base, dict):
+                    yield {k: v for k, v in base.items() if k != suspect.name}
+        yield from suspect.values
+        yield from self.samples.candidates(Facts(both.known, within=facts.kinds))
+        yield from self.samples.candidates(facts)
+
+    def _bases(self, pair: Pair) -> list[JsonValue]:
+        """Values for the place that both sides accept, then such as the old side accepts."""
+        both = Facts(pair.facts.and_also(pair.new).known, within=pair.facts.within)
+        found = self.samples.valid(both, _MAX_BASES) + self.samples.valid(pair.facts, _MAX_BASES)
+        return found[: _MAX_BASES + 1]
+
+    def _around(self, pair: Pair, value: JsonValue) -> Iterator[JsonValue]:
+        """Whole requests with the value in its place."""
+        if pair.parent is None or pair.step is None:
+            yield value
+            return
+        for base in self._bases(pair.parent) or [{} if pair.step.kind == "key" else []]:
+            wrapped = _put(base, pair.step, value)
+            if wrapped is not ABSENT:
+                yield from self._around(pair.parent, wrapped)
+        if pair.step.kind == "index":
+            before = [v for i in range(int(pair.step.at)) for v in self.samples.valid(pair.parent.facts.at_index(i))]
+            yield from self._around(pair.parent, [*before, value])
+
+
+def _put(base: JsonValue, step: Step, value: JsonValue) -> JsonValue | Absent:
+    if step.kind == "key" and isinstance(base, dict):
+        return {**base, str(step.at): value}
+    if step.kind == "index" and isinstance(base, list) and int(step.at) <= len(base):
+        return [*base[: int(step.at)], value, *base[int(step.at) + 1 :]]
+    return ABSENT

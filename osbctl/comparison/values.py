@@ -1,0 +1,67 @@
+"""Values of catalogs made fit to be shown: secrets replaced, long ones cut."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from osbctl.comparison.schemas.same import same_value
+from osbctl.comparison.schemas.wording import looks_secret
+
+if TYPE_CHECKING:
+    from osbctl.findings import Path
+    from osbctl.sources.document import JsonValue
+
+SECRET = "(secret)"  # noqa: S105  # what stands in its place
+MAX_TEXT = 80
+
+
+def same(left: JsonValue, right: JsonValue) -> bool:
+    """Whether two values of a field say the same; absent, null, `{}` and `[]` do."""
+    return same_value(_empty_is_none(left), _empty_is_none(right))
+
+
+def masked(value: JsonValue, path: Path = ()) -> JsonValue:
+    """`value`, which stands at `path`, without secrets: whatever is called so, and all below it."""
+    if value is None or isinstance(value, bool):
+        return value
+    if any(looks_secret(step) for step in path):
+        return SECRET
+    try:
+        return _masked(value)
+    except RecursionError:
+        return "(nested too deep)"
+
+
+def shown(value: JsonValue, path: Path = ()) -> str:
+    """`value` as a short line of JSON without secrets."""
+    try:
+        text = json.dumps(masked(value, path), ensure_ascii=False)
+    except RecursionError:
+        return "(nested too deep)"
+    return text if len(text) <= MAX_TEXT else text[: MAX_TEXT - 1] + "…"
+
+
+def at(value: JsonValue, path: Path) -> JsonValue:
+    """The value below `value` at `path`, None where there is none."""
+    for step in path:
+        try:
+            value = value[step]
+        except (KeyError, IndexError, TypeError):
+            return None
+    return value
+
+
+def table(value: JsonValue) -> dict[str, Any]:
+    """`value` where it is an object, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def _masked(value: JsonValue) -> JsonValue:
+    if isinstance(value, dict):
+        return {key: masked(inner, (key,)) for key, inner in value.items()}
+    return [_masked(inner) for inner in value] if isinstance(value, list) else value
+
+
+def _empty_is_none(value: JsonValue) -> JsonValue:
+    return None if value in ({}, []) else value

@@ -1,0 +1,189 @@
+"""Broken, hostile and large schemas; and the corpus."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from osbctl.comparison.schemas import compare_schemas
+from osbctl.comparison.schemas.changes import ABSENT
+from osbctl.comparison.schemas.dialects import _DIALECTS
+from osbctl.comparison.schemas.oracle import MAX_JUDGEMENTS, Oracle
+from osbctl.comparison.schemas.prover import Prover
+
+from .strategies import DRAFT_4, DRAFT_7
+
+ROOT = Path(__file__).parents[3]
+FINE = {"$schema": DRAFT_7, "type": "object", "required": ["a"]}
+
+
+def nested(levels: int) -> Any:
+    schema: Any = {}
+    for _ in range(levels):
+        schema = {"properties": {"a": schema}}
+    return schema
+
+
+BROKEN = [
+    {"$ref": "#"},
+    {"allOf": [{"$ref": "#"}]},
+    {"properties": {"a": {"anyOf": [{"$ref": "#/properties/a"}]}}},
+    {"$ref": "#/definitions/none"},
+    {"$ref": "http://example.com/schema.json"},
+    {"$ref": 5},
+    {"properties": {"a": {"$ref": "file:///etc/passwd"}}},
+    {"type": "strnig"},
+    {"type": 5},
+    {"properties": []},
+    {"$schema": "http://example.com/own#"},
+    {"$schema": 5},
+    {"$schema": DRAFT_4, "required": []},
+    {"$schema": "https://json-schema.org/draft/2020-12/schema", "unevaluatedProperties": False},
+    {"properties": {"a": {"$schema": DRAFT_4}}},
+    {"properties": {"a": {"$id": "http://x/"}, "b": {"$ref": "#/properties/a"}}},
+    {"minimum": "1"},
+    nested(100),
+    [],
+    "text",
+    5,
+]
+
+
+@pytest.mark.parametrize("schema", BROKEN, ids=lambda schema: json.dumps(schema)[:50])
+def test_a_broken_schema_is_risky_with_the_reason(schema: Any) -> None:
+    for old, new in ((schema, FINE), (FINE, schema)):
+        [change] = compare_schemas(old, new)
+        assert (change.level, change.rule) == ("risky", "schema-undecided")
+        assert "cannot be compared: of the" in change.message
+    assert compare_schemas(schema, json.loads(json.dumps(schema))) == []
+
+
+def test_nesting_beyond_what_python_can_compare() -> None:
+    assert compare_schemas(nested(5000), nested(5000)) == []
+    assert [change.level for change in compare_schemas(nested(5000), nested(5001))] == ["risky"]
+
+
+@pytest.mark.parametrize("keyword", ["pattern", "patternProperties"])
+def test_a_catastrophic_pattern_is_not_run(keyword: str) -> None:
+    def schema(limit: int) -> dict[str, Any]:
+        evil: Any = "^(a+)+$" if keyword == "pattern" else {"^(a+)+$": {"maxLength": limit}}
+        part = {"type": ["string", "object"], keyword: evil, "maxLength": limit, "minLength": 30}
+        return {"$schema": DRAFT_7, "properties": {"v": {**part, "default": "a" * 40 + "!"}}}
+
+    assert {c.level for c in compare_schemas(schema(50), schema(45))} <= {"risky", "breaking"}
+
+
+def big(properties: int, most: int) -> dict[str, Any]:
+    one = {"type": "string", "maxLength": most, "description": "x" * 10}
+    return {
+        "$schema": DRAFT_7,
+        "type": "object",
+        "properties": {f"p{i}": dict(one) for i in range(properties)},
+    }
+
+
+@pytest.mark.parametrize(("old", "new"), [(5, 6), (6, 5)])
+def test_work_grows_with_the_schema_not_its_square(monkeypatch: pytest.MonkeyPatch, old: int, new: int) -> None:
+    steps: list[int] = []
+    plain = Prover.compare
+    monkeypatch.setattr(Prover, "compare", lambda self, pair: (steps.append(1), plain(self, pair))[1])
+    counts = []
+    for size in (200, 400, 800):
+        steps.clear()
+        compare_schemas(big(size, old), big(size, new))
+        counts.append(len(steps))
+    assert counts[2] < 2.2 * counts[1] < 4.9 * counts[0]
+
+
+def test_the_number_of_judged_values_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    plain = Oracle._validator
+    monkeypatch.setattr(Oracle, "_validator", lambda self, *a, **k: (asked.append(1), plain(self, *a, **k))[1])
+    changes = compare_schemas(big(1500, 5), big(1500, 4))
+    assert len(asked) <= 2 * MAX_JUDGEMENTS
+    assert sum(change.level == "breaking" for change in changes) >= 100
+
+
+def test_references_that_double_at_each_step_cost_no_power_of_two() -> None:
+    def laugh(leaf: Any) -> dict[str, Any]:
+        steps = {f"d{i}": {"allOf": [{"$ref": f"#/definitions/d{i + 1}"}] * 2} for i in range(25)}
+        return {
+            "$schema": DRAFT_7,
+            "allOf": [{"$ref": "#/definitions/d0"}],
+            "definitions": {**steps, "d25": leaf},
+        }
+
+    assert compare_schemas(laugh({"required": ["q"]}), laugh({"type": "object"}))[0].level == "safe"
+
+
+def test_a_long_enum() -> None:
+    def regions(first: int) -> dict[str, Any]:
+        return {
+            "$schema": DRAFT_7,
+            "properties": {"r": {"enum": [f"region-{i}" for i in range(first, 3000)]}},
+        }
+
+    assert [c.level for c in compare_schemas(regions(0), regions(1))] == ["breaking"]
+    assert [c.level for c in compare_schemas(regions(1), regions(0))] == ["safe"]
+
+
+def test_jsonschema_is_loaded_only_for_schemas_that_differ() -> None:
+    code = (
+        "import sys; from osbctl.comparison.schemas import compare_schemas as c;"
+        "assert c({'type': 'object'}, {'type': 'object'}) == [] and c(None, {}) == [];"
+        "assert not {'jsonschema', 're', 'dataclasses'} & set(sys.modules) - {'re', 'dataclasses'};"
+        "c({'type': 'object'}, {'type': 'array'}); assert 'jsonschema' in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
+
+
+def test_the_keywords_are_those_that_jsonschema_asserts() -> None:
+    import jsonschema
+
+    for dialect in _DIALECTS.values():
+        asserted = set(getattr(jsonschema, dialect.validator).VALIDATORS)
+        # Those that only steer another keyword have no entry there.
+        steering = {"then", "else", "minContains", "maxContains"}
+        steering |= {"exclusiveMinimum", "exclusiveMaximum"} if dialect.name == "draft-04" else set()
+        assert dialect.keywords - steering == asserted
+
+
+def corpus() -> list[Any]:
+    folders = [root / "shared/corpus/catalogs" for root in (ROOT.parent, ROOT.parent.parent)]
+    folder = next((f for f in folders if f.is_dir()), None)
+    if folder is None:
+        pytest.skip("the corpus is not here")
+    found: list[Any] = []
+    for file in sorted(p for p in folder.rglob("*") if p.is_file()):
+        try:
+            catalog = yaml.safe_load(file.read_text(encoding="utf-8"))
+        except (yaml.YAMLError, UnicodeDecodeError):
+            continue
+        found += schemas_in(catalog)
+    return found
+
+
+def schemas_in(value: Any) -> list[Any]:
+    if isinstance(value, list):
+        return [found for part in value for found in schemas_in(part)]
+    if not isinstance(value, dict):
+        return []
+    own = [value["parameters"]] if isinstance(value.get("parameters"), dict) else []
+    return own + [found for part in value.values() for found in schemas_in(part)]
+
+
+def test_real_schemas() -> None:
+    real = corpus()
+    assert real
+    for old, new in itertools.product(real, repeat=2):
+        for change in compare_schemas(old, copy.deepcopy(new)):
+            assert old is not new
+            assert change.level != "breaking" or change.witness is not ABSENT

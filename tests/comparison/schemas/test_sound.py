@@ -1,0 +1,73 @@
+"""Safe is never said of what refuses something; breaking always has a witness that jsonschema confirms."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from jsonschema import FormatChecker
+from jsonschema.validators import validator_for
+
+from osbctl.comparison.schemas import ABSENT, compare_schemas, dialects, witness_text
+
+from .strategies import pairs, request
+
+if TYPE_CHECKING:
+    import random
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=4),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    max_leaves=8,
+)
+KEYWORDS = st.sampled_from([*sorted(dialects.DRAFT_7.keywords), "$id", "id", "$schema", "default", "definitions"])
+VALUES = JSON | st.sampled_from(["#", "#/a", "object", "http://x/y#", ["string"], {"$ref": "#"}, "^(a+)+$", 10**400])
+BROKEN = st.recursive(
+    VALUES,
+    lambda inner: st.dictionaries(KEYWORDS, inner, max_size=4) | st.lists(inner, max_size=3),
+    max_leaves=12,
+)
+MESSY = settings(deadline=None, max_examples=400, suppress_health_check=list(HealthCheck), derandomize=True)
+
+
+def valid(schema: Any, value: Any, formats: bool = False) -> bool | None:
+    try:
+        kind = validator_for(schema)
+        return bool(kind(schema, format_checker=FormatChecker() if formats else None).is_valid(value))
+    except Exception:
+        return None
+
+
+@settings(MESSY, max_examples=300)
+@given(pairs())
+def test_levels_are_true(pair: tuple[dict[str, Any], dict[str, Any], random.Random]) -> None:
+    old, new, choose = pair
+    changes = compare_schemas(old, new)
+    for change in changes:
+        if change.level == "breaking":
+            formats = change.rule == "schema-format-changed"
+            assert change.witness is not ABSENT
+            assert valid(old, change.witness, formats) is True
+            assert valid(new, change.witness, formats) is False
+    if all(change.level == "safe" or change.rule == "schema-default-changed" for change in changes):
+        for _ in range(60):
+            value = request(choose)
+            assert not (valid(old, value) is True and valid(new, value) is False), value
+
+
+@settings(MESSY, max_examples=60)
+@given(pairs())
+def test_a_schema_against_itself_and_twice_the_same(pair: tuple[dict[str, Any], dict[str, Any], Any]) -> None:
+    old, new, _ = pair
+    assert compare_schemas(old, dict(reversed(old.items()))) == []
+    assert compare_schemas(old, new) == compare_schemas(old, new)
+
+
+@MESSY
+@given(BROKEN, BROKEN)
+def test_nothing_raises(old: Any, new: Any) -> None:
+    for change in compare_schemas(old, new):
+        assert change.level in ("breaking", "risky", "safe")
+        assert len(change.message) < 400
+        assert witness_text(change).isprintable()

@@ -1,0 +1,336 @@
+"""Each keyword narrowed, and the same the other way round, relaxed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from jsonschema import FormatChecker
+from jsonschema.validators import validator_for
+
+from osbctl.comparison.schemas import ABSENT, SchemaChange, compare_schemas, witness_text
+
+from .strategies import DRAFT_4, DRAFT_6, DRAFT_7
+
+DRAFT_2019 = "https://json-schema.org/draft/2019-09/schema"
+DRAFT_2020 = "https://json-schema.org/draft/2020-12/schema"
+
+
+def size(schema: Any, draft: str = DRAFT_7) -> dict[str, Any]:
+    return {"$schema": draft, "type": "object", "properties": {"size": schema}}
+
+
+def top(draft: str = DRAFT_7, **keywords: Any) -> dict[str, Any]:
+    return {"$schema": draft, "type": "object", **keywords}
+
+
+def valid(schema: Any, value: Any, formats: bool = False) -> bool:
+    kind = validator_for(schema)
+    return bool(kind(schema, format_checker=FormatChecker() if formats else None).is_valid(value))
+
+
+def confirm(old: Any, new: Any, change: SchemaChange) -> None:
+    formats = change.rule == "schema-format-changed"
+    assert change.witness is not ABSENT
+    assert isinstance(change.witness, dict)
+    assert valid(True if old is None else old, change.witness, formats)
+    assert not valid(new, change.witness, formats)
+
+
+STRING, INTEGER = {"type": "string"}, {"type": "integer"}
+A = {"properties": {"a": STRING}}
+
+NARROWED: list[tuple[str, Any, Any, str]] = [
+    ("type", size({"type": ["string", "null"]}), size(STRING), "schema-type-narrowed"),
+    ("number to integer", size({"type": "number"}), size(INTEGER), "schema-type-narrowed"),
+    ("type added", size({}), size({"type": ["boolean", "array"]}), "schema-type-narrowed"),
+    ("enum", size({"enum": ["s", "m", "xl"]}), size({"enum": ["s", "m"]}), "schema-enum-narrowed"),
+    ("enum added", size(STRING), size({"type": "string", "enum": ["s"]}), "schema-enum-narrowed"),
+    (
+        "enum out of bounds",
+        size({"enum": [1, 5]}),
+        size({"enum": [1, 5], "maximum": 4}),
+        "schema-bound-tightened",
+    ),
+    ("const", size(STRING), size({"const": "s"}), "schema-const-added"),
+    ("const of an enum", size({"enum": [1, 2]}), size({"const": 1}), "schema-const-added"),
+    ("minimum", size({"minimum": 1}), size({"minimum": 3}), "schema-bound-tightened"),
+    ("maximum", size({"maximum": 3}), size({"maximum": 2.5}), "schema-bound-tightened"),
+    ("exclusive", size({"minimum": 1}), size({"exclusiveMinimum": 1}), "schema-bound-tightened"),
+    ("exclusive maximum", size({"maximum": 1}), size({"exclusiveMaximum": 1}), "schema-bound-tightened"),
+    (
+        "exclusive, draft-04",
+        size({"maximum": 3}, DRAFT_4),
+        size({"maximum": 3, "exclusiveMaximum": True}, DRAFT_4),
+        "schema-bound-tightened",
+    ),
+    ("multipleOf", size({"multipleOf": 2}), size({"multipleOf": 4}), "schema-bound-tightened"),
+    ("minLength", size(STRING), size({"type": "string", "minLength": 1}), "schema-length-tightened"),
+    ("maxLength", size({"maxLength": 20000}), size({"maxLength": 9000}), "schema-length-tightened"),
+    ("pattern", size(STRING), size({"type": "string", "pattern": "^[a-z]+$"}), "schema-pattern-changed"),
+    (
+        "pattern sharpened",
+        size({"type": "string", "pattern": "^[a-z]+$"}),
+        size({"type": "string", "pattern": "^[a-z]{3,}$"}),
+        "schema-pattern-changed",
+    ),
+    ("format", size(STRING), size({"type": "string", "format": "date"}), "schema-format-changed"),
+    ("items", size({"items": {}}), size({"items": STRING}), "schema-type-narrowed"),
+    ("items forbidden", size({"items": {}}), size({"items": False}), "schema-items-narrowed"),
+    (
+        "tuple closed",
+        size({"items": [STRING]}),
+        size({"items": [STRING], "additionalItems": False}),
+        "schema-items-narrowed",
+    ),
+    (
+        "tuple place",
+        size({"items": [STRING, {}]}),
+        size({"items": [STRING, INTEGER]}),
+        "schema-type-narrowed",
+    ),
+    ("minItems", size({"minItems": 1}), size({"minItems": 2}), "schema-length-tightened"),
+    ("maxItems", size({"type": "array"}), size({"type": "array", "maxItems": 3}), "schema-length-tightened"),
+    (
+        "uniqueItems",
+        size({"items": STRING}),
+        size({"items": STRING, "uniqueItems": True}),
+        "schema-unique-items-added",
+    ),
+    (
+        "contains",
+        size({"type": "array"}),
+        size({"type": "array", "contains": INTEGER}),
+        "schema-items-narrowed",
+    ),
+    ("required", top(**A), top(**A, required=["a"]), "schema-required-added"),
+    (
+        "property forbidden",
+        top(**A, additionalProperties=False),
+        top(additionalProperties=False),
+        "schema-property-forbidden",
+    ),
+    ("others forbidden", top(**A), top(**A, additionalProperties=False), "schema-property-forbidden"),
+    (
+        "others narrowed",
+        top(additionalProperties=True),
+        top(additionalProperties=STRING),
+        "schema-type-narrowed",
+    ),
+    (
+        "pattern of names",
+        top(patternProperties={"^x-": STRING}),
+        top(patternProperties={"^x-": INTEGER}),
+        "schema-type-narrowed",
+    ),
+    ("minProperties", top(), top(minProperties=1), "schema-length-tightened"),
+    ("maxProperties", top(), top(maxProperties=2), "schema-length-tightened"),
+    ("propertyNames", top(), top(propertyNames={"maxLength": 4}), "schema-combination-narrowed"),
+    ("dependencies", top(**A), top(**A, dependencies={"a": ["b"]}), "schema-combination-narrowed"),
+    ("allOf", size(STRING), size({"allOf": [STRING, {"maxLength": 3}]}), "schema-length-tightened"),
+    (
+        "anyOf branch gone",
+        size({"anyOf": [STRING, INTEGER]}),
+        size({"anyOf": [STRING]}),
+        "schema-combination-narrowed",
+    ),
+    ("anyOf to type", size({"anyOf": [STRING, INTEGER]}), size(STRING), "schema-type-narrowed"),
+    (
+        "oneOf overlaps",
+        size(INTEGER),
+        size({"oneOf": [INTEGER, {"minimum": 5}]}),
+        "schema-combination-narrowed",
+    ),
+    ("not", size(STRING), size({"type": "string", "not": {"const": "a"}}), "schema-combination-narrowed"),
+    (
+        "if",
+        top(properties={"a": {"enum": [1, 2]}}),
+        top(
+            properties={"a": {"enum": [1, 2]}},
+            **{"if": {"properties": {"a": {"const": 1}}}, "then": {"required": ["b"]}},
+        ),
+        "schema-combination-narrowed",
+    ),
+    (
+        "behind a reference",
+        top(properties={"a": {"$ref": "#/definitions/x"}}, definitions={"x": STRING}),
+        top(properties={"a": {"$ref": "#/definitions/x"}}, definitions={"x": INTEGER}),
+        "schema-type-narrowed",
+    ),
+    (
+        "in a recursive schema",
+        top(properties={"next": {"$ref": "#"}, "v": INTEGER}),
+        top(properties={"next": {"$ref": "#"}, "v": {"type": "integer", "minimum": 1}}),
+        "schema-bound-tightened",
+    ),
+    ("deep", size({"items": A}), size({"items": {**A, "required": ["a"]}}), "schema-required-added"),
+    ("all refused", size(STRING), {"$schema": DRAFT_7, "type": "array"}, "schema-type-narrowed"),
+    ("draft-06 const", size({}, DRAFT_6), size({"const": 1}, DRAFT_6), "schema-const-added"),
+    ("const wakes up", size({"const": 1}, DRAFT_4), size({"const": 1}, DRAFT_7), "schema-const-added"),
+    (
+        "prefixItems",
+        size({"prefixItems": [{}]}, DRAFT_2020),
+        size({"prefixItems": [STRING]}, DRAFT_2020),
+        "schema-type-narrowed",
+    ),
+    (
+        "dependentRequired",
+        top(DRAFT_2019, **A),
+        top(DRAFT_2019, **A, dependentRequired={"a": ["b"]}),
+        "schema-combination-narrowed",
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "old", "new", "rule"), NARROWED, ids=[entry[0] for entry in NARROWED])
+def test_narrowed_is_breaking_and_shown(name: str, old: Any, new: Any, rule: str) -> None:
+    changes = compare_schemas(old, new)
+    assert rule in [change.rule for change in changes if change.level == "breaking"]
+    for change in changes:
+        if change.level == "breaking":
+            confirm(old, new, change)
+
+
+NARROWED_BOTH_WAYS = {"behind a reference", "pattern of names", "oneOf overlaps"}
+UNPROVABLE = {"pattern sharpened"}
+
+
+@pytest.mark.parametrize(("name", "old", "new", "rule"), NARROWED, ids=[entry[0] for entry in NARROWED])
+def test_the_other_way_round_is_safe(name: str, old: Any, new: Any, rule: str) -> None:
+    changes = compare_schemas(new, old)
+    levels = {change.level for change in changes}
+    if name in NARROWED_BOTH_WAYS:
+        assert "breaking" in levels
+    elif name in UNPROVABLE:
+        assert levels == {"risky"}
+    else:
+        assert levels == {"safe"}, changes
+        assert {change.rule for change in changes} <= {"schema-relaxed", "schema-wording"}
+
+
+SAME: list[tuple[str, Any, Any]] = [
+    ("anyOf of types", size({"type": ["string", "integer"]}), size({"anyOf": [STRING, INTEGER]})),
+    ("oneOf of types", size({"type": ["string", "integer"]}), size({"oneOf": [STRING, INTEGER]})),
+    (
+        "allOf merged",
+        size({"minLength": 1, "maxLength": 3}),
+        size({"allOf": [{"minLength": 1}, {"maxLength": 3}]}),
+    ),
+    ("const as enum", size({"const": "a"}), size({"enum": ["a"]})),
+    (
+        "whole bounds",
+        size({"type": "integer", "exclusiveMinimum": 2}),
+        size({"type": "integer", "minimum": 3}),
+    ),
+    (
+        "reference written out",
+        top(**A),
+        top(properties={"a": {"$ref": "#/definitions/s"}}, definitions={"s": STRING}),
+    ),
+    (
+        "exclusive in both drafts",
+        size({"type": "number", "minimum": 1, "exclusiveMinimum": True}, DRAFT_4),
+        size({"type": "number", "exclusiveMinimum": 1}, DRAFT_7),
+    ),
+    ("draft alone", size(STRING, DRAFT_4), size(STRING, DRAFT_7)),
+    ("true and {}", size(True), size({})),
+    ("order", size({"enum": ["a", "b"]}), size({"enum": ["b", "a"]})),
+]
+
+
+@pytest.mark.parametrize(("name", "old", "new"), SAME, ids=[entry[0] for entry in SAME])
+def test_what_accepts_the_same_is_safe_both_ways(name: str, old: Any, new: Any) -> None:
+    for changes in (compare_schemas(old, new), compare_schemas(new, old)):
+        assert {change.level for change in changes} == {"safe"}, changes
+
+
+def test_an_alternative_told_by_a_constant_may_be_added() -> None:
+    def kinds(count: int) -> dict[str, Any]:
+        return top(oneOf=[{"properties": {"kind": {"const": i}}, "required": ["kind"]} for i in range(count)])
+
+    assert {change.level for change in compare_schemas(kinds(3), kinds(4))} == {"safe"}
+    assert "breaking" in {change.level for change in compare_schemas(kinds(4), kinds(3))}
+
+
+def test_a_property_that_was_not_described_is_risky_when_it_is() -> None:
+    [change] = compare_schemas(top(**A), top(properties={"a": STRING, "b": INTEGER}))
+    assert (change.level, change.rule) == ("risky", "schema-property-described")
+    assert change.pointer_new == ("properties", "b")
+    confirm(top(**A), top(properties={"a": STRING, "b": INTEGER}), change)
+
+
+def test_none_to_schema_and_back() -> None:
+    schema = size(STRING)
+    [added] = compare_schemas(None, schema)
+    assert (added.level, added.rule, added.pointer_old) == ("breaking", "schema-added", None)
+    confirm(None, schema, added)
+    [removed] = compare_schemas(schema, None)
+    assert (removed.level, removed.rule, removed.pointer_new) == ("safe", "schema-removed", None)
+    [harmless] = compare_schemas({}, {"type": "object", "title": "x"})
+    assert (harmless.level, harmless.rule) == ("safe", "schema-added")
+    assert compare_schemas(None, {}) == compare_schemas({}, True) == compare_schemas(None, None) == []
+    assert [change.level for change in compare_schemas(None, False)] == ["breaking"]
+
+
+def test_defaults_and_wording() -> None:
+    old, new = size({"default": "a", "title": "x"}), size({"default": "b", "title": "y"})
+    default, wording = compare_schemas(old, new)
+    assert (default.level, default.rule) == ("risky", "schema-default-changed")
+    assert default.message == 'the default of "size" changed from "a" to "b"'
+    assert (wording.level, wording.rule) == ("safe", "schema-wording")
+
+
+def test_true_is_not_one() -> None:
+    assert compare_schemas(size({"const": 1}), size({"const": 1})) == []
+    assert compare_schemas(size({"const": 1}), size({"const": True}))[0].level == "breaking"
+
+
+def test_one_with_a_point_is_undecided_between_drafts() -> None:
+    changes = compare_schemas(size(INTEGER, DRAFT_7), size(INTEGER, DRAFT_4))
+    assert [c.rule for c in changes if c.level == "risky"] == ["schema-undecided"]
+    assert "1.0" in changes[0].message
+
+
+UNDECIDED: list[tuple[str, Any, Any]] = [
+    (
+        "two patterns",
+        size({"type": "string", "pattern": "^a{3}$"}),
+        size({"type": "string", "pattern": "^aaa$"}),
+    ),
+    (
+        "a dangerous pattern",
+        size({"type": "string", "pattern": "^(a+)+$"}),
+        size({"type": "string", "pattern": "^(a+)+b?$"}),
+    ),
+    ("a format that is not checked", size(STRING), size({"type": "string", "format": "hostname"})),
+    ("fractions", size({"multipleOf": 0.2}), size({"multipleOf": 0.1})),
+]
+
+
+@pytest.mark.parametrize(("name", "old", "new"), UNDECIDED, ids=[entry[0] for entry in UNDECIDED])
+def test_what_cannot_be_decided_is_risky_and_says_so(name: str, old: Any, new: Any) -> None:
+    change = compare_schemas(old, new)[0]
+    assert change.level == "risky"
+    assert "cannot be decided" in change.message
+
+
+def test_messages_are_for_reviewers() -> None:
+    [change] = compare_schemas(size({"enum": ["s", "xl"]}), size({"enum": ["s"]}))
+    assert change.message == '"size" no longer accepts "xl" (enum: ["s"])'
+    nodes = {"type": "array", "items": {"type": "object", **A}}
+    [inner] = compare_schemas(size(nodes), size({**nodes, "items": {**nodes["items"], "required": ["a"]}}))  # type: ignore[dict-item]
+    assert inner.message == '"a" is now required in "size[0]"'
+
+
+def test_no_secret_and_no_control_character_is_printed() -> None:
+    def secret(values: list[str]) -> dict[str, Any]:
+        return top(properties={"password": {"enum": values, "default": values[0]}}, required=["password"])
+
+    changes = compare_schemas(secret(["hunter2", "b"]), secret(["c"]))
+    text = " ".join(c.message + witness_text(c) for c in changes)
+    assert "hunter2" not in text
+    assert "(hidden)" in text
+    [change] = compare_schemas(size({"enum": ["\x1b[31m\u202e" + "x" * 500]}), size({"enum": [1]}))
+    assert "\x1b" not in change.message
+    assert "\u202e" not in change.message
+    assert len(change.message) < 200
