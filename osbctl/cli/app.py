@@ -16,6 +16,7 @@ import osbctl
 COMMANDS = {
     "validate": "osbctl.cli.validate:validate",
     "show": "osbctl.cli.show:show",
+    "diff": "osbctl.cli.diff:diff",
     "rules": "osbctl.cli.rules:rules",
 }
 """Each command with the function that carries it out, in the order of the help."""

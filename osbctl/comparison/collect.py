@@ -78,7 +78,8 @@ class Collector:
     ) -> None:
         """Note a change of `kind` in the field `at` of the object.
 
-        `old_at` and `new_at` say where it stands on each side, if not there. `effects` replaces those of the kind, `level` that of each.
+        `old_at` and `new_at` say where it stands on each side, if not there. `effects` replaces those of the kind,
+        `level` that of each.
         """
         if effects is None:
             effects = self._effects(kind, pair)
