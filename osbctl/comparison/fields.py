@@ -105,7 +105,7 @@ def _misshapen(to: Collector, pair: Pair, old: Mapping[str, Any], new: Mapping[s
     """Known fields of a wrong type, which all else here passes over. No value: there is no telling what it is."""
     for key, shape in _SHAPES.items():
         values = [data[key] for data in (old, new) if data.get(key) is not None]
-        if not same(old.get(key), new.get(key)) and not all(isinstance(value, shape) for value in values):
+        if not all(isinstance(value, shape) for value in values) and not same(old.get(key), new.get(key)):
             to.add(rules.OTHER, pair, f"{key} changed, and is not of the type that it must have", (key,))
 
 
