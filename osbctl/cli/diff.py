@@ -1,87 +1,134 @@
-"""`osbctl diff`: what a change of a catalog would do on each platform."""
+"""`osbctl diff`: what changed between two catalogs, and whom it hurts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import os
+import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from osbctl.changes import Change, DiffFailOn
+from osbctl.changes import DiffFailOn
 from osbctl.cli import options as common
 from osbctl.cli.output import note, put
 from osbctl.platforms import Platform
-from osbctl.reports.changes_report import DiffFormat
+from osbctl.reports.changes import DiffFormat, DiffReport, render
 
 if TYPE_CHECKING:
+    from osbctl.changes import Change
     from osbctl.comparison.refusals import Refused
+    from osbctl.sources.document import Document
+
+_SOURCE = "A JSON or YAML file, a source folder, - for standard input, or REV:path for a file in git."
 
 
 def diff(
-    old: Annotated[str, typer.Argument(metavar="OLD", help="The catalog that platforms have: any source.")],
-    new: Annotated[str, typer.Argument(metavar="NEW", help="The catalog that they would get: any source.")],
+    old: Annotated[str, typer.Argument(metavar="OLD", help=f"The catalog as it is. {_SOURCE}", show_default=False)],
+    new: Annotated[str, typer.Argument(metavar="NEW", help="The catalog as it shall be.", show_default=False)],
     platforms: Annotated[
-        list[Platform] | None, typer.Option("--platform", "-p", help="Look at this platform only; repeatable.")
+        list[Platform] | None,
+        typer.Option("--platform", "-p", help="Look at it as this platform does; repeatable.  [default: all]"),
     ] = None,
     instances: Annotated[
-        str | None, typer.Option(metavar="FILE", help="The plans that have instances: ids, or a platform's export.")
+        str | None,
+        typer.Option(
+            "--instances",
+            metavar="FILE",
+            help="The plans that have instances: ids, one a line or as a JSON list, or the platform's export.",
+        ),
     ] = None,
-    fail_on: Annotated[DiffFailOn, typer.Option(help="Exit with 1 from this level on.")] = DiffFailOn.BREAKING,
-    format: Annotated[DiffFormat, typer.Option("--format", "-f", help="The report's format.")] = DiffFormat.TEXT,
-    output: common.Output = None,
+    fail_on: Annotated[
+        DiffFailOn, typer.Option("--fail-on", help="Exit with 1 from this level on.")
+    ] = DiffFailOn.BREAKING,
     allow: Annotated[
-        str | None, typer.Option("--allow", metavar="FILE", help="Changes that were accepted, as TOML.")
+        str | None, typer.Option("--allow", metavar="FILE", help="Changes that are accepted (TOML, [[allow]] entries).")
     ] = None,
+    format: Annotated[  # the option's own name
+        DiffFormat | None,
+        typer.Option("--format", "-f", help="The report's format.  [default: text; github inside GitHub Actions]"),
+    ] = None,
+    output: common.Output = None,
     at: common.At = "",
+    color: common.ColorChoice = common.Color.AUTO,
 ) -> int:
-    """Compare two catalogs: which changes a platform refuses, which break users, which are safe.
+    """Compare two catalogs: what a platform would refuse, what would break users, and what is safe.
 
-    Services and plans are matched by id, as platforms do. No output and exit code 0 where nothing changed.
+    Prints nothing and exits with 0 when nothing changed.
 
     \b
-    osbctl diff main:catalog.yaml catalog.yaml
-    osbctl diff --platform cloudfoundry --fail-on refused old.json new.json
-    osbctl diff --format allow old.json new.json >> accepted.toml
+    osbctl diff HEAD:catalog.yaml catalog.yaml
+    osbctl diff --platform cloudfoundry --instances plans.txt old.json new.json
+    osbctl diff --format markdown -o comment.md main:catalog.yaml catalog.yaml
+    osbctl diff --format allow old.yaml new.yaml >> accepted-changes.toml
     """
+    from osbctl.cli.validation_run import LazyRules
+
+    before, after = _read(old, new, at)
+    changes = _changes(before, after, frozenset(platforms or Platform), instances)
+    sorted_out = _sort_out(changes, allow)
+    report = DiffReport(
+        old=before.name,
+        new=after.name,
+        changes=sorted_out.open,
+        rules=LazyRules(),
+        accepted=sorted_out.accepted,
+        problems=sorted_out.problems,
+        fail_on=fail_on,
+        root=os.getcwd(),  # noqa: PTH109
+        color=_color(color, output),
+    )
+    in_actions = os.environ.get("GITHUB_ACTIONS") == "true" and output is None
+    put(render(report, format or (DiffFormat.GITHUB if in_actions else DiffFormat.TEXT)), output)
+    for problem in report.problems:
+        note(f"{allow}: {problem}")
+    return int(report.failed)
+
+
+def _read(old: str, new: str, at: str) -> tuple[Document, Document]:
+    from osbctl.errors import UsageError
+    from osbctl.sources.read import read_source
+
+    if old == new == "-":
+        raise UsageError("standard input cannot be both catalogs", "name a file for one of them")
+    return read_source(old, at=at), read_source(new, at=at)
+
+
+def _changes(old: Document, new: Document, view: frozenset[Platform], instances: str | None) -> list[Change]:
     from osbctl.comparison.catalogs import compare_catalogs
     from osbctl.comparison.instances import read_instances
     from osbctl.comparison.places import with_places
     from osbctl.comparison.refusals import new_refusals
-    from osbctl.sources.read import read_source
 
-    before, after = read_source(old, at=at), read_source(new, at=at)
-    in_view = tuple(platforms or Platform)
-    known = read_instances(instances) if instances else None
-    changes = compare_catalogs(before.data, after.data, platforms=in_view, instances=known)
-    if changes:
-        then, now = _refused(before.data, in_view), _refused(after.data, in_view)
-        changes = [*changes, *new_refusals(before.data, after.data, then, now, changes)]
-    open_changes = _accepted(changes, allow) if allow else changes
-    placed = with_places(open_changes, before, after)
-    from osbctl.reports.changes_report import render
-
-    put(render(placed, format), output)
-    return int(any(fail_on.counts(change) for change in placed))
+    used = read_instances(instances) if instances else None
+    changes = compare_catalogs(old.data, new.data, platforms=view, instances=used)
+    if not changes:
+        return []
+    refused = _refused(new.data, view)
+    known = _refused(old.data, view) if refused else []
+    return with_places(changes + new_refusals(old.data, new.data, known, refused, changes), old, new)
 
 
-def _refused(data: dict[str, Any], in_view: Sequence[Platform]) -> Iterator[Refused]:
-    """What validation knows that the platforms in view refuse in a catalog."""
+def _refused(data: dict[str, Any], view: frozenset[Platform]) -> list[Refused]:
     from osbctl.comparison.refusals import Refused
     from osbctl.validation.platforms import judge_all
 
-    for platform, outcome in judge_all(data).items():
-        if platform in in_view:
-            for refusal in outcome.refusals:
-                yield Refused(platform, refusal.rule, refusal.path, refusal.message)
+    return [
+        Refused(platform, refusal.rule, refusal.path, refusal.message)
+        for platform, outcome in judge_all(data).items()
+        if platform in view
+        for refusal in outcome.refusals
+    ]
 
 
-def _accepted(changes: list[Change], allow: str) -> list[Change]:
-    """The changes that no entry of the allow file covers; stale entries are named."""
+def _sort_out(changes: list[Change], allow: str | None) -> Any:
     import datetime
 
     from osbctl.comparison.allow import load_allowed, sort_out
 
-    outcome = sort_out(changes, load_allowed(allow), datetime.datetime.now(datetime.UTC).date())
-    for problem in outcome.problems:
-        note(f"{allow}: {problem}")
-    return outcome.open
+    return sort_out(changes, load_allowed(allow) if allow else (), datetime.datetime.now(datetime.UTC).date())
+
+
+def _color(color: common.Color, output: str | None) -> bool:
+    from osbctl.cli.terminal import use_color
+
+    return output in (None, "-") and use_color(color.value, sys.stdout)

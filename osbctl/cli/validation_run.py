@@ -59,7 +59,7 @@ def execute(request: Request) -> int:
     options = validation_options(request, config)
     judgements, code, selection = _judge_all(request, options)
     fail_on = request.fail_on or _choice(FailOn, config.fail_on, config) or FailOn.ERROR
-    report = Report(judgements, _LazyRules(), fail_on, os.getcwd(), _color(request))  # noqa: PTH109
+    report = Report(judgements, LazyRules(), fail_on, os.getcwd(), _color(request))  # noqa: PTH109
     _put(report, request)
     _name_unmatched(selection, config)
     return code or int(report.failed)
@@ -124,7 +124,7 @@ def _house_schema(name: str) -> object:
         raise ConfigError(f"house schema {name}: {error.message}", error.advice) from error
 
 
-class _LazyRules(dict[str, "Rule"]):
+class LazyRules(dict[str, "Rule"]):
     """All rules, loaded at the first look: most reports never ask."""
 
     def __missing__(self, key: str) -> Rule:

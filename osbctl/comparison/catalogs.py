@@ -33,6 +33,8 @@ _PLAN_NAMES = {
     Renaming.PASSED_ON: identity.PLAN_NAME_PASSED_ON,
 }
 
+_UNTOLD = "the catalogs differ only in absent, null and empty values, or in parts that no platform reads"
+
 
 def compare_catalogs(
     old: Mapping[str, Any],
@@ -53,7 +55,7 @@ def compare_catalogs(
             message = f"{shown(key)} changed from {shown(old.get(key), (key,))} to {shown(new.get(key), (key,))}"
             collector.add(fields.OTHER, Pair(), message, (key,), old.get(key), new.get(key))
     if not collector.changes and not same(dict(old), dict(new)):
-        collector.add(fields.OTHER, Pair(), "the catalogs differ in parts that no platform reads")
+        collector.add(fields.OTHER, Pair(), _UNTOLD)
     return collector.changes
 
 

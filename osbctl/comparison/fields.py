@@ -77,6 +77,7 @@ def compare_plan(to: Collector, pair: Pair, moved: bool = False) -> None:
 
 
 def _common(to: Collector, pair: Pair, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
+    _misshapen(to, pair, old, new)
     for name in _FLAGS:
         _flag(to, pair, (name,), old.get(name) is True, new.get(name) is True)
     _field(to, rules.WORDING, pair, ("description",), old.get("description"), new.get("description"))
@@ -84,6 +85,28 @@ def _common(to: Collector, pair: Pair, old: Mapping[str, Any], new: Mapping[str,
     for key in _keys(old, new):
         if key not in _TOLD:
             _field(to, rules.OTHER, pair, (key,), old.get(key), new.get(key))
+
+
+_SHAPES: dict[str, type] = {
+    "metadata": dict,
+    "dashboard_client": dict,
+    "maintenance_info": dict,
+    "schemas": dict,
+    "tags": list,
+    "requires": list,
+    "plans": list,
+    "id": str,
+    "name": str,
+    **dict.fromkeys((*_INHERITED, *_FLAGS, "free"), bool),
+}
+
+
+def _misshapen(to: Collector, pair: Pair, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
+    """Known fields of a wrong type, which all else here passes over. No value: there is no telling what it is."""
+    for key, shape in _SHAPES.items():
+        values = [data[key] for data in (old, new) if data.get(key) is not None]
+        if not all(isinstance(value, shape) for value in values) and not same(old.get(key), new.get(key)):
+            to.add(rules.OTHER, pair, f"{key} changed, and is not of the type that it must have", (key,))
 
 
 def _flag(to: Collector, pair: Pair, path: Path, old: bool, new: bool) -> None:
@@ -180,8 +203,8 @@ def _dashboard(to: Collector, pair: Pair, old: Any, new: Any) -> None:
         if same(old.get(key), new.get(key)):
             continue
         path: Path = ("dashboard_client", key)
-        # Only these two fields are known to hold no secret.
-        public = key in ("id", "redirect_uri")
+        # Only these two fields are known to hold no secret, and a URI only where it names no user.
+        public = key in ("id", "redirect_uri") and "@" not in f"{old.get(key)}{new.get(key)}"
         message = _changed(key, old.get(key), new.get(key)) if public else f"{shown(key)} changed (secret)"
         values = (old.get(key), new.get(key)) if public else (_hidden(old, key), _hidden(new, key))
         to.add(rules.DASHBOARD, pair, f"dashboard client: {message}", path, *values)

@@ -59,11 +59,11 @@ def new_refusals(
 
 
 def _change(one: Refused, place: _Place, old: Mapping[str, Any]) -> Change:
-    words = _without_secrets(one)
+    words = _without_secrets(one).rstrip(".")
     return Change(
         rule=NOW_REFUSED.id,
-        message=f"{one.platform.label} refuses the new catalog ({one.rule}): {words}",
-        effects=(Effect(one.platform, Level.REFUSED, f'refuses the whole update: "{words}"'),),
+        message=f"{words} ({one.rule})",
+        effects=(Effect(one.platform, Level.REFUSED, "refuses the whole update"),),
         service=place.service,
         plan=place.plan,
         field="/".join((pointer(place.field)[1:], one.platform, one.rule)).lstrip("/"),

@@ -24,7 +24,7 @@ def render(report: Report) -> str:
     """A command a finding, then a plain line a document with its verdicts."""
     lines = [_command(finding, report.root) for finding in report.findings()]
     for judgement in report.judgements:
-        lines += _verdicts(judgement)
+        lines += _verdicts(judgement) if judgement.verdicts else ()
     return "\n".join(lines) + "\n" if lines else ""
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
+MODULES = ("identity", "fields", "parameters")
+
 
 def load_all() -> None:
     """Put every rule of comparison among `osbctl.rule.RULES`."""
-    from osbctl.comparison.rules import fields, identity, parameters
-
-    assert fields and identity and parameters
+    for name in MODULES:
+        import_module(f"{__name__}.{name}")

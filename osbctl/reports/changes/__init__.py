@@ -1,0 +1,104 @@
+"""From the changes between two catalogs to text: one module for each format of its own.
+
+What knows findings alone (GitHub, GitLab, JUnit, SARIF) gets the changes as findings. The machine formats never change
+shape without a new version; `schemas/diff-1.json` is the shape of `json`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from osbctl.changes import DiffFailOn, Level
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from osbctl.changes import Change
+    from osbctl.rule import Rule
+
+
+class DiffFormat(StrEnum):
+    """The formats of a comparison by the word that chooses them."""
+
+    TEXT = "text"
+    JSON = "json"
+    MARKDOWN = "markdown"
+    GITHUB = "github"
+    GITLAB = "gitlab"
+    JUNIT = "junit"
+    SARIF = "sarif"
+    ALLOW = "allow"
+
+
+OWN = (DiffFormat.TEXT, DiffFormat.JSON, DiffFormat.MARKDOWN, DiffFormat.ALLOW)
+"""The formats that show changes as such."""
+
+
+@dataclass(frozen=True, slots=True)
+class DiffReport:
+    """What is to be reported of a comparison.
+
+    `changes` are those that nobody accepted, `accepted` the others, each with its reason. `problems` are sentences
+    about entries of the allow file. `rules`, `root` and `color` are as in `osbctl.reports.Report`.
+    """
+
+    old: str
+    new: str
+    changes: Sequence[Change]
+    rules: Mapping[str, Rule]
+    accepted: Sequence[tuple[Change, str]] = ()
+    problems: Sequence[str] = ()
+    fail_on: DiffFailOn = DiffFailOn.BREAKING
+    root: str = ""
+    color: bool = False
+
+    @property
+    def same(self) -> bool:
+        """Whether nothing changed at all."""
+        return not self.changes and not self.accepted
+
+    @property
+    def failed(self) -> bool:
+        """Whether any change counts under `fail_on`."""
+        return any(self.fail_on.counts(change) for change in self.changes)
+
+    def by_level(self) -> Iterator[tuple[Level, list[Change]]]:
+        """The changes that nobody accepted, level by level from strict to harmless; no empty level."""
+        for level in Level:
+            found = [change for change in self.changes if change.level is level]
+            if found:
+                yield level, found
+
+    def summary(self) -> str:
+        """How many of what, in one phrase."""
+        told = [f"{len(found):,} {level.value}" for level, found in self.by_level()]
+        told += [f"{len(self.accepted):,} accepted"] if self.accepted else []
+        counts = ", ".join(told)
+        if self.same:
+            return "the catalogs are the same"
+        if any(level.rank >= Level.BREAKING.rank for level, _ in self.by_level()):
+            return counts
+        return f"no breaking changes, but the catalogs differ: {counts}"
+
+
+def told(change: Change) -> Iterator[tuple[str, str]]:
+    """What the platforms do: the names of those that do the same, with what they do. Nothing for what is safe."""
+    by_words: dict[str, list[str]] = {}
+    for effect in change.effects if change.level is not Level.SAFE else ():
+        by_words.setdefault(effect.does, []).append(effect.platform.label)
+    return ((", ".join(labels), does) for does, labels in by_words.items())
+
+
+def render(report: DiffReport, format: DiffFormat) -> str:  # the option's own name
+    """The whole text of `report` in `format`.
+
+    Empty where nothing changed, save in the formats that programs read (json, gitlab, junit, sarif): these always get a
+    whole document.
+    """
+    name = format.value if format in OWN else "finding"
+    module = import_module(f"osbctl.reports.changes.{name}_changes")
+    text: str = module.render(report) if format in OWN else module.render(report, format.value)
+    return text

@@ -1,0 +1,62 @@
+"""Changes as findings, for the formats that know these alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from osbctl.changes import DiffFailOn, Level
+from osbctl.findings import Finding, Judgement, Severity
+from osbctl.reports import FailOn, Format, Report
+from osbctl.reports import render as render_findings
+from osbctl.reports.changes import told
+from osbctl.text import safe
+
+if TYPE_CHECKING:
+    from osbctl.changes import Change
+    from osbctl.reports.changes import DiffReport
+
+_SEVERITIES = {
+    Level.REFUSED: Severity.ERROR,
+    Level.BREAKING: Severity.ERROR,
+    Level.RISKY: Severity.WARNING,
+    Level.SAFE: Severity.INFO,
+}
+_FAIL_ON = {
+    DiffFailOn.REFUSED: FailOn.ERROR,
+    DiffFailOn.BREAKING: FailOn.ERROR,
+    DiffFailOn.RISKY: FailOn.WARNING,
+    DiffFailOn.ANY: FailOn.INFO,
+    DiffFailOn.NEVER: FailOn.NEVER,
+}
+
+
+def render(report: DiffReport, format: str) -> str:
+    """The changes that nobody accepted, as findings in `format`."""
+    changes = [change for _, found in report.by_level() for change in found]
+    findings = tuple(_finding(change, report) for change in changes)
+    if not findings and format == Format.GITHUB:
+        return ""
+    judgement = Judgement(f"{report.old}..{report.new}", findings, {})
+    whole = Report([judgement], report.rules, _FAIL_ON[report.fail_on], report.root, report.color)
+    return render_findings(whole, Format(format))
+
+
+def _finding(change: Change, report: DiffReport) -> Finding:
+    refused_by = tuple(effect.platform for effect in change.effects if effect.level is Level.REFUSED)
+    effects = (f"{platforms}: {does}" for platforms, does in told(change))
+    message = f"{change.level.value}: {change.object or 'catalog'}: {change.message}"
+    return Finding(
+        rule=change.rule,
+        severity=_severity(change, report.fail_on),
+        message=safe(". ".join((message, *effects))),
+        path=change.new_path,
+        location=change.new_location or change.old_location,
+        refused_by=refused_by,
+        hint=safe(change.advice),
+    )
+
+
+def _severity(change: Change, fail_on: DiffFailOn) -> Severity:
+    # Where only refusals fail the run, what is merely breaking must not look like a failure.
+    lenient = fail_on is DiffFailOn.REFUSED and change.level is Level.BREAKING
+    return Severity.WARNING if lenient else _SEVERITIES[change.level]

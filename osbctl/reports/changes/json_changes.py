@@ -1,0 +1,73 @@
+"""For programs: osbctl's own JSON, whose shape is `schemas/diff-1.json`."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from osbctl.changes import Level
+from osbctl.findings import pointer
+
+if TYPE_CHECKING:
+    from osbctl.changes import Change, Named
+    from osbctl.findings import Location
+    from osbctl.reports.changes import DiffReport
+
+VERSION = 1
+"""The version of the report's shape; a field may be added without a new one, nothing else."""
+
+
+def render(report: DiffReport) -> str:
+    """The comparison as one JSON object."""
+    changes = [_change(change, None) for _, found in report.by_level() for change in found]
+    whole = {
+        "version": VERSION,
+        "old": report.old,
+        "new": report.new,
+        "same": report.same,
+        "changes": changes + [_change(change, reason) for change, reason in report.accepted],
+        "allow_problems": list(report.problems),
+        "summary": {
+            **{level.value: sum(change.level is level for change in report.changes) for level in Level},
+            "accepted": len(report.accepted),
+        },
+    }
+    text = json.dumps(whole, indent=2, ensure_ascii=False)
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # half a character, which JSON can write and UTF-8 cannot
+        text = json.dumps(whole, indent=2)
+    return text + "\n"
+
+
+def _change(change: Change, accepted: str | None) -> dict[str, Any]:
+    return {
+        "rule": change.rule,
+        "level": change.level.value,
+        "message": change.message,
+        "object": change.object,
+        "service": _named(change.service),
+        "plan": _named(change.plan),
+        "field": change.field,
+        "old": change.old,
+        "new": change.new,
+        "old_path": pointer(change.old_path),
+        "new_path": pointer(change.new_path),
+        "old_location": _location(change.old_location),
+        "new_location": _location(change.new_location),
+        "effects": [
+            {"platform": effect.platform.value, "level": effect.level.value, "does": effect.does}
+            for effect in change.effects
+        ],
+        "advice": change.advice,
+        "fingerprint": change.fingerprint,
+        "accepted": accepted,
+    }
+
+
+def _named(thing: Named | None) -> dict[str, str] | None:
+    return {"id": thing.id, "name": thing.name} if thing else None
+
+
+def _location(place: Location | None) -> dict[str, Any] | None:
+    return {"source": place.source, "line": place.line, "column": place.column} if place else None

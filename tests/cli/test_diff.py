@@ -1,0 +1,218 @@
+"""`osbctl diff` as a whole process, and where it says things stand."""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from osbctl.changes import DiffFailOn
+from osbctl.reports.changes import DiffFormat
+from osbctl.sources.yaml_text import dump
+
+ROOT = Path(__file__).parents[2]
+SECRET = "hunter2-and-more"
+OLD: dict[str, Any] = {
+    "services": [
+        {
+            "id": "s1",
+            "name": "db",
+            "description": "a service",
+            "bindable": True,
+            "dashboard_client": {"id": "c", "secret": SECRET, "redirect_uri": "https://x.example"},
+            "plans": [
+                {"id": "p1", "name": "small", "description": "a plan"},
+                {"id": "p2", "name": "large", "description": "a plan", "free": True},
+            ],
+        }
+    ]
+}
+
+
+def osbctl(folder: Path, *arguments: str, stdin: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "osbctl", *arguments],
+        input=stdin,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), **environment},
+        cwd=folder,
+    )
+
+
+def changed(**fields: Any) -> dict[str, Any]:
+    new = copy.deepcopy(OLD)
+    new["services"][0]["plans"][1].update(fields)
+    return new
+
+
+def put(folder: Path, new: Any, old: Any = OLD, ending: str = "json") -> tuple[str, str]:
+    write = dump if ending == "yaml" else lambda value: json.dumps(value, indent=2)
+    for name, value in (("old", old), ("new", new)):
+        (folder / f"{name}.{ending}").write_text(write(value))
+    return f"old.{ending}", f"new.{ending}"
+
+
+@pytest.mark.parametrize("format", [DiffFormat.TEXT, DiffFormat.MARKDOWN, DiffFormat.GITHUB])
+def test_nothing_is_said_of_the_same(tmp_path: Path, format: DiffFormat) -> None:
+    done = osbctl(tmp_path, "diff", *put(tmp_path, OLD), "--format", format)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_safe_changes_are_told_and_pass(tmp_path: Path) -> None:
+    done = osbctl(tmp_path, "diff", *put(tmp_path, changed(description="another")))
+    assert done.returncode == 0
+    assert done.stdout.endswith("no breaking changes, but the catalogs differ: 1 safe\n")
+
+
+LEVELS = {"refused": {"id": "q"}, "breaking": {"free": False}, "risky": {"maximum_polling_duration": 3}}
+LEVELS["safe"] = {"description": "another"}
+
+
+@pytest.mark.parametrize("fail_on", DiffFailOn)
+def test_fail_on(tmp_path: Path, fail_on: DiffFailOn) -> None:
+    order = ["refused", "breaking", "risky", "safe"]
+    first = {"any": 4, "never": 0}.get(fail_on) or (order.index(fail_on) + 1 if fail_on != "never" else 0)
+    for number, level in enumerate(order):
+        sources = put(tmp_path, changed(**LEVELS[level]))
+        code = osbctl(tmp_path, "diff", *sources, "--fail-on", fail_on).returncode
+        assert code == int(number < first), level
+
+
+@pytest.mark.parametrize("ending", ["json", "yaml"])
+def test_places_are_right_on_both_sides(tmp_path: Path, ending: str) -> None:
+    new = changed(free=False, id="q")
+    new["services"][0]["plans"].insert(0, {"id": "p0", "name": "tiny", "description": "a plan"})
+    new["services"][0]["tags"] = ["t"]
+    del new["services"][0]["plans"][1]
+    sources = put(tmp_path, new, ending=ending)
+    told = json.loads(osbctl(tmp_path, "diff", *sources, "--format", "json").stdout)
+    lines = {name: (tmp_path / name).read_text().splitlines() for name in sources}
+    starts = {
+        "change-plan-id": ("id: p2", "id: q"),
+        "change-free-to-paid": ("free:", "free:"),
+        "change-plan-removed": ("id: p1", "plans:"),
+        "change-plan-added": ("plans:", "id: p0"),
+        "change-tag-added": ("id: s1", "t"),
+    }
+    found = {change["rule"]: change for change in told["changes"]}
+    assert set(found) == set(starts)
+    for rule, texts in starts.items():
+        for side, text in zip(("old", "new"), texts, strict=True):
+            place = found[rule][f"{side}_location"]
+            assert place["source"] == f"{side}.{ending}"
+            here = "\n".join(lines[place["source"]][place["line"] - 1 :])[place["column"] - 1 :]
+            plain = " ".join(here.replace('"', "").replace("{", "").replace("-", "").split())
+            assert plain.startswith(text), (rule, side, plain[:40])
+
+
+@pytest.mark.parametrize("format", DiffFormat)
+def test_every_format_and_no_secret_in_any(tmp_path: Path, format: DiffFormat) -> None:
+    new = changed(free=False)
+    new["services"][0]["dashboard_client"] = {"id": 3, "secret": SECRET + "2", "redirect_uri": "https://y.example"}
+    old, new_file = put(tmp_path, new)
+    (tmp_path / old).write_text(json.dumps(OLD))  # on one line, as brokers answer
+    (tmp_path / new_file).write_text(json.dumps(new))
+    done = osbctl(tmp_path, "diff", old, new_file, "--format", format, "--fail-on", "any", "-o", "report")
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", "")
+    text = (tmp_path / "report").read_text()
+    assert "change-free-to-paid" in text
+    assert "change-dashboard-client" in text
+    assert SECRET not in text
+
+
+def test_a_platform_and_its_instances(tmp_path: Path) -> None:
+    new = copy.deepcopy(OLD)
+    del new["services"][0]["plans"][1]
+    sources = put(tmp_path, new)
+    (tmp_path / "used.txt").write_text("p2\n")
+    (tmp_path / "unused.json").write_text('["p1"]')
+
+    def level(*options: str) -> str:
+        done = osbctl(tmp_path, "diff", *sources, "--format", "json", *options)
+        (change,) = json.loads(done.stdout)["changes"]
+        return str(change["level"])
+
+    assert level() == "breaking"
+    assert level("--instances", "used.txt") == "refused"
+    assert level("--instances", "unused.json") == "breaking"
+    assert level("--instances", "used.txt", "--platform", "cloudfoundry") == "breaking"
+    assert level("-p", "cloudfoundry", "-p", "service-manager", "--instances", "used.txt") == "refused"
+
+
+def test_a_new_refusal_is_told_unless_it_was_there(tmp_path: Path) -> None:
+    sources = put(tmp_path, changed(name="Not Kubernetes", description=""))
+    done = osbctl(tmp_path, "diff", *sources, "--format", "json")
+    rules = [(c["rule"], c["field"].split("/")[0]) for c in json.loads(done.stdout)["changes"]]
+    assert ("change-now-refused", "description") in rules
+    faulty = changed(description="")
+    put(tmp_path, {**faulty, "x": 1}, faulty)
+    again = osbctl(tmp_path, "diff", *sources, "--format", "json")
+    assert [c["rule"] for c in json.loads(again.stdout)["changes"]] == ["change-other-field"]
+
+
+def test_accepted_changes(tmp_path: Path) -> None:
+    sources = put(tmp_path, changed(free=False))
+    (tmp_path / "allow.toml").write_text(osbctl(tmp_path, "diff", *sources, "--format", "allow").stdout)
+    done = osbctl(tmp_path, "diff", *sources, "--allow", "allow.toml")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "accepted:\n  db/large: free changed from true to false (say why this is accepted)" in done.stdout
+    put(tmp_path, changed(description="another"))
+    stale = osbctl(tmp_path, "diff", *sources, "--allow", "allow.toml")
+    assert stale.returncode == 0
+    assert "osbctl: allow.toml: allow change-free-to-paid of db/large, field free matches no change" in stale.stderr
+
+
+def test_a_revision_against_the_file(tmp_path: Path) -> None:
+    def git(*arguments: str) -> None:
+        subprocess.run(["git", *arguments], cwd=tmp_path, check=True, capture_output=True)
+
+    put(tmp_path, OLD)
+    git("init")
+    git("add", ".")
+    git("-c", "user.name=x", "-c", "user.email=x@example.com", "commit", "-m", "x")
+    put(tmp_path, changed(free=False))
+    done = osbctl(tmp_path, "diff", "HEAD:new.json", "new.json")
+    assert done.returncode == 1
+    assert "old HEAD:new.json:" in done.stdout
+
+
+def test_standard_input_may_be_one_side_but_not_both(tmp_path: Path) -> None:
+    _, new = put(tmp_path, changed(free=False))
+    assert osbctl(tmp_path, "diff", "-", new, stdin=json.dumps(OLD)).returncode == 1
+    both = osbctl(tmp_path, "diff", "-", "-")
+    assert both.returncode == 2
+    assert "standard input cannot be both" in both.stderr
+
+
+def test_at_holds_for_both_sides(tmp_path: Path) -> None:
+    sources = put(tmp_path, {"a": {"b": changed(free=False)}}, {"a": {"b": OLD}})
+    done = osbctl(tmp_path, "diff", *sources, "--at", "/a/b", "--format", "json")
+    (change,) = json.loads(done.stdout)["changes"]
+    assert change["new_path"].endswith("/services/0/plans/1/free")
+
+
+def test_github_is_the_default_inside_actions(tmp_path: Path) -> None:
+    sources = put(tmp_path, changed(free=False))
+    done = osbctl(tmp_path, "diff", *sources, GITHUB_ACTIONS="true")
+    assert done.stdout.startswith("::error file=new.json,line=")
+    assert len(done.stdout.splitlines()) == 1
+
+
+@pytest.mark.parametrize("missing", ["missing.json", "HEAD:missing.json"])
+def test_a_source_that_is_not_there(tmp_path: Path, missing: str) -> None:
+    _, new = put(tmp_path, OLD)
+    assert osbctl(tmp_path, "diff", missing, new).returncode == 3
+
+
+def test_the_rules_are_explained(tmp_path: Path) -> None:
+    done = osbctl(tmp_path, "rules", "change-plan-id")
+    assert done.returncode == 0
+    assert "Refused by: Cloud Foundry, SAP Service Manager" in done.stdout

@@ -1,0 +1,36 @@
+"""Small catalogs for the tests of comparison."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from osbctl.changes import Change
+from osbctl.comparison.catalogs import compare_catalogs
+from osbctl.platforms import Platform
+
+
+def plan(id: str, name: str, **fields: Any) -> dict[str, Any]:
+    return {"id": id, "name": name, "description": "a plan", **fields}
+
+
+def service(id: str, name: str, *plans: dict[str, Any], **fields: Any) -> dict[str, Any]:
+    return {"id": id, "name": name, "description": "a service", "bindable": True, "plans": list(plans), **fields}
+
+
+def catalog(*services: dict[str, Any]) -> dict[str, Any]:
+    return {"services": copy.deepcopy(list(services))}
+
+
+def one(**fields: Any) -> dict[str, Any]:
+    """A catalog with one service offering of these fields and one plan."""
+    return catalog(service("s1", "db", plan("p1", "small"), **fields))
+
+
+def with_plan(**fields: Any) -> dict[str, Any]:
+    """A catalog with one service offering and one plan of these fields."""
+    return catalog(service("s1", "db", plan("p1", "small", **fields)))
+
+
+def by_rule(old: Any, new: Any, *platforms: Platform, instances: frozenset[str] | None = None) -> dict[str, Change]:
+    return {c.rule: c for c in compare_catalogs(old, new, platforms=platforms, instances=instances)}

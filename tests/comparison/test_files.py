@@ -1,0 +1,104 @@
+"""The files beside the catalogs: accepted changes, and plans with instances."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from pathlib import Path
+
+import pytest
+
+from osbctl.changes import Change, Named
+from osbctl.comparison.allow import Allowed, load_allowed, sort_out
+from osbctl.comparison.instances import parse_instances, read_instances
+from osbctl.errors import ConfigError
+
+TODAY = datetime.date(2030, 1, 31)
+CHANGE = Change("change-plan-removed", "removed", (), Named("1", "db"), Named("2", "small"))
+
+
+@pytest.mark.parametrize(
+    ("entry", "accepted", "problem"),
+    [
+        (Allowed("change-plan-removed", "db/small", "why"), True, ""),
+        (Allowed("change-plan-removed", "db/small", "why", field=""), True, ""),
+        (Allowed("change-plan-removed", "db/small", "why", field="free"), False, "matches no change"),
+        (Allowed("change-plan-removed", "db", "why"), False, "matches no change"),
+        (Allowed("change-plan-id", "db/small", "why"), False, "matches no change"),
+        (Allowed("change-plan-removed", "db/small", "why", expires=TODAY), True, ""),
+        (Allowed("change-plan-removed", "db/small", "why", expires=datetime.date(2030, 1, 30)), False, "expired on"),
+    ],
+)
+def test_allowed(entry: Allowed, accepted: bool, problem: str) -> None:
+    sorted_out = sort_out([CHANGE], [entry], TODAY)
+    assert sorted_out.accepted == ([(CHANGE, "why")] if accepted else [])
+    assert sorted_out.open == ([] if accepted else [CHANGE])
+    assert len(sorted_out.problems) == bool(problem)
+    assert problem in "".join(sorted_out.problems)
+
+
+def test_an_allow_file_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "allow.toml"
+    file.write_text(
+        '[[allow]]\nrule = "r"\nobject = "a/b"\nreason = "x"\nexpires = 2030-01-31\n'
+        '[[allow]]\nrule="r"\nobject=""\nreason="y"'
+    )
+    assert load_allowed(str(file)) == [Allowed("r", "a/b", "x", None, TODAY), Allowed("r", "", "y")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[[allow]",
+        "other = 1",
+        "allow = 3",
+        "allow = [3]",
+        '[[allow]]\nrule = "r"\nobject = "a"',
+        '[[allow]]\nrule = "r"\nobject = "a"\nreason = " "',
+        '[[allow]]\nrule = "r"\nobject = 3\nreason = "x"',
+        '[[allow]]\nrule = "r"\nobject = "a"\nreason = "x"\nexpires = "soon"',
+        '[[allow]]\nrule = "r"\nobject = "a"\nreason = "x"\nwho = "me"',
+    ],
+)
+def test_a_wrong_allow_file_is_refused(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "allow.toml"
+    file.write_text(text)
+    with pytest.raises(ConfigError):
+        load_allowed(str(file))
+    with pytest.raises(ConfigError):
+        load_allowed(str(tmp_path / "missing.toml"))
+
+
+PLANS = {"resources": [{"guid": "g1", "broker_catalog": {"id": "p1"}}, {"guid": "g2", "broker_catalog": {"id": "p2"}}]}
+INSTANCE = {"guid": "i", "relationships": {"service_plan": {"data": {"guid": "g2"}}}}
+
+
+@pytest.mark.parametrize(
+    ("text", "ids"),
+    [
+        ("p1\n\n# a comment\n  p2  # another\n", {"p1", "p2"}),
+        ("", set()),
+        ('["p1", "p2"]', {"p1", "p2"}),
+        ("[]", set()),
+        (json.dumps(PLANS), {"p1", "p2"}),
+        (json.dumps({"plans": PLANS, "instances": [INSTANCE]}), {"p2"}),
+    ],
+)
+def test_instances(tmp_path: Path, text: str, ids: set[str]) -> None:
+    file = tmp_path / "instances"
+    file.write_text(text)
+    assert read_instances(str(file)) == ids
+
+
+@pytest.mark.parametrize("text", ['["p1"', "{}", "[1]", json.dumps([INSTANCE]), "[" * 100_000])
+def test_wrong_instances_are_refused(text: str) -> None:
+    with pytest.raises(ConfigError):
+        parse_instances(text, "x")
+
+
+def test_instances_that_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError):
+        read_instances(str(tmp_path / "missing"))
+    (tmp_path / "bytes").write_bytes(b"\xff\xfe")
+    with pytest.raises(ConfigError):
+        read_instances(str(tmp_path / "bytes"))

@@ -1,0 +1,305 @@
+"""What happens when a catalog changes: each row of the table with a pair of small catalogs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from osbctl.changes import Level
+from osbctl.platforms import Platform
+
+from .make import by_rule, catalog, one, plan, service, with_plan
+
+CF, K8S, SM, KORIFI = Platform.CLOUD_FOUNDRY, Platform.KUBERNETES, Platform.SERVICE_MANAGER, Platform.KORIFI
+R, B, Y, S = Level.REFUSED, Level.BREAKING, Level.RISKY, Level.SAFE
+
+TWO = catalog(service("s1", "db", plan("p1", "small"), plan("p2", "large")))
+TWO_SERVICES = catalog(service("s1", "db", plan("p1", "small")), service("s2", "mq", plan("p2", "small")))
+NONE: frozenset[str] = frozenset()
+P2 = frozenset({"p2"})
+P1 = frozenset({"p1"})
+
+
+def two(first: dict[str, Any], *more: dict[str, Any]) -> dict[str, Any]:
+    return catalog(service("s1", "db", first, *more))
+
+
+def schema(**keywords: Any) -> dict[str, Any]:
+    parameters = {"$schema": "http://json-schema.org/draft-04/schema#", "type": "object", **keywords}
+    return {"schemas": {"service_instance": {"create": {"parameters": parameters}}}}
+
+
+SMALL = plan("p1", "small")
+ROWS: list[tuple[str, Any, Any, frozenset[str] | None, str, dict[Platform, Level]]] = [
+    ("plan removed", TWO, two(SMALL), None, "plan-removed", {CF: B, K8S: B, SM: B, KORIFI: B}),
+    ("plan removed, unused", TWO, two(SMALL), NONE, "plan-removed", {CF: B, K8S: B, SM: B}),
+    ("plan removed, used", TWO, two(SMALL), P2, "plan-removed", {CF: B, K8S: B, SM: R}),
+    ("plan removed, another used", TWO, two(SMALL), P1, "plan-removed", {SM: B}),
+    ("plan id", TWO, two(plan("q", "SMALL"), plan("p2", "large")), None, "plan-id", {CF: R, K8S: B, SM: R}),
+    ("plan id, used", TWO, two(plan("q", "small"), plan("p2", "large")), P1, "plan-id", {CF: R, SM: R}),
+    ("plan id, unused", TWO, two(plan("q", "small"), plan("p2", "large")), P2, "plan-id", {CF: R, SM: Y}),
+    (
+        "service id, new plan ids",
+        TWO,
+        catalog(service("t", "db", plan("q1", "small"), plan("q2", "large"))),
+        None,
+        "service-id",
+        {CF: R, K8S: B, SM: R},
+    ),
+    ("service id, unused", TWO, catalog(service("t", "db", plan("q1", "small"))), NONE, "service-id", {CF: Y, SM: Y}),
+    ("service id, used", TWO, catalog(service("t", "db", plan("q1", "small"))), P1, "service-id", {CF: R, SM: R}),
+    ("service id, plans kept", TWO, catalog(service("t", "db", SMALL)), NONE, "service-id-plans-kept", {CF: R}),
+    (
+        "plan moved",
+        TWO_SERVICES,
+        catalog(service("s1", "db", plan("p3", "x")), service("s2", "mq", plan("p2", "small"), SMALL)),
+        NONE,
+        "plan-moved",
+        {CF: R, K8S: Y, SM: Y},
+    ),
+    ("name reused", TWO, two(plan("p2", "small")), None, "plan-name-reused", {CF: R, K8S: B, SM: B}),
+    (
+        "names swapped",
+        TWO,
+        two(plan("p1", "Large"), plan("p2", "small")),
+        None,
+        "plan-names-swapped",
+        {CF: R, K8S: B, SM: R},
+    ),
+    (
+        "service names swapped",
+        TWO_SERVICES,
+        catalog(service("s1", "mq", SMALL), service("s2", "DB", plan("p2", "small"))),
+        None,
+        "service-names-swapped",
+        {CF: R, K8S: B, SM: R},
+    ),
+    (
+        "service name reused",
+        TWO_SERVICES,
+        catalog(service("s2", "db", plan("p2", "small"))),
+        None,
+        "service-name-reused",
+        {CF: R},
+    ),
+    (
+        "old one renamed, new one takes the name",
+        TWO,
+        two(plan("p1", "tiny"), plan("p2", "large"), plan("p3", "small")),
+        None,
+        "plan-name-passed-on",
+        {CF: B, K8S: B, SM: B},
+    ),
+    ("renamed", TWO, two(plan("p1", "tiny"), plan("p2", "large")), None, "plan-renamed", {CF: B, K8S: B, SM: B}),
+    ("only the case", TWO, two(plan("p1", "Small"), plan("p2", "large")), None, "plan-renamed", {CF: B}),
+    ("service renamed", one(), catalog(service("s1", "sql", SMALL)), None, "service-renamed", {CF: B, K8S: B, SM: B}),
+    ("new plan", two(SMALL), TWO, None, "plan-added", {CF: S, K8S: S, SM: S, KORIFI: S}),
+    ("new service", one(), TWO_SERVICES, None, "service-added", {CF: S, K8S: S, SM: S}),
+    ("service removed", TWO_SERVICES, one(), None, "service-removed", {CF: B, K8S: B, SM: B}),
+    ("service removed, used", TWO_SERVICES, one(), P2, "service-removed", {SM: R}),
+    ("free to paid", with_plan(), with_plan(free=False), None, "free-to-paid", {CF: B}),
+    ("paid to free", with_plan(free=False), with_plan(free=True), None, "paid-to-free", {CF: S}),
+    ("bindable", one(), one(bindable=False), None, "bindable-withdrawn", {CF: B, K8S: B}),
+    ("bindable of a plan", with_plan(), with_plan(bindable=False), None, "bindable-withdrawn", {CF: B}),
+    ("updateable", one(plan_updateable=True), one(), None, "plan-updateable-withdrawn", {CF: B, K8S: B}),
+    (
+        "updateable of a plan",
+        with_plan(plan_updateable=True),
+        with_plan(),
+        None,
+        "plan-updateable-withdrawn",
+        {CF: B, K8S: S},
+    ),
+    (
+        "instances retrievable",
+        one(instances_retrievable=True),
+        one(),
+        None,
+        "instances-retrievable-withdrawn",
+        {CF: B, K8S: S},
+    ),
+    ("bindings retrievable", one(bindings_retrievable=True), one(), None, "bindings-retrievable-withdrawn", {CF: B}),
+    ("context updates", one(allow_context_updates=True), one(), None, "context-updates-withdrawn", {CF: B, K8S: S}),
+    (
+        "shareable",
+        one(metadata={"shareable": True}),
+        one(metadata={"shareable": False}),
+        None,
+        "shareable-withdrawn",
+        {CF: B, K8S: S},
+    ),
+    ("binding rotatable", with_plan(binding_rotatable=True), with_plan(), None, "binding-rotatable-withdrawn", {}),
+    ("granted", one(), one(plan_updateable=True), None, "capability-granted", {CF: S}),
+    (
+        "maintenance",
+        with_plan(maintenance_info={"version": "1.0.0"}),
+        with_plan(maintenance_info={"version": "1.0.1"}),
+        None,
+        "maintenance-version",
+        {CF: Y, K8S: S},
+    ),
+    (
+        "maintenance added",
+        with_plan(),
+        with_plan(maintenance_info={"version": "1.0.0"}),
+        None,
+        "maintenance-version",
+        {},
+    ),
+    (
+        "requires removed",
+        one(requires=["syslog_drain"]),
+        one(requires=[]),
+        None,
+        "requires-removed",
+        {CF: B, K8S: S},
+    ),
+    ("requires added", one(), one(requires=["syslog_drain"]), None, "requires-added", {CF: Y}),
+    (
+        "schema narrowed",
+        with_plan(**schema()),
+        with_plan(**schema(required=["a"])),
+        None,
+        "schema-required-added",
+        {CF: B},
+    ),
+    ("schema added", with_plan(), with_plan(**schema(required=["a"])), None, "schema-added", {CF: B}),
+    ("schema relaxed", with_plan(**schema(required=["a"])), with_plan(**schema()), None, "schema-relaxed", {CF: S}),
+    (
+        "schema default",
+        with_plan(**schema(properties={"a": {"default": 1}})),
+        with_plan(**schema(properties={"a": {"default": 2}})),
+        None,
+        "schema-default-changed",
+        {CF: Y},
+    ),
+    ("emptied", one(), catalog(), None, "catalog-emptied", {CF: R, K8S: B}),
+    ("without plans", one(), catalog(service("s1", "db")), None, "service-without-plans", {CF: R, K8S: R}),
+    (
+        "polling lowered",
+        with_plan(maximum_polling_duration=60),
+        with_plan(maximum_polling_duration=30),
+        None,
+        "polling-lowered",
+        {CF: Y, K8S: S, KORIFI: S},
+    ),
+    ("polling set", with_plan(), with_plan(maximum_polling_duration=30), None, "polling-lowered", {CF: Y}),
+    (
+        "polling raised",
+        with_plan(maximum_polling_duration=30),
+        with_plan(maximum_polling_duration=60),
+        None,
+        "polling-raised",
+        {CF: S},
+    ),
+    (
+        "dashboard",
+        one(dashboard_client={"id": "a"}),
+        one(dashboard_client={"id": "b"}),
+        None,
+        "dashboard-client",
+        {CF: Y, K8S: S},
+    ),
+    ("tag removed", one(tags=["a", "b"]), one(tags=["b"]), None, "tag-removed", {CF: Y}),
+    ("tag added", one(tags=["b"]), one(tags=["a", "b"]), None, "tag-added", {CF: S}),
+    ("tags turned", one(tags=["a", "b"]), one(tags=["b", "a"]), None, "order", {CF: S}),
+    ("plans turned", TWO, two(plan("p2", "large"), SMALL), None, "order", {CF: S}),
+    (
+        "services turned",
+        TWO_SERVICES,
+        {"services": TWO_SERVICES["services"][::-1]},
+        None,
+        "order",
+        {CF: S},
+    ),
+    ("costs", with_plan(metadata={"costs": [1]}), with_plan(metadata={"costs": [2]}), None, "costs", {CF: Y}),
+    ("explicit free dropped", with_plan(free=True), with_plan(), None, "explicit-dropped", {CF: S, K8S: Y, KORIFI: Y}),
+    (
+        "explicit bindable dropped",
+        with_plan(bindable=True),
+        with_plan(),
+        None,
+        "explicit-dropped",
+        {CF: S, K8S: S, SM: S, KORIFI: Y},
+    ),
+    ("explicit added", with_plan(), with_plan(free=True), None, "explicit-added", {CF: S, K8S: S}),
+    ("words", one(), one(description="another"), None, "wording", {CF: S}),
+    ("image", one(), one(metadata={"imageUrl": "x"}), None, "wording", {CF: S}),
+    ("metadata", one(), one(metadata={"vendor": "x"}), None, "metadata", {CF: S}),
+    ("unknown", one(), one(colour="red"), None, "other-field", {CF: S}),
+    ("unknown at the top", one(), {**one(), "colour": "red"}, None, "other-field", {CF: S}),
+    (
+        "default that no plan inherits",
+        catalog(service("s1", "db", plan("p1", "small", bindable=True))),
+        {"services": [{**service("s1", "db", plan("p1", "small", bindable=True)), "bindable": False}]},
+        None,
+        "service-default",
+        {CF: S},
+    ),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "instances", "rule", "levels"), [r[1:] for r in ROWS], ids=[r[0] for r in ROWS])
+def test_row(old: Any, new: Any, instances: frozenset[str] | None, rule: str, levels: dict[Platform, Level]) -> None:
+    found = by_rule(old, new, instances=instances)
+    assert f"change-{rule}" in found
+    change = found[f"change-{rule}"]
+    told = {effect.platform: effect.level for effect in change.effects}
+    assert {platform: told[platform] for platform in levels} == levels
+    assert len(told) == len(Platform)
+    for platform in levels:
+        narrowed = by_rule(old, new, platform, instances=instances)[change.rule]
+        assert narrowed.level is levels[platform]
+        assert [effect.platform for effect in narrowed.effects] == [platform]
+
+
+SINGLE = {
+    "plan id", "plan id, used", "service id, new plan ids", "service id, plans kept", "renamed", "service renamed",
+    "new plan", "new service", "plan removed", "service removed", "bindable", "updateable", "free to paid",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("row", [row for row in ROWS if row[0] in SINGLE], ids=lambda row: row[0])
+def test_one_cause_is_told_once(row: Any) -> None:
+    removed = {"change-plan-removed"} if row[0] == "service id, plans kept" else set()
+    assert set(by_rule(row[1], row[2])) - removed == {f"change-{row[4]}"}
+
+
+def test_every_rule_stands_in_the_table() -> None:
+    from osbctl.comparison.kinds import KINDS
+    from osbctl.comparison.rules import load_all
+
+    load_all()
+    shown = {f"change-{row[4]}" for row in ROWS}
+    elsewhere = {rule for rule in KINDS if rule.startswith("change-schema-")} | {
+        "change-now-refused",
+        "change-service-name-passed-on",
+    }
+    assert set(KINDS) - elsewhere == shown - {rule for rule in shown if rule.startswith("change-schema-")}
+
+
+def test_the_words_of_cloud_foundry_name_service_and_plan() -> None:
+    change = by_rule(TWO, two(plan("q", "small"), plan("p2", "large")))["change-plan-id"]
+    words = '"Plan names must be unique within a service. Service db already has a plan named small"'
+    assert change.effects[0].does == words
+
+
+def test_three_names_that_go_round_are_swapped_and_a_chain_is_not() -> None:
+    old = two(plan("1", "a"), plan("2", "b"), plan("3", "c"))
+    round_ = two(plan("1", "b"), plan("2", "c"), plan("3", "a"))
+    chain = two(plan("1", "b"), plan("2", "c"), plan("3", "d"))
+    assert set(by_rule(old, round_)) == {"change-plan-names-swapped"}
+    assert set(by_rule(old, chain)) == {"change-plan-name-passed-on", "change-plan-renamed"}
+
+
+def test_a_service_name_is_passed_on() -> None:
+    new = catalog(service("s1", "sql", SMALL), service("s2", "db", plan("p2", "small")))
+    assert "change-service-name-passed-on" in by_rule(one(), new)
+
+
+def test_what_a_changed_id_hides_is_compared_all_the_same() -> None:
+    old, new = with_plan(), catalog(service("s1", "db", plan("q", "small", free=False)))
+    assert set(by_rule(old, new)) == {"change-plan-id", "change-free-to-paid"}
+    moved = catalog(service("t", "other", plan("p1", "small", free=False)))
+    assert "change-free-to-paid" in by_rule(old, moved)

@@ -1,0 +1,197 @@
+"""Changes through every format, and what each asks for."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree
+
+import jsonschema
+import pytest
+
+from osbctl.changes import Change, DiffFailOn, Effect, Level, Named
+from osbctl.cli.validation_run import all_rules
+from osbctl.findings import Location
+from osbctl.platforms import Platform
+from osbctl.reports.changes import DiffFormat, DiffReport, render
+from osbctl.resources import schemas_folder
+
+REMOVED = Change(
+    rule="change-plan-removed",
+    message="removed",
+    effects=(
+        Effect(Platform.CLOUD_FOUNDRY, Level.BREAKING, "deletes it"),
+        Effect(Platform.SERVICE_MANAGER, Level.REFUSED, "refuses the whole update (409)"),
+        Effect(Platform.KORIFI, Level.BREAKING, "deletes it"),
+    ),
+    service=Named("s1", "db"),
+    plan=Named("p1", "small"),
+    old="p1",
+    old_path=("services", 0, "plans", 0),
+    new_path=("services", 0, "plans"),
+    old_location=Location("old.yaml", 7, 5),
+    new_location=Location("new.yaml", 6, 3),
+    advice="move its instances first",
+)
+WORDING = replace(
+    REMOVED,
+    rule="change-wording",
+    message="description changed",
+    effects=(Effect(Platform.KORIFI, Level.SAFE, "shows the new one"),),
+    field="description",
+)
+
+
+def at_level(level: Level) -> Change:
+    return replace(REMOVED, effects=(Effect(Platform.KORIFI, level, "does something"),))
+
+
+def report(*changes: Change, fail_on: DiffFailOn = DiffFailOn.BREAKING, color: bool = False) -> DiffReport:
+    return DiffReport("old.yaml", "new.yaml", changes, all_rules(), fail_on=fail_on, root="/r", color=color)
+
+
+TEXT = """\
+refused: a platform refuses the update
+  db/small: removed [change-plan-removed]
+    old old.yaml:7:5
+    new new.yaml:6:3
+    Cloud Foundry, Korifi: deletes it
+    SAP Service Manager: refuses the whole update (409)
+    hint: move its instances first
+
+safe: nobody is hurt
+  db/small: description changed [change-wording]
+    old old.yaml:7:5
+    new new.yaml:6:3
+
+old.yaml -> new.yaml: 1 refused, 1 safe
+"""
+MARKDOWN = """\
+### Catalog changes
+
+`old.yaml` → `new.yaml`: **1 refused, 1 safe**
+
+#### Refused
+
+- **db/small**: removed (`change-plan-removed`)
+  - old `old.yaml:7:5`, new `new.yaml:6:3`
+  - Cloud Foundry, Korifi: deletes it
+  - SAP Service Manager: refuses the whole update \\(409\\)
+  - **Instead:** move its instances first
+
+<details><summary>1 safe</summary>
+
+- **db/small**: description changed (`change-wording`)
+  - old `old.yaml:7:5`, new `new.yaml:6:3`
+
+</details>
+"""
+
+
+def test_text_and_markdown() -> None:
+    assert render(report(WORDING, REMOVED), DiffFormat.TEXT) == TEXT
+    assert render(report(WORDING, REMOVED), DiffFormat.MARKDOWN) == MARKDOWN
+
+
+@pytest.mark.parametrize("level", Level)
+@pytest.mark.parametrize("format", DiffFormat)
+def test_every_format_tells_every_level(format: DiffFormat, level: Level) -> None:
+    text = render(report(at_level(level), fail_on=DiffFailOn.ANY), format)
+    assert "change-plan-removed" in text
+    assert "removed" in text
+
+
+@pytest.mark.parametrize("format", DiffFormat)
+def test_no_change_is_no_text_but_for_programs(format: DiffFormat) -> None:
+    text = render(report(), format)
+    if format in (DiffFormat.JSON, DiffFormat.GITLAB, DiffFormat.SARIF):
+        json.loads(text)
+    elif format is DiffFormat.JUNIT:
+        ElementTree.fromstring(text)
+    else:
+        assert text == ""
+
+
+@pytest.mark.parametrize("level", [Level.RISKY, Level.SAFE])
+def test_no_breaking_change_is_said_apart(level: Level) -> None:
+    last = render(report(at_level(level)), DiffFormat.TEXT).splitlines()[-1]
+    assert last == f"old.yaml -> new.yaml: no breaking changes, but the catalogs differ: 1 {level}"
+
+
+@pytest.mark.parametrize("fail_on", DiffFailOn)
+@pytest.mark.parametrize("level", Level)
+def test_failing_is_the_same_in_the_exit_code_and_in_junit(fail_on: DiffFailOn, level: Level) -> None:
+    made = report(at_level(level), fail_on=fail_on)
+    ranks = {"refused": 4, "breaking": 3, "risky": 2, "any": 1, "never": 5}
+    assert made.failed is (level.rank >= ranks[fail_on])
+    suite = ElementTree.fromstring(render(made, DiffFormat.JUNIT)).find("testsuite")
+    assert suite is not None
+    assert suite.get("failures") == str(int(made.failed))
+
+
+def test_json_meets_its_schema_and_tells_all() -> None:
+    accepted = replace(report(REMOVED), accepted=[(WORDING, "fine")], problems=["x expired"])
+    told = json.loads(render(accepted, DiffFormat.JSON))
+    jsonschema.validate(told, json.loads((schemas_folder() / "diff-1.json").read_text()))
+    first, second = told["changes"]
+    assert first["fingerprint"] == REMOVED.fingerprint
+    assert first["old_location"] == {"source": "old.yaml", "line": 7, "column": 5}
+    assert first["service"] == {"id": "s1", "name": "db"}
+    assert (first["accepted"], second["accepted"]) == (None, "fine")
+    assert told["summary"] == {"refused": 1, "breaking": 0, "risky": 0, "safe": 0, "accepted": 1}
+    assert told["allow_problems"] == ["x expired"]
+
+
+def test_sarif_meets_the_standard() -> None:
+    told = json.loads(render(report(REMOVED, WORDING), DiffFormat.SARIF))
+    schema = json.loads((Path(__file__).parent / "sarif-2.1.0.json").read_text(encoding="utf-8"))
+    jsonschema.Draft7Validator(schema).validate(told)
+    assert [result["level"] for result in told["runs"][0]["results"]] == ["error", "note"]
+
+
+def test_allow_writes_what_fails_as_toml() -> None:
+    odd = replace(REMOVED, service=Named("s", 'a"b\\\x7f\n\U0001f600'), plan=None)
+    (entry,) = tomllib.loads(render(report(odd, WORDING), DiffFormat.ALLOW))["allow"]
+    assert entry["rule"] == odd.rule
+    assert entry["object"] == odd.object
+
+
+HOSTILE = "x\x1b[31m\x07\r\n::error::y\u202e]]>&<img src=a>\u2028@all #12 [a](http://b) www.c.example `d` |\ud800"
+
+
+@pytest.mark.parametrize("format", DiffFormat)
+def test_text_of_a_catalog_cannot_leave_its_place(format: DiffFormat) -> None:
+    hostile = replace(
+        REMOVED,
+        message=HOSTILE,
+        advice=HOSTILE,
+        service=Named(HOSTILE, HOSTILE),
+        effects=(Effect(Platform.CLOUD_FOUNDRY, Level.REFUSED, HOSTILE),),
+        old_location=Location(HOSTILE, 1, 1),
+        new_location=Location("n", 1, 1),
+        old=HOSTILE,
+    )
+    whole = replace(report(hostile), accepted=[(hostile, HOSTILE)], old=HOSTILE)
+    text = render(whole, format)
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f]", text)
+    assert text.encode()
+    assert all(not line.startswith("::error::y") for line in text.splitlines())
+    if format is DiffFormat.MARKDOWN:
+        outside = re.sub(r"`[^`\n]*`", "", text)
+        assert not re.search(r"<img|@all|(?<!\\)#12|(?<!\\)\[a\]|www\.|(?<!\\)\|", outside)
+
+
+def test_markdown_fits_a_comment() -> None:
+    many = [replace(REMOVED, message=f"removed {number}" + "x" * 200) for number in range(1000)]
+    text = render(replace(report(*many), accepted=[(REMOVED, "y" * 200)] * 1000), DiffFormat.MARKDOWN)
+    assert len(text) < 65_536
+    assert re.search(r"[\d,]+ more are left out here", text)
+
+
+def test_color_only_adds_escapes() -> None:
+    colored = render(report(REMOVED, color=True), DiffFormat.TEXT)
+    assert colored != render(report(REMOVED), DiffFormat.TEXT)
+    assert re.sub(r"\x1b\[[\d;]*m", "", colored) == render(report(REMOVED), DiffFormat.TEXT)
