@@ -92,9 +92,6 @@ def _table(catalog: Catalog, color: common.Color) -> None:
 
         put("\n".join(plain.lines(catalog)) + "\n", None)
         return
-    from rich.console import Console
-
     from osbctl.views import table
 
-    colored = use_color(color.value, sys.stdout)
-    table.show(catalog, Console(width=width(), no_color=not colored, force_terminal=colored, highlight=False))
+    put(table.render(catalog, width(), colored=use_color(color.value, sys.stdout)), None)

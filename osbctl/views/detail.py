@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from osbctl.text import safe
+from osbctl.text import cells, safe
 from osbctl.views import words
 from osbctl.views.parameters import parameters
 
@@ -53,9 +53,9 @@ def _parameters(schema: Mapping[str, Any]) -> Iterator[str]:
     rows = list(parameters(schema))
     if not rows:
         yield "      none described"
-    width = max((len(row.name) for row in rows), default=0)
+    width = max((cells(row.name) for row in rows), default=0)
     for row in rows:
         told = [row.type, *(["required"] if row.required else []), *([f"default {row.default}"] if row.default else [])]
-        yield f"      {row.name:<{width}}  {'; '.join(told)}"
+        yield f"      {row.name}{' ' * (width - cells(row.name))}  {'; '.join(told)}"
         if row.description:
-            yield f"      {'':<{width}}  {row.description}"
+            yield f"      {' ' * width}  {row.description}"

@@ -26,7 +26,7 @@ def lines(catalog: Catalog) -> Iterator[str]:
         yield ""
         yield _text(service.description)
         yield ""
-        yield f"`{_code(service.id)}` — {_text(', '.join(words.facts(service)))}"
+        yield f"{_code(service.id)} — {_text(', '.join(words.facts(service)))}"
         yield ""
         yield from _plans(service)
 
@@ -38,7 +38,7 @@ def _plans(service: ServiceOffering) -> Iterator[str]:
         price = "<br>".join(map(_text, (words.price(plan), *words.costs(plan))))
         includes = "<br>".join(map(_text, words.bullets(plan)))
         cells = (_text(plan.name), _text(plan.description), price, words.yes(plan.bindable), includes)
-        yield f"| {' | '.join(cells)} | `{_code(plan.id)}` |"
+        yield f"| {' | '.join(cells)} | {_code(plan.id)} |"
     yield ""
     for plan in service.plans:
         yield from _parameters(plan)
@@ -64,4 +64,5 @@ def _text(text: str) -> str:
 
 
 def _code(text: str) -> str:
-    return safe(text).replace("`", "'").replace("|", "\\|")
+    shown = safe(text).replace("`", "'").replace("|", "\\|")
+    return f"`{shown}`" if shown.strip() else "(no id)"

@@ -32,7 +32,7 @@ _BOUNDS = {
 
 
 class Parameter(NamedTuple):
-    """One parameter; `name` has dots where it stands in objects. All text is safe to print."""
+    """One parameter; `name` has dots where it stands in objects, `[]` where in an array. All text is safe to print."""
 
     name: str
     type: str
@@ -62,15 +62,24 @@ def _properties(root: Mapping[str, Any], schema: Mapping[str, Any], prefix: str,
             safe(str(inner.get("description") or inner.get("title") or "")),
         )
         if level < MAX_LEVELS:
-            yield from _properties(root, inner, f"{prefix}{safe(name)}.", level + 1)
+            held, marks = _held(root, inner)
+            yield from _properties(root, held, f"{prefix}{safe(name)}{marks}.", level + 1)
 
 
-def _type(root: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
+def _held(root: Mapping[str, Any], schema: Mapping[str, Any]) -> tuple[Mapping[str, Any], str]:
+    """What an array holds, through arrays of arrays, with a `[]` for each; any other schema as it is."""
+    marks = ""
+    while len(marks) < 2 * MAX_LEVELS and schema.get("type") == "array" and isinstance(schema.get("items"), dict):
+        schema, marks = _resolved(root, schema["items"]), marks + "[]"
+    return schema, marks
+
+
+def _type(root: Mapping[str, Any], schema: Mapping[str, Any], level: int = 0) -> str:
     kind = schema.get("type")
     words = " or ".join(map(str, kind)) if isinstance(kind, list) else str(kind or "any")
     items = schema.get("items")
     if kind == "array" and isinstance(items, dict):
-        words = f"array of {_type(root, _resolved(root, items)) if '$ref' not in items else 'items'}"
+        words = f"array of {_type(root, _resolved(root, items), level + 1) if level < MAX_LEVELS else 'items'}"
     choices = schema.get("enum")
     if isinstance(choices, list):
         words = " | ".join(_value(choice) for choice in choices)

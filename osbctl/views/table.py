@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import io
+from typing import TYPE_CHECKING, Literal
 
 from rich import box
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -14,37 +16,54 @@ from osbctl.views import words
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rich.console import Console, RenderableType
+    from rich.console import RenderableType
 
     from osbctl.catalog import Catalog, ServiceOffering
-
 
 NARROW = 100
 """With fewer columns than this, plans are a list: as a table, something would be cut."""
 
+WIDE = 140
+"""With fewer columns than this, ids fold: whole ones would leave the other columns too little."""
 
-def show(catalog: Catalog, console: Console) -> None:
-    """Print `catalog` on `console`. Nothing is cut: long cells fold."""
-    for renderable in _parts(catalog, console.width < NARROW):
+HALF_GUID = 19
+"""The characters of `281FA6F5-54A5-454C-`: a GUID folds between two groups of digits."""
+
+
+def render(catalog: Catalog, width: int, *, colored: bool) -> str:
+    """`catalog` as text for a terminal of `width` columns. Nothing is cut: long cells fold.
+
+    Rendered whole before anything is written, because rich ends the process with 1 at a broken pipe.
+    """
+    file = io.StringIO()
+    system: Literal["standard"] | None = "standard" if colored else None
+    # With a width but no height, rich takes 80 columns where TERM is dumb.
+    console = Console(
+        file=file, width=width, height=25, color_system=system, no_color=not colored, force_terminal=colored,
+        highlight=False,
+    )  # fmt: skip
+    for renderable in _parts(catalog, width):
         console.print(renderable)
+    return file.getvalue()
 
 
-def _parts(catalog: Catalog, narrow: bool) -> Iterator[RenderableType]:
+def _parts(catalog: Catalog, width: int) -> Iterator[RenderableType]:
     for service in catalog.services:
-        head = Text(safe(service.name) or "(no name)", style="bold")
-        head.append(f"  {safe(service.id)}", style="dim")
-        yield head
+        head = Text().append(safe(service.name) or "(no name)", style="bold")
+        yield head.append(f"  {safe(service.id)}", style="dim")
         yield Text(safe(service.description))
         yield Text(", ".join(words.facts(service)), style="dim")
-        yield from _listed(service) if narrow else [_plans(service)]
+        yield from _listed(service) if width < NARROW else [_plans(service, width)]
     services, plans = len(catalog.services), sum(1 for _ in catalog.plans)
     yield Text(f"{_plural(services, 'service offering')}, {_plural(plans, 'plan')}", style="dim")
 
 
-def _plans(service: ServiceOffering) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), header_style="bold")
+def _plans(service: ServiceOffering, width: int) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), header_style="bold", leading=1)
     table.add_column("Plan", overflow="fold", no_wrap=False)
-    table.add_column("Id", style="dim", overflow="fold", min_width=18)
+    table.add_column(
+        "Id", style="dim", overflow="fold", min_width=HALF_GUID, max_width=None if width >= WIDE else HALF_GUID
+    )
     table.add_column("Description", overflow="fold", ratio=2)
     table.add_column("Price", overflow="fold")
     table.add_column("Bindable")

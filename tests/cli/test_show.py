@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +13,7 @@ import yaml
 
 from osbctl.resources import catalogs_folder
 from osbctl.text import safe
-from tests.cli.test_validate import osbctl
+from tests.cli.test_validate import ROOT, osbctl
 
 if TYPE_CHECKING:
     from typing import Any
@@ -84,3 +86,18 @@ def test_a_source_that_cannot_be_read(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (1, "")
     assert "broken.json:1:2" in done.stderr
     assert osbctl("show", str(tmp_path / "none.json")).returncode == 3
+
+
+@pytest.mark.parametrize("arguments", [(), ("--color", "always"), ("--format", "json"), ("--format", "markdown")])
+def test_a_reader_who_has_seen_enough_ends_it_quietly(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    plan = {"id": "p", "name": "n", "description": "x" * 1_000}
+    file = tmp_path / "large.json"
+    file.write_text(json.dumps({"services": [{"name": f"s{n}", "plans": [plan]} for n in range(400)]}))
+    command = [sys.executable, "-m", "osbctl", "show", *arguments, str(file)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT) as process:
+        assert process.stdout
+        assert process.stderr
+        process.stdout.read(10)
+        process.stdout.close()
+        said = process.stderr.read()
+        assert (process.wait(60), said) == (0, b"")

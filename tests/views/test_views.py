@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import io
+import re
 from typing import Any
 
 import pytest
-from rich.console import Console
 
 from osbctl.catalog import Catalog
 from osbctl.text import safe
 from osbctl.views import detail, markdown, plain, table, words
-from osbctl.views.parameters import MAX_ROWS, parameters
+from osbctl.views.parameters import MAX_LEVELS, MAX_ROWS, parameters
 
 ID = "6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4"
 HOSTILE = "[red]x[/red] \x1b[31m \x1b]8;;http://evil\x07y \u202e a\nb\tc | <b> `z` **d** [l](http://m) www.n.example"
@@ -35,9 +34,7 @@ def catalog(text: str, id_: str = ID) -> Catalog:
 
 
 def as_table(shown: Catalog, width: int = 200) -> str:
-    file = io.StringIO()
-    table.show(shown, Console(file=file, width=width, no_color=True, highlight=False, force_terminal=False))
-    return file.getvalue()
+    return table.render(shown, width, colored=False)
 
 
 def all_views(shown: Catalog) -> dict[str, list[str]]:
@@ -111,6 +108,46 @@ def test_a_narrow_terminal_cuts_nothing(width: int) -> None:
     assert all(len(line) <= width for line in lines)
 
 
+def test_a_folded_guid_folds_between_its_groups() -> None:
+    lines = as_table(catalog("x"), 120).split("\n")
+    assert sum(" 6C3B1D0E-8A4F-4E57- " in line for line in lines) == 1
+    assert sum(" 9B1C-2D7F5A90E3B4 " in line for line in lines) == 1
+    assert ID in as_table(catalog("x"), table.WIDE).split("Includes")[1]
+
+
+def test_plans_with_bullets_stand_apart() -> None:
+    plans = [{"name": name, "metadata": {"bullets": [f"{name} bullet"]}} for name in ("first", "second")]
+    lines = as_table(Catalog.of({"services": [{"plans": plans}]})).split("\n")
+    between = lines[next(n for n, line in enumerate(lines) if "first bullet" in line) + 1]
+    assert between.strip() == ""
+
+
+@pytest.mark.parametrize("term", ["dumb", "xterm-256color"])
+@pytest.mark.parametrize("width", [60, 120])
+def test_the_caller_says_width_and_colour(monkeypatch: pytest.MonkeyPatch, term: str, width: int) -> None:
+    for name, value in {"TERM": term, "NO_COLOR": "1", "FORCE_COLOR": "1", "COLUMNS": "33"}.items():
+        monkeypatch.setenv(name, value)
+    bare, colored = (table.render(catalog("word " * 30), width, colored=choice) for choice in (False, True))
+    assert "\x1b" not in bare
+    assert "\x1b[" in colored
+    assert re.sub(r"\x1b\[[0-9;]*m", "", colored) == bare
+    assert max(map(len, bare.split("\n"))) in range(width - 5, width + 1)
+
+
+def test_an_id_that_is_not_there_is_said_so() -> None:
+    page = list(markdown.lines(catalog("x", "")))
+    assert page[4].startswith("(no id) — ")
+    assert not any("``" in line for line in page)
+
+
+def test_wide_parameter_names_line_up() -> None:
+    schema = {"properties": {"日本語": {"type": "string"}, "ab": {"type": "string"}}}
+    plan = {"schemas": {"service_binding": {"create": {"parameters": schema}}}}
+    (service,) = Catalog.of({"services": [{"plans": [plan]}]}).services
+    told = list(detail.lines(service))[-2:]
+    assert told == ["      日本語  string", "      ab      string"]
+
+
 def test_nothing_is_wrapped_in_a_pipe() -> None:
     long = "word " * 500
     lines = list(plain.lines(catalog(long.strip())))
@@ -168,6 +205,27 @@ def test_parameters() -> None:
         ("lost", "any", False, "", ""),
         ("any", "any", False, "", ""),
     ]
+
+
+def test_parameters_in_arrays() -> None:
+    user = {"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}}}
+    grid = {"type": "array", "items": {"type": "array", "items": user}}
+    schema = {
+        "properties": {"users": {"type": "array", "items": {"$ref": "#/definitions/user"}}, "grid": grid},
+        "definitions": {"user": user},
+    }
+    assert [(row.name, row.type, row.required) for row in parameters(schema)] == [
+        ("users", "array of object", False),
+        ("users[].name", "string", True),
+        ("grid", "array of array of object", False),
+        ("grid[][].name", "string", True),
+    ]
+
+
+def test_an_array_of_itself_ends() -> None:
+    loop = {"type": "array", "items": {"$ref": "#/definitions/loop"}}
+    (row,) = parameters({"properties": {"x": {"$ref": "#/definitions/loop"}}, "definitions": {"loop": loop}})
+    assert row.type == "array of " * (MAX_LEVELS + 1) + "items"
 
 
 def test_schemas_that_refer_to_themselves_end() -> None:
