@@ -145,7 +145,8 @@ def _nesting(text: str) -> int:
     return deepest
 
 
-_STRUCTURE = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
+_STRUCTURE = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[\]{}]', re.DOTALL)
+"""Possessive, and content with a string that is never closed: otherwise such a text costs quadratic time."""
 
 
 def _may_hold_surrogates(text: str) -> bool:
@@ -279,7 +280,8 @@ class _Walk:
         keys.setdefault(key, at)
         colon = self._space(end)
         if self._text[colon : colon + 1] != ":":
-            self._stop("syntax", f"a colon is expected after the key {_short(key)}", colon)
+            message = f"a colon is expected after the key {_short(key)}"
+            self._stop("syntax", message, colon, "" if colon < len(self._text) else _CUT_SHORT)
         return self._space(colon + 1)
 
     def _scalar(self, at: int) -> int:
@@ -307,7 +309,7 @@ class _Walk:
                 "syntax",
                 f"this is no JSON number: {_shown(self._text, at)}",
                 at,
-                "no leading zeros, no hexadecimal",
+                "no leading zeros, no hexadecimal, a digit after the point and in the exponent",
             )
         if fraction is None and exponent is None:
             if len(whole) > MAX_DIGITS:
@@ -338,7 +340,7 @@ class _Walk:
 
     def _unclosed(self, at: int, closing: str) -> NoReturn:
         if at >= len(self._text):
-            self._stop("syntax", f"the document ends before its {closing!r}", max(at - 1, 0), "is it cut short?")
+            self._stop("syntax", f"the document ends before its {closing!r}", max(at - 1, 0), _CUT_SHORT)
         hint = "is a comma missing?" if self._text[at] in '"{[-0123456789tfn' else _value_hint(self._text, at)
         self._stop("syntax", f"a comma or {closing!r} is expected, not {_shown(self._text, at)}", at, hint)
 
@@ -362,15 +364,22 @@ def _short(text: str) -> str:
 
 
 def _quotes(character: str) -> str:
-    return "JSON knows double quotes only" if character == "'" else ""
+    return 'JSON knows straight double quotes (") only' if character in ("'", "“", "”", "‘", "’", "`") else ""
+
+
+_CUT_SHORT = "is it cut short?"
 
 
 def _value_hint(text: str, at: int) -> str:
+    if at >= len(text):
+        return _CUT_SHORT
     if text[at : at + 2] in ("//", "/*") or text[at : at + 1] == "#":
         return "JSON has no comments; YAML has"
-    for wrong, right in (("True", "true"), ("False", "false"), ("None", "null")):
-        if text.startswith(wrong, at):
+    for wrong, right in (("true", "true"), ("false", "false"), ("none", "null"), ("null", "null")):
+        if text[at : at + len(wrong)].lower() == wrong:
             return f"write {right}"
+    if text[at : at + 1] in ("+", "-", "."):
+        return "a JSON number begins with a digit, or a minus and a digit"
     return _quotes(text[at : at + 1])
 
 

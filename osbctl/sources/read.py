@@ -6,7 +6,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from osbctl.errors import DocumentError, SourceError
+from osbctl.errors import DocumentError, SourceError, UsageError
 from osbctl.findings import Finding, Location, Severity
 from osbctl.sources.document import Document
 from osbctl.sources.limits import Limits
@@ -31,6 +31,7 @@ def read_source(
     document. `stdin_filename` is what reports call standard input.
 
     Raises:
+        UsageError: the source is the address of a broker, or `at` no JSON pointer.
         SourceError: the source cannot be opened.
         DocumentError: what it holds cannot be read as an object.
     """
@@ -98,6 +99,8 @@ def _error(rule: str, message: str, place: Location, hint: str = "") -> Finding:
 
 
 def _from_git(source: str, limits: Limits) -> bytes:
+    if source.startswith(("http://", "https://")):  # not named in the message: it may hold a password
+        raise UsageError("a source is a file, not an address", "osbctl fetch URL -o FILE gets a broker's catalog")
     revision, colon, path = source.partition(":")
     if colon and revision and path:
         from osbctl.sources.git import read_blob

@@ -93,6 +93,7 @@ class _Pass:
         merged: list[list[_Place]] = []
         while type(event := self._get()) is not MappingEndEvent:
             if type(event) is ScalarEvent and event.value == "<<" and event.implicit[0]:
+                self._key(event)  # which may be anchored
                 base = self.value(self._get(), None, True)
                 # A list of bases is a sequence: its entries are the mappings.
                 merged.append([base] if not all(isinstance(k, int) for k in base.below) else [*base.below.values()])

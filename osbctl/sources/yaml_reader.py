@@ -112,7 +112,7 @@ class _Builder:
         self._name = name
         self._lines: Lines | None = None
         self._stack: list[_Frame] = []
-        self._anchors: dict[str, _Anchored | None] = {}
+        self._anchors: dict[str, _Anchored | _Frame] = {}  # a frame while what is anchored is not complete
         self._nodes = 0
         self._strings: dict[str, str] = {}
 
@@ -141,7 +141,8 @@ class _Builder:
     def _document(self, get: Any) -> Any:  # noqa: C901  # the one hot loop: calls would double its time
         event = get()
         if type(event) is ScalarEvent and not event.value and not event.style and event.tag is None:
-            self._stop("empty-document", "the document is empty", None)
+            self._problem("empty-document", "the document is empty", None)
+            return None  # what follows it may say why
         stack, strings, careful = self._stack, self._strings, self._keep_marks
         frame: _Frame | None = None
         while True:
@@ -161,7 +162,7 @@ class _Builder:
                     elif value == "<<" and frame is not None and frame.is_mapping and frame.key is None:
                         value = _MERGE
                 if event.anchor is not None:
-                    self._anchors[event.anchor] = _Anchored(value, 1, 0)
+                    self._anchors[event.anchor] = _Anchored("<<" if value is _MERGE else value, 1, 0)
                 if frame is None:
                     return value
                 if not frame.is_mapping:
@@ -239,15 +240,16 @@ class _Builder:
             self._too_deep(event)
         allow_depth(len(self._stack))
         self._nodes += 1
-        if event.anchor is not None:
-            self._anchors[event.anchor] = None
         self._stack.append(_Frame(container, is_mapping, event.anchor, self._nodes - 1))
+        if event.anchor is not None:
+            self._anchors[event.anchor] = self._stack[-1]
 
     def _close(self) -> Any:
         frame = self._stack.pop()
         if frame.merged:
             frame.inherit()
-        if frame.anchor is not None:
+        # An equal anchor inside of it is the later one, and stays (YAML 1.2, 7.1).
+        if frame.anchor is not None and self._anchors[frame.anchor] is frame:
             self._anchors[frame.anchor] = _Anchored(frame.container, self._nodes - frame.before, frame.height)
         self._raise_height(frame.container, frame.height)
         return frame.container
@@ -256,7 +258,7 @@ class _Builder:
         if event.anchor not in self._anchors:
             self._stop("syntax", f"there is no anchor &{event.anchor} before this", event.start_mark)
         anchored = self._anchors[event.anchor]
-        if anchored is None:
+        if isinstance(anchored, _Frame):
             self._stop("recursive-alias", f"*{event.anchor} stands inside of what it means", event.start_mark)
         self._nodes += anchored.size
         if self._nodes > self._limits.nodes:

@@ -21,6 +21,10 @@ _HINTS = {
     "found unexpected end of stream": "is a quote or a bracket never closed?",
     "did not find expected ',' or '}'": "is a comma, or the closing bracket, missing?",
     "did not find expected ',' or ']'": "is a comma, or the closing bracket, missing?",
+    "did not find expected <document start>": "a catalog is one document: is this text after the end of it?",
+    "block sequence entries are not allowed in this context": "an item begins on a line of its own, after spaces alone",
+    "found unknown escape character": "write \\\\ for a backslash, or put the text in single quotes",
+    "did not find expected alphabetic or numeric character": "a text that begins with & or * stands in quotes",
 }
 
 
@@ -31,7 +35,7 @@ def syntax_finding(error: Any, text: str, lines: Lines) -> Finding:
         return _unprintable(text, lines)
     place = lines.at(min(mark.index, len(text)))
     problem = str(getattr(error, "problem", None) or "this is not YAML")
-    if problem == "found character that cannot start any token":
+    if problem in ("found character that cannot start any token", "found a tab character that violates indentation"):
         return _bad_start(place)
     if problem == "found invalid Unicode character escape code":
         return _bad_escape(place)
