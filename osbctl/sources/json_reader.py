@@ -364,7 +364,7 @@ def _short(text: str) -> str:
 
 
 def _quotes(character: str) -> str:
-    return 'JSON knows straight double quotes (") only' if character in ("'", "“", "”", "‘", "’", "`") else ""
+    return "JSON knows straight double quotes only" if character in ("'", "“", "”", "‘", "’", "`") else ""
 
 
 _CUT_SHORT = "is it cut short?"

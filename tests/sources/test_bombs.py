@@ -61,6 +61,8 @@ BOMBS = {
     "comments in JSON": ("a.json", "# x\n" * 500_000 + "{}", "syntax"),
     "lines that end with CR": ("a.yaml", "a: no\r" + "".join(f"k{n}: 1\r" for n in range(100_000)), "read"),
     "backslashes": ("a.json", '{"a": "' + "\\\\" * 1_000_000, "syntax"),
+    "escaped quotes, deep": ("a.json", "[" * 2_000 + '"' + '\\"' * 500_000, "syntax"),
+    "a long string, deep": ("a.json", '{"a":' * 2_000 + '"' + "x" * 5_000_000 + '"' + "}" * 2_000, "read"),
     "quotes": ("a.json", '{"a": ' + '"' * 500_000, "syntax"),
     "a digit a million times": ("a.yaml", "a: " + "1" * 1_000_000, "number-out-of-range"),
     "a date that does not end": ("a.yaml", "a: 2001-01-01 " + "x" * 1_000_000, "read"),

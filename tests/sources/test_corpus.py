@@ -5,13 +5,18 @@ from __future__ import annotations
 import base64
 import gzip
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from osbctl.errors import DocumentError
 from osbctl.sources.read import parse_document, read_source
 from tests.corpus import CORPUS, catalogs, needs_corpus
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from osbctl.findings import Path
 
 UNREADABLE_PROBES = 24
 """As many probes are no JSON object by RFC 8259, or hold a key twice, says the corpus's README."""
@@ -26,6 +31,22 @@ def test_every_real_catalog_is_read(file: Any) -> None:
     assert document.data
     if file.suffix == ".json":
         assert document.data == json.loads(file.read_text(encoding="utf-8-sig"))
+
+
+def paths(value: Any, path: Path = ()) -> Iterator[Path]:
+    for step, item in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+        yield (*path, step)
+        yield from paths(item, (*path, step))
+
+
+@pytest.mark.parametrize("file", catalogs(), ids=lambda file: file.name)
+def test_every_entry_of_a_real_catalog_stands_at_its_key(file: Any) -> None:
+    """No reader is asked where it is: the text at the place must be the key itself."""
+    document = read_source(str(file))
+    every = [path for path in paths(document.data) if isinstance(path[-1], str)]
+    for path, place in document.locate(every).items():
+        key, there = str(path[-1]), place.excerpt[place.column - 1 :]
+        assert there.startswith((key, json.dumps(key), json.dumps(key, ensure_ascii=False), f"'{key}'")), path
 
 
 @needs_corpus

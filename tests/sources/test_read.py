@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from osbctl.errors import DocumentError, SourceError
+from osbctl.errors import DocumentError, SourceError, UsageError
 from osbctl.sources.limits import Limits
 from osbctl.sources.read import read_source
 
@@ -44,6 +44,32 @@ def test_a_missing_file_names_its_neighbour(here: Path) -> None:
     (here / "catalog.json").write_text(CATALOG)
     error = refusal("catalog.jsn")
     assert (error.message, error.advice) == ("catalog.jsn: there is no such file", "did you mean catalog.json?")
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_an_address_is_no_source_and_is_not_repeated(here: Path, scheme: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        read_source(f"{scheme}://user:s3cret@broker.example.com/v2/catalog")
+    assert "osbctl fetch" in caught.value.advice
+    assert "s3cret" not in f"{caught.value.message}{caught.value.advice}"
+
+
+def test_a_folder_without_services(here: Path) -> None:
+    (here / "empty").mkdir()
+    with pytest.raises(DocumentError) as caught:
+        read_source("empty")
+    assert caught.value.findings[0].rule == "folder-without-services"
+
+
+@pytest.mark.skipif(not Path("/dev/fd").is_dir(), reason="no /dev/fd here")
+def test_an_open_descriptor_as_in_process_substitution() -> None:
+    reading, writing = os.pipe()
+    os.write(writing, CATALOG.encode())
+    os.close(writing)
+    try:
+        assert read_source(f"/dev/fd/{reading}").data == {"services": []}
+    finally:
+        os.close(reading)
 
 
 def test_a_missing_folder_is_named(here: Path) -> None:

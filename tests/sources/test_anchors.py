@@ -1,0 +1,169 @@
+"""Anchors, aliases and merge keys in any tangle: values and places as a writer that knows both has set them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from osbctl.errors import DocumentError
+from osbctl.sources.read import parse_document
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from osbctl.findings import Path
+
+
+@dataclass
+class Node:
+    """A value that was written, and for each step into it where that stands and what is there."""
+
+    value: Any
+    below: dict[Any, tuple[int, Node]] = field(default_factory=dict)
+
+
+class Writer:
+    """Writes a random YAML mapping in flow style, with few anchor names so that they are defined again and again."""
+
+    def __init__(self, random: Random) -> None:
+        self.random = random
+        self.text = ""
+        self.anchors: dict[str, Node] = {}
+        self.top = Node({})
+        for number in range(random.randrange(1, 6)):
+            at = len(self.text)
+            self.text += f"top{number}: "
+            self.put(self.top, f"top{number}", at, self.node(3)[1])
+            self.text += "\n"
+
+    @staticmethod
+    def put(node: Node, key: str, at: int, item: Node) -> None:
+        node.value[key] = item.value
+        node.below[key] = (at, item)
+
+    def node(self, depth: int) -> tuple[int, Node]:
+        """The offset of a node, and the node."""
+        at = len(self.text)
+        if self.anchors and self.random.random() < 0.25:
+            return at, self.alias(list(self.anchors))
+        anchor = f"a{self.random.randrange(4)}" if self.random.random() < 0.4 else ""
+        if anchor:
+            self.text += f"&{anchor} "
+            self.anchors.pop(anchor, None)  # from here on it means this node, which is not complete
+        kinds = [self.mapping, self.mapping, self.sequence, self.scalar] if depth else [self.scalar]
+        node = self.random.choice(kinds)(depth)
+        if anchor:
+            self.anchors.setdefault(anchor, node)  # an equal anchor inside of it is the later one
+        return at, node
+
+    def alias(self, names: list[str]) -> Node:
+        name = self.random.choice(names)
+        self.text += f"*{name} "
+        return self.anchors[name]
+
+    def scalar(self, depth: int) -> Node:
+        text = f"s{len(self.text)}"
+        self.text += text
+        return Node(text)
+
+    def sequence(self, depth: int) -> Node:
+        node = Node([])
+        self.text += "["
+        for index in range(self.random.randrange(4)):
+            self.text += ("," if index else "") + self.random.choice(["", " ", "\n  "])
+            at, item = self.node(depth - 1)
+            node.value.append(item.value)
+            node.below[index] = (at, item)
+        self.text += "]"
+        return node
+
+    def mapping(self, depth: int) -> Node:
+        node = Node({})
+        merges: list[list[Node]] = []
+        self.text += "{"
+        for index in range(self.random.randrange(5)):
+            self.text += ("," if index else "") + self.random.choice([" ", "\n  "])
+            bases = [name for name, known in self.anchors.items() if isinstance(known.value, dict)]
+            if bases and self.random.random() < 0.4:
+                self.text += "<<: "
+                merges.append(self.bases(bases))
+                continue
+            at = len(self.text)
+            key = self.random.choice([key for key in "klmnopq" if key not in node.value])
+            self.text += f"{key}: "
+            self.put(node, key, at, self.node(max(depth - 1, 0))[1])
+        self.text += "}"
+        for base in [base for group in reversed(merges) for base in group]:
+            for key, (at, item) in base.below.items():
+                if key not in node.value:
+                    self.put(node, key, at, item)
+        return node
+
+    def bases(self, names: list[str]) -> list[Node]:
+        if self.random.random() < 0.5:
+            return [self.alias(names)]
+        self.text += "["
+        found = []
+        for index in range(self.random.randrange(3)):
+            self.text += ", " if index else ""
+            found.append(self.alias(names))
+        self.text += "]"
+        return found
+
+
+def places(node: Node, path: Path = ()) -> Iterator[tuple[Path, int]]:
+    for step, (at, item) in node.below.items():
+        yield (*path, step), at
+        yield from places(item, (*path, step))
+
+
+@pytest.mark.fuzz
+@given(st.integers(min_value=0))
+def test_values_and_places(seed: int) -> None:
+    writer = Writer(Random(seed))
+    document = parse_document(writer.text.encode(), "a.yaml")
+    assert document.data == writer.top.value
+    offsets = dict(list(places(writer.top))[:2_000])
+    for path, place in document.locate(offsets).items():
+        before = writer.text[: offsets[path]]
+        assert (place.line, place.column) == (before.count("\n") + 1, len(before) - before.rfind("\n")), path
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "line", "column"),
+    [
+        # The most recent anchor before the alias, in the order of the text (YAML 1.2, 7.1).
+        ("a: &x [{k: 0}, &x {k: 1}]\nz: *x\n", {"k": 1}, 1, 20),
+        ("a: &x {p: &x {k: 1}}\nz: *x\n", {"k": 1}, 1, 15),
+        ("a: &x {p: &y {k: 1}, q: &x {k: 2}, r: *x}\nz: *x\n", {"k": 2}, 1, 29),
+        ("a: &x {p: &x {k: 1}}\nb: &x {k: 3}\nz: *x\n", {"k": 3}, 2, 8),
+        ("a: &x {k: 1}\nz: {<<: *x}\n", {"k": 1}, 1, 8),
+        ("z: {&m <<: {k: 1}}\n", {"k": 1}, 1, 13),
+        ("z:\n  !!str <<: 2\n  k: 1\n", {"<<": 2, "k": 1}, 3, 3),
+    ],
+)
+def test_by_hand(text: str, value: Any, line: int, column: int) -> None:
+    document = parse_document(text.encode(), "a.yaml")
+    assert document.data["z"] == value
+    place = document.locate([("z", "k")])[("z", "k")]
+    assert (place.line, place.column) == (line, column)
+
+
+def test_an_anchored_merge_key_is_a_text_elsewhere() -> None:
+    document = parse_document(b"a: {&m <<: {k: 1}}\nb: *m\nc: {*m : 2}\n", "a.yaml")
+    assert json.dumps(document.data) == '{"a": {"k": 1}, "b": "<<", "c": {"<<": 2}}'
+    place = document.locate([("c", "<<")])[("c", "<<")]
+    assert (place.line, place.column) == (3, 5)
+
+
+@pytest.mark.parametrize("text", ["a: &x [&y {k: *x}]\n", "a: &x {p: &x [*x]}\n", "a: &x\n  - <<: *x\n"])
+def test_what_holds_itself_is_refused(text: str) -> None:
+    with pytest.raises(DocumentError) as caught:
+        parse_document(text.encode(), "a.yaml")
+    assert caught.value.findings[0].rule == "recursive-alias"
