@@ -16,7 +16,7 @@ from tests.deploy.harness import DEPLOY, ROOT, run
 from tests.deploy.running import OSBCTL, ask, free_port, started
 
 FOLDER = DEPLOY / "kubernetes"
-OLDEST, NEWEST = "1.30", "1.35"
+OLDEST, NEWEST = "1.30", "1.37"
 
 
 def manifests() -> list[dict[str, Any]]:
