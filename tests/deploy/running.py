@@ -20,7 +20,7 @@ from tests.broker.harness import until
 from tests.deploy.harness import ROOT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
 OSBCTL = [sys.executable, "-m", "osbctl"]
 GOOD = {
@@ -58,13 +58,9 @@ def started(
     *,
     code: int | None = 0,
     cwd: Path = ROOT,
-    preexec: Callable[[], None] | None = None,
     **environment: str,
 ) -> Iterator[Program]:
-    """Run until the block ends: `ready` is what its log says when it is, `code` how it must end (None: any).
-
-    `preexec` is called in the child before the program starts.
-    """
+    """Run until the block ends: `ready` is what its log says when it is, `code` how it must end (None: any)."""
     file = folder / f"{Path(command[0]).name}.log"
     env = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "HOME": str(folder), **environment}
     with file.open("wb") as log:
@@ -75,7 +71,6 @@ def started(
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
-            preexec_fn=preexec,
             start_new_session=True,
         )
     program = Program(process, file)

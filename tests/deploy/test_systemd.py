@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import configparser
-import ctypes
 import os
 import re
 import shlex
 import shutil
 import signal
-import subprocess
+import socket
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.broker.harness import ask as raw_ask
 from tests.broker.harness import until
 from tests.deploy.harness import CATALOG, DEPLOY, run, shim
-from tests.deploy.running import ask, free_port, started
+from tests.deploy.running import GOOD, ask, free_port, started
 
 if TYPE_CHECKING:
     import ssl
@@ -30,32 +30,43 @@ def needs(program: str) -> pytest.MarkDecorator:
     return pytest.mark.skipif(not shutil.which(program), reason=f"{program} is not installed")
 
 
-def service() -> configparser.SectionProxy:
-    parser = configparser.RawConfigParser(strict=False)
-    parser.optionxform = str  # type: ignore[assignment,method-assign]
-    parser.read(UNITS / "osbctl.service")
-    return parser["Service"]
+def command_of(unit: Path, folder: Path) -> list[str]:
+    """ExecStart with the specifier and the paths as they are here: `%d` is `folder`."""
+    text = re.findall(r"^ExecStart=(.+)$", unit.read_text(), re.MULTILINE)[-1]
+    text = text.replace("%d", str(folder)).replace("/etc/osbctl/catalog.json", str(CATALOG))
+    text = text.replace("/opt/osbctl/bin/osbctl", str(shim(folder / "bin/osbctl")))
+    return shlex.split(text.replace("127.0.0.1:9090", f"127.0.0.1:{free_port()}"))
 
 
 @pytest.fixture
-def command(tmp_path: Path, pair: tuple[Path, Path], credentials: Path) -> list[str]:
-    """ExecStart with the specifier and the paths as they are here."""
+def loaded(tmp_path: Path, pair: tuple[Path, Path], credentials: Path) -> Path:
+    """The folder of credentials that systemd would make."""
     folder = tmp_path / "credentials"
     folder.mkdir()
     shutil.copy(credentials, folder / "credentials.json")
     shutil.copy(pair[0], folder / "tls.crt")
     shutil.copy(pair[1], folder / "tls.key")
-    text = service()["ExecStart"].replace("%d", str(folder)).replace("/etc/osbctl/catalog.json", str(CATALOG))
-    text = text.replace("/opt/osbctl/bin/osbctl", str(shim(tmp_path / "bin/osbctl")))
-    return shlex.split(text.replace("127.0.0.1:9090", f"127.0.0.1:{free_port()}"))
+    return folder
+
+
+@pytest.fixture
+def command(loaded: Path) -> list[str]:
+    return command_of(UNITS / "osbctl.service", loaded)
 
 
 @needs("systemd-analyze")
 def test_systemd_verifies_the_units(tmp_path: Path) -> None:
     program = shim(tmp_path / "osbctl")
-    for unit in UNITS.iterdir():
-        (tmp_path / unit.name).write_text(unit.read_text().replace("/opt/osbctl/bin/osbctl", str(program)))
-    done = run("systemd-analyze", "verify", *(tmp_path / unit.name for unit in UNITS.iterdir()), cwd=tmp_path)
+    units = [tmp_path / name for name in ("osbctl.service", "osbctl.socket")]
+    for unit in units:
+        unit.write_text((UNITS / unit.name).read_text().replace("/opt/osbctl/bin/osbctl", str(program)))
+    done = run("systemd-analyze", "verify", *units, cwd=tmp_path)
+    assert (done.returncode, done.stdout + done.stderr) == (0, "")
+    for unit in units:  # a drop-in is what comes last
+        with unit.open("a") as file:
+            front = UNITS / "front" / f"{unit.suffix[1:]}.conf"
+            file.write(front.read_text().replace("/opt/osbctl/bin/osbctl", str(program)))
+    done = run("systemd-analyze", "verify", *units, cwd=tmp_path)
     assert (done.returncode, done.stdout + done.stderr) == (0, "")
 
 
@@ -69,9 +80,10 @@ def test_the_exposure_is_below_3(tmp_path: Path) -> None:
     assert float(found[1]) < 3
 
 
-def test_each_credential_that_is_named_is_loaded() -> None:
-    text = (UNITS / "osbctl.service").read_text()
-    assert set(re.findall(r"%d/(\S+)", text)) == set(re.findall(r"^LoadCredential=([^:]+):", text, re.MULTILINE))
+@pytest.mark.parametrize("name", ["osbctl.service", "front/service.conf"])
+def test_each_credential_that_is_named_is_loaded(name: str) -> None:
+    text = (UNITS / name).read_text()
+    assert set(re.findall(r"%d/(\S+)", text)) == set(re.findall(r"^LoadCredential=([^:\n]+):", text, re.MULTILINE))
 
 
 @needs("systemd-socket-activate")
@@ -88,20 +100,35 @@ def test_a_socket_of_systemd_starts_it(tmp_path: Path, command: list[str], trust
         assert until(lambda: "reloaded" in program.log)
 
 
-def forbid_executable_memory() -> None:
-    """What MemoryDenyWriteExecute= does, by the kernel's own switch (Linux 6.3)."""
-    ctypes.CDLL(None, use_errno=True).prctl(PR_SET_MDWE, REFUSE_GAIN, 0, 0, 0)
+@needs("systemd-socket-activate")
+def test_behind_a_front_the_socket_is_a_file_of_systemd(tmp_path: Path, loaded: Path) -> None:
+    path = tmp_path / "osbctl.sock"
+    front = command_of(UNITS / "front/service.conf", loaded)
+    activate = ["systemd-socket-activate", f"--listen={path}", "--setenv=PATH", *front]
+    asked = "GET /v2/catalog HTTP/1.1\r\nHost: x\r\nX-Forwarded-Proto: https\r\n"
+    asked += "".join(f"{name}: {value}\r\n" for name, value in GOOD.items())
+    with started(activate, tmp_path, "Listening on"), socket.socket(socket.AF_UNIX) as client:
+        client.settimeout(20)
+        client.connect(str(path))
+        assert raw_ask(client, f"{asked}\r\n".encode())[0] == 200
+    assert path.exists()
+
+
+FORBID = f"""
+import ctypes, os, sys
+ctypes.CDLL(None).prctl({PR_SET_MDWE}, {REFUSE_GAIN}, 0, 0, 0)
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+"""What MemoryDenyWriteExecute= does, by the kernel's own switch (Linux 6.3), for the program in argv."""
 
 
 def test_it_needs_no_memory_that_is_written_and_run(tmp_path: Path, command: list[str], trust: ssl.SSLContext) -> None:
+    forbid = [sys.executable, "-c", FORBID]
     probe = "import mmap; mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)"
-    denied = subprocess.run(
-        ["python3", "-c", probe], preexec_fn=forbid_executable_memory, capture_output=True, check=False
-    )
-    if denied.returncode == 0:
+    if run(*forbid, sys.executable, "-c", probe, cwd=tmp_path).returncode == 0:
         pytest.skip("this kernel cannot forbid executable memory")
     port = free_port()
-    with started([*command, f"--port={port}"], tmp_path, "credentials: ", preexec=forbid_executable_memory):
+    with started([*forbid, *command, f"--port={port}"], tmp_path, "credentials: "):
         assert ask(port, trust)[0] == 200
 
 
