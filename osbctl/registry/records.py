@@ -18,7 +18,7 @@ class Outcome(StrEnum):
     CHANGED = "changed"
     UNCHANGED = "unchanged"
     REFUSED = "refused"
-    UNREACHABLE = "unreachable"
+    FAILED = "failed"
 
 
 class State(StrEnum):
@@ -57,7 +57,10 @@ class Action:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A change or a reason of a refusal in short: rule, level (or severity), object by name, one sentence."""
+    """A change, or a reason of a refusal, in short: rule, level (or severity), place, one sentence.
+
+    `object` is a name, as `service/plan`, or the JSON pointer of a place in the catalog.
+    """
 
     rule: str
     level: str
@@ -109,20 +112,28 @@ class Kept:
 
 
 @dataclass(frozen=True, slots=True)
-class BrokerRow:
-    """A registered broker without its catalog. Times are in UTC (RFC 3339, seconds).
+class Registration:
+    """What is said of a broker when it is registered.
 
-    `url` is the base address without userinfo, `platform` the one whose rules a refresh follows. `refreshed_at` is when
-    the stored catalog was last known to be the broker's; `outcome` is that of the last attempt. `revision` grows with
-    each change of the row.
+    `url` is the base address without userinfo, `platform` the one whose rules a refresh follows.
     """
 
-    id: int
     name: str
     url: str
     username: str
     api_version: str
     platform: Platform
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerRow(Registration):
+    """A registered broker without its catalog. Times are in UTC (RFC 3339, seconds).
+
+    `refreshed_at` is when the stored catalog was last known to be the broker's; `outcome` is that of the last attempt.
+    `revision` grows with each change of the row.
+    """
+
+    id: int
     etag: str
     services: int
     plans: int

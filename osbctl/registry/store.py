@@ -13,7 +13,18 @@ from osbctl.errors import UsageError
 from osbctl.platforms import Platform
 from osbctl.registry.database import WAIT_SECONDS, Database
 from osbctl.registry.errors import NameTakenError, OutdatedError, UnknownBrokerError
-from osbctl.registry.records import Action, BrokerRow, Kept, Outcome, Refresh, RegisteredBroker, State, Told, What
+from osbctl.registry.records import (
+    Action,
+    BrokerRow,
+    Kept,
+    Outcome,
+    Refresh,
+    RegisteredBroker,
+    Registration,
+    State,
+    Told,
+    What,
+)
 
 # `database` says what to install where SQLAlchemy is missing; so it is imported first.
 from sqlalchemy import Row, Select, delete, func, insert, select, update  # isort: skip
@@ -116,46 +127,36 @@ class Registry:
         query = select(REFRESHES).where(REFRESHES.c.broker_id == self.row(name).id).order_by(REFRESHES.c.id.desc())
         return [_refresh(row) for row in self._rows(query.limit(MAX_REFRESHES))]
 
-    def add(
-        self,
-        name: str,
-        url: str,
-        *,
-        username: str,
-        api_version: str,
-        platform: Platform,
-        catalog: bytes,
-        refresh: Refresh,
-    ) -> RegisteredBroker:
-        """Register a broker with its first catalog, which `refresh` tells of.
-
-        `url` must be free of userinfo; `catalog` is JSON that was found to be valid.
+    def add(self, new: Registration, catalog: bytes, refresh: Refresh) -> None:
+        """Register a broker with its first catalog: JSON that was found to be valid. `refresh` tells of it.
 
         Raises:
-            UsageError: the name cannot be used.
-            NameTakenError: it is taken, or one that only differs in signs.
+            NameTakenError: the name is taken, or one that only differs in case and signs.
         """
-        check_name(name)
-        row = {
-            "name": name,
-            "variable": variable_part(name),
-            "url": url,
-            "username": username,
-            "api_version": api_version,
-            "platform": platform.value,
+        row = asdict(new) | {
+            "variable": variable_part(new.name),
+            "platform": new.platform.value,
             "registered_at": refresh.at,
             "revision": 1,
             "kept_plans": 0,
             **_stored(catalog, refresh),
         }
         with self._database.writing() as connection:
-            taken = connection.scalar(select(BROKERS.c.name).where(BROKERS.c.variable == row["variable"]))
-            if taken is not None:
-                raise NameTakenError(name, taken)
-            broker_id = connection.scalar(insert(BROKERS).values(row).returning(BROKERS.c.id))
-            assert broker_id is not None
-            _remember(connection, broker_id, refresh)
-        return self.broker(name)
+            _check_free(connection, new.name)
+            result = connection.execute(insert(BROKERS).values(row))
+            assert result.inserted_primary_key
+            _remember(connection, result.inserted_primary_key[0], refresh)
+
+    def check_free(self, name: str) -> None:
+        """Whether a broker can be registered under that name.
+
+        Raises:
+            UsageError: the name has a wrong shape.
+            NameTakenError: as `add`.
+        """
+        check_name(name)
+        with self._database.reading() as connection:
+            _check_free(connection, name)
 
     def store_refresh(
         self,
@@ -174,7 +175,7 @@ class Registry:
         if catalog is not None:
             values |= _stored(catalog, refresh)
         elif refresh.outcome is Outcome.UNCHANGED:
-            values["refreshed_at"] = refresh.at
+            values |= {"refreshed_at": refresh.at, "etag": refresh.etag}
         if kept is not None:
             values["kept_plans"] = sum(1 for one in kept if one.plan_id)
         still = (BROKERS.c.id == seen.id) & (BROKERS.c.revision == seen.revision)
@@ -219,6 +220,12 @@ def now() -> str:
     return datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
+def _check_free(connection: Connection, name: str) -> None:
+    taken = connection.scalar(select(BROKERS.c.name).where(BROKERS.c.variable == variable_part(name)))
+    if taken is not None:
+        raise NameTakenError(name, taken)
+
+
 def _stored(catalog: bytes, refresh: Refresh) -> dict[str, Any]:
     services = Catalog.of(json.loads(catalog)).services
     return {
@@ -238,14 +245,15 @@ def _broker_row(row: Row[Any]) -> BrokerRow:
 
 def _kept(connection: Connection, broker_id: int) -> tuple[Kept, ...]:
     rows = connection.execute(select(KEPT).where(KEPT.c.broker_id == broker_id).order_by(KEPT.c.id))
-    return tuple(Kept(row.service_id, row.plan_id, State(row.state), row.since, json.loads(row.data)) for row in rows)
+    values = (json.loads(row.content) for row in rows)
+    return tuple(Kept(**value | {"state": State(value["state"])}) for value in values)
 
 
 def _replace_kept(connection: Connection, broker_id: int, kept: Sequence[Kept]) -> None:
     connection.execute(delete(KEPT).where(KEPT.c.broker_id == broker_id))
     if kept:
-        rows = [{**asdict(one), "state": one.state.value, "broker_id": broker_id} for one in kept]
-        connection.execute(insert(KEPT), [{**row, "data": json.dumps(row["data"])} for row in rows])
+        rows = [{"broker_id": broker_id, "content": json.dumps(asdict(one))} for one in kept]
+        connection.execute(insert(KEPT), rows)
 
 
 def _remember(connection: Connection, broker_id: int, refresh: Refresh) -> None:

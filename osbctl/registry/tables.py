@@ -36,11 +36,8 @@ KEPT = Table(
     METADATA,
     Column("id", Integer, primary_key=True),
     Column("broker_id", ForeignKey("osbctl_brokers.id", ondelete="CASCADE"), nullable=False, index=True),
-    Column("service_id", Text, nullable=False),
-    Column("plan_id", Text, nullable=False),
-    Column("state", String(20), nullable=False),
-    Column("since", String(20), nullable=False),
-    Column("data", Text, nullable=False),
+    # JSON, escaped to ASCII: ids and names of catalogs may hold what a text column refuses.
+    Column("content", Text, nullable=False),
 )
 
 REFRESHES = Table(

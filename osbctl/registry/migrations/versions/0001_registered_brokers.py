@@ -35,11 +35,7 @@ def upgrade() -> None:
         "osbctl_kept",
         sa.Column("id", sa.Integer, primary_key=True),
         _broker(index=True),
-        sa.Column("service_id", sa.Text, nullable=False),
-        sa.Column("plan_id", sa.Text, nullable=False),
-        sa.Column("state", sa.String(20), nullable=False),
-        sa.Column("since", sa.String(20), nullable=False),
-        sa.Column("data", sa.Text, nullable=False),
+        sa.Column("content", sa.Text, nullable=False),
     )
     op.create_table(
         "osbctl_refreshes",
