@@ -3,8 +3,9 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
+EXTRAS := .[self-signed,postgresql,keyring]
 
-.PHONY: demo test check docs bench fuzz soak clean
+.PHONY: demo test test-oldest check docs bench fuzz soak clean
 
 ## Install into .venv and walk through the main job on the shipped catalogs.
 demo: $(READY)
@@ -13,6 +14,13 @@ demo: $(READY)
 ## Run every test.
 test: $(READY)
 	$(BIN)/python -m pytest -n auto
+
+## Run every test with the oldest versions that pyproject.toml allows.
+test-oldest: $(READY)
+	$(BIN)/python -m pip install --quiet uv
+	$(BIN)/uv venv --quiet --clear --seed --python 3.11 $(VENV)-oldest
+	$(BIN)/uv pip install --quiet --python $(VENV)-oldest --resolution lowest-direct --editable "$(EXTRAS)" --group dev --group docs
+	$(VENV)-oldest/bin/python -m pytest -n auto
 
 ## Lint, types, and whether the generated documentation is up to date.
 check: $(READY)
@@ -45,8 +53,8 @@ fuzz: $(READY)
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
-	$(BIN)/python -m pip install --quiet --editable . --group dev
+	$(BIN)/python -m pip install --quiet --editable "$(EXTRAS)" --group dev --group docs
 	touch $@
 
 clean:
-	rm -rf $(VENV) dist build .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(VENV)-oldest dist build .hypothesis .mypy_cache .pytest_cache .ruff_cache

@@ -1,41 +1,99 @@
-"""The wheel, installed with run-time dependencies only into a fresh environment, does its work."""
+"""What is built holds what it should and nothing else, and is the same bytes wherever it is built.
+
+The wheel is then installed with run-time dependencies only into a fresh environment, and does its work.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import os
+import shutil
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
+PARTS = ("osbctl", "schemas", "catalogs", "README.md", "CHANGELOG.md", "LICENSE", "pyproject.toml", ".gitignore")
+
+
+def copy(folder: Path, *, umask: int) -> Path:
+    """A copy of what a build reads, with the file modes and times of another machine."""
+    before = os.umask(umask)
+    try:
+        folder.mkdir(parents=True)
+        for name in PARTS:
+            if (ROOT / name).is_dir():
+                kept = shutil.ignore_patterns("__pycache__")
+                shutil.copytree(ROOT / name, folder / name, ignore=kept, copy_function=shutil.copyfile)
+            else:
+                shutil.copyfile(ROOT / name, folder / name)
+    finally:
+        os.umask(before)
+    return folder
+
+
+def build(folder: Path) -> dict[str, Path]:
+    """The sdist and the wheel of `folder`, by the ending of their names."""
+    environment = {**os.environ, "SOURCE_DATE_EPOCH": "1700000000"}
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-t", "wheel", "-d", "dist"]
+    subprocess.run(command, cwd=folder, env=environment, check=True, capture_output=True)
+    return {"".join(file.suffixes[-1:]): file for file in (folder / "dist").iterdir()}
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("dist")
-    subprocess.run(
-        [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", folder, ROOT], check=True
-    )
-    (built,) = folder.glob("osbctl-*.whl")
-    return built
+def built(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    return build(copy(tmp_path_factory.mktemp("here") / "osbctl", umask=0o022))
 
 
 @pytest.fixture(scope="module")
-def program(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def program(built: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
     environment = tmp_path_factory.mktemp("environment")
     subprocess.run([sys.executable, "-m", "venv", environment], check=True)
-    subprocess.run([environment / "bin" / "pip", "install", "--quiet", wheel], check=True)
+    subprocess.run([environment / "bin" / "pip", "install", "--quiet", built[".whl"]], check=True)
     return environment / "bin" / "osbctl"
 
 
-def test_the_wheel_holds_schemas_and_catalogs_but_no_tests(wheel: Path) -> None:
-    names = zipfile.ZipFile(wheel).namelist()
-    assert "osbctl/schemas/catalog-2.14.json" in names
-    assert "osbctl/catalogs/interface-example.json" in names
-    assert "osbctl/py.typed" in names
-    assert not [name for name in names if name.startswith(("tests", "benchmarks", "docs", "tools"))]
+def digests(files: dict[str, Path]) -> dict[str, str]:
+    return {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files.values()}
+
+
+def test_it_is_the_same_bytes_in_another_folder_with_other_modes(built: dict[str, Path], tmp_path: Path) -> None:
+    there = build(copy(tmp_path / "elsewhere" / "checkout", umask=0o077))
+    assert digests(there) == digests(built)
+    assert len(there) == 2
+
+
+def test_the_wheel_of_the_sdist_is_the_wheel_of_the_checkout(built: dict[str, Path], tmp_path: Path) -> None:
+    with tarfile.open(built[".gz"]) as archive:
+        archive.extractall(tmp_path, filter="data")
+    (folder,) = tmp_path.iterdir()
+    assert digests(build(folder))[built[".whl"].name] == digests(built)[built[".whl"].name]
+
+
+def test_the_wheel_holds_all_that_the_program_reads_and_nothing_else(built: dict[str, Path]) -> None:
+    names = set(zipfile.ZipFile(built[".whl"]).namelist())
+    code = {f"osbctl/{file.relative_to(ROOT / 'osbctl')}" for file in (ROOT / "osbctl").rglob("*.py")}
+    data = {
+        f"osbctl/{file.relative_to(ROOT)}"
+        for folder in ("schemas", "catalogs")
+        for file in (ROOT / folder).rglob("*")
+        if file.is_file() and ".github" not in file.parts
+    }
+    about = {name for name in names if name.startswith("osbctl-") and ".dist-info/" in name}
+    assert {"osbctl/schemas/report-1.json", "osbctl/catalogs/source/catalog.lock"} <= data
+    assert "osbctl/registry/migrations/versions/0001_registered_brokers.py" in code
+    assert names == code | data | about | {"osbctl/py.typed"}
+    assert {name.rpartition("/")[2] for name in about} == {"METADATA", "WHEEL", "RECORD", "entry_points.txt", "LICENSE"}
+
+
+def test_the_sdist_holds_what_a_wheel_is_built_from(built: dict[str, Path]) -> None:
+    with tarfile.open(built[".gz"]) as archive:
+        tops = {Path(name).parts[1] for name in archive.getnames()}
+    assert tops == {*PARTS, "PKG-INFO"}
 
 
 def test_the_installed_program_validates_and_shows(program: Path, tmp_path: Path) -> None:
