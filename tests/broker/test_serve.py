@@ -281,26 +281,44 @@ def test_self_signed_and_insecure(tmp_path: Path) -> None:
             assert ("INSECURE" in broker.log) == (way == "insecure_http")
 
 
+@contextmanager
+def handed_over(tmp_path: Path, listener: socket.socket, **told: Any) -> Iterator[None]:
+    """The program started as systemd starts it: with a socket that listens already."""
+    starter = (
+        "import os, sys; os.dup2(int(sys.argv[1]), 3); os.set_inheritable(3, True);"
+        "os.environ.update(LISTEN_FDS='1', LISTEN_PID=str(os.getpid()));"
+        "os.execv(sys.executable, [sys.executable, *sys.argv[2:]])"
+    )
+    file = tmp_path / "catalog.json"
+    file.write_bytes(b"one")
+    command = [sys.executable, "-c", starter, str(listener.fileno())]
+    command += [PROGRAM, json.dumps({"file": str(file), "port": 1, **told})]
+    with (tmp_path / "err").open("wb") as err:
+        started = subprocess.Popen(command, pass_fds=[listener.fileno()], stdout=err, stderr=err)
+    try:
+        yield
+    finally:
+        started.terminate()
+        assert started.wait(10) == 0
+
+
 def test_a_socket_from_systemd(tmp_path: Path, trust: ssl.SSLContext, tls: dict[str, str]) -> None:
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen()
-        starter = (
-            "import os, sys; os.dup2(int(sys.argv[1]), 3); os.set_inheritable(3, True);"
-            "os.environ.update(LISTEN_FDS='1', LISTEN_PID=str(os.getpid()));"
-            "os.execv(sys.executable, [sys.executable, *sys.argv[2:]])"
-        )
-        file = tmp_path / "catalog.json"
-        file.write_bytes(b"one")
-        told = json.dumps({"file": str(file), "port": 1, **tls})
-        command = [sys.executable, "-c", starter, str(listener.fileno()), PROGRAM, told]
-        with (tmp_path / "err").open("wb") as err:
-            started = subprocess.Popen(command, pass_fds=[listener.fileno()], stdout=err, stderr=err)
-        try:
+        with handed_over(tmp_path, listener, **tls):
             assert over_tls(trust, listener.getsockname()[1])[2] == b"one"
-        finally:
-            started.terminate()
-            assert started.wait(10) == 0
+
+
+def test_a_unix_socket_from_systemd_stays(tmp_path: Path) -> None:
+    path = tmp_path / "handed"
+    with socket.socket(socket.AF_UNIX) as listener, socket.socket(socket.AF_UNIX) as sock:
+        listener.bind(str(path))
+        listener.listen()
+        with handed_over(tmp_path, listener, unix_socket=str(path)):
+            sock.connect(str(path))
+            assert ask(sock, GET[:-2] + b"X-Forwarded-Proto: https\r\n\r\n")[2] == b"one"
+        assert path.exists(), "it is the one's who made it"
 
 
 def test_a_port_that_is_taken_is_said_in_a_sentence(tmp_path: Path, tls: dict[str, str]) -> None:
