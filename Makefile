@@ -3,9 +3,10 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
+PYTHONS ?= python3.11 python3.12 python3.13
 EXTRAS := .[self-signed,postgresql,keyring]
 
-.PHONY: demo test test-oldest check docs bench fuzz soak clean
+.PHONY: demo test test-oldest try-install check docs bench fuzz soak clean
 
 ## Install into .venv and walk through the main job on the shipped catalogs.
 demo: $(READY)
@@ -21,6 +22,11 @@ test-oldest: $(READY)
 	$(BIN)/uv venv --quiet --clear --seed --python 3.11 $(VENV)-oldest
 	$(BIN)/uv pip install --quiet --python $(VENV)-oldest --resolution lowest-direct --editable "$(EXTRAS)" --group dev --group docs
 	$(VENV)-oldest/bin/python -m pytest -n auto
+
+## Install the wheel with pip and with pipx on each of PYTHONS, and walk through the commands.
+try-install: $(READY)
+	$(BIN)/python -m pip install --quiet pipx
+	$(BIN)/python tools/try_install.py $(PYTHONS)
 
 ## Lint, types, and whether the generated documentation is up to date.
 check: $(READY)

@@ -158,7 +158,11 @@ def test_plain_http_to_the_port_gets_a_readable_400(broker: Broker, method: str)
         assert ask(sock)[0] == 200
 
 
-@pytest.mark.parametrize("noise", [b"\0" * 400, b"\x16\x03\x01\xff\xff" + b"x" * 300, b"\x80\x2e\x01", os.urandom(999)])
+@pytest.mark.parametrize(
+    "noise",
+    [b"\0" * 400, b"\x16\x03\x01\xff\xff" + b"x" * 300, b"\x80\x2e\x01", os.urandom(999)],
+    ids=["zeros", "tls-record", "ssl-2", "random"],  # workers of one run must agree on the names
+)
 def test_garbage_closes_that_connection_only(broker: Broker, noise: bytes) -> None:
     with broker.raw() as sock:
         sock.sendall(noise)

@@ -7,6 +7,7 @@ import os
 import stat
 import threading
 import traceback
+from itertools import count
 from typing import TYPE_CHECKING
 
 import jsonschema
@@ -152,6 +153,7 @@ def test_one_record_a_list_and_htpasswd_are_read() -> None:
         (f":{HASH}", ":1: the identity is empty"),
         ("nonsense", ":1: neither JSON nor"),
     ],
+    ids=count(),  # the salts are random, and workers of one run must agree on the names
 )
 def test_what_is_no_credentials_file_is_refused_with_its_place(text: str, says: str) -> None:
     with pytest.raises(ConfigError, match=says):

@@ -1,0 +1,66 @@
+"""Shell completion in a real bash: the script that osbctl prints or installs is sourced and its function called."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+BASH = shutil.which("bash")
+pytestmark = pytest.mark.skipif(BASH is None, reason="no bash here")
+
+# COMP_WORDS is what bash hands over: it breaks `--format=s` into three words.
+ASK = """
+source "$1"; shift
+COMP_WORDS=(osbctl "$@"); COMP_CWORD=$#; COMPREPLY=()
+_osbctl_completion osbctl
+printf '%s\\n' "${COMPREPLY[@]}"
+"""
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    """A scratch home, and `osbctl` on PATH with this checkout's code."""
+    program = tmp_path / "bin" / "osbctl"
+    program.parent.mkdir()
+    program.write_text(
+        f"#!{sys.executable}\nimport sys\nsys.path.insert(0, {str(ROOT)!r})\nfrom osbctl.__main__ import main\nmain()\n"
+    )
+    program.chmod(0o755)
+    return {"HOME": str(tmp_path), "PATH": f"{program.parent}:{os.environ['PATH']}", "SHELL": "/bin/bash"}
+
+
+def run(environment: dict[str, str], *command: str) -> str:
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True, timeout=60)
+    return done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        (["val"], {"validate"}),
+        (["br"], {"brokers"}),
+        (["brokers", "re"], {"refresh", "remove"}),
+        (["new", ""], {"service", "plan"}),
+        (["validate", "--fo"], {"--format"}),
+        (["validate", "--format", "s"], {"sarif"}),
+        (["validate", "--format", "=", "s"], {"sarif"}),
+        (["validate", "--platform", "c"], {"cloudfoundry"}),
+        (["serve", "catalog.yaml", "--log-f"], {"--log-format"}),
+    ],
+    ids=" ".join,
+)
+def test_bash_completes(environment: dict[str, str], words: list[str], offered: set[str]) -> None:
+    script = Path(environment["HOME"], "completion.sh")
+    script.write_text(run(environment, "osbctl", "--show-completion", "bash"))
+    assert set(run(environment, "bash", "--norc", "-c", ASK, "bash", str(script), *words).split()) == offered
+
+
+def test_an_installed_completion_is_there_in_the_next_shell(environment: dict[str, str]) -> None:
+    run(environment, "osbctl", "--install-completion", "bash")
+    assert "-F _osbctl_completion osbctl" in run(environment, "bash", "-i", "-c", "complete -p osbctl")
