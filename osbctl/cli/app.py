@@ -21,6 +21,7 @@ COMMANDS = {
     "new": "osbctl.cli.scaffold:new",
     "split": "osbctl.cli.scaffold:split",
     "diff": "osbctl.cli.diff:diff",
+    "drift": "osbctl.cli.drift:drift",
     "fetch": "osbctl.cli.fetch:fetch",
     "serve": "osbctl.cli.serve:serve",
     "hash-password": "osbctl.cli.hash_password:hash_password",

@@ -1,0 +1,32 @@
+"""A catalog as a platform has it stored."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from osbctl.platforms import Platform
+    from osbctl.sources.document import Document
+    from osbctl.sources.exports.shape import Shape
+
+
+@dataclass(frozen=True, slots=True)
+class StoredCatalog:
+    """The catalog that a platform has stored, as far as it can be told.
+
+    `document` is in the shape of a catalog; its places lead into the export. `shape` is that of the export it was made
+    of, None for a catalog that was kept whole. `kept` names what is gone from the broker's catalog and stays for its
+    instances: `service` or `service/plan`; these are not in the document. `partial` holds a sentence for each
+    reason to think that the export does not show all.
+    """
+
+    document: Document
+    shape: Shape | None = None
+    kept: tuple[str, ...] = ()
+    partial: tuple[str, ...] = ()
+
+    @property
+    def platform(self) -> Platform | None:
+        """The platform that it was exported from; None where that is not known."""
+        return self.shape.platform if self.shape else None
