@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from osbctl.catalog import Catalog
 from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.comparison.drift.normalise import normalised, silence
 from osbctl.comparison.drift.wording import as_drift
 from osbctl.comparison.rules import fields
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from osbctl.changes import Change
     from osbctl.platforms import Platform
-    from osbctl.sources.exports.shape import Fields
+    from osbctl.sources.exports.shape import Fields, Shape
     from osbctl.sources.exports.stored import StoredCatalog
 
 
@@ -49,13 +50,25 @@ def notes(stored: StoredCatalog, broker: Mapping[str, Any]) -> list[str]:
     store.
     """
     told = list(stored.partial)
+    shape = stored.shape
+    if shape and stored.public and _plan_ids(broker) - _plan_ids(stored.document.data):
+        told.append(f"every plan of the export is public, and whoever is no administrator sees no other: {shape.whole}")
     if stored.kept:
         told.append(f"kept for their instances alone, and not compared: {', '.join(stored.kept)}")
-    if stored.shape:
-        left_out = [*_left_out(broker, stored)]
-        if left_out:
-            told.append(f"{stored.shape.platform.label} does not store, so it is not compared: {', '.join(left_out)}")
+    if shape and (left_out := [*_left_out(broker, shape)]):
+        told.append(f"{shape.platform.label} does not keep or show, so it is not compared: {', '.join(left_out)}")
+    for name, sentence in shape.unsure.items() if shape else ():
+        if _any_true(broker, name) and not _any_true(stored.document.data, name):
+            told.append(sentence)
     return told
+
+
+def _plan_ids(data: Mapping[str, Any]) -> set[str]:
+    return {plan.id for plan in Catalog.of(data).plans}
+
+
+def _any_true(data: Mapping[str, Any], name: str) -> bool:
+    return any(service.data.get(name) is True for service in Catalog.of(data).services)
 
 
 def _is_shape_alone(change: Change) -> bool:
@@ -65,15 +78,13 @@ def _is_shape_alone(change: Change) -> bool:
     return change.rule == fields.OTHER.id and change.service is None and not change.field
 
 
-def _left_out(broker: Mapping[str, Any], stored: StoredCatalog) -> Iterator[str]:
-    assert stored.shape
-    services = _objects(broker, "services")
-    plans = [plan for service in services for plan in _objects(service, "plans")]
-    yield from _unknown(services, stored.shape.service, "service offering")
-    yield from _unknown(plans, stored.shape.plan, "plan")
+def _left_out(broker: Mapping[str, Any], shape: Shape) -> Iterator[str]:
+    catalog = Catalog.of(broker)
+    yield from _unknown((service.data for service in catalog.services), shape.service, "service offering")
+    yield from _unknown((plan.data for plan in catalog.plans), shape.plan, "plan")
 
 
-def _unknown(things: list[dict[str, Any]], known: Fields, word: str) -> Iterator[str]:
+def _unknown(things: Iterable[Mapping[str, Any]], known: Fields, word: str) -> Iterator[str]:
     heads = {str(field[0]) for field in known} | {"plans"}
     counts: dict[str, int] = {}
     for thing in things:
@@ -82,8 +93,3 @@ def _unknown(things: list[dict[str, Any]], known: Fields, word: str) -> Iterator
                 counts[key] = counts.get(key, 0) + 1
     for key, number in counts.items():
         yield f"{key} of {number:,} {word}{'' if number == 1 else 's'}"
-
-
-def _objects(data: Mapping[str, Any], key: str) -> list[dict[str, Any]]:
-    values = data.get(key)
-    return [value for value in values if isinstance(value, dict)] if isinstance(values, list) else []

@@ -54,6 +54,10 @@ SERVICE_CATALOG = Shape(
     whole="kubectl get clusterserviceclasses,clusterserviceplans -o json",
     gone=(("status", "removedFromBrokerCatalog"), True),
     free=False,
+    unsure={
+        "bindings_retrievable": "Service Catalog stores bindings_retrievable only where its feature "
+        "AsyncBindingOperations is on; where it is off, as by default, that field is no drift"
+    },
 )
 """How Service Catalog keeps a broker's catalog."""
 

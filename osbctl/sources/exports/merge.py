@@ -61,7 +61,8 @@ def _stored(shape: Shape, pages: Sequence[Page], rows: Family, partial: list[str
         partial = [*partial, f"the export holds no plans of {_some(empty)}: {shape.whole}"]
     if not rows:
         partial = [*partial, f"the export holds no service offering at all: {shape.whole}"]
-    return StoredCatalog(_document(shape, pages, live), shape, tuple(kept), tuple(partial))
+    seen = {plan.data.get("visibility_type") for _, plans in rows for plan in plans}
+    return StoredCatalog(_document(shape, pages, live), shape, tuple(kept), tuple(partial), seen == {"public"})
 
 
 def _unique(shape: Shape, rows: Iterable[Row]) -> dict[str, Row]:

@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from osbctl.errors import SourceError, UsageError
+from osbctl.platforms import Platform
 from osbctl.sources.exports import cloudfoundry, kubernetes, service_manager
 from osbctl.sources.exports.merge import merge
 from osbctl.sources.exports.stored import StoredCatalog
@@ -45,7 +46,7 @@ def stored_catalog(documents: Sequence[Document], stored_as: StoredAs | None = N
         SourceError: they are of different platforms, or of a wrong shape.
         UsageError: what is asked for is not there, or not clear.
     """
-    kinds = {stored_as or recognise(document) for document in documents}
+    kinds = {_asked(document, stored_as) if stored_as else recognise(document) for document in documents}
     if len(kinds) > 1:
         raise SourceError(f"the files are of different kinds: {', '.join(sorted(kinds))}", "name one export at a time")
     kind = kinds.pop()
@@ -72,6 +73,12 @@ def recognise(document: Document) -> StoredAs:
         f"{document.name}: neither a catalog nor an export of a platform",
         f"known exports: {'; '.join(shape.whole for shape in _SHAPES)}",
     )
+
+
+def _asked(document: Document, kind: StoredAs) -> StoredAs:
+    if kind is not StoredAs.CATALOG and not _READERS[kind].recognised(document):
+        raise SourceError(f"{document.name}: not an export of {Platform(kind).label}", "leave --stored-as out")
+    return kind
 
 
 _SHAPES = (cloudfoundry.CLOUD_FOUNDRY, kubernetes.SERVICE_CATALOG, service_manager.SERVICE_MANAGER)

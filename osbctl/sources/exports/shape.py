@@ -33,7 +33,8 @@ class Shape:
     `key` is what a row is called on the platform, `parent` what a plan calls its service offering; their parts are
     joined. `brokers` are the places of the broker's name and id in a service offering's row. `gone` is the place and
     value that mark a row kept for its instances alone. `inherits`: a plan that is silent has its service offering's
-    value; else it has false. `whole` says how the whole is exported.
+    value; else it has false. `whole` says how the whole is exported. `unsure` names booleans of a service offering that
+    the platform stores in some installations alone, each with the sentence about it.
     """
 
     platform: Platform
@@ -46,6 +47,7 @@ class Shape:
     gone: tuple[Path, bool] | None = None
     inherits: bool = True
     free: bool = True
+    unsure: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,13 +18,14 @@ class StoredCatalog:
     `document` is in the shape of a catalog; its places lead into the export. `shape` is that of the export it was made
     of, None for a catalog that was kept whole. `kept` names what is gone from the broker's catalog and stays for its
     instances: `service` or `service/plan`; these are not in the document. `partial` holds a sentence for each
-    reason to think that the export does not show all.
+    reason to think that the export does not show all. `public`: every plan in the export is one that everybody sees.
     """
 
     document: Document
     shape: Shape | None = None
     kept: tuple[str, ...] = ()
     partial: tuple[str, ...] = ()
+    public: bool = False
 
     @property
     def platform(self) -> Platform | None:
