@@ -6,6 +6,7 @@ from doing its work is one of these:
     OsbctlError             3  the run could not do its work
     ├── UsageError          2  the command line asks for something that makes no sense
     ├── SourceError         3  a source cannot be opened: missing, forbidden, no such revision
+    ├── RegistryError       3  the database of registered brokers cannot be used
     ├── ConfigError         3  osbctl.toml, pyproject.toml, a house schema or an option file is wrong
     └── DocumentError       1  a source was opened, but what it holds cannot be read as a document
 
@@ -46,6 +47,10 @@ class SourceError(OsbctlError):
 
 class ConfigError(OsbctlError):
     """A configuration file, a house schema or an option file is wrong."""
+
+
+class RegistryError(OsbctlError):
+    """The database of registered brokers cannot be used: missing, locked, full, damaged, or made by a newer osbctl."""
 
 
 class DocumentError(OsbctlError):

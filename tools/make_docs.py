@@ -15,8 +15,11 @@ import re
 import shlex
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import typer
 
 from osbctl.cli.app import COMMANDS
 from osbctl.cli.validation_run import all_rules
@@ -76,8 +79,18 @@ def with_transcripts(text: str) -> str:
 
 def commands_page() -> Iterator[str]:
     yield "# Commands\n\nWritten from the program by `tools/make_docs.py`.\n"
-    for name in COMMANDS:
+    for name in command_names():
         yield f"## osbctl {name}\n\n```text\n{output(f'osbctl {name} --help').strip()}\n```\n"
+
+
+def command_names() -> Iterator[str]:
+    """Each command, and after a group of commands each of these, as `brokers add`."""
+    for name, place in COMMANDS.items():
+        yield name
+        module, _, attribute = place.partition(":")
+        group = getattr(import_module(module), attribute)
+        if isinstance(group, typer.Typer):
+            yield from (f"{name} {command.name}" for command in group.registered_commands)
 
 
 def rules_page() -> Iterator[str]:

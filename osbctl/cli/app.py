@@ -23,12 +23,13 @@ COMMANDS = {
     "diff": "osbctl.cli.diff:diff",
     "drift": "osbctl.cli.drift:drift",
     "fetch": "osbctl.cli.fetch:fetch",
+    "brokers": "osbctl.cli.brokers:brokers",
     "serve": "osbctl.cli.serve:serve",
     "hash-password": "osbctl.cli.hash_password:hash_password",
     "verify-password": "osbctl.cli.verify_password:verify_password",
     "rules": "osbctl.cli.rules:rules",
 }
-"""Each command with the function that carries it out, in the order of the help."""
+"""Each command with the function, or the group of commands, that carries it out, in the order of the help."""
 
 # The base of "no such option", "missing argument" and the like, which typer does not export by name.
 _UsageError: Any = typer.BadParameter.__base__
@@ -63,7 +64,11 @@ def build(arguments: list[str]) -> TyperGroup:
     asked = arguments[0] if arguments and arguments[0] in COMMANDS else None
     for name in [asked] if asked else COMMANDS:
         module, _, function = COMMANDS[name].partition(":")
-        app.command(name)(getattr(import_module(module), function))
+        command = getattr(import_module(module), function)
+        if isinstance(command, typer.Typer):
+            app.add_typer(command, name=name)
+        else:
+            app.command(name)(command)
     group = typer.main.get_command(app)
     assert isinstance(group, TyperGroup)
     return group

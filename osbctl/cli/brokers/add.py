@@ -1,0 +1,70 @@
+"""`osbctl brokers add`: register a broker."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from osbctl.cli import fetch as fetching
+from osbctl.cli.brokers import options as common
+from osbctl.cli.options import ApiVersion
+from osbctl.cli.output import put
+from osbctl.platforms import Platform
+
+if TYPE_CHECKING:
+    from osbctl.registry.records import Refresh, Registration
+
+
+def add(
+    name: common.Name,
+    url: Annotated[str, typer.Argument(metavar="URL", help="The broker's base address.", show_default=False)],
+    platform: Annotated[Platform, typer.Option("--as", help="Whose rules a refresh follows.")] = Platform.CLOUD_FOUNDRY,
+    user: fetching.User = None,
+    password_stdin: common.PasswordStdin = False,
+    credentials: common.Credentials = None,
+    save_to_keyring: Annotated[
+        bool, typer.Option("--save-to-keyring", help="Keep the password in the system's keyring.")
+    ] = False,
+    api_version: Annotated[ApiVersion, typer.Option(help="The version header to send.")] = ApiVersion.V2_14,
+    ca_file: fetching.CaFile = None,
+    client_cert: fetching.ClientCert = None,
+    insecure: fetching.Insecure = False,
+    timeout: fetching.Timeout = 60.0,
+    database: common.Database = None,
+) -> int:
+    """Register a broker with its catalog.
+
+    The catalog is fetched, validated and stored. The password is not stored. It comes from standard input, OSBCTL_BROKER_<NAME>_PASSWORD (the name in capitals, other
+    signs as _), credential records, the system's keyring, or a prompt. A catalog that the platform would refuse is not
+    stored, and the exit code is 1.
+
+    \b
+    osbctl brokers add data https://broker.example.com --user platform
+    osbctl brokers add data https://broker.example.com --user platform --as kubernetes --password-stdin < secret
+    """
+    from osbctl.cli.brokers.passwords import Passwords
+    from osbctl.cli.brokers.passwords import save_to_keyring as save
+    from osbctl.cli.brokers.reaching import Reach, base_url, check, make_access
+    from osbctl.registry.records import Outcome
+
+    base, named = base_url(url)
+    with common.open_registry(database) as registry:
+        from osbctl.registry.records import Registration
+        from osbctl.registry.refresh import register
+
+        new = Registration(name, base, user or named, api_version.value, platform)
+        registry.check_free(name)
+        passwords = Passwords(stdin=password_stdin, credentials=credentials, single=True)
+        reach = Reach(make_access(ca_file, client_cert, insecure, timeout), passwords)
+        done = register(registry, new, reach.fetch, check)
+    if done.outcome is Outcome.ADDED and save_to_keyring and new.username:
+        save(new, passwords.of(new))
+    _tell(new, done)
+    return int(done.outcome is Outcome.REFUSED)
+
+
+def _tell(new: Registration, done: Refresh) -> None:
+    from osbctl.registry.text import refresh_lines
+
+    put("\n".join(refresh_lines(new.name, done)) + "\n", None)

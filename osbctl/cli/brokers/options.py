@@ -1,0 +1,70 @@
+"""The options that several commands of `osbctl brokers` share, and the database that they name."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from osbctl.registry.store import Registry
+
+
+class View(StrEnum):
+    """How registered brokers are shown."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="The broker's name.", show_default=False)]
+Format = Annotated[View, typer.Option("--format", "-f", help="How to show it.")]
+Database = Annotated[
+    str | None,
+    typer.Option(
+        "--database",
+        metavar="FILE|URL",
+        envvar="OSBCTL_DATABASE",
+        help="An SQLite file, or postgresql+psycopg://USER@HOST/DATABASE.  [default: in your data folder]",
+        show_default=False,
+    ),
+]
+PasswordStdin = Annotated[
+    bool,
+    typer.Option("--password-stdin", help="Password from standard input; else OSBCTL_BROKER_<NAME>_PASSWORD."),
+]
+Credentials = Annotated[
+    str | None,
+    typer.Option(metavar="FILE", help="Credential records that hold passwords (hash-password --include-password)."),
+]
+Instances = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE", help="The plans that have instances: ids, one a line or as a JSON list, or an export."
+    ),
+]
+
+
+def open_registry(database: str | None) -> Registry:
+    """The registry in `database`, else in the user's data folder.
+
+    Raises:
+        UsageError, RegistryError: as `Registry.open`.
+    """
+    from osbctl.registry.store import Registry
+
+    return Registry.open(database or _default())
+
+
+def _default() -> str:
+    from platformdirs import user_data_path
+
+    from osbctl.errors import RegistryError
+
+    folder = user_data_path("osbctl", appauthor=False)
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise RegistryError(f"{folder}: cannot be made: {error.strerror}", "--database names another file") from error
+    return str(folder / "brokers.sqlite")

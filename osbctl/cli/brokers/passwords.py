@@ -1,0 +1,121 @@
+"""Where the password of a registered broker comes from: never from the database, never from the command line."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+from osbctl.errors import SourceError, UsageError
+
+if TYPE_CHECKING:
+    from osbctl.registry.records import Registration
+
+_KEYRING_EXTRA = "pip install 'osbctl[keyring]'"
+
+
+class Passwords:
+    """Finds passwords: standard input, a variable, credential records, the system's keyring, a prompt, in this order.
+
+    `single` says that one broker alone is asked for: only then can a password come from standard input or a prompt.
+    """
+
+    def __init__(self, *, stdin: bool, credentials: str | None, single: bool) -> None:
+        if stdin and not single:
+            raise UsageError("one password on standard input, for several brokers", "refresh them one by one")
+        self._read = _read() if stdin else None
+        self._records = _records(credentials) if credentials else {}
+        self._single = single
+
+    def of(self, broker: Registration) -> str:
+        """The password of `broker`; empty where it was registered without a username.
+
+        Raises:
+            SourceError: there is none.
+        """
+        if not broker.username:
+            return ""
+        found = self._found(broker)
+        if found:
+            return found
+        if self._single and sys.stdin.isatty():
+            from osbctl.cli.passwords import ask_password
+
+            return ask_password(f"Password of {broker.username} at {broker.name}: ")
+        raise SourceError(f"{broker.name}: no password for {broker.username}", f"set {variable(broker.name)}")
+
+    def _found(self, broker: Registration) -> str | None:
+        if self._read is not None:
+            return self._read
+        given = os.environ.get(variable(broker.name))
+        return given or self._records.get(broker.username) or _from_keyring(broker)
+
+
+def variable(name: str) -> str:
+    """The environment variable with the password of the broker `name`."""
+    from osbctl.registry.store import variable_part
+
+    return f"OSBCTL_BROKER_{variable_part(name)}_PASSWORD"
+
+
+def save_to_keyring(broker: Registration, password: str) -> None:
+    """Put the password into the system's keyring.
+
+    Raises:
+        SourceError: there is none, or it refuses.
+    """
+    keyring = _keyring()
+    if keyring is None:
+        raise SourceError("there is no keyring to save the password to", f"{_KEYRING_EXTRA}, and a desktop session")
+    try:
+        keyring.set_password(_service(broker), broker.username, password)
+    except keyring.errors.KeyringError:
+        raise SourceError("the keyring did not take the password") from None
+
+
+def _read() -> str:
+    from osbctl.cli.passwords import read_password
+
+    return read_password()
+
+
+def _records(file: str) -> dict[str, str]:
+    """The passwords in a credentials file by identity; the first that has not expired counts."""
+    import time
+    from pathlib import Path
+
+    from osbctl.credentials import read_credentials
+
+    found: dict[str, str] = {}
+    for record in read_credentials(Path(file)):
+        if record.password is not None and record.ends > time.time():
+            found.setdefault(record.identity, record.password)
+    if not found:
+        raise UsageError(f"{file}: no record there holds a password", "osbctl hash-password --include-password")
+    return found
+
+
+def _from_keyring(broker: Registration) -> str | None:
+    keyring = _keyring()
+    if keyring is None:
+        return None
+    try:
+        found: str | None = keyring.get_password(_service(broker), broker.username)
+    except keyring.errors.KeyringError:  # locked, or gone: as good as none
+        return None
+    return found
+
+
+def _service(broker: Registration) -> str:
+    """What a keyring calls it. By address: whoever can write to the database cannot lead a password elsewhere."""
+    return f"osbctl {broker.url}"
+
+
+def _keyring() -> Any:
+    """The keyring library where it is installed and has a backend that can keep a password, else None."""
+    try:
+        import keyring
+        import keyring.errors
+    except ImportError:
+        return None
+    return keyring if keyring.get_keyring().priority > 0 else None

@@ -1,0 +1,95 @@
+"""`osbctl brokers refresh`: fetch catalogs again, and store what the platform makes of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from osbctl.cli import fetch as fetching
+from osbctl.cli.brokers import options as common
+from osbctl.cli.output import note, put
+from osbctl.platforms import Platform
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from osbctl.registry.records import Refresh
+    from osbctl.registry.store import Registry
+
+
+def refresh(
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME...]", help="The brokers; all where none is named.")
+    ] = None,
+    platform: Annotated[
+        Platform | None, typer.Option("--as", help="Follow this platform's rules.  [default: as registered]")
+    ] = None,
+    instances: common.Instances = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would happen, and store nothing.")] = False,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, max=64, help="Brokers to ask at once.")] = 8,
+    password_stdin: common.PasswordStdin = False,
+    credentials: common.Credentials = None,
+    ca_file: fetching.CaFile = None,
+    client_cert: fetching.ClientCert = None,
+    insecure: fetching.Insecure = False,
+    timeout: fetching.Timeout = 60.0,
+    database: common.Database = None,
+) -> int:
+    """Fetch catalogs again and reconcile.
+
+    What the platform would create, update, deactivate and delete is told and stored. A catalog that is refused leaves the stored one as it was. Exits with 3 where a broker could not be reached, else
+    with 1 where a catalog was refused.
+
+    \b
+    osbctl brokers refresh
+    osbctl brokers refresh data --as service-manager --instances plans.txt --dry-run
+    """
+    from osbctl.cli.brokers.passwords import Passwords
+    from osbctl.cli.brokers.reaching import Reach, check, make_access
+    from osbctl.comparison.instances import read_instances
+
+    with common.open_registry(database) as registry:
+        from osbctl.registry.refresh import Policy
+        from osbctl.registry.refresh import refresh as refresh_one
+
+        chosen = _chosen(registry, names)
+        passwords = Passwords(stdin=password_stdin, credentials=credentials, single=len(chosen) == 1)
+        reach = Reach(make_access(ca_file, client_cert, insecure, timeout), passwords)
+        policy = Policy(platform, read_instances(instances) if instances else None, dry_run)
+
+        def work(name: str) -> Refresh:
+            return refresh_one(registry, name, reach.fetch, check, policy)
+
+        return _report(_all(work, chosen, jobs), len(chosen), dry_run)
+
+
+def _chosen(registry: Registry, names: list[str] | None) -> list[str]:
+    from osbctl.registry.errors import UnknownBrokerError
+
+    known = registry.names()
+    for name in names or ():
+        if name not in known:
+            raise UnknownBrokerError(name, known)
+    return list(dict.fromkeys(names)) if names else known
+
+
+def _all(work: Any, names: list[str], jobs: int) -> Iterator[tuple[str, Refresh]]:
+    from osbctl.cli.progress import progress
+    from osbctl.parallel import in_parallel
+
+    return progress(in_parallel(work, names, jobs), len(names), "refreshing")
+
+
+def _report(results: Iterable[tuple[str, Refresh]], total: int, dry_run: bool) -> int:
+    from osbctl.registry.records import Outcome
+    from osbctl.registry.text import refresh_lines
+
+    counts = dict.fromkeys(Outcome, 0)
+    for name, done in results:
+        counts[done.outcome] += 1
+        put("\n".join(refresh_lines(name, done, dry_run)) + "\n", None)
+    if total != 1:
+        told = ", ".join(f"{number:,} {outcome}" for outcome, number in counts.items() if number) or "nothing to do"
+        note(f"{total:,} brokers: {told}")
+    return 3 if counts[Outcome.FAILED] else int(counts[Outcome.REFUSED] > 0)

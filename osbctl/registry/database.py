@@ -1,0 +1,159 @@
+"""The connection to the database: SQLite or PostgreSQL through SQLAlchemy, each fault told in a sentence."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from osbctl.errors import RegistryError, UsageError
+from osbctl.registry import faults
+
+try:
+    import sqlalchemy
+    from sqlalchemy import event
+    from sqlalchemy.exc import ArgumentError, SQLAlchemyError
+    from sqlalchemy.pool import QueuePool
+except ImportError as error:
+    raise RegistryError(
+        "the registry of brokers needs SQLAlchemy and Alembic", "pip install 'osbctl[registry]'"
+    ) from error
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sqlalchemy import URL, Connection, Engine
+
+WAIT_SECONDS = 10.0
+"""How long to wait for another writer, and for the server to take the connection."""
+
+
+class Database:
+    """An opened database. Each `reading` and `writing` is one transaction on a connection of its own."""
+
+    def __init__(self, url: str, wait_seconds: float = WAIT_SECONDS) -> None:
+        """Prepare the connection to `url`: the path of an SQLite file, or a URL of SQLAlchemy.
+
+        Raises:
+            UsageError: it is neither.
+            RegistryError: the file cannot be made, or the driver is not installed.
+        """
+        self._url = parse_url(url)
+        # Without the query: a password may stand there, too.
+        self.name = self._url.set(query={}).render_as_string(hide_password=True).removeprefix("sqlite:///")
+        self.is_sqlite = self._url.get_backend_name() == "sqlite"
+        if self.is_sqlite:
+            _make_file(self._url.database or "", self.name)
+        self.engine = _engine(self._url, wait_seconds)
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """A transaction that only reads.
+
+        Raises:
+            RegistryError: the database cannot be used; the sentence says why.
+        """
+        with self._told(), self.engine.begin() as connection:
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """A transaction that writes: all of it is stored at its end, or nothing.
+
+        Raises:
+            RegistryError: as `reading`; also a lock that another process holds for too long, or a full disk.
+        """
+        with (
+            self._told(),
+            self.engine.connect().execution_options(osbctl_writes=True) as connection,
+            connection.begin(),
+        ):
+            yield connection
+
+    def close(self) -> None:
+        """Give up all connections."""
+        self.engine.dispose()
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        try:
+            yield
+        except SQLAlchemyError as error:
+            raise faults.told(error, self.name, self._url.password) from None
+
+
+def parse_url(url: str) -> URL:
+    """The SQLAlchemy URL that `url`, a path or a URL, stands for.
+
+    Raises:
+        UsageError: it is of no database that osbctl knows. The message never holds a password.
+    """
+    if "://" not in url:
+        return sqlalchemy.URL.create("sqlite", database=url)
+    try:
+        parsed = sqlalchemy.make_url(url)
+    except (ArgumentError, ValueError):
+        raise UsageError("--database is no URL of a database", _URLS) from None
+    if parsed.drivername in ("postgresql", "postgres"):
+        parsed = parsed.set(drivername="postgresql+psycopg")
+    in_memory = parsed.drivername == "sqlite" and parsed.database in (None, "", ":memory:")
+    if parsed.drivername not in ("sqlite", "postgresql+psycopg") or in_memory:
+        raise UsageError(f"no database for the registry: {parsed.drivername}", _URLS)
+    return parsed
+
+
+_URLS = "name a file for SQLite, or postgresql+psycopg://USER@HOST/DATABASE"
+
+
+def _make_file(path: str, name: str) -> None:
+    """An empty file that only its owner may read, where there is none: SQLite itself would ask the umask."""
+    try:
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    except FileExistsError:
+        pass
+    except OSError as error:
+        raise RegistryError(
+            f"{name}: the database cannot be made: {error.strerror}", "--database names another"
+        ) from error
+
+
+def _engine(url: URL, wait_seconds: float) -> Engine:
+    sqlite = url.get_backend_name() == "sqlite"
+    arguments: dict[str, Any] = {"timeout": wait_seconds, "isolation_level": None, "check_same_thread": False}
+    if not sqlite:
+        arguments = {"connect_timeout": max(2, round(wait_seconds))}
+    try:
+        # Size 0: no limit of its own; there are never more than threads at work.
+        engine = sqlalchemy.create_engine(
+            url, poolclass=QueuePool, pool_size=0, hide_parameters=True, connect_args=arguments
+        )
+    except ImportError as error:
+        raise RegistryError("PostgreSQL needs psycopg", "pip install 'osbctl[postgresql]'") from error
+    if sqlite:
+        event.listen(engine, "connect", _prepare_sqlite)
+        event.listen(engine, "begin", _begin_sqlite)
+    else:
+        event.listen(engine, "begin", _limit_waiting(wait_seconds))
+    return engine
+
+
+def _prepare_sqlite(connection: Any, _record: Any) -> None:
+    """A rollback journal, not a write-ahead log: one file at rest, which may be copied and may lie on a network folder.
+
+    With `synchronous` full, both a killed process and a power cut leave the old or the new state.
+    """
+    connection.execute("PRAGMA foreign_keys = ON")
+    connection.execute("PRAGMA synchronous = FULL")
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    """Take the write lock at once where a write is to follow: two readers that both want to write would be stuck."""
+    writes = connection.get_execution_options().get("osbctl_writes")
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _limit_waiting(seconds: float) -> Any:
+    def begin(connection: Connection) -> None:
+        connection.exec_driver_sql(f"SET LOCAL lock_timeout = {round(seconds * 1000)}")
+
+    return begin

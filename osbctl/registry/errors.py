@@ -1,0 +1,42 @@
+"""What may be wrong with a name, and the sign that another writer was faster."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from osbctl.errors import RegistryError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+class UnknownBrokerError(UsageError):
+    """No broker of that name is registered."""
+
+    def __init__(self, name: str, known: Iterable[str]) -> None:
+        from difflib import get_close_matches
+
+        known = list(known)
+        close = get_close_matches(name, known, n=1)
+        advice = f"did you mean {close[0]}?" if close else "osbctl brokers list shows all" if known else "none is yet"
+        super().__init__(f"no broker {name!r} is registered", advice)
+
+
+class NameTakenError(UsageError):
+    """The name is taken, or cannot be told from one that is in the name of an environment variable."""
+
+    def __init__(self, name: str, taken: str) -> None:
+        if name == taken:
+            super().__init__(f"a broker {name!r} is registered already", "osbctl brokers refresh fetches its catalog")
+        else:
+            super().__init__(
+                f"{name!r} and the registered broker {taken!r} would share the variable with the password",
+                "choose a name that differs in letters or digits, not in case and signs alone",
+            )
+
+
+class OutdatedError(RegistryError):
+    """The broker was changed or removed by another process since it was read."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"another process changed the broker {name!r} at the same time", "run it again")

@@ -1,0 +1,39 @@
+"""What a database's error means, in a sentence."""
+
+from __future__ import annotations
+
+from osbctl.errors import RegistryError
+from osbctl.text import safe
+
+_KNOWN = (
+    ("database is locked", "another process is writing, and did not finish in time", "try again"),
+    ("lock timeout", "another process is writing, and did not finish in time", "try again"),
+    ("database or disk is full", "the disk is full; nothing was changed", "make room, and run it again"),
+    ("disk full", "the disk of the database is full; nothing was changed", "make room, and run it again"),
+    ("no space left", "the disk of the database is full; nothing was changed", "make room, and run it again"),
+    ("file is not a database", "this is no SQLite database", "--database names another"),
+    ("malformed", "the database is damaged", "take it from a backup; sqlite3 FILE .recover may save what is left"),
+    ("readonly database", "the database may not be written to", "who owns the file and its folder?"),
+    ("unable to open database file", "the database cannot be opened", "who owns the file and its folder?"),
+    ("disk i/o error", "the disk fails, or is full; nothing was changed", "look at the disk and at quotas"),
+    ("password authentication failed", "the server refuses the user or the password", "PGPASSWORD or ~/.pgpass has it"),
+    ("no password supplied", "the server wants a password", "PGPASSWORD or ~/.pgpass has it"),
+    ("does not exist", "the server has no such database or user", "createdb makes one"),
+    ("timeout expired", "the server did not answer in time", "is it reachable from here?"),
+    ("connection refused", "no server there", "is PostgreSQL running at that address?"),
+    ("no such file or directory", "no server there", "is PostgreSQL running at that address?"),
+    ("permission denied", "the user may not do that in this database", "who owns its tables?"),
+)
+"""A piece of what the driver says, what we say, and what may help; the first that fits counts."""
+
+
+def told(error: Exception, name: str, password: object = None) -> RegistryError:
+    """The error of the database called `name` as one of ours; `password` will not be part of it."""
+    words = str(getattr(error, "orig", None) or error)
+    for piece, sentence, advice in _KNOWN:
+        if piece in words.lower():
+            return RegistryError(f"{name}: {sentence}", advice)
+    line = words.strip().partition("\n")[0]
+    if password:
+        line = line.replace(str(password), "***")
+    return RegistryError(f"{name}: the database failed: {safe(line)[:300] or type(error).__name__}")

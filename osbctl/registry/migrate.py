@@ -1,0 +1,66 @@
+"""From any earlier version of the tables to the newest, or from nothing.
+
+Alembic is loaded only where there is something to do.
+"""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import sqlalchemy
+
+from osbctl.errors import RegistryError
+from osbctl.registry.tables import VERSION_TABLE
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from osbctl.registry.database import Database
+
+NEWEST = "0001"
+"""The last migration in `migrations/versions`."""
+
+_LOCK = 0x6F7362_63746C
+"""The key of PostgreSQL's advisory lock: any fixed number does; this one spells osbctl."""
+
+
+def migrate(database: Database) -> None:
+    """Bring the tables to the newest version, in one transaction that only one process at a time can have.
+
+    Raises:
+        RegistryError: a newer osbctl has been here; or the database cannot be used.
+    """
+    with database.reading() as connection:
+        version = _version(connection)
+    if version == NEWEST:
+        return
+    with database.writing() as connection:
+        if not database.is_sqlite:
+            connection.execute(sqlalchemy.select(sqlalchemy.func.pg_advisory_xact_lock(_LOCK)))
+        version = _version(connection)  # another process may have been faster
+        if version is not None and version > NEWEST:
+            raise RegistryError(f"{database.name}: a newer osbctl made this database", "update osbctl")
+        if version != NEWEST:
+            _upgrade(connection)
+
+
+def _version(connection: Connection) -> str | None:
+    if not sqlalchemy.inspect(connection).has_table(VERSION_TABLE):
+        return None
+    version: str | None = connection.scalar(sqlalchemy.text(f"SELECT version_num FROM {VERSION_TABLE}"))  # noqa: S608
+    return version
+
+
+def _upgrade(connection: Connection) -> None:
+    from alembic import command
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).parent / "migrations").replace("%", "%%"))
+    config.set_main_option("path_separator", "os")
+    config.attributes["connection"] = connection
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        command.upgrade(config, "head")

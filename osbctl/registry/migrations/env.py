@@ -1,0 +1,16 @@
+"""How Alembic runs the migrations: on the connection, and in the transaction, that `osbctl.registry.migrate` opened."""
+
+from __future__ import annotations
+
+from alembic import context
+
+from osbctl.registry.tables import METADATA, VERSION_TABLE
+
+context.configure(
+    connection=context.config.attributes["connection"],
+    target_metadata=METADATA,
+    version_table=VERSION_TABLE,
+    transactional_ddl=True,
+)
+with context.begin_transaction():
+    context.run_migrations()

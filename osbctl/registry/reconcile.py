@@ -1,0 +1,183 @@
+"""What a platform does with a registered broker's new catalog: by its own rules, as `osbctl.comparison` knows them.
+
+Identity is the id alone. Cloud Foundry, for one, updates what it has, creates what is new, deactivates what is gone and
+has instances, and deletes the rest; or it refuses the whole update.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from osbctl.catalog import Catalog
+from osbctl.changes import Level
+from osbctl.comparison.catalogs import compare_catalogs
+from osbctl.comparison.values import same
+from osbctl.platforms import Platform
+from osbctl.registry.records import Action, Kept, State, Told, What
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from osbctl.catalog import ServiceOffering, ServicePlan
+    from osbctl.changes import Change
+    from osbctl.registry.records import RegisteredBroker
+
+_STATES = {
+    Platform.CLOUD_FOUNDRY: State.INACTIVE,
+    Platform.KUBERNETES: State.FLAGGED,
+    Platform.KORIFI: State.OFFERED,
+}
+"""How a platform keeps what is gone. Service Manager keeps nothing: it refuses the update."""
+
+_NOTES = {
+    State.INACTIVE: "deactivated, as it has instances",
+    State.FLAGGED: "flagged as removed, as it has instances",
+    State.OFFERED: "still offered: Korifi deletes nothing",
+}
+
+MAX_TOLD = 500
+"""The most changes of one refresh that are told of one by one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reconciliation:
+    """What a platform makes of a new catalog. Where it refuses, there are no actions and `kept` is as it was.
+
+    `told` holds the changes, or the reasons of the refusal.
+    """
+
+    refused: bool
+    actions: tuple[Action, ...]
+    told: tuple[Told, ...]
+    kept: tuple[Kept, ...]
+
+
+def reconcile(
+    stored: RegisteredBroker, new: Mapping[str, Any], platform: Platform, instances: frozenset[str] | None, at: str
+) -> Reconciliation:
+    """What `platform` does when the broker `stored` comes with the catalog `new` at the time `at`.
+
+    `instances` are the ids of the plans that have instances. None: not told; then those have some that are kept
+    already, and no others.
+    """
+    used = frozenset(one.plan_id for one in stored.kept) if instances is None else instances
+    old = stored.data
+    changes = compare_catalogs(old, new, platforms=(platform,), instances=used)
+    whole = with_kept(old, stored.kept)
+    # A row that is kept holds its name, too.
+    against = compare_catalogs(whole, new, platforms=(platform,), instances=used) if stored.kept else changes
+    refusals = [change for change in against if change.level is Level.REFUSED]
+    if refusals:
+        return Reconciliation(True, (), _told(refusals), stored.kept)
+    work = _Work(Catalog.of(old), Catalog.of(whole), Catalog.of(new), platform, used, stored.kept, at)
+    actions = tuple(work.actions())
+    return Reconciliation(False, actions, _told(changes), tuple(work.kept))
+
+
+def with_kept(catalog: Mapping[str, Any], kept: Sequence[Kept]) -> dict[str, Any]:
+    """The catalog together with what the platform keeps beside it."""
+    services = [{**service, "plans": list(service.get("plans") or ())} for service in catalog.get("services") or ()]
+    by_id = {service.get("id"): service for service in services}
+    for one in kept:
+        if not one.plan_id and one.service_id not in by_id:
+            by_id[one.service_id] = {**one.data, "plans": []}
+            services.append(by_id[one.service_id])
+    for one in kept:
+        if one.plan_id and one.service_id in by_id:
+            by_id[one.service_id]["plans"].append(one.data)
+    return {**catalog, "services": services}
+
+
+class _Work:
+    """One reconciliation: `actions` goes over new and old objects, and gathers in `kept` what stays beside them."""
+
+    def __init__(
+        self,
+        active: Catalog,
+        whole: Catalog,
+        new: Catalog,
+        platform: Platform,
+        used: frozenset[str],
+        before: Sequence[Kept],
+        at: str,
+    ) -> None:
+        self._active_services = {service.id for service in active.services}
+        self._active_plans = {plan.id for plan in active.plans}
+        self._whole, self._new = whole, new
+        self._state = _STATES.get(platform)
+        self._used, self._at = used, at
+        self._before = {(one.service_id, one.plan_id): one for one in before}
+        self.kept: list[Kept] = []
+
+    def actions(self) -> Iterator[Action]:
+        yield from self._present()
+        yield from self._gone()
+
+    def _present(self) -> Iterator[Action]:
+        services = {service.id: service for service in self._whole.services}
+        plans = {plan.id: plan for plan in self._whole.plans}
+        for service in self._new.services:
+            old = services.get(service.id)
+            what = _what(_bare(old) if old else None, _bare(service), service.id in self._active_services)
+            if what:
+                yield Action(what, service.name)
+            for plan in service.plans:
+                before = plans.get(plan.id)
+                what = _what(before.data if before else None, plan.data, plan.id in self._active_plans)
+                if what:
+                    yield Action(what, service.name, plan.name)
+
+    def _gone(self) -> Iterator[Action]:
+        services = {service.id for service in self._new.services}
+        plans = {plan.id for plan in self._new.plans}
+        for service in self._whole.services:
+            gone = [plan for plan in service.plans if plan.id not in plans]
+            keeps = [plan for plan in gone if self._keeps(plan)]
+            if service.id not in services:
+                keep = bool(keeps) or self._state is State.OFFERED
+                yield from self._leave(service, None, keep)
+            for plan in gone:
+                yield from self._leave(service, plan, plan in keeps)
+
+    def _keeps(self, plan: ServicePlan) -> bool:
+        return self._state is State.OFFERED or (self._state is not None and plan.id in self._used)
+
+    def _leave(self, service: ServiceOffering, plan: ServicePlan | None, keep: bool) -> Iterator[Action]:
+        name = plan.name if plan else ""
+        if not keep:
+            yield Action(What.DELETED, service.name, name)
+            return
+        assert self._state
+        known = self._before.get((service.id, plan.id if plan else ""))
+        if known and known.state is self._state:
+            self.kept.append(known)
+            return
+        data = dict(plan.data) if plan else _bare(service)
+        self.kept.append(Kept(service.id, plan.id if plan else "", self._state, self._at, data))
+        yield Action(What.KEPT, service.name, name, _NOTES[self._state])
+
+
+def _what(old: Mapping[str, Any] | None, new: Mapping[str, Any], active: bool) -> What | None:
+    if old is None:
+        return What.CREATED
+    if not active:
+        return What.REACTIVATED
+    return None if same(dict(old), dict(new)) else What.UPDATED
+
+
+def _bare(service: ServiceOffering) -> dict[str, Any]:
+    return {key: value for key, value in service.data.items() if key != "plans"}
+
+
+def _told(changes: Sequence[Change]) -> tuple[Told, ...]:
+    found = [_one(change) for change in changes[:MAX_TOLD]]
+    if len(changes) > MAX_TOLD:
+        found.append(Told("", "", "", f"and {len(changes) - MAX_TOLD:,} more"))
+    return tuple(found)
+
+
+def _one(change: Change) -> Told:
+    does = "; ".join(effect.does for effect in change.effects if change.level is not Level.SAFE)
+    message = f"{change.message}: {does}" if does else change.message
+    return Told(change.rule, change.level.value, change.object or "catalog", message)

@@ -1,0 +1,159 @@
+"""What the database of registered brokers holds, as values."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from osbctl.platforms import Platform
+
+
+class Outcome(StrEnum):
+    """How an attempt to take over a broker's catalog ended. Only `added` and `changed` store a catalog."""
+
+    ADDED = "added"
+    CHANGED = "changed"
+    UNCHANGED = "unchanged"
+    REFUSED = "refused"
+    FAILED = "failed"
+
+
+class State(StrEnum):
+    """How a platform keeps what is gone from the catalog."""
+
+    INACTIVE = "inactive"
+    """Cloud Foundry: deactivated; nobody can create an instance any more."""
+    FLAGGED = "flagged"
+    """Kubernetes Service Catalog: removedFromBrokerCatalog; nobody can create an instance any more."""
+    OFFERED = "offered"
+    """Korifi: nothing happens; it is still offered."""
+
+
+class What(StrEnum):
+    """What a platform does with one service offering or service plan."""
+
+    CREATED = "created"
+    UPDATED = "updated"
+    REACTIVATED = "reactivated"
+    KEPT = "kept"
+    DELETED = "deleted"
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """What a platform did, or would do, with the service offering `service`, or with its plan where one is named.
+
+    `note` says more where there is more to say.
+    """
+
+    what: What
+    service: str
+    plan: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A change, or a reason of a refusal, in short: rule, level (or severity), place, one sentence.
+
+    `object` is a name, as `service/plan`, or the JSON pointer of a place in the catalog.
+    """
+
+    rule: str
+    level: str
+    object: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refresh:
+    """One attempt to take over a broker's catalog. `at` is the time in UTC (RFC 3339, seconds).
+
+    `etag` is the tag of the broker's answer. `told` holds the changes, or why the catalog was refused or not fetched.
+    """
+
+    at: str
+    outcome: Outcome
+    platform: Platform
+    etag: str = ""
+    actions: tuple[Action, ...] = ()
+    told: tuple[Told, ...] = ()
+
+    def counts(self) -> dict[str, int]:
+        """How many service offerings and plans met with what."""
+        found: dict[str, int] = {}
+        for action in self.actions:
+            found[action.what.value] = found.get(action.what.value, 0) + 1
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A service offering, or a plan of it, that is gone from the catalog and kept by the platform.
+
+    `data` is the object as the catalog last had it, a service offering without its plans. `plan_id` is empty where it
+    is about the service offering itself. `since` is the time of the refresh that missed it.
+    """
+
+    service_id: str
+    plan_id: str
+    state: State
+    since: str
+    data: dict[str, Any]
+
+    @property
+    def name(self) -> str:
+        """Its last name."""
+        name = self.data.get("name")
+        return name if isinstance(name, str) else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Registration:
+    """What is said of a broker when it is registered.
+
+    `url` is the base address without userinfo, `platform` the one whose rules a refresh follows.
+    """
+
+    name: str
+    url: str
+    username: str
+    api_version: str
+    platform: Platform
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerRow(Registration):
+    """A registered broker without its catalog. Times are in UTC (RFC 3339, seconds).
+
+    `refreshed_at` is when the stored catalog was last known to be the broker's; `outcome` is that of the last attempt.
+    `revision` grows with each change of the row.
+    """
+
+    id: int
+    etag: str
+    services: int
+    plans: int
+    kept_plans: int
+    registered_at: str
+    refreshed_at: str
+    outcome: Outcome
+    revision: int
+
+
+@dataclass(frozen=True, slots=True)
+class RegisteredBroker:
+    """A registered broker: its row, its catalog as the broker sent it, and what is kept beside that."""
+
+    row: BrokerRow
+    catalog: bytes
+    kept: tuple[Kept, ...] = ()
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """The stored catalog as JSON values."""
+        value: dict[str, Any] = json.loads(self.catalog)
+        return value

@@ -1,0 +1,120 @@
+"""Taking over a broker's catalog: fetch, check, reconcile, store; or leave all as it was, and say why."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from osbctl.errors import SourceError
+from osbctl.registry.errors import OutdatedError
+from osbctl.registry.reconcile import reconcile
+from osbctl.registry.records import Outcome, Refresh, Registration, Told
+from osbctl.registry.store import now
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeAlias
+
+    from osbctl.platforms import Platform
+    from osbctl.registry.records import BrokerRow
+    from osbctl.registry.store import Registry
+    from osbctl.sources.broker import Answer
+
+    Fetch: TypeAlias = Callable[[Registration, str], Answer | None]
+    """The answer of the broker; None where the tag still holds. Raises SourceError where there is none."""
+
+    Check: TypeAlias = Callable[[bytes, Registration], tuple[Told, ...]]
+    """Why the catalog in the bytes is refused, with the platform of the registration in mind; empty where it is not."""
+
+_ATTEMPTS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """How to refresh. `platform` None: that of the broker's row. `instances` as in `reconcile`."""
+
+    platform: Platform | None = None
+    instances: frozenset[str] | None = None
+    dry_run: bool = False
+
+
+def register(registry: Registry, new: Registration, fetch: Fetch, check: Check) -> Refresh:
+    """Register a broker with its first catalog; nothing is stored of one that is refused.
+
+    Raises:
+        UsageError: the name cannot be used or is taken.
+        SourceError: the broker cannot be reached.
+    """
+    registry.check_free(new.name)
+    answer = fetch(new, "")
+    assert answer  # no tag was sent
+    reasons = check(answer.body, new)
+    if reasons:
+        return Refresh(now(), Outcome.REFUSED, new.platform, answer.etag, told=reasons)
+    added = Refresh(now(), Outcome.ADDED, new.platform, answer.etag)
+    registry.add(new, answer.body, added)
+    return added
+
+
+def refresh(registry: Registry, name: str, fetch: Fetch, check: Check, policy: Policy) -> Refresh:
+    """Fetch the catalog of a registered broker, and store what its platform makes of it, in one transaction.
+
+    Where another process changes the broker meanwhile, all is done again on top of that. A broker that cannot be
+    reached is an outcome, too.
+
+    Raises:
+        UnknownBrokerError: it is not registered, or not any more.
+        RegistryError: the database cannot be used.
+    """
+    for attempt in range(1, _ATTEMPTS + 1):
+        try:
+            return _attempt(registry, registry.row(name), fetch, check, policy)
+        except OutdatedError:
+            if attempt == _ATTEMPTS:
+                raise
+    raise AssertionError
+
+
+def _attempt(registry: Registry, seen: BrokerRow, fetch: Fetch, check: Check, policy: Policy) -> Refresh:
+    platform = policy.platform or seen.platform
+    base = Refresh(now(), Outcome.UNCHANGED, platform, seen.etag)
+    try:
+        answer = fetch(seen, seen.etag)
+    except SourceError as error:
+        words = error.message + (f" ({error.advice})" if error.advice else "")
+        gone = replace(base, outcome=Outcome.FAILED, told=(Told("not-fetched", "error", seen.name, words),))
+        return _store(registry, seen, gone, policy)
+    # Where the platform's view is another one than before, what was stored may fare otherwise with it.
+    other_view = platform is not seen.platform or (seen.kept_plans > 0 and policy.instances is not None)
+    if answer is None and not other_view:
+        return _store(registry, seen, base, policy)
+    return _take_over(registry, seen, answer, base, check, policy)
+
+
+def _take_over(
+    registry: Registry, seen: BrokerRow, answer: Answer | None, base: Refresh, check: Check, policy: Policy
+) -> Refresh:
+    stored = registry.broker(seen.name)
+    if stored.row.revision != seen.revision:
+        raise OutdatedError(seen.name)
+    body = answer.body if answer else stored.catalog
+    base = replace(base, etag=answer.etag if answer else seen.etag)
+    reasons = check(body, replace(seen, platform=base.platform))
+    if reasons:
+        return _store(registry, seen, replace(base, outcome=Outcome.REFUSED, told=reasons), policy)
+    result = reconcile(stored, json.loads(body), base.platform, policy.instances, base.at)
+    if result.refused:
+        return _store(registry, seen, replace(base, outcome=Outcome.REFUSED, told=result.told), policy)
+    if not result.actions and not result.told and body == stored.catalog:
+        return _store(registry, seen, base, policy)
+    done = replace(base, outcome=Outcome.CHANGED, actions=result.actions, told=result.told)
+    if not policy.dry_run:
+        registry.store_refresh(seen, done, catalog=body, kept=result.kept)
+    return done
+
+
+def _store(registry: Registry, seen: BrokerRow, done: Refresh, policy: Policy) -> Refresh:
+    if not policy.dry_run:
+        registry.store_refresh(seen, done)
+    return done

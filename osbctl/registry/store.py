@@ -1,0 +1,276 @@
+"""The registered brokers in their database: read, add, refresh, remove. Each call is one transaction."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import re
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from osbctl.catalog import Catalog
+from osbctl.errors import UsageError
+from osbctl.platforms import Platform
+from osbctl.registry.database import WAIT_SECONDS, Database
+from osbctl.registry.errors import NameTakenError, OutdatedError, UnknownBrokerError
+from osbctl.registry.records import (
+    Action,
+    BrokerRow,
+    Kept,
+    Outcome,
+    Refresh,
+    RegisteredBroker,
+    Registration,
+    State,
+    Told,
+    What,
+)
+
+# `database` says what to install where SQLAlchemy is missing; so it is imported first.
+from sqlalchemy import Row, Select, delete, func, insert, select, update  # isort: skip
+
+from osbctl.registry.migrate import migrate  # isort: skip
+from osbctl.registry.tables import BROKERS, KEPT, REFRESHES  # isort: skip
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from types import TracebackType
+
+    from sqlalchemy import Connection
+
+MAX_REFRESHES = 1_000
+"""How many refreshes of each broker are remembered; the oldest go first."""
+
+_PAGE = 200
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_LIGHT = tuple(column for column in BROKERS.c if column.name not in ("catalog", "variable"))
+
+
+class Registry:
+    """The database of registered brokers. Open it in a `with`; it may be used by several threads."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    @classmethod
+    def open(cls, url: str, wait_seconds: float = WAIT_SECONDS) -> Registry:
+        """The registry at `url`, the path of an SQLite file or a URL of SQLAlchemy; made or migrated where needed.
+
+        `wait_seconds` bounds the wait for other writers.
+
+        Raises:
+            UsageError: `url` names no database that osbctl knows.
+            RegistryError: it cannot be opened; this and all other calls raise it where the database fails.
+        """
+        database = Database(url, wait_seconds)
+        migrate(database)
+        return cls(database)
+
+    def __enter__(self) -> Registry:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._database.close()
+
+    @property
+    def name(self) -> str:
+        """What messages call the database: its path or URL, without a password."""
+        return self._database.name
+
+    def brokers(self) -> Iterator[BrokerRow]:
+        """All brokers by name, read page by page: no lock is held between two, and none grows with their number."""
+        after = ""
+        while True:
+            query = select(*_LIGHT).where(BROKERS.c.name > after).order_by(BROKERS.c.name).limit(_PAGE)
+            rows = self._rows(query)
+            yield from map(_broker_row, rows)
+            if len(rows) < _PAGE:
+                return
+            after = rows[-1].name
+
+    def names(self) -> list[str]:
+        """The names of all brokers, in order."""
+        return [row.name for row in self._rows(select(BROKERS.c.name).order_by(BROKERS.c.name))]
+
+    def row(self, name: str) -> BrokerRow:
+        """One broker without its catalog.
+
+        Raises:
+            UnknownBrokerError: there is none of that name.
+        """
+        rows = self._rows(select(*_LIGHT).where(BROKERS.c.name == name))
+        if not rows:
+            raise UnknownBrokerError(name, self.names())
+        return _broker_row(rows[0])
+
+    def broker(self, name: str) -> RegisteredBroker:
+        """One broker with its catalog and what is kept beside it.
+
+        Raises:
+            UnknownBrokerError: there is none of that name.
+        """
+        with self._database.reading() as connection:
+            row = connection.execute(select(BROKERS).where(BROKERS.c.name == name)).one_or_none()
+            kept = _kept(connection, row.id) if row else ()
+        if row is None:
+            raise UnknownBrokerError(name, self.names())
+        return RegisteredBroker(_broker_row(row), bytes(row.catalog), kept)
+
+    def history(self, name: str) -> list[Refresh]:
+        """The refreshes of a broker, the newest first, at most `MAX_REFRESHES`.
+
+        Raises:
+            UnknownBrokerError: there is none of that name.
+        """
+        query = select(REFRESHES).where(REFRESHES.c.broker_id == self.row(name).id).order_by(REFRESHES.c.id.desc())
+        return [_refresh(row) for row in self._rows(query.limit(MAX_REFRESHES))]
+
+    def add(self, new: Registration, catalog: bytes, refresh: Refresh) -> None:
+        """Register a broker with its first catalog: JSON that was found to be valid. `refresh` tells of it.
+
+        Raises:
+            NameTakenError: the name is taken, or one that only differs in case and signs.
+        """
+        row = asdict(new) | {
+            "variable": variable_part(new.name),
+            "platform": new.platform.value,
+            "registered_at": refresh.at,
+            "revision": 1,
+            "kept_plans": 0,
+            **_stored(catalog, refresh),
+        }
+        with self._database.writing() as connection:
+            _check_free(connection, new.name)
+            result = connection.execute(insert(BROKERS).values(row))
+            assert result.inserted_primary_key
+            _remember(connection, result.inserted_primary_key[0], refresh)
+
+    def check_free(self, name: str) -> None:
+        """Whether a broker can be registered under that name.
+
+        Raises:
+            UsageError: the name has a wrong shape.
+            NameTakenError: as `add`.
+        """
+        check_name(name)
+        with self._database.reading() as connection:
+            _check_free(connection, name)
+
+    def store_refresh(
+        self,
+        seen: BrokerRow,
+        refresh: Refresh,
+        *,
+        catalog: bytes | None = None,
+        kept: Sequence[Kept] | None = None,
+    ) -> None:
+        """Note `refresh` of the broker that was read as `seen`; with it its new `catalog` and what is `kept`, if any.
+
+        Raises:
+            OutdatedError: the broker was changed or removed since it was read: read it again, and decide again.
+        """
+        values: dict[str, Any] = {"outcome": refresh.outcome.value, "revision": seen.revision + 1}
+        if catalog is not None:
+            values |= _stored(catalog, refresh)
+        elif refresh.outcome is Outcome.UNCHANGED:
+            values |= {"refreshed_at": refresh.at, "etag": refresh.etag}
+        if kept is not None:
+            values["kept_plans"] = sum(1 for one in kept if one.plan_id)
+        still = (BROKERS.c.id == seen.id) & (BROKERS.c.revision == seen.revision)
+        with self._database.writing() as connection:
+            if connection.execute(update(BROKERS).where(still).values(values)).rowcount != 1:
+                raise OutdatedError(seen.name)
+            if kept is not None:
+                _replace_kept(connection, seen.id, kept)
+            _remember(connection, seen.id, refresh)
+
+    def remove(self, name: str) -> None:
+        """Forget a broker with its catalog and its history.
+
+        Raises:
+            UnknownBrokerError: there is none of that name.
+        """
+        with self._database.writing() as connection:
+            removed = connection.execute(delete(BROKERS).where(BROKERS.c.name == name)).rowcount
+        if not removed:
+            raise UnknownBrokerError(name, self.names())
+
+    def _rows(self, query: Select[Any]) -> Sequence[Row[Any]]:
+        with self._database.reading() as connection:
+            return connection.execute(query).all()
+
+
+def check_name(name: str) -> None:
+    """Raise UsageError unless `name` can name a registered broker."""
+    if not _NAME.fullmatch(name):
+        raise UsageError(
+            f"{name!r} cannot name a broker", "up to 100 letters, digits, and . _ -, a letter or a digit first"
+        )
+
+
+def variable_part(name: str) -> str:
+    """The name of a broker as it stands in names of environment variables: A-Z, 0-9 and _."""
+    return re.sub(r"[^A-Z0-9]", "_", name.upper())
+
+
+def now() -> str:
+    """The time in UTC as the database has it (RFC 3339, seconds)."""
+    return datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _check_free(connection: Connection, name: str) -> None:
+    taken = connection.scalar(select(BROKERS.c.name).where(BROKERS.c.variable == variable_part(name)))
+    if taken is not None:
+        raise NameTakenError(name, taken)
+
+
+def _stored(catalog: bytes, refresh: Refresh) -> dict[str, Any]:
+    services = Catalog.of(json.loads(catalog)).services
+    return {
+        "catalog": catalog,
+        "etag": refresh.etag,
+        "services": len(services),
+        "plans": sum(len(service.plans) for service in services),
+        "refreshed_at": refresh.at,
+        "outcome": refresh.outcome.value,
+    }
+
+
+def _broker_row(row: Row[Any]) -> BrokerRow:
+    values = {column.name: getattr(row, column.name) for column in _LIGHT}
+    return BrokerRow(**values | {"platform": Platform(row.platform), "outcome": Outcome(row.outcome)})
+
+
+def _kept(connection: Connection, broker_id: int) -> tuple[Kept, ...]:
+    rows = connection.execute(select(KEPT).where(KEPT.c.broker_id == broker_id).order_by(KEPT.c.id))
+    values = (json.loads(row.content) for row in rows)
+    return tuple(Kept(**value | {"state": State(value["state"])}) for value in values)
+
+
+def _replace_kept(connection: Connection, broker_id: int, kept: Sequence[Kept]) -> None:
+    connection.execute(delete(KEPT).where(KEPT.c.broker_id == broker_id))
+    if kept:
+        rows = [{"broker_id": broker_id, "content": json.dumps(asdict(one))} for one in kept]
+        connection.execute(insert(KEPT), rows)
+
+
+def _remember(connection: Connection, broker_id: int, refresh: Refresh) -> None:
+    row = asdict(refresh) | {"outcome": refresh.outcome.value, "platform": refresh.platform.value}
+    row |= {key: json.dumps(row[key]) for key in ("actions", "told")}
+    connection.execute(insert(REFRESHES).values(broker_id=broker_id, **row))
+    ours = REFRESHES.c.broker_id == broker_id
+    oldest = select(REFRESHES.c.id).where(ours).order_by(REFRESHES.c.id.desc()).limit(1).offset(MAX_REFRESHES)
+    connection.execute(delete(REFRESHES).where(ours, REFRESHES.c.id <= func.coalesce(oldest.scalar_subquery(), 0)))
+
+
+def _refresh(row: Row[Any]) -> Refresh:
+    return Refresh(
+        at=row.at,
+        outcome=Outcome(row.outcome),
+        platform=Platform(row.platform),
+        etag=row.etag,
+        actions=tuple(Action(**one | {"what": What(one["what"])}) for one in json.loads(row.actions)),
+        told=tuple(Told(**one) for one in json.loads(row.told)),
+    )

@@ -1,0 +1,119 @@
+"""Registered brokers for people: lines, cells of columns, a table for a terminal. All text is safe to print."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from osbctl.catalog import Catalog
+from osbctl.registry.records import Outcome
+from osbctl.text import safe
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from osbctl.registry.records import Action, BrokerRow, Kept, Refresh, RegisteredBroker, Told
+
+COLUMNS = ("NAME", "URL", "USER", "PLATFORM", "SERVICES", "PLANS", "KEPT", "REFRESHED", "LAST")
+
+
+def cells(row: BrokerRow) -> tuple[str, ...]:
+    """A broker's cells under `COLUMNS`."""
+    counts = (f"{row.services:,}", f"{row.plans:,}", f"{row.kept_plans:,}")
+    words = (row.name, row.url, row.username, row.platform.value)
+    return (*map(safe, words), *counts, safe(row.refreshed_at), row.outcome.value)
+
+
+def table(rows: Iterable[BrokerRow], width: int, *, colored: bool) -> str:
+    """The brokers as a table for a terminal of `width` columns. Nothing is cut: long cells fold."""
+    import io
+
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), header_style="bold")
+    for column in COLUMNS:
+        made.add_column(column.capitalize(), overflow="fold")
+    for row in rows:
+        made.add_row(*map(Text, cells(row)))
+    file = io.StringIO()
+    console = Console(
+        file=file, width=width, height=25, color_system="standard" if colored else None, no_color=not colored,
+        force_terminal=colored, highlight=False,
+    )  # fmt: skip
+    console.print(made)
+    return file.getvalue()
+
+
+def broker_lines(broker: RegisteredBroker) -> Iterator[str]:
+    """A broker in full: how it is registered, what it offers, and what is kept beside that."""
+    row = broker.row
+    facts = {
+        "name": row.name,
+        "url": row.url,
+        "user": row.username or "(none)",
+        "api version": row.api_version,
+        "platform": row.platform.label,
+        "etag": row.etag or "(none)",
+        "registered": row.registered_at,
+        "refreshed": row.refreshed_at,
+        "last outcome": row.outcome.value,
+    }
+    yield from (f"{key + ':':<14}{safe(value)}" for key, value in facts.items())
+    for service in Catalog.of(broker.data).services:
+        yield ""
+        yield f"{safe(service.name)}  {safe(service.id)}"
+        yield from (f"  {safe(plan.name)}  {safe(plan.id)}" for plan in service.plans)
+    if broker.kept:
+        yield ""
+        yield "kept, though gone from the catalog:"
+        names = {one.service_id: one.name for one in broker.kept if not one.plan_id}
+        names |= {service.id: service.name for service in Catalog.of(broker.data).services}
+        yield from (f"  {_kept(one, names)}" for one in broker.kept)
+
+
+def _kept(one: Kept, services: dict[str, str]) -> str:
+    service = services.get(one.service_id, one.service_id)
+    name = f"{service}/{one.name}" if one.plan_id else service
+    return f"{safe(name)}  {safe(one.plan_id or one.service_id)}  {one.state.value} since {safe(one.since)}"
+
+
+def refresh_lines(name: str, refresh: Refresh, dry_run: bool = False) -> Iterator[str]:
+    """How a refresh of the broker `name` ended: a line, and indented ones that say more."""
+    yield f"{safe(name)}: {_headline(refresh, dry_run)}"
+    yield from (f"  {_action(action)}" for action in refresh.actions)
+    if refresh.outcome is not Outcome.FAILED:
+        yield from (f"  {_told(one)}" for one in refresh.told)
+
+
+def history_lines(history: Iterable[Refresh]) -> Iterator[str]:
+    """Each refresh as a line, with indented ones for what happened."""
+    for refresh in history:
+        tag = f"  {safe(refresh.etag)}" if refresh.etag else ""
+        first, *rest = refresh_lines(safe(refresh.at), refresh)
+        yield first + tag
+        yield from rest
+
+
+def _headline(refresh: Refresh, dry_run: bool) -> str:
+    label = refresh.platform.label
+    counts = ", ".join(f"{number:,} {what}" for what, number in refresh.counts().items()) or "wording only"
+    return {
+        Outcome.ADDED: "added",
+        Outcome.UNCHANGED: "unchanged",
+        Outcome.CHANGED: f"{'would change' if dry_run else 'changed'} as on {label}: {counts}",
+        Outcome.REFUSED: f"refused as by {label}; what is stored stays as it was",
+        Outcome.FAILED: "not fetched: " + "; ".join(safe(one.message) for one in refresh.told),
+    }[refresh.outcome]
+
+
+def _action(action: Action) -> str:
+    name = f"plan {action.service}/{action.plan}" if action.plan else f"service {action.service}"
+    return safe(f"{action.what.value} {name}" + (f": {action.note}" if action.note else ""))
+
+
+def _told(one: Told) -> str:
+    head = f"{one.level}: " if one.level else ""
+    place = f"{one.object}: " if one.object else ""
+    return safe(f"{head}{place}{one.message}") + (f" [{safe(one.rule)}]" if one.rule else "")
