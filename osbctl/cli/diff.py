@@ -12,11 +12,9 @@ from osbctl.changes import DiffFailOn
 from osbctl.cli import options as common
 from osbctl.cli.output import note, put
 from osbctl.platforms import Platform
-from osbctl.reports.changes import DIFF, DiffFormat, DiffReport, Sides, render
+from osbctl.reports.changes import DiffFormat, DiffReport, render
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from osbctl.changes import Change
     from osbctl.comparison.refusals import Refused
     from osbctl.sources.document import Document
@@ -69,26 +67,39 @@ def diff(
     """
     before, after = _read(old, new, at)
     changes = _changes(before, after, frozenset(platforms or Platform), instances)
-    return report_changes(before.name, after.name, changes, fail_on, allow, format, output, color)
+    report = make_report(before.name, after.name, changes, fail_on, allow, color, output)
+    return put_report(report, format, output, allow)
 
 
-def report_changes(
+def put_report(
+    report: DiffReport,
+    format: DiffFormat | None,  # the option's own name
+    output: str | None,
+    allow: str | None,
+) -> int:
+    """Put out `report` as the options say, what there is to add on standard error, and return the exit code."""
+    put(render(report, effective_format(format, output)), output)
+    for problem in report.problems:
+        note(f"{allow}: {problem}")
+    for sentence in report.notes:
+        note(sentence)
+    return int(report.failed)
+
+
+def make_report(
     old: str,
     new: str,
     changes: list[Change],
     fail_on: DiffFailOn,
     allow: str | None,
-    format: DiffFormat | None,  # the option's own name
-    output: str | None,
     color: common.Color,
-    sides: Sides = DIFF,
-    notes: Sequence[str] = (),
-) -> int:
-    """Put out the report of `changes` as the options say, and return the exit code."""
+    output: str | None,
+) -> DiffReport:
+    """The report of `changes`, without those that the file `allow` accepts."""
     from osbctl.cli.validation_run import LazyRules
 
     sorted_out = _sort_out(changes, allow)
-    report = DiffReport(
+    return DiffReport(
         old=old,
         new=new,
         changes=sorted_out.open,
@@ -98,14 +109,13 @@ def report_changes(
         fail_on=fail_on,
         root=os.getcwd(),  # noqa: PTH109
         color=_color(color, output),
-        sides=sides,
-        notes=notes,
     )
+
+
+def effective_format(asked: DiffFormat | None, output: str | None) -> DiffFormat:
+    """The format that was asked for, else the one that suits where the report goes."""
     in_actions = os.environ.get("GITHUB_ACTIONS") == "true" and output is None
-    put(render(report, format or (DiffFormat.GITHUB if in_actions else DiffFormat.TEXT)), output)
-    for problem in report.problems:
-        note(f"{allow}: {problem}")
-    return int(report.failed)
+    return asked or (DiffFormat.GITHUB if in_actions else DiffFormat.TEXT)
 
 
 def _read(old: str, new: str, at: str) -> tuple[Document, Document]:

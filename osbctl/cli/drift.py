@@ -10,33 +10,31 @@ from osbctl.changes import DiffFailOn
 from osbctl.cli import diff as as_diff
 from osbctl.cli import fetch as as_fetch
 from osbctl.cli import options as common
-from osbctl.cli.output import note
-from osbctl.platforms import Platform
-from osbctl.reports.changes import DRIFT
+from osbctl.cli.brokers import options as registered
+from osbctl.cli.drift_sides import Reaching, Sides
 from osbctl.sources.exports.read import StoredAs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from osbctl.changes import Change
-    from osbctl.sources.broker import Access
-    from osbctl.sources.document import Document
-    from osbctl.sources.exports.stored import StoredCatalog
+    from osbctl.cli.drift_sides import Found
+    from osbctl.reports.changes import DiffReport
 
 
 def drift(
     broker: Annotated[
-        str,
-        typer.Argument(metavar="BROKER", help="The broker's address, or its catalog as a source.", show_default=False),
-    ],
+        str | None,
+        typer.Argument(metavar="BROKER", help="The broker: its address, its name in the registry, or a source."),
+    ] = None,
     stored: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(
             metavar="STORED...",
-            help="What the platform has: the files of its export, in any order, or a catalog.",
+            help="What the platform has: the files of its export, a catalog, or a name in the registry.  "
+            "[default: what the registry has of BROKER]",
             show_default=False,
         ),
-    ],
+    ] = None,
+    all_brokers: Annotated[bool, typer.Option("--all", help="Every registered broker.")] = False,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, max=64, help="Brokers to ask at once, with --all.")] = 8,
     stored_as: Annotated[
         StoredAs | None, typer.Option("--stored-as", help="What STORED is.  [default: by its content]")
     ] = None,
@@ -52,88 +50,41 @@ def drift(
     color: common.ColorChoice = common.Color.AUTO,
     user: as_fetch.User = None,
     password_stdin: as_fetch.PasswordStdin = False,
+    credentials: registered.Credentials = None,
     api_version: as_fetch.Version = "2.14",
     ca_file: as_fetch.CaFile = None,
     client_cert: as_fetch.ClientCert = None,
     insecure: as_fetch.Insecure = False,
     timeout: as_fetch.Timeout = 60.0,
     max_bytes: common.MaxBytes = common.LIMITS.bytes,
+    database: registered.Database = None,
 ) -> int:
     """Compare what a platform has stored of a broker with what the broker says.
 
     The changes are those that the platform would meet at its next refresh; levels, formats and exit codes are those of
-    osbctl diff. What the platform does not store is named on standard error, not compared.
+    osbctl diff, and 3 where a broker cannot be reached. What the platform does not store is named on standard error,
+    not compared. A file that exists wins over a name in the registry.
 
     \b
     osbctl drift https://broker.example.com --user platform offerings.json plans.json
     osbctl drift catalog.yaml classes-and-plans.yaml --stored-broker my-broker
-    osbctl drift https://broker.example.com --user platform catalog-of-last-week.json
+    osbctl drift data
+    osbctl drift --all --format json -o drift.json
     """
-    from osbctl.comparison.drift.find import notes
-    from osbctl.sources.exports.read import stored_catalog
-
-    def access(named: str, password: str) -> Access:
-        return as_fetch.make_access(
-            user or named, password, password_stdin, api_version, ca_file, client_cert, insecure, timeout, max_bytes
-        )
-
-    kept = stored_catalog(_read_all(broker, stored, max_bytes), stored_as, stored_broker)
-    said = _broker(broker, access, max_bytes)
-    view = _view(kept, platforms)
-    changes = _changes(kept, said, view, instances)
-    told = notes(kept, said.data)
-    code = as_diff.report_changes(
-        kept.document.name, said.name, changes, fail_on, allow, format, output, color, DRIFT, told
-    )
-    for sentence in told:
-        note(sentence)
-    return code
-
-
-def _read_all(broker: str, stored: list[str], max_bytes: int) -> list[Document]:
-    from osbctl.errors import UsageError
-    from osbctl.sources.limits import Limits
-    from osbctl.sources.read import read_source
-
-    if [broker, *stored].count("-") > 1:
-        raise UsageError("standard input can be one of the sources only", "name files for the others")
-    return [read_source(source, limits=Limits(bytes=max_bytes)) for source in stored]
-
-
-def _broker(word: str, access: Callable[[str, str], Access], max_bytes: int) -> Document:
-    """The broker's catalog: fetched where `word` is an address, else read. `access` takes what the address holds."""
-    from osbctl.sources.limits import Limits
-    from osbctl.sources.read import parse_document, read_source
-
-    limits = Limits(bytes=max_bytes)
-    if not word.startswith(("http://", "https://")):
-        return read_source(word, limits=limits)
-    from osbctl.sources.broker import fetch, split_url
-
-    address, user, password = split_url(word)
-    answer = fetch(address, access(user, password))
-    assert answer  # 304 comes only where a tag was sent
-    return parse_document(answer.body, answer.name, limits=limits)
-
-
-def _view(stored: StoredCatalog, asked: list[Platform] | None) -> frozenset[Platform]:
-    from osbctl.errors import UsageError
-
-    if stored.platform is None:
-        return frozenset(asked or Platform)
-    if asked and set(asked) != {stored.platform}:
-        raise UsageError(f"this is an export of {stored.platform.label}", "leave --platform out")
-    return frozenset({stored.platform})
-
-
-def _changes(stored: StoredCatalog, broker: Document, view: frozenset[Platform], instances: str | None) -> list[Change]:
-    from osbctl.comparison.drift.find import find_drift
     from osbctl.comparison.instances import read_instances
-    from osbctl.comparison.places import with_places
 
+    reaching = Reaching(
+        user, password_stdin, credentials, api_version, ca_file, client_cert, insecure, timeout, max_bytes, database
+    )
     used = read_instances(instances) if instances else None
-    changes = find_drift(stored, broker.data, platforms=view, instances=used)
-    if not changes:
-        return []
-    changes += as_diff.now_refused(stored.document.data, broker.data, changes, view)
-    return with_places(changes, stored.document, broker)
+    sides = Sides(reaching, platforms, used, stored_as, stored_broker)
+
+    def report(found: Found) -> DiffReport:
+        made = as_diff.make_report(found.old, found.new, found.changes, fail_on, allow, color, output)
+        return found.complete(made)
+
+    if all_brokers:
+        from osbctl.cli.drift_all import drift_all
+
+        return drift_all(sides, report, broker, as_diff.effective_format(format, output), output, jobs)
+    return as_diff.put_report(report(sides.find(broker, stored or [])), format, output, allow)

@@ -46,15 +46,14 @@ def find_drift(
 def notes(stored: StoredCatalog, broker: Mapping[str, Any]) -> list[str]:
     """What there is to know of the stored side beside drift, a sentence each.
 
-    Why it looks partial, what is kept for its instances alone, and what of the broker's catalog the platform does not
-    store.
+    Why it looks partial, what the platform keeps though it is gone, and what of the broker's catalog it does not store.
     """
     told = list(stored.partial)
     shape = stored.shape
     if shape and stored.public and _plan_ids(broker) - _plan_ids(stored.document.data):
         told.append(f"every plan of the export is public, and whoever is no administrator sees no other: {shape.whole}")
     if stored.kept:
-        told.append(f"kept for their instances alone, and not compared: {', '.join(stored.kept)}")
+        told.append(f"gone from the catalog and kept by the platform, so not compared: {', '.join(stored.kept)}")
     if shape and (left_out := [*_left_out(broker, shape)]):
         told.append(f"{shape.platform.label} does not keep or show, so it is not compared: {', '.join(left_out)}")
     for name, sentence in shape.unsure.items() if shape else ():

@@ -62,7 +62,8 @@ def _stored(shape: Shape, pages: Sequence[Page], rows: Family, partial: list[str
     if not rows:
         partial = [*partial, f"the export holds no service offering at all: {shape.whole}"]
     seen = {plan.data.get("visibility_type") for _, plans in rows for plan in plans}
-    return StoredCatalog(_document(shape, pages, live), shape, tuple(kept), tuple(partial), seen == {"public"})
+    document = _document(shape, pages, live)
+    return StoredCatalog(document, shape.platform, shape, tuple(kept), tuple(partial), seen == {"public"})
 
 
 def _unique(shape: Shape, rows: Iterable[Row]) -> dict[str, Row]:

@@ -15,19 +15,16 @@ if TYPE_CHECKING:
 class StoredCatalog:
     """The catalog that a platform has stored, as far as it can be told.
 
-    `document` is in the shape of a catalog; its places lead into the export. `shape` is that of the export it was made
-    of, None for a catalog that was kept whole. `kept` names what is gone from the broker's catalog and stays for its
-    instances: `service` or `service/plan`; these are not in the document. `partial` holds a sentence for each
-    reason to think that the export does not show all. `public`: every plan in the export is one that everybody sees.
+    `document` is in the shape of a catalog; its places lead into what it was read from. `platform` is the one that has
+    it, None where that is not known; `shape` that of its export, None for a catalog that was kept whole. `kept` names
+    what is gone from the broker's catalog and stays: `service` or `service/plan`; these are not in the document.
+    `partial` holds a sentence for each reason to think that the export does not show all. `public`: every plan in the
+    export is one that everybody sees.
     """
 
     document: Document
+    platform: Platform | None = None
     shape: Shape | None = None
     kept: tuple[str, ...] = ()
     partial: tuple[str, ...] = ()
     public: bool = False
-
-    @property
-    def platform(self) -> Platform | None:
-        """The platform that it was exported from; None where that is not known."""
-        return self.shape.platform if self.shape else None

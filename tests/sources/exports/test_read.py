@@ -143,7 +143,7 @@ def test_rows_that_are_kept_for_their_instances() -> None:
     broker = copy.deepcopy(CATALOG)
     del broker["services"][1], broker["services"][0]["plans"][1]
     assert find_drift(kept, broker) == []
-    assert "kept for their instances alone, and not compared: db/large, queue, queue/only" in notes(kept, broker)
+    assert any(note.endswith("so not compared: db/large, queue, queue/only") for note in notes(kept, broker))
     assert {c.rule for c in find_drift(kept, CATALOG)} == {"change-plan-added", "change-service-added"}
 
 
