@@ -32,7 +32,7 @@ class Found:
 
     def complete(self, report: DiffReport) -> DiffReport:
         """`report` in the words of drift, with the notes."""
-        return replace(report, sides=DRIFT, notes=self.notes)
+        return replace(report, words=DRIFT, notes=self.notes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +100,11 @@ class Reaching:
 
         return read_source(word, limits=Limits(bytes=self.max_bytes))
 
-    def names_one(self, word: str) -> bool:
-        """Whether `word` names a registered broker: it is no address, and no file of that name is there."""
+    def names_one(self, word: str, *, among_files: bool = True) -> bool:
+        """Whether `word` names a registered broker and is no address; `among_files`: nor a file that exists."""
         from osbctl.cli.brokers.options import is_registered
 
-        if word == "-" or ":" in word or os.path.exists(word):  # noqa: PTH110
+        if word == "-" or ":" in word or (among_files and os.path.exists(word)):  # noqa: PTH110
             return False
         return is_registered(word, self.database)
 
@@ -141,14 +141,14 @@ class Sides:
         """
         if broker is None:
             raise UsageError("name a broker, or --all", "osbctl drift BROKER STORED...")
-        if [broker, *stored].count("-") > 1:
-            raise UsageError("standard input can be one of the sources only", "name files for the others")
-        known = self.reaching.names_one(broker)
+        if [broker, *stored, "-" if self.reaching.password_stdin else ""].count("-") > 1:
+            raise UsageError("standard input can be one thing only", "name files for the others")
+        known = self.reaching.names_one(broker, among_files=bool(stored))
         if not stored and not known:
             raise UsageError(
                 f"no registered broker {_shown(broker)}, and no STORED is named", "osbctl drift BROKER STORED..."
             )
-        kept = self._stored(stored or [broker])
+        kept = self._stored(stored) if stored else stored_in_registry(self.reaching.from_registry(broker))
         if known:
             row = self.reaching.from_registry(broker).row
             return self.compare(kept, self.reaching.registered(row, self.reaching.reach(single=True)))

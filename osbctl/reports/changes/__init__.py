@@ -38,16 +38,16 @@ OWN = (DiffFormat.TEXT, DiffFormat.JSON, DiffFormat.MARKDOWN, DiffFormat.ALLOW)
 
 
 @dataclass(frozen=True, slots=True)
-class Sides:
-    """What the two sides are called: the heading over them, the old one and the new one."""
+class Words:
+    """What a comparison is called, and its old and new side."""
 
     heading: str
     old: str
     new: str
 
 
-DIFF = Sides("Catalog changes", "old", "new")
-DRIFT = Sides("Catalog drift", "platform", "broker")
+DIFF = Words("Catalog changes", "old", "new")
+DRIFT = Words("Catalog drift", "platform", "broker")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class DiffReport:
     fail_on: DiffFailOn = DiffFailOn.BREAKING
     root: str = ""
     color: bool = False
-    sides: Sides = DIFF
+    words: Words = DIFF
     notes: Sequence[str] = ()
 
     @property

@@ -24,7 +24,7 @@ def render(report: DiffReport) -> str:
     """The changes as Markdown, cut where a comment would grow too long; empty where there is none."""
     if report.same:
         return ""
-    head = f"### {report.sides.heading}\n\n{_code(report.old)} → {_code(report.new)}: **{report.summary()}**\n"
+    head = f"### {report.words.heading}\n\n{_code(report.old)} → {_code(report.new)}: **{report.summary()}**\n"
     parts, length, left = [head], len(head), len(report.changes)
     for level, changes in report.by_level():
         before, after = _frame(level, len(changes))
@@ -52,7 +52,7 @@ def _frame(level: Level, number: int) -> tuple[str, str]:
 def _entry(change: Change, report: DiffReport) -> Iterator[str]:
     yield f"- **{_text(change.object or 'catalog')}**: {_text(change.message)} ({_code(change.rule)})"
     old, new = _place(change.old_location), _place(change.new_location)
-    yield f"  - {report.sides.old} {old}, {report.sides.new} {new}"
+    yield f"  - {report.words.old} {old}, {report.words.new} {new}"
     for platforms, does in told(change):
         yield f"  - {platforms}: {_text(does)}"
     if change.advice and change.level is not Level.SAFE:

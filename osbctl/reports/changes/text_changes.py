@@ -47,8 +47,8 @@ def _lines(report: DiffReport) -> Iterator[str]:
 
 def _change(change: Change, report: DiffReport) -> Iterator[str]:
     yield f"  {_paint(_head(change), '1', report.color)} {_paint(f'[{change.rule}]', '2', report.color)}"
-    yield f"    {report.sides.old} {_place(change.old_location)}"
-    yield f"    {report.sides.new} {_place(change.new_location)}"
+    yield f"    {report.words.old} {_place(change.old_location)}"
+    yield f"    {report.words.new} {_place(change.new_location)}"
     for platforms, does in told(change):
         yield f"    {platforms}: {safe(does)}"
     if change.advice and change.level is not Level.SAFE:

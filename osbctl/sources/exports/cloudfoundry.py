@@ -99,7 +99,7 @@ def read(document: Document) -> Page:
 
 def shape_of(rows: Sequence[Row]) -> Shape:
     """Cloud Foundry's shape, or Korifi's where the rows bear its marks."""
-    return korifi_of(rows) if any(_korifi_made(row) for row in rows) else CLOUD_FOUNDRY
+    return korifi_of(rows) if _korifi_made(rows) else CLOUD_FOUNDRY
 
 
 def korifi_of(rows: Sequence[Row]) -> Shape:
@@ -113,12 +113,14 @@ def _row(document: Document, path: Path, data: dict[str, object]) -> Row:
     return Row(document, path, data, is_plan=dig(data, ("relationships", "service_offering")) is not None)
 
 
-def _korifi_made(row: Row) -> bool:
-    """Whether only Korifi would write this row.
+def _korifi_made(rows: Sequence[Row]) -> bool:
+    """Whether only Korifi would write these rows.
 
-    It misspelt a field of plans and shortens one of service offerings; and it tells the documentation's address beside
-    the metadata, where Cloud Foundry tells whether instances can be shared.
+    It misspells a field of plans, in some versions, or shortens one of service offerings. And it tells the address of
+    the documentation, but neither what plans cost nor whether instances can be shared, as Cloud Foundry does.
     """
-    if row.is_plan:
-        return "maitenance_info" in row.data
-    return "required" in row.data or ("documentation_url" in row.data and "shareable" not in row.data)
+    if any("maitenance_info" in row.data or "required" in row.data for row in rows):
+        return True
+    if any("costs" in row.data or "shareable" in row.data for row in rows):
+        return False
+    return any("documentation_url" in row.data for row in rows)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from osbctl.errors import SourceError, UsageError
 from osbctl.platforms import Platform
 from osbctl.sources.exports import cloudfoundry, kubernetes, service_manager
 from osbctl.sources.exports.merge import merge
+from osbctl.sources.exports.shape import dig
 from osbctl.sources.exports.stored import StoredCatalog
+from osbctl.text import safe
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,10 +71,21 @@ def recognise(document: Document) -> StoredAs:
     for kind in (StoredAs.CLOUD_FOUNDRY, StoredAs.KUBERNETES, StoredAs.SERVICE_MANAGER):
         if _READERS[kind].recognised(document):
             return kind
+    refusal = _refusal(document.data)
+    if refusal:
+        raise SourceError(f"{document.name}: not an export, but a refusal: {refusal}", "log in, and export again")
     raise SourceError(
         f"{document.name}: neither a catalog nor an export of a platform",
         f"known exports: {'; '.join(shape.whole for shape in _SHAPES)}",
     )
+
+
+def _refusal(data: dict[str, Any]) -> str:
+    """What a platform says in place of an export: Cloud Foundry's `errors`, a `Status` of Kubernetes."""
+    errors = data.get("errors")
+    first = errors[0] if isinstance(errors, list) and errors else data if data.get("kind") == "Status" else {}
+    told = (dig(first, (key,)) for key in ("detail", "message", "title"))
+    return next((safe(text)[:200] for text in told if isinstance(text, str)), "")
 
 
 def _asked(document: Document, kind: StoredAs) -> StoredAs:

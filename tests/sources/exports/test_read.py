@@ -243,6 +243,8 @@ def test_places_lead_into_the_export(platform: Platform) -> None:
 
 OFFERING, PLAN = rows(CF)[0][0], rows(CF)[1][0]
 UNHAPPY: dict[str, tuple[list[Any], str]] = {
+    "not logged in": ([{"errors": [{"code": 1000, "detail": "Invalid Auth Token"}]}], "a refusal: Invalid Auth Token"),
+    "not allowed": ([{"kind": "Status", "message": "is forbidden"}], "a refusal: is forbidden"),
     "nothing known": ([{"a": 1}], "neither a catalog nor an export"),
     "resources are no list": ([{"resources": {"a": 1}}], "/resources is no list"),
     "a row is no object": ([{"resources": [3]}], "/resources/0 is no object"),
