@@ -46,6 +46,7 @@ CLOUD_FOUNDRY = Shape(
     },
     key=(("guid",),),
     parent=(("relationships", "service_offering", "data", "guid"),),
+    instance=((("relationships", "service_plan", "data", "guid"),),),
     brokers=tuple(("relationships", "service_broker", "data", key) for key in ("name", "guid")),
     whole="an administrator sees all of it: cf curl '/v3/service_plans?service_broker_names=NAME"
     "&include=service_offering&per_page=5000', and the same of /v3/service_offerings",

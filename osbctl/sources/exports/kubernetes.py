@@ -50,6 +50,10 @@ SERVICE_CATALOG = Shape(
         ("spec", "clusterServiceClassRef", "name"),
         ("spec", "serviceClassRef", "name"),
     ),
+    instance=(
+        (("spec", "clusterServicePlanRef", "name"),),
+        (("metadata", "namespace"), ("spec", "servicePlanRef", "name")),
+    ),
     brokers=(*_spec("clusterServiceBrokerName", "serviceBrokerName"), ("metadata", "namespace")),
     whole="kubectl get clusterserviceclasses,clusterserviceplans -o json",
     gone=(("status", "removedFromBrokerCatalog"), True),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from osbctl.errors import SourceError, UsageError
 from osbctl.findings import Location
 from osbctl.sources.document import Document
-from osbctl.sources.exports.shape import dig
+from osbctl.sources.exports.shape import called, dig
 from osbctl.sources.exports.stored import StoredCatalog
 from osbctl.text import safe
 
@@ -40,7 +40,7 @@ def merge(shape: Shape, pages: Sequence[Page], broker: str = "") -> StoredCatalo
     homes: dict[str, list[Row]] = defaultdict(list)
     for row in plans.values():
         row.need(shape.plan[("id",)][0])
-        homes[_called(row, shape.parent)].append(row)
+        homes["/".join(row.texts(shape.parent))].append(row)
     partial += _orphans(shape, homes, services)
     chosen = _of_one_broker(shape, services, {k: v for page in pages for k, v in page.names.items()}, broker)
     return _stored(shape, pages, [(row, homes[key]) for key, row in chosen.items()], partial)
@@ -71,12 +71,8 @@ def _unique(shape: Shape, rows: Iterable[Row]) -> dict[str, Row]:
     found: dict[str, Row] = {}
     for row in rows:
         row.need(shape.key[-1])
-        found.setdefault(_called(row, shape.key), row)
+        found.setdefault(called(row.data, shape.key), row)
     return found
-
-
-def _called(row: Row, places: tuple[Path, ...]) -> str:
-    return "/".join(row.texts(places))
 
 
 def _missing_rows(shape: Shape, pages: Sequence[Page], services: int, plans: int) -> list[str]:

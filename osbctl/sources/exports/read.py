@@ -76,7 +76,7 @@ def recognise(document: Document) -> StoredAs:
         raise SourceError(f"{document.name}: not an export, but a refusal: {refusal}", "log in, and export again")
     raise SourceError(
         f"{document.name}: neither a catalog nor an export of a platform",
-        f"known exports: {'; '.join(shape.whole for shape in _SHAPES)}",
+        f"known exports: {'; '.join(shape.whole for shape in SHAPES)}",
     )
 
 
@@ -94,7 +94,8 @@ def _asked(document: Document, kind: StoredAs) -> StoredAs:
     return kind
 
 
-_SHAPES = (cloudfoundry.CLOUD_FOUNDRY, kubernetes.SERVICE_CATALOG, service_manager.SERVICE_MANAGER)
+SHAPES = (cloudfoundry.CLOUD_FOUNDRY, kubernetes.SERVICE_CATALOG, service_manager.SERVICE_MANAGER)
+"""A shape for each kind of export."""
 
 
 def _shape(kind: StoredAs, asked: StoredAs | None, pages: Sequence[Page]) -> Shape:

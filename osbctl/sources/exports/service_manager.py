@@ -39,6 +39,7 @@ SERVICE_MANAGER = Shape(
     | {place: (place,) for place in SCHEMAS},
     key=(("id",),),
     parent=(("service_offering_id",),),
+    instance=((("service_plan_id",),),),
     brokers=(("broker_name",), ("broker_id",)),
     whole="export /v1/service_offerings and /v1/service_plans, all pages of both",
 )

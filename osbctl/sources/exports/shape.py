@@ -31,10 +31,11 @@ class Shape:
     """Where the rows of one platform keep what a catalog says, and how it takes what a catalog leaves out.
 
     `key` is what a row is called on the platform, `parent` what a plan calls its service offering; their parts are
-    joined. `brokers` are the places of the broker's name and id in a service offering's row. `gone` is the place and
-    value that mark a row kept for its instances alone. `inherits`: a plan that is silent has its service offering's
-    value; else it has false. `whole` says how the whole is exported. `unsure` names booleans of a service offering that
-    the platform stores in some installations alone, each with the sentence about it.
+    joined. `instance` is what a service instance calls its plan: alternatives, each like a key. `brokers` are the places
+    of the broker's name and id in a service offering's row. `gone` is the place and value that mark a row kept for its
+    instances alone. `inherits`: a plan that is silent has its service offering's value; else it has false. `free`: what
+    such a plan is. `whole` says how the whole is exported. `unsure` names booleans of a service offering that the
+    platform stores in some installations alone, each with the sentence about it.
     """
 
     platform: Platform
@@ -42,6 +43,7 @@ class Shape:
     plan: Fields
     key: tuple[Path, ...]
     parent: tuple[Path, ...]
+    instance: tuple[tuple[Path, ...], ...]
     brokers: tuple[Path, ...]
     whole: str
     gone: tuple[Path, bool] | None = None
@@ -87,6 +89,12 @@ class Page:
     plans: int = 0
     more: bool = False
     names: dict[str, str] = field(default_factory=dict)
+
+
+def called(data: Any, places: tuple[Path, ...]) -> str:
+    """The texts at the `places` joined, as the platform calls a row; empty where the last is missing."""
+    texts = [value for value in (dig(data, place) for place in places) if isinstance(value, str) and value]
+    return "/".join(texts) if isinstance(dig(data, places[-1]), str) else ""
 
 
 def dig(value: Any, path: Path) -> Any:
