@@ -61,9 +61,10 @@ def _stored(shape: Shape, pages: Sequence[Page], rows: Family, partial: list[str
         partial = [*partial, f"the export holds no plans of {_some(empty)}: {shape.whole}"]
     if not rows:
         partial = [*partial, f"the export holds no service offering at all: {shape.whole}"]
-    seen = {plan.data.get("visibility_type") for _, plans in rows for plan in plans}
+    seen = [plan.data.get("visibility_type") for _, plans in rows for plan in plans]
+    public = bool(seen) and all(kind == "public" for kind in seen)
     document = _document(shape, pages, live)
-    return StoredCatalog(document, shape.platform, shape, tuple(kept), tuple(partial), seen == {"public"})
+    return StoredCatalog(document, shape.platform, shape, tuple(kept), tuple(partial), public)
 
 
 def _unique(shape: Shape, rows: Iterable[Row]) -> dict[str, Row]:

@@ -31,11 +31,11 @@ class Shape:
     """Where the rows of one platform keep what a catalog says, and how it takes what a catalog leaves out.
 
     `key` is what a row is called on the platform, `parent` what a plan calls its service offering; their parts are
-    joined. `instance` is what a service instance calls its plan: alternatives, each like a key. `brokers` are the places
-    of the broker's name and id in a service offering's row. `gone` is the place and value that mark a row kept for its
-    instances alone. `inherits`: a plan that is silent has its service offering's value; else it has false. `free`: what
-    such a plan is. `whole` says how the whole is exported. `unsure` names booleans of a service offering that the
-    platform stores in some installations alone, each with the sentence about it.
+    joined. `instance` is what a service instance calls its plan: alternatives, each like a key. `brokers` are the
+    places of the broker's name and id in a service offering's row. `gone` is the place and value that mark a row kept
+    for its instances alone. `inherits`: a plan that is silent has its service offering's value; else it has false.
+    `free`: what such a plan is. `whole` says how the whole is exported. `unsure` names booleans of a service
+    offering that the platform stores in some installations alone, each with the sentence about it.
     """
 
     platform: Platform

@@ -310,12 +310,30 @@ def test_no_export_is_wrong_enough_for_a_traceback(platform: Platform, data: st.
         for key in path[:-1]:
             here = here[key]
         here[path[-1]] = data.draw(JSON)
+    broker = data.draw(st.sampled_from([CATALOG, SMALL, {"services": None}, {"services": [None, {"plans": [1]}]}]))
+    check(files, broker, data.draw(st.none() | st.sampled_from(StoredAs)))
+
+
+def check(files: list[Any], broker: dict[str, Any], stored_as: StoredAs | None = None) -> None:
+    """Whatever the files hold: a sentence, or changes that have places."""
     try:
-        kept = read(*files, stored_as=data.draw(st.none() | st.sampled_from(StoredAs)))
+        kept = read(*files, stored_as=stored_as)
     except OsbctlError as error:
         assert str(error)
         return
-    broker = data.draw(st.sampled_from([CATALOG, SMALL, {"services": None}, {"services": [None, {"plans": [1]}]}]))
     changes = find_drift(kept, broker)
     assert set(kept.document.locate({c.old_path for c in changes})) == {c.old_path for c in changes}
     assert all(notes(kept, broker))
+
+
+@pytest.mark.parametrize("platform", Platform)
+@pytest.mark.parametrize("value", [None, True, 0, "x", [], {}, [None], {"x": []}], ids=str)
+def test_any_one_value_may_be_any_other(platform: Platform, value: Any) -> None:
+    for path in places(EXPORTS[platform]):
+        if len(path) > 1:
+            files = copy.deepcopy(EXPORTS[platform])
+            here: Any = files
+            for key in path[:-1]:
+                here = here[key]
+            here[path[-1]] = value
+            check(files, SMALL)
