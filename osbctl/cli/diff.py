@@ -21,10 +21,6 @@ if TYPE_CHECKING:
 
 _SOURCE = "A JSON or YAML file, a source folder, - for standard input, or REV:path for a file in git."
 
-Platforms = Annotated[
-    list[Platform] | None,
-    typer.Option("--platform", "-p", help="Look at it as this platform does; repeatable.  [default: all]"),
-]
 Instances = Annotated[
     str | None,
     typer.Option(
@@ -46,7 +42,10 @@ Format = Annotated[
 def diff(
     old: Annotated[str, typer.Argument(metavar="OLD", help=f"The catalog as it is. {_SOURCE}", show_default=False)],
     new: Annotated[str, typer.Argument(metavar="NEW", help="The catalog as it shall be.", show_default=False)],
-    platforms: Platforms = None,
+    platforms: Annotated[
+        list[Platform] | None,
+        typer.Option("--platform", "-p", help="Look at it as this platform does; repeatable.  [default: all]"),
+    ] = None,
     instances: Instances = None,
     fail_on: FailOn = DiffFailOn.BREAKING,
     allow: Allow = None,

@@ -12,6 +12,7 @@ from osbctl.cli import fetch as as_fetch
 from osbctl.cli import options as common
 from osbctl.cli.brokers import options as registered
 from osbctl.cli.drift_sides import Reaching, Sides
+from osbctl.platforms import Platform
 from osbctl.sources.exports.read import StoredAs
 
 if TYPE_CHECKING:
@@ -41,7 +42,14 @@ def drift(
     stored_broker: Annotated[
         str, typer.Option("--stored-broker", metavar="NAME", help="The broker, where the export holds several.")
     ] = "",
-    platforms: as_diff.Platforms = None,
+    platforms: Annotated[
+        list[Platform] | None,
+        typer.Option(
+            "--platform",
+            "-p",
+            help="Look at it as this platform does; repeatable.  [default: the one that has it, else all]",
+        ),
+    ] = None,
     instances: as_diff.Instances = None,
     fail_on: as_diff.FailOn = DiffFailOn.BREAKING,
     allow: as_diff.Allow = None,

@@ -7,16 +7,16 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from osbctl.changes import Level
-from osbctl.cli.drift_sides import stored_in_registry
+from osbctl.cli.drift_sides import Found, stored_in_registry
 from osbctl.cli.output import note, put
-from osbctl.errors import DocumentError, SourceError, UsageError
+from osbctl.errors import SourceError, UsageError
 from osbctl.reports.changes import DiffFormat, render
 from osbctl.text import cells, safe
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from osbctl.cli.drift_sides import Found, Sides
+    from osbctl.cli.drift_sides import Sides
     from osbctl.registry.store import Registry
     from osbctl.reports.changes import DiffReport
 
@@ -57,10 +57,10 @@ def drift_all(
         raise UsageError("--all covers every registered broker", "leave out names, files, and what says of them")
     with open_registry(sides.reaching.database) as registry:
         checked = sorted(_check(registry, sides, report, jobs), key=lambda one: one.name)
-    put(_render(checked, format), output)
-    for one in checked:
-        for sentence in [one.error] if one.error else one.report.notes if one.report else ():
-            note(f"{one.name}: {sentence}")
+    checked, problems = _without_problems(checked)
+    put(_render(checked, format, report(Found("stored", "brokers", [], []))), output)
+    for sentence in (*problems, *(told for one in checked for told in _told(one))):
+        note(sentence)
     if any(one.error for one in checked):
         return 3
     return int(any(one.report.failed for one in checked if one.report))
@@ -69,15 +69,16 @@ def drift_all(
 def _check(registry: Registry, sides: Sides, report: Callable[[Found], DiffReport], jobs: int) -> Iterator[Checked]:
     from osbctl.cli.progress import progress
     from osbctl.parallel import in_parallel
+    from osbctl.registry.errors import UnknownBrokerError
 
     names = registry.names()
     reach = sides.reaching.reach(single=len(names) == 1)
 
     def check(name: str) -> Checked:
-        stored = registry.broker(name)
         try:
+            stored = registry.broker(name)
             answer = sides.reaching.registered(stored.row, reach)
-        except (SourceError, DocumentError) as error:
+        except (SourceError, UnknownBrokerError) as error:  # the latter: removed since the names were read
             return Checked(name, None, error.message + (f" ({error.advice})" if error.advice else ""))
         return Checked(name, report(sides.compare(stored_in_registry(stored), answer)))
 
@@ -85,13 +86,26 @@ def _check(registry: Registry, sides: Sides, report: Callable[[Found], DiffRepor
         yield checked
 
 
-def _render(checked: Sequence[Checked], format: DiffFormat) -> str:
+def _without_problems(checked: Sequence[Checked]) -> tuple[list[Checked], list[str]]:
+    """The same without what is wrong with the allow file, and that: an entry that no broker needs, or that expired."""
+    reports = [one.report for one in checked if one.report]
+    common = [text for text in (reports[0].problems if reports else ()) if all(text in r.problems for r in reports)]
+    cleaned = [replace(one, report=replace(one.report, problems=()) if one.report else None) for one in checked]
+    return cleaned, common
+
+
+def _told(one: Checked) -> list[str]:
+    sentences = [one.error] if one.error else one.report.notes if one.report else ()
+    return [f"{one.name}: {sentence}" for sentence in sentences]
+
+
+def _render(checked: Sequence[Checked], format: DiffFormat, empty: DiffReport) -> str:
     reports = [one.report for one in checked if one.report]
     if format is DiffFormat.JSON:
         brokers = [{"name": one.name, "error": one.error or None, "report": _as_json(one.report)} for one in checked]
         return json.dumps({"version": 1, "brokers": brokers}, indent=2) + "\n"
     if format in _MERGED:
-        return render(_merged(checked), format) if reports else ""
+        return render(_merged(checked, empty), format)
     told = [text for report in reports if (text := render(report, format))]
     if format is DiffFormat.TEXT:
         told.append("\n".join(_table(checked)) + "\n")
@@ -102,14 +116,13 @@ def _as_json(report: DiffReport | None) -> object:
     return json.loads(render(report, DiffFormat.JSON)) if report else None
 
 
-def _merged(checked: Sequence[Checked]) -> DiffReport:
+def _merged(checked: Sequence[Checked], empty: DiffReport) -> DiffReport:
     changes = [
         replace(change, message=f"{one.name}: {change.message}")
         for one in checked
         for change in (one.report.changes if one.report else ())
     ]
-    first = next(one.report for one in checked if one.report)
-    return replace(first, old="stored", new="brokers", changes=changes, accepted=(), notes=())
+    return replace(empty, changes=changes)
 
 
 def _table(checked: Sequence[Checked]) -> Iterator[str]:

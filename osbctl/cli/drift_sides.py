@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from osbctl.errors import UsageError
+from osbctl.errors import DocumentError, SourceError, UsageError
 from osbctl.platforms import Platform
 from osbctl.reports.changes import DRIFT
 
@@ -54,7 +54,7 @@ class Reaching:
         """The catalog of the broker at `url`.
 
         Raises:
-            SourceError, DocumentError: there is none to be had.
+            SourceError: there is none to be had.
         """
         from osbctl.cli.fetch import make_access
         from osbctl.sources.broker import fetch, split_url
@@ -120,7 +120,11 @@ class Reaching:
         from osbctl.sources.read import parse_document
 
         assert answer  # 304 comes only where a tag was sent
-        return parse_document(answer.body, answer.name, limits=Limits(bytes=self.max_bytes))
+        try:
+            return parse_document(answer.body, answer.name, limits=Limits(bytes=self.max_bytes))
+        except DocumentError as error:
+            # No finding about a document: it leaves open whether there is drift.
+            raise SourceError(error.message, "the broker's answer cannot be read as JSON") from None
 
 
 @dataclass(frozen=True, slots=True)

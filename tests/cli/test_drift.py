@@ -334,6 +334,55 @@ def test_all_brokers_exit_codes(osbctl: Run, several: Brokers) -> None:
     assert osbctl("drift", "--all").code == 0
 
 
+def test_accepted_drift_of_all_brokers(osbctl: Run, several: Brokers) -> None:
+    for name in ("down", "odd"):
+        osbctl("brokers", "remove", name)
+    entry = '[[allow]]\nrule = "{}"\nobject = "db/small"\nreason = "agreed"\n'
+    Path("allow.toml").write_text(entry.format("change-free-to-paid") + entry.format("change-plan-id"))
+    done = osbctl("drift", "--all", "--allow", "allow.toml")
+    assert (done.code, done.out.splitlines()[-1].split()) == (0, ["dear", "drift", *"00001"])
+    assert done.err == "osbctl: allow change-plan-id of db/small matches no change: remove it\n"
+
+
+@pytest.mark.parametrize("format", DiffFormat)
+def test_all_brokers_are_down(osbctl: Run, several: Brokers, format: DiffFormat) -> None:
+    several.answers.clear()
+    done = osbctl("drift", "--all", "--format", format)
+    assert done.code == 3
+    assert done.err.count("status 503") == 4
+    if format in (DiffFormat.JSON, DiffFormat.GITLAB, DiffFormat.SARIF):
+        json.loads(done.out)
+
+
+def test_an_answer_that_cannot_be_read_is_no_drift(osbctl: Run, brokers: Brokers) -> None:
+    url = brokers.put("odd", GOOD)
+    osbctl("brokers", "add", "odd", url)
+    brokers.answers["odd"] = b'{"services": ['
+    for arguments in (["odd"], [url, put(GOOD)], ["--all"]):
+        assert osbctl("drift", *arguments).code == 3
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
+def test_a_progress_bar_at_a_terminal_alone(osbctl: Run, several: Brokers) -> None:
+    import os
+    import pty
+    import subprocess
+
+    root = str(Path(__file__).parents[2])
+    command = [sys.executable, "-m", "osbctl", "drift", "--all"]
+    environment = {**os.environ, "PYTHONPATH": root, "TERM": "xterm"}
+    main_end, child_end = pty.openpty()
+    try:
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=child_end, env=environment, timeout=60)
+        os.close(child_end)
+        shown = os.read(main_end, 65_536).decode()
+    finally:
+        os.close(main_end)
+    assert b"checking" not in done.stdout
+    assert "checking" in shown
+    assert "checking" not in osbctl("drift", "--all").err
+
+
 def test_no_broker_at_all(osbctl: Run) -> None:
     done = osbctl("drift", "--all")
     assert (done.code, len(done.out.splitlines()), done.err) == (0, 1, "")
