@@ -127,7 +127,11 @@ CASES = [(case, of_plan) for of_plan, cases in ((False, SERVICE), (True, PLAN)) 
 
 
 @pytest.mark.parametrize("platform", Platform)
-@pytest.mark.parametrize(("case", "of_plan"), CASES, ids=lambda value: str(value)[:50])
+@pytest.mark.parametrize(
+    ("case", "of_plan"),
+    CASES,
+    ids=[f"{'plan' if of_plan else 'service'}.{case[0]}={case[1]}" for case, of_plan in CASES],
+)
 def test_one_field(case: tuple[str, Any, set[Platform]], of_plan: bool, platform: Platform) -> None:
     field, value, stored_by = case
     kept, broker = stored(platform, CATALOG), changed(field, value, of_plan)
