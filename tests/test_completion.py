@@ -14,7 +14,6 @@ ROOT = Path(__file__).parents[1]
 BASH = shutil.which("bash")
 pytestmark = pytest.mark.skipif(BASH is None, reason="no bash here")
 
-# COMP_WORDS is what bash hands over: it breaks `--format=s` into three words.
 ASK = """
 source "$1"; shift
 COMP_WORDS=(osbctl "$@"); COMP_CWORD=$#; COMPREPLY=()
@@ -49,7 +48,6 @@ def run(environment: dict[str, str], *command: str) -> str:
         (["new", ""], {"service", "plan"}),
         (["validate", "--fo"], {"--format"}),
         (["validate", "--format", "s"], {"sarif"}),
-        (["validate", "--format", "=", "s"], {"sarif"}),
         (["validate", "--platform", "c"], {"cloudfoundry"}),
         (["serve", "catalog.yaml", "--log-f"], {"--log-format"}),
     ],

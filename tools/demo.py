@@ -47,13 +47,14 @@ def ask(url: str, identity: str, password: str) -> None:
 
 
 def address(broker: subprocess.Popen[str]) -> str:
-    """The address that the broker says it listens on."""
+    """The address that the broker says it listens on, once it serves."""
     assert broker.stderr
+    told = ""
     for line in broker.stderr:
         print(line, end="")
-        match = re.search(r"listening on (https://\S+)", line)
-        if match:
-            return match[1]
+        told += line
+        if re.search(r" serving \d+ services", line):
+            return re.findall(r"listening on (https://\S+)", told)[0]
     raise SystemExit("the broker ended before it listened")
 
 

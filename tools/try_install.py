@@ -66,8 +66,8 @@ def address(broker: subprocess.Popen[str]) -> str:
     told = ""
     for line in broker.stderr:
         told += line
-        if match := re.search(r"listening on (http://\S+)", line):
-            return match[1]
+        if re.search(r" serving \d+ services", line):
+            return re.findall(r"listening on (http://\S+)", told)[0]
     raise SystemExit(f"the broker ended before it listened:\n{told}")
 
 
