@@ -5,8 +5,9 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 PYTHONS ?= python3.11 python3.12 python3.13
 EXTRAS := .[self-signed,postgresql,keyring]
+SITE   = $(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --fresh-env docs build/site
 
-.PHONY: demo test test-oldest try-install check docs bench fuzz soak clean
+.PHONY: demo test test-oldest try-install check docs site bench fuzz soak clean
 
 ## Install into .venv and walk through the main job on the shipped catalogs.
 demo: $(READY)
@@ -35,11 +36,16 @@ check: $(READY)
 	$(BIN)/mypy
 	$(BIN)/python tools/make_schemas.py --check
 	$(BIN)/python tools/make_docs.py --check
+	$(SITE)
 
 ## Write the generated documentation and schemas anew.
 docs: $(READY)
 	$(BIN)/python tools/make_schemas.py
 	$(BIN)/python tools/make_docs.py
+
+## Build the documentation's site into build/site; a broken link is an error.
+site: $(READY)
+	$(SITE)
 
 ## Measure against peers; the figures go into benchmarks/README.md.
 bench: $(READY)

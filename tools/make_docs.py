@@ -5,6 +5,7 @@
 
 A transcript is a fenced block after a line `<!-- run: COMMAND -->`; the command is run in the
 repository, and the block becomes what it prints. `<!-- run(1): COMMAND -->` says that it ends with 1.
+tools/walk.py knows the markers of pages that are walked through in a folder of their own.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
+from reference import environment_page, reports_page
+from walk import walked
 
 from osbctl.cli.app import COMMANDS
 from osbctl.cli.validation_run import all_rules
@@ -130,10 +133,12 @@ def pages() -> Iterator[tuple[Path, str]]:
     yield reference / "commands.md", "\n".join(commands_page())
     yield reference / "rules.md", "\n".join(rules_page())
     yield reference / "configuration.md", "\n".join(configuration_page()) + "\n"
+    yield reference / "environment.md", "\n".join(environment_page()) + "\n"
+    yield reference / "reports.md", "\n".join(reports_page())
     for page in sorted([ROOT / "README.md", *ROOT.glob("docs/**/*.md")]):
-        if page.parent != reference:
+        if "Written from " not in page.read_text(encoding="utf-8")[:200]:
             text = page.read_text(encoding="utf-8")
-            yield page, with_transcripts(text)
+            yield page, walked(with_transcripts(text))
 
 
 def main() -> int:

@@ -1,0 +1,50 @@
+"""Links of the Markdown files that are read in the repository: each leads to a file, and to a heading in it.
+
+Sphinx looks after docs/ by itself (`make site`); these are the others, and links that leave docs/.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted({*ROOT.glob("*.md"), *ROOT.glob("*/*.md"), *(ROOT / "docs").rglob("*.md")})
+LINK = re.compile(r"(?<!\\)\]\(([^)\s]+)\)|(?:src|href)=\"([^\"]+)\"")
+
+
+def prose(text: str) -> str:
+    """`text` without fenced blocks and code."""
+    return re.sub(r"`[^`\n]*`", "code", re.sub(r"(?ms)^ *```.*?^ *```", "", text))
+
+
+def slug(heading: str) -> str:
+    """The anchor that GitHub and the site give a heading."""
+    return re.sub(r"[^\w\- ]", "", re.sub(r"[`*]", "", heading).lower()).replace(" ", "-")
+
+
+def anchors(file: Path) -> set[str]:
+    text = re.sub(r"(?ms)^ *```.*?^ *```", "", file.read_text(encoding="utf-8"))
+    return {slug(heading) for heading in re.findall(r"(?m)^#+ (.+)$", text)}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_its_links_lead_somewhere(page: Path) -> None:
+    for pair in LINK.findall(prose(page.read_text(encoding="utf-8"))):
+        link = pair[0] or pair[1]
+        if re.match(r"[a-z]+:", link):
+            continue
+        file, _, anchor = link.partition("#")
+        target = (page.parent / file).resolve() if file else page
+        assert target.exists(), link
+        assert target.is_relative_to(ROOT), link
+        if anchor:
+            assert anchor in anchors(target), link
+
+
+def test_the_links_are_looked_at() -> None:
+    assert ROOT / "README.md" in PAGES
+    assert ROOT / "docs" / "tutorial.md" in PAGES
+    assert len(PAGES) > 15

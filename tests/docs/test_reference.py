@@ -1,0 +1,108 @@
+"""The reference is complete: whatever the program knows has its place there."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from osbctl import errors
+from osbctl.cli.app import COMMANDS, build
+from osbctl.cli.validation_run import all_rules
+from osbctl.config import KEYS
+
+ROOT = Path(__file__).parents[2]
+REFERENCE = ROOT / "docs" / "reference"
+CODE = sorted((ROOT / "osbctl").rglob("*.py"))
+PARSER_OPTIONS = {"--install-completion", "--show-completion"}
+
+
+def page(name: str) -> str:
+    return (REFERENCE / name).read_text(encoding="utf-8")
+
+
+def commands(group: Any, name: str = "") -> dict[str, Any]:
+    """Every command and group with its full name."""
+    found = {}
+    for key, command in group.commands.items():
+        full = f"{name} {key}".strip()
+        found |= {full: command, **(commands(command, full) if hasattr(command, "commands") else {})}
+    return found
+
+
+ALL = commands(build([]))
+
+
+def test_the_commands_are_those_of_the_table() -> None:
+    assert {name.split()[0] for name in ALL} == set(COMMANDS)
+    assert "brokers refresh" in ALL
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_each_command_is_there_with_its_options(name: str) -> None:
+    section = re.split(r"(?m)^## ", page("commands.md").partition(f"\n## osbctl {name}\n")[2])[0]
+    assert section, f"no section for {name}"
+    for parameter in ALL[name].params:
+        for word in [*parameter.opts, *parameter.secondary_opts]:
+            if word.startswith("-"):
+                assert re.search(rf"{re.escape(word)}\b", section), f"{word} of {name}"
+
+
+def test_each_rule_is_there() -> None:
+    headings = re.findall(r"(?m)^### (.+)$", page("rules.md"))
+    assert sorted(headings) == sorted(all_rules())
+
+
+def test_each_configuration_key_is_there() -> None:
+    rows = re.findall(r"(?m)^\| `([^`]+)` \|", page("configuration.md"))
+    assert sorted(rows) == sorted(KEYS)
+
+
+def constants(tree: ast.AST) -> set[int]:
+    """The numbers that a module ends a process with: `sys.exit(1)`, `typer.Exit(1)`, `os._exit(1)`."""
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)]
+    given = [call.args[0] for call in calls if call.func.attr in ("exit", "Exit") and call.args]  # type: ignore[attr-defined]
+    return {arg.value for arg in given if isinstance(arg, ast.Constant) and isinstance(arg.value, int)}
+
+
+def returned(tree: ast.AST) -> set[int]:
+    """The numbers that functions of a module return where they return nothing else but an int."""
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    ours = [one for one in functions if isinstance(one.returns, ast.Name) and one.returns.id == "int"]
+    nodes = [node.value for one in ours for node in ast.walk(one) if isinstance(node, ast.Return)]
+    return {n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, int)}
+
+
+def test_each_exit_code_is_there() -> None:
+    codes = {error.exit_code for error in vars(errors).values() if hasattr(error, "exit_code")}
+    for file in [ROOT / "osbctl" / "__main__.py", ROOT / "osbctl" / "cli" / "app.py"]:
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        codes |= constants(tree) | returned(tree)
+    for file in CODE:
+        codes |= constants(ast.parse(file.read_text(encoding="utf-8")))
+    assert {int(code) for code in re.findall(r"(?m)^\| (\d+) \|", page("exit-codes.md"))} == codes
+
+
+def variables() -> set[str]:
+    """What the code reads from the environment: by name, or as the variable of an option."""
+    text = "\n".join(file.read_text(encoding="utf-8") for file in CODE)
+    read = set(re.findall(r"os\.environ(?:\.get\(|\[)\"([A-Z_]+)\"|\benviron\.get\(\"(LISTEN_\w+)\"", text))
+    options = {parameter.envvar for command in ALL.values() for parameter in command.params if parameter.envvar}
+    flat = {name for one in options for name in ([one] if isinstance(one, str) else one)}
+    return {name for pair in read for name in pair if name} | flat | set(re.findall(r"OSBCTL_[A-Z]\w+", text))
+
+
+def test_each_environment_variable_is_there() -> None:
+    text = page("environment.md")
+    found = {name for name in variables() if not name.startswith("OSBCTL_BROKER_")}
+    assert {"OSBCTL_PASSWORD", "OSBCTL_SOURCE", "NO_COLOR", "LISTEN_FDS", "PORT"} <= found
+    assert sorted(name for name in found if f"`{name}`" not in text) == []
+    assert "`OSBCTL_BROKER_<NAME>_PASSWORD`" in text
+
+
+@pytest.mark.parametrize("schema", sorted(p.name for p in (ROOT / "schemas").glob("*.json") if "catalog" not in p.name))
+def test_each_report_is_described(schema: str) -> None:
+    assert f"`schemas/{schema}`" in page("reports.md")

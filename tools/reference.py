@@ -1,0 +1,103 @@
+"""The reference pages on environment variables and JSON reports, from the program and from schemas/."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from osbctl.cli.app import build
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SCHEMAS = Path(__file__).parent.parent / "schemas"
+REPORTS = {"report-1.json": "osbctl validate", "diff-1.json": "osbctl diff", "credentials.json": "osbctl hash-password"}
+VARIABLES = {
+    "OSBCTL_PASSWORD": "`fetch`, `drift`: the password of the broker that is asked.",
+    "OSBCTL_BROKER_<NAME>_PASSWORD": (
+        "`brokers`, `drift`: the password of the registered broker NAME; the name in capitals, other signs as `_`."
+    ),
+    "OSBCTL_DEBUG": "Any value: an internal error ends with its traceback instead of a sentence.",
+    "NO_COLOR": "Any value: no colours, unless `--color always` is given.",
+    "FORCE_COLOR": "Any value but `0`: colours even where the output is no terminal.",
+    "TERM": "`dumb`: no colours.",
+    "GITHUB_ACTIONS": "`true`: `validate`, `diff` and `drift` report as GitHub annotations unless `--format` is given.",
+    "LISTEN_FDS": "`serve`: with LISTEN_PID, the sockets that systemd hands over.",
+    "LISTEN_PID": "`serve`: the process that the sockets of LISTEN_FDS are meant for.",
+}
+"""What is read beside the variables of options; a test finds those that are missing here."""
+
+
+def commands(group: Any = None, name: str = "") -> Iterator[tuple[str, Any]]:
+    """Every command and sub-command with its full name, as typer has it."""
+    for key, command in (group or build([])).commands.items():
+        full = f"{name} {key}".strip()
+        yield full, command
+        if hasattr(command, "commands"):
+            yield from commands(command, full)
+
+
+def environment_page() -> Iterator[str]:
+    yield "# Environment variables\n\nWritten from the program by `tools/make_docs.py`.\n"
+    yield "An option of the command line wins over its variable. An option that is repeatable takes several values"
+    yield "separated by spaces from a variable; a flag takes `1` or `0`.\n"
+    yield "## Of options\n\n| variable | stands for |\n|---|---|"
+    meanings: dict[str, list[str]] = {}
+    for name, command in commands():
+        for parameter in command.params:
+            given = parameter.envvar or ()
+            for variable in [given] if isinstance(given, str) else given:
+                shown = parameter.opts[0] if parameter.opts[0].startswith("-") else parameter.name.upper()
+                meanings.setdefault(variable, []).append(f"`{name}` `{shown}`")
+    yield from (f"| `{variable}` | {', '.join(places)} |" for variable, places in sorted(meanings.items()))
+    yield "\n## Others\n\n| variable | meaning |\n|---|---|"
+    yield from (f"| `{variable}` | {meaning} |" for variable, meaning in VARIABLES.items())
+
+
+def reports_page() -> Iterator[str]:
+    yield "# JSON reports and files\n\nWritten from `schemas/` by `tools/make_docs.py`.\n"
+    yield "The schemas themselves ship with osbctl, under `osbctl/schemas/` in the installed package.\n"
+    for file, command in REPORTS.items():
+        schema = json.loads((SCHEMAS / file).read_text(encoding="utf-8"))
+        yield f"## {schema['title']}\n\n{schema['description']}\n"
+        yield f"Schema: [`schemas/{file}`](../../schemas/{file}). Written by `{command}`.\n"
+        if "properties" in schema:
+            yield from fields_table(schema)
+        for name, definition in schema.get("definitions", {}).items():
+            if "properties" in definition:
+                yield f"### {title(schema, name)}\n"
+                if "description" in definition:
+                    yield f"{definition['description']}\n"
+                yield from fields_table(definition)
+
+
+def title(schema: dict[str, Any], name: str) -> str:
+    """The heading of a definition; two schemas may have one of the same name."""
+    return f"{schema['title'].split()[0].lower()}: {name}"
+
+
+def fields_table(definition: dict[str, Any]) -> Iterator[str]:
+    required = definition.get("required", ())
+    yield "| field | type | meaning |\n|---|---|---|"
+    for name, field in definition["properties"].items():
+        meaning = field.get("description", "")
+        optional = "" if name in required else "Optional. "
+        yield f"| `{name}` | {type_of(field)} | {optional}{meaning} |"
+    yield ""
+
+
+def type_of(field: dict[str, Any]) -> str:
+    """The type of a field in words."""
+    if "$ref" in field:
+        return field["$ref"].rpartition("/")[2]
+    if "anyOf" in field:
+        return " or ".join(type_of(one) for one in field["anyOf"])
+    if "const" in field:
+        return f"`{json.dumps(field['const'])}`"
+    if "enum" in field:
+        return " or ".join(f"`{value}`" for value in field["enum"])
+    kind = field.get("type", "any value")
+    if kind == "array":
+        return f"list of {type_of(field['items'])}"
+    return " or ".join(kind) if isinstance(kind, list) else str(kind)
