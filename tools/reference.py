@@ -12,7 +12,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 SCHEMAS = Path(__file__).parent.parent / "schemas"
-REPORTS = {"report-1.json": "osbctl validate", "diff-1.json": "osbctl diff", "credentials.json": "osbctl hash-password"}
+REPORTS = {
+    "report-1.json": "osbctl validate",
+    "diff-1.json": "osbctl diff` and `osbctl drift",
+    "drift-all-1.json": "osbctl drift --all",
+    "credentials.json": "osbctl hash-password",
+}
 VARIABLES = {
     "OSBCTL_PASSWORD": "`fetch`, `drift`: the password of the broker that is asked.",
     "OSBCTL_BROKER_<NAME>_PASSWORD": (
@@ -64,6 +69,10 @@ def reports_page() -> Iterator[str]:
         yield f"Schema: [`schemas/{file}`](../../schemas/{file}). Written by `{command}`.\n"
         if "properties" in schema:
             yield from fields_table(schema)
+        for name, field in schema.get("properties", {}).items():
+            if "properties" in field.get("items", {}):
+                yield f"### {title(schema, f'an entry of {name}')}\n"
+                yield from fields_table(field["items"])
         for name, definition in schema.get("definitions", {}).items():
             if "properties" in definition:
                 yield f"### {title(schema, name)}\n"

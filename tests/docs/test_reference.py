@@ -90,7 +90,7 @@ def variables() -> set[str]:
     """What the code reads from the environment: by name, or as the variable of an option."""
     text = "\n".join(file.read_text(encoding="utf-8") for file in CODE)
     read = set(re.findall(r"os\.environ(?:\.get\(|\[)\"([A-Z_]+)\"|\benviron\.get\(\"(LISTEN_\w+)\"", text))
-    options = {parameter.envvar for command in ALL.values() for parameter in command.params if parameter.envvar}
+    options = [parameter.envvar for command in ALL.values() for parameter in command.params if parameter.envvar]
     flat = {name for one in options for name in ([one] if isinstance(one, str) else one)}
     return {name for pair in read for name in pair if name} | flat | set(re.findall(r"OSBCTL_[A-Z]\w+", text))
 
