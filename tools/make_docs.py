@@ -1,6 +1,6 @@
 """Writes the parts of the documentation that the program itself knows.
 
-    python tools/make_docs.py            write docs/reference/ and the transcripts in Markdown files
+    python tools/make_docs.py            write docs/reference/, docs/images/ and the transcripts in Markdown files
     python tools/make_docs.py --check    write nothing; exit 1 with a diff where a file is out of date
 
 A transcript is a fenced block after a line `<!-- run: COMMAND -->`; the command is run in the
@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
+from images import PICTURES, picture
 from reference import environment_page, reports_page
 from walk import walked
 
@@ -135,6 +136,8 @@ def pages() -> Iterator[tuple[Path, str]]:
     yield reference / "configuration.md", "\n".join(configuration_page()) + "\n"
     yield reference / "environment.md", "\n".join(environment_page()) + "\n"
     yield reference / "reports.md", "\n".join(reports_page())
+    for name in PICTURES:
+        yield ROOT / "docs" / "images" / name, picture(name)
     for page in sorted([ROOT / "README.md", *ROOT.glob("docs/**/*.md")]):
         if "Written from " not in page.read_text(encoding="utf-8")[:200]:
             text = page.read_text(encoding="utf-8")

@@ -109,4 +109,6 @@ def type_of(field: dict[str, Any]) -> str:
     kind = field.get("type", "any value")
     if kind == "array":
         return f"list of {type_of(field['items'])}"
+    if "$ref" in field.get("additionalProperties", ()):
+        return f"{kind} of {type_of(field['additionalProperties'])}s by name"
     return " or ".join(kind) if isinstance(kind, list) else str(kind)
