@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from typing import TYPE_CHECKING, Annotated, Any
@@ -64,6 +65,7 @@ def diff(
     osbctl diff --format markdown -o comment.md main:catalog.yaml catalog.yaml
     osbctl diff --format allow old.yaml new.yaml >> accepted-changes.toml
     """
+    gc.disable()  # as in validation: the run is short, and makes next to no garbage in circles
     before, after = _read(old, new, at)
     changes = _changes(before, after, frozenset(platforms or Platform), instances)
     report = make_report(before.name, after.name, changes, fail_on, allow, color, output)
@@ -128,23 +130,28 @@ def _read(old: str, new: str, at: str) -> tuple[Document, Document]:
 
 def _changes(old: Document, new: Document, view: frozenset[Platform], instances: str | None) -> list[Change]:
     from osbctl.comparison.catalogs import compare_catalogs
-    from osbctl.comparison.instances import read_instances
     from osbctl.comparison.places import with_places
 
-    used = read_instances(instances) if instances else None
+    used = _instances(instances) if instances else None
     changes = compare_catalogs(old.data, new.data, platforms=view, instances=used)
     if not changes:
         return []
     return with_places(changes + now_refused(old.data, new.data, changes, view), old, new)
 
 
+def _instances(file: str) -> frozenset[str]:
+    from osbctl.comparison.instances import read_instances
+
+    return read_instances(file)
+
+
 def now_refused(
     old: dict[str, Any], new: dict[str, Any], changes: list[Change], view: frozenset[Platform]
 ) -> list[Change]:
     """What platforms in `view` refuse of the catalog `new` and not of `old`, unless `changes` tell it."""
-    from osbctl.comparison.refusals import new_refusals
+    from osbctl.comparison.refusals import new_refusals, touched_alone
 
-    refused = _refused(new, view)
+    refused = _refused(touched_alone(new, (change.new_path for change in changes)), view)
     known = _refused(old, view) if refused else []
     return new_refusals(old, new, known, refused, changes)
 

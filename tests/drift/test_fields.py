@@ -127,7 +127,9 @@ CASES = [(case, of_plan) for of_plan, cases in ((False, SERVICE), (True, PLAN)) 
 
 
 @pytest.mark.parametrize("platform", Platform)
-@pytest.mark.parametrize(("case", "of_plan"), CASES, ids=lambda value: str(value)[:50])
+@pytest.mark.parametrize(
+    ("case", "of_plan"), CASES, ids=[f"{'plan' if p else 'service'}-{c[0]}-{c[1]}"[:50] for c, p in CASES]
+)
 def test_one_field(case: tuple[str, Any, set[Platform]], of_plan: bool, platform: Platform) -> None:
     field, value, stored_by = case
     kept, broker = stored(platform, CATALOG), changed(field, value, of_plan)
