@@ -16,7 +16,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from validate import catalog, medians
+from validate import catalog, medians, write
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,6 +50,17 @@ def cases(services: int) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]
     yield "every plan changed", old, changed(old, 1)
 
 
+def in_yaml(folder: Path, rounds: int) -> None:
+    """The middle case in YAML, where reading costs more."""
+    old = catalog(51, 90)
+    files = [write(folder, name, data)[1] for name, data in (("old", old), ("new", changed(old, 100)))]
+    diff = [sys.executable, "-m", "osbctl", "diff", "--fail-on", "never", *files]
+    told = medians({"diff": diff, "read": [sys.executable, "-c", READ, *files]}, rounds)
+    size = Path(files[0]).stat().st_size
+    ratio = told["diff"].seconds / told["read"].seconds
+    print(f"| {size / 1e6:.1f} MB YAML, 1 % of the plans changed / reading both | {ratio:.2f} | < 2 |", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=5)
@@ -71,6 +82,7 @@ def main() -> None:
                 print(f"| {size / 1e6:.1f} MB, {what} / reading both | {ratio:.2f} | {goal} |", flush=True)
                 times.setdefault(what, []).append(told["diff"].seconds)
             sizes.append(services)
+        in_yaml(Path(name), max(rounds // 2, 2))
     for what, (small, large) in times.items():
         exponent = math.log(large / small) / math.log(sizes[1] / sizes[0])
         print(f"| growth of time, {what}: exponent | {exponent:.2f} | < 1.1 |")
