@@ -28,6 +28,7 @@ from osbctl.registry.records import (
 
 # `database` says what to install where SQLAlchemy is missing; so it is imported first.
 from sqlalchemy import Row, Select, delete, func, insert, select, update  # isort: skip
+from sqlalchemy.exc import IntegrityError  # isort: skip
 
 from osbctl.registry.migrate import migrate  # isort: skip
 from osbctl.registry.tables import BROKERS, KEPT, REFRESHES  # isort: skip
@@ -63,7 +64,11 @@ class Registry:
             RegistryError: it cannot be opened; this and all other calls raise it where the database fails.
         """
         database = Database(url, wait_seconds)
-        migrate(database)
+        try:
+            migrate(database)
+        except BaseException:
+            database.close()
+            raise
         return cls(database)
 
     def __enter__(self) -> Registry:
@@ -72,6 +77,10 @@ class Registry:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give up all connections."""
         self._database.close()
 
     @property
@@ -143,7 +152,10 @@ class Registry:
         }
         with self._database.writing() as connection:
             _check_free(connection, new.name)
-            result = connection.execute(insert(BROKERS).values(row))
+            try:
+                result = connection.execute(insert(BROKERS).values(row))
+            except IntegrityError:  # on PostgreSQL, another writer may have come in between
+                raise NameTakenError(new.name, new.name) from None
             assert result.inserted_primary_key
             _remember(connection, result.inserted_primary_key[0], refresh)
 

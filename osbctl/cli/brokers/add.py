@@ -35,9 +35,10 @@ def add(
 ) -> int:
     """Register a broker with its catalog.
 
-    The catalog is fetched, validated and stored. The password is not stored. It comes from standard input, OSBCTL_BROKER_<NAME>_PASSWORD (the name in capitals, other
-    signs as _), credential records, the system's keyring, or a prompt. A catalog that the platform would refuse is not
-    stored, and the exit code is 1.
+    It is fetched, validated and stored; one that the platform would refuse is not, and the exit code is 1.
+
+    The password is never stored. It comes from standard input, OSBCTL_BROKER_<NAME>_PASSWORD (the name in capitals,
+    other signs as _), credential records, the system's keyring, or a prompt.
 
     \b
     osbctl brokers add data https://broker.example.com --user platform

@@ -38,8 +38,8 @@ def refresh(
 ) -> int:
     """Fetch catalogs again and reconcile.
 
-    What the platform would create, update, deactivate and delete is told and stored. A catalog that is refused leaves the stored one as it was. Exits with 3 where a broker could not be reached, else
-    with 1 where a catalog was refused.
+    What the platform creates, updates, keeps and deletes is told and stored. A catalog that is refused leaves the
+    stored one as it was. Exits with 3 where a broker could not be reached, else with 1 where a catalog was refused.
 
     \b
     osbctl brokers refresh
