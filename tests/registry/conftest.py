@@ -13,10 +13,10 @@ from tests.registry import postgres
 
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[postgres.Cluster]:
-    bin = postgres.programs()
-    if bin is None:
+    folder = postgres.programs()
+    if folder is None:
         pytest.skip("no PostgreSQL here: neither on PATH nor in /usr/lib/postgresql")
-    with postgres.cluster(bin) as cluster:
+    with postgres.cluster(folder) as cluster:
         yield cluster
 
 
