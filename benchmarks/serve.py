@@ -1,6 +1,6 @@
 """`osbctl serve` against its peers under wrk, interleaved in one run, all on loopback.
 
-    python benchmarks/serve.py [--rounds N] [--seconds N]
+    python benchmarks/serve.py [--rounds N] [--seconds N] [--memory-seconds N]
 
 Needs wrk and openssl; nginx, gunicorn and openbrokerapi are measured where they are installed. Each server serves the
 same catalog; ours does so over HTTPS with credentials, tags and an access log, bare waitress and gunicorn fixed bytes
@@ -24,7 +24,7 @@ import tempfile
 import time
 from base64 import b64encode
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from validate import catalog
 
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 IDENTITY, PASSWORD = "platform", "benchmark-password"
 CONNECTIONS = (16, 128)
+BARE = "bare waitress, plain"
 
 WAITRESS = """
 import sys, waitress
@@ -120,7 +121,7 @@ def servers(folder: Path) -> Iterator[tuple[str, list[str], int, bool]]:
         tls = ["--tls-cert", str(folder / "tls.crt"), "--tls-key", str(folder / "tls.key")]
         yield f"osbctl, {workers} worker" + "s" * (workers > 1), [*serve, *tls], port, True
     port = free_port()
-    yield "bare waitress, plain", [python, "-c", WAITRESS, str(port), str(folder / "catalog.json")], port, False
+    yield BARE, [python, "-c", WAITRESS, str(port), str(folder / "catalog.json")], port, False
     if shutil.which("gunicorn", path=str(Path(python).parent)):
         port = free_port()
         gunicorn = [str(Path(python).parent / "gunicorn"), "-w", "1", "-b", f"127.0.0.1:{port}", "--chdir", str(folder)]
@@ -177,6 +178,27 @@ def peak_memory(process: subprocess.Popen[bytes]) -> int:
     return int(match[1]) if match else 0
 
 
+def processor_seconds(process: subprocess.Popen[bytes]) -> float:
+    """What a server and its children have used of a processor until now."""
+    children = subprocess.run(["pgrep", "-P", str(process.pid)], capture_output=True, text=True, check=False)
+    ticks = 0
+    for pid in (process.pid, *map(int, children.stdout.split())):
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        ticks += int(fields[11]) + int(fields[12])
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def steady_memory(folder: Path, seconds: int) -> None:
+    """Resident memory under load, measured each tenth of the time."""
+    _, command, port, tls = next(servers(folder))
+    with running(command, port, folder) as process:
+        found = []
+        for _ in range(10):
+            load(port, tls, 16, seconds // 10)
+            found.append(peak_memory(process) / 1000)
+    print(f"\nResident memory over {seconds} s of load, MB: {', '.join(f'{value:.1f}' for value in found)}")
+
+
 def slow_clients(folder: Path) -> None:
     """100 clients that stop reading a 20 MB catalog: what they cost in memory, and others in time."""
     (folder / "catalog.json").write_text(json.dumps(catalog(250, 100)), encoding="utf-8")
@@ -211,13 +233,41 @@ def slow_clients(folder: Path) -> None:
     print(f"\n100 slow clients on 20 MB cost {cost:.1f} MB; others waited {max(times) * 1000:.0f} ms at most.")
 
 
+class Measured(NamedTuple):
+    """One load of one server: requests a second, microseconds of processor time for each."""
+
+    rate: float
+    cost: float
+
+
+def measure(process: subprocess.Popen[bytes], port: int, tls: bool, connections: int, seconds: int) -> Measured:
+    before = processor_seconds(process)
+    rate = load(port, tls, connections, seconds)
+    return Measured(rate, (processor_seconds(process) - before) / (rate * seconds) * 1e6)
+
+
+def print_table(found: dict[tuple[str, int], list[Measured]], names: list[str]) -> None:
+    """Ratios to the bare waitress of the same run: of the medians, and from the worst to the best pair of a round."""
+    heads = [f"{c} connections | worst to best round | µs a request" for c in CONNECTIONS]
+    print(f"| server / bare plain waitress | {' | '.join(heads)} |\n|---{'|---:' * 3 * len(CONNECTIONS)}|")
+    for name in names:
+        cells = []
+        for c in CONNECTIONS:
+            ours, bare = found[name, c], found[BARE, c]
+            pairs = [one.rate / other.rate for one, other in zip(ours, bare, strict=True)]
+            ratio = statistics.median(m.rate for m in ours) / statistics.median(m.rate for m in bare)
+            cost = statistics.median(m.cost for m in ours)
+            cells.append(f"{ratio:.2f} | {min(pairs):.2f} to {max(pairs):.2f} | {cost:.0f}")
+        print(f"| {name} | {' | '.join(cells)} |")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--seconds", type=int, default=3)
+    parser.add_argument("--seconds", type=int, default=6, help="of each load; bare waitress needs some to collapse")
+    parser.add_argument("--memory-seconds", type=int, default=60)
     options = parser.parse_args()
-    rates: dict[tuple[str, int], list[float]] = {}
-    memory: list[int] = []
+    found: dict[tuple[str, int], list[Measured]] = {}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         prepare(folder)
@@ -227,22 +277,13 @@ def main() -> None:
                 with running(command, port, folder) as process:
                     load(port, tls, 2, 1)
                     for connections in CONNECTIONS:
-                        rates.setdefault((server, connections), []).append(
-                            load(port, tls, connections, options.seconds)
-                        )
-                    if server == "osbctl, 1 worker":
-                        memory.append(peak_memory(process))
-    print(
-        "| server / bare plain waitress | " + " | ".join(f"{c} connections" for c in CONNECTIONS) + " |\n|---|---|---|"
-    )
-    median = {key: statistics.median(values) for key, values in rates.items()}
-    for server, *_ in all_servers:
-        cells = [f"{median[server, c] / median['bare waitress, plain', c]:.2f}" for c in CONNECTIONS]
-        print(f"| {server} | {' | '.join(cells)} |")
+                        one = measure(process, port, tls, connections, options.seconds)
+                        found.setdefault((server, connections), []).append(one)
+        print_table(found, [server for server, *_ in all_servers])
+        steady_memory(folder, options.memory_seconds)
     with tempfile.TemporaryDirectory() as name:
         prepare(Path(name))
         slow_clients(Path(name))
-    print(f"\nResident memory of osbctl after each round, MB: {', '.join(f'{kb / 1000:.0f}' for kb in memory)}")
 
 
 if __name__ == "__main__":

@@ -101,6 +101,7 @@ class Gate:
         self._now = now
         self._buckets = buckets or Buckets()
         self._key = os.urandom(32)
+        self._last: tuple[str | None, bytes] = (None, b"")
         self._verified: Remembered[_Verified] = Remembered(REMEMBERED)
         self._refused: Remembered[None] = Remembered(REMEMBERED)
         self._waiting: dict[bytes, list[Callable[[], None]]] = {}
@@ -163,7 +164,12 @@ class Gate:
 
     def _digest(self, header: str) -> bytes:
         """What a header is remembered by. Keyed, so that look-ups tell nothing by their time."""
-        return hmac.digest(self._key, header.encode("utf-8", "surrogatepass"), "sha256")
+        last, digest = self._last
+        if header is last:  # the same object: `admit` and then `decide` ask about one request
+            return digest
+        digest = hmac.digest(self._key, header.encode("utf-8", "surrogatepass"), "sha256")
+        self._last = (header, digest)
+        return digest
 
     def _recall(self, digest: bytes) -> Decision | None:
         verified = self._verified.get(digest)

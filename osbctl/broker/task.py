@@ -57,6 +57,8 @@ class AnswerTask(_Closing, WSGITask):  # type: ignore[misc]
     would cost a handshake (RFC 9112 §6.3: both end with their header).
     """
 
+    wrote_header: bool
+
     def set_close_on_finish(self) -> None:
         if self.status[:3] in ("304", "204") and self._may_stay():
             return
@@ -70,6 +72,17 @@ class AnswerTask(_Closing, WSGITask):  # type: ignore[misc]
         head = f"HTTP/1.1 {self.status}\r\n{fields}Date: {_http_date(int(self.start_time))}\r\n\r\n"
         self.channel.begin_entry(self, len(head))
         return head.encode("latin-1")
+
+    def write(self, data: bytes) -> None:
+        """Head and body in one piece, where the body is whole: half of the work of sending it."""
+        whole = data and self.content_length == len(data) and self.has_body
+        if self.wrote_header or not whole:
+            super().write(data)
+            return
+        head = self.build_response_header()
+        self.wrote_header = True
+        self.content_bytes_written = len(data)
+        self.channel.write_soon(head + data)
 
     def _may_stay(self) -> bool:
         request = self.request
