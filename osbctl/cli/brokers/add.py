@@ -44,12 +44,14 @@ def add(
     osbctl brokers add data https://broker.example.com --user platform
     osbctl brokers add data https://broker.example.com --user platform --as kubernetes --password-stdin < secret
     """
-    from osbctl.cli.brokers.passwords import Passwords
+    from osbctl.cli.brokers.passwords import Passwords, check_keyring
     from osbctl.cli.brokers.passwords import save_to_keyring as save
     from osbctl.cli.brokers.reaching import Reach, base_url, check, make_access
     from osbctl.registry.records import Outcome
 
     base, named = base_url(url)
+    if save_to_keyring:
+        check_keyring()
     with common.open_registry(database) as registry:
         from osbctl.registry.records import Registration
         from osbctl.registry.refresh import register
@@ -59,9 +61,9 @@ def add(
         passwords = Passwords(stdin=password_stdin, credentials=credentials, single=True)
         reach = Reach(make_access(ca_file, client_cert, insecure, timeout), passwords)
         done = register(registry, new, reach.fetch, check)
+    _tell(new, done)
     if done.outcome is Outcome.ADDED and save_to_keyring and new.username:
         save(new, passwords.of(new))
-    _tell(new, done)
     return int(done.outcome is Outcome.REFUSED)
 
 

@@ -58,19 +58,23 @@ def variable(name: str) -> str:
     return f"OSBCTL_BROKER_{variable_part(name)}_PASSWORD"
 
 
+def check_keyring() -> None:
+    """Raise SourceError where there is no keyring to save a password to."""
+    if _keyring() is None:
+        raise SourceError("there is no keyring to save the password to", f"{_KEYRING_EXTRA}, and a desktop session")
+
+
 def save_to_keyring(broker: Registration, password: str) -> None:
-    """Put the password into the system's keyring.
+    """Put the password into the system's keyring, which `check_keyring` found to be there.
 
     Raises:
-        SourceError: there is none, or it refuses.
+        SourceError: it refuses.
     """
     keyring = _keyring()
-    if keyring is None:
-        raise SourceError("there is no keyring to save the password to", f"{_KEYRING_EXTRA}, and a desktop session")
     try:
         keyring.set_password(_service(broker), broker.username, password)
     except keyring.errors.KeyringError:
-        raise SourceError("the keyring did not take the password") from None
+        raise SourceError("the keyring did not take the password; the broker is registered") from None
 
 
 def _read() -> str:
