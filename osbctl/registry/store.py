@@ -5,12 +5,13 @@ from __future__ import annotations
 import datetime
 import json
 import re
+from contextlib import contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from osbctl.catalog import Catalog
-from osbctl.errors import UsageError
-from osbctl.platforms import Platform
+from osbctl.errors import RegistryError, UsageError
+from osbctl.platforms import ApiVersion, Platform
 from osbctl.registry.database import WAIT_SECONDS, Database
 from osbctl.registry.errors import NameTakenError, OutdatedError, UnknownBrokerError
 from osbctl.registry.records import (
@@ -134,7 +135,8 @@ class Registry:
             UnknownBrokerError: there is none of that name.
         """
         query = select(REFRESHES).where(REFRESHES.c.broker_id == self.row(name).id).order_by(REFRESHES.c.id.desc())
-        return [_refresh(row) for row in self._rows(query.limit(MAX_REFRESHES))]
+        with _understood():
+            return [_refresh(row) for row in self._rows(query.limit(MAX_REFRESHES))]
 
     def add(self, new: Registration, catalog: bytes, refresh: Refresh) -> None:
         """Register a broker with its first catalog: JSON that was found to be valid. `refresh` tells of it.
@@ -250,15 +252,27 @@ def _stored(catalog: bytes, refresh: Refresh) -> dict[str, Any]:
     }
 
 
+@contextmanager
+def _understood() -> Iterator[None]:
+    """Tells of rows that osbctl did not write: whoever shares the database may have."""
+    try:
+        yield
+    except (ValueError, TypeError, KeyError, RecursionError):
+        raise RegistryError("the database holds rows that osbctl did not write", "restore it from a backup") from None
+
+
 def _broker_row(row: Row[Any]) -> BrokerRow:
     values = {column.name: getattr(row, column.name) for column in _LIGHT}
-    return BrokerRow(**values | {"platform": Platform(row.platform), "outcome": Outcome(row.outcome)})
+    with _understood():
+        ApiVersion(row.api_version)
+        return BrokerRow(**values | {"platform": Platform(row.platform), "outcome": Outcome(row.outcome)})
 
 
 def _kept(connection: Connection, broker_id: int) -> tuple[Kept, ...]:
     rows = connection.execute(select(KEPT).where(KEPT.c.broker_id == broker_id).order_by(KEPT.c.id))
-    values = (json.loads(row.content) for row in rows)
-    return tuple(Kept(**value | {"state": State(value["state"])}) for value in values)
+    with _understood():
+        values = (json.loads(row.content) for row in rows)
+        return tuple(Kept(**value | {"state": State(value["state"])}) for value in values)
 
 
 def _replace_kept(connection: Connection, broker_id: int, kept: Sequence[Kept]) -> None:

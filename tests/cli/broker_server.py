@@ -19,12 +19,14 @@ BASIC = b64encode(f"{USER}:{PASSWORD}".encode()).decode()
 
 
 class FakeBroker:
-    """`statuses` holds what was answered; `delay` is in seconds; with `quotes` it takes none. An error quotes it."""
+    """`statuses` holds what was answered, `most` how many requests there were at once at most; `delay` is in seconds; with `quotes` it takes none. An error quotes it."""
 
     def __init__(self, url: str, catalog: dict[str, Any]) -> None:
         self.url, self.delay, self.quotes, self.tags = url, 0.0, False, True
         self.body = json.dumps(catalog).encode()
         self.statuses: list[int] = []
+        self.now = self.most = 0
+        self.lock = threading.Lock()
 
     def put(self, catalog: dict[str, Any]) -> None:
         self.body = json.dumps(catalog).encode()
@@ -47,7 +49,12 @@ def broker(catalog: dict[str, Any], pair: tuple[Path, Path] | None = None) -> It
         protocol_version = "HTTP/1.1"
 
         def do_GET(self) -> None:
+            with made.lock:
+                made.now += 1
+                made.most = max(made.most, made.now)
             status, body, tag = made.answer(self.headers)
+            with made.lock:
+                made.now -= 1
             made.statuses.append(status)
             self.send_response(status)
             if tag:

@@ -24,10 +24,12 @@ from cryptography.hazmat.primitives import serialization
 from osbctl import __main__ as main
 from osbctl.cli.brokers import options
 from osbctl.credentials import make_record, write_record
+from osbctl.errors import UsageError
+from osbctl.registry.records import Outcome
 from osbctl.registry.store import Registry
 from tests.broker.harness import Authority, certificate, until
 from tests.cli.broker_server import BASIC, PASSWORD, USER, FakeBroker, broker
-from tests.registry.make import catalog, plan, service
+from tests.registry.make import catalog, plan, refresh, registration, service
 
 ROOT = Path(__file__).parents[2]
 OLD = catalog(service("s", plan("p", "small"), plan("q", "large")))
@@ -47,6 +49,10 @@ class Program:
 
     def __call__(self, *words: str, stdin: str = "", code: int = 0, **more: str) -> str:
         """Inside this process, which is ten times as fast; what it printed, standard error last."""
+        ended, out, err = self.run(*words, stdin=stdin, **more)
+        return self._looked_at(out, err, ended, code)
+
+    def run(self, *words: str, stdin: str = "", **more: str) -> tuple[int, str, str]:
         out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
         typed = io.TextIOWrapper(io.BytesIO(stdin.encode()))
         with (
@@ -55,7 +61,7 @@ class Program:
             contextlib.chdir(self.folder),
         ):
             ended = main._run(["brokers", *words])
-        return self._looked_at(*(stream.buffer.getvalue().decode() for stream in (out, err)), ended, code)
+        return ended, out.buffer.getvalue().decode(), err.buffer.getvalue().decode()  # type: ignore[attr-defined]
 
     def process(self, *words: str, stdin: str = "", code: int = 0, **more: str) -> str:
         done = subprocess.run(
@@ -157,6 +163,8 @@ def test_the_url_is_stored_as_the_base_address_without_userinfo(osbctl: Program,
         (("my-db", "https://u:{p}@broker.example.com"), "stays in the shell's history"),
         (("a b", "https://x.example.com"), "cannot name a broker"),
         (("my-db", "ftp://x.example.com"), "no address of a broker"),
+        (("my-db", "https://x.example.com/?token={p}"), "it has a query"),
+        (("my-db", "https://x.example.com/a\u202eb"), "signs that cannot be shown"),
         (("my-db", "https://x.example.com", "--as", "heroku"), "--as"),
         (("my-db", "https://x.example.com", "--database", "mysql://u:{p}@h/d"), "no database for the registry"),
     ],
@@ -401,6 +409,87 @@ def test_a_refused_catalog_among_many_exits_with_one(added: Program, server: Fak
         server.put({"services": 5})
         said = added("refresh", code=1, OSBCTL_BROKER_B_PASSWORD=PASSWORD)
     assert "osbctl: 2 brokers: 1 unchanged, 1 refused\n" in said
+
+
+@pytest.fixture
+def many(osbctl: Program, server: FakeBroker) -> Iterator[Program]:
+    """The program with 24 brokers at one server."""
+    with Registry.open(str(osbctl.folder / "many.sqlite")) as registry:
+        for number in range(24):
+            new = registration(f"b{number}", url=server.url, username=USER)
+            registry.add(new, server.body, refresh(Outcome.ADDED, etag=""))
+            osbctl.environment[f"OSBCTL_BROKER_B{number}_PASSWORD"] = PASSWORD
+    osbctl.environment["OSBCTL_DATABASE"] = str(osbctl.folder / "many.sqlite")
+    yield osbctl
+    osbctl.search((osbctl.folder / "many.sqlite").read_bytes())
+
+
+def test_many_are_asked_at_once_and_no_more_than_the_bound(many: Program, server: FakeBroker) -> None:
+    server.delay = 0.03
+    said = many("refresh", "--jobs", "3")
+    assert said.count(": unchanged\n") == 24
+    assert "osbctl: 24 brokers: 24 unchanged\n" in said
+    assert server.most == 3
+
+
+def test_an_interrupt_ends_it_at_once_and_harms_nothing(many: Program, server: FakeBroker) -> None:
+    server.delay = 5
+    words = [sys.executable, "-m", "osbctl", "brokers", "refresh", "--jobs", "4"]
+    running = subprocess.Popen(
+        words, env=many.environment, cwd=many.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
+    assert until(lambda: server.now == 4, 20)
+    start = time.monotonic()
+    running.send_signal(signal.SIGINT)
+    said, _ = running.communicate(timeout=10)
+    assert (running.returncode, said) == (130, b"")
+    assert time.monotonic() - start < 3
+    assert many("list").count("\tadded\n") == 24
+
+
+def test_a_broker_that_another_process_removes_is_told_and_the_rest_goes_on(many: Program, server: FakeBroker) -> None:
+    file, answer = str(many.folder / "many.sqlite"), server.answer
+
+    def remove_one(headers: Any) -> tuple[int, bytes, str]:
+        with contextlib.suppress(UsageError), Registry.open(file) as registry:
+            registry.remove("b7")
+        return answer(headers)
+
+    server.answer = remove_one  # type: ignore[method-assign]
+    said = many("refresh", "--jobs", "4", code=3)
+    assert "b7: not fetched: no broker 'b7' is registered\n" in said
+    assert "osbctl: 24 brokers: 23 unchanged, 1 failed\n" in said
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE osbctl_brokers SET catalog = x'00ff'",
+        "UPDATE osbctl_brokers SET catalog = x'5b5d'",
+        "UPDATE osbctl_brokers SET catalog = x'7b227365727669636573223a5b355d7d'",
+        "UPDATE osbctl_brokers SET platform = 'heroku'",
+        "UPDATE osbctl_brokers SET api_version = '2.14' || char(13, 10) || 'X-Header: 1'",
+        "UPDATE osbctl_brokers SET url = 'file:///etc/passwd'",
+        "UPDATE osbctl_brokers SET name = char(27) || '[2J'",
+        "UPDATE osbctl_brokers SET etag = char(13, 10) || 'X-Header: 1'",
+        "UPDATE osbctl_refreshes SET told = '{}', actions = '[5]'",
+        "INSERT INTO osbctl_kept (broker_id, content) VALUES (1, '[]')",
+        "DROP TABLE osbctl_kept",
+    ],
+)
+def test_rows_that_others_wrote_into_the_database_end_in_sentences(
+    added: Program, server: FakeBroker, statement: str
+) -> None:
+    connection = sqlite3.connect(next(added.home.rglob("*.sqlite")))
+    with connection:
+        connection.execute(statement)
+    connection.close()
+    server.put(NEW)
+    for words in (("list",), ("show", "my-db"), ("history", "my-db"), ("refresh",), ("list", "--format", "json")):
+        code, out, err = added.run(*words)
+        assert code in (0, 2, 3), err
+        assert not {"\x1b", "\r"} & set(out + err)
+        assert "internal error" not in err
 
 
 def test_nothing_registered_is_nothing_to_do(osbctl: Program) -> None:

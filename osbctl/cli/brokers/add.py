@@ -47,9 +47,12 @@ def add(
     from osbctl.cli.brokers.passwords import Passwords, check_keyring
     from osbctl.cli.brokers.passwords import save_to_keyring as save
     from osbctl.cli.brokers.reaching import Reach, base_url, check, make_access
+    from osbctl.credentials import check_identity
     from osbctl.registry.records import Outcome
 
     base, named = base_url(url)
+    if user or named:
+        check_identity(user or named)
     if save_to_keyring:
         check_keyring()
     with common.open_registry(database) as registry:

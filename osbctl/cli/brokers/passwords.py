@@ -41,7 +41,8 @@ class Passwords:
         if self._single and sys.stdin.isatty():
             from osbctl.cli.passwords import ask_password
 
-            return ask_password(f"Password of {broker.username} at {broker.name}: ")
+            self._read = ask_password(f"Password of {broker.username} at {broker.name}: ")
+            return self._read
         raise SourceError(f"{broker.name}: no password for {broker.username}", f"set {variable(broker.name)}")
 
     def _found(self, broker: Registration) -> str | None:

@@ -57,17 +57,19 @@ def base_url(url: str) -> tuple[str, str]:
     """The address without userinfo as it is stored, and the username in it, if any.
 
     Raises:
-        UsageError: it is no address of a broker, or holds a password.
+        UsageError: it is no address of a broker, or holds a password or a query.
     """
     from osbctl.sources.broker import CATALOG_PATH, split_url
 
     address, user, password = split_url(url)
+    if "?" in address or not address.isprintable():
+        raise UsageError("no base address of a broker: it has a query, or signs that cannot be shown")
     if password:
         raise UsageError(
             "a password in an address stays in the shell's history",
             "leave it out: it is asked for, or comes from --password-stdin",
         )
-    return address.partition("?")[0].rstrip("/").removesuffix(CATALOG_PATH), user
+    return address.rstrip("/").removesuffix(CATALOG_PATH), user
 
 
 def check(body: bytes, broker: Registration) -> tuple[Told, ...]:
