@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from osbctl.broker.stats import BUCKETS
 
@@ -13,40 +12,18 @@ if TYPE_CHECKING:
 
     from prometheus_client.core import Metric
 
+    from osbctl.broker.standing import Standing
     from osbctl.broker.stats import Stats
 
 
-class Served(Protocol):
-    """The catalog that is served (see `ServedCatalog`); `modified` is in seconds since 1970."""
+class AdminApp:
+    """WSGI: /livez (the loop turns), /readyz (503 while draining or without a catalog), /metrics.
 
-    @property
-    def etag(self) -> str: ...
-
-    @property
-    def modified(self) -> int: ...
-
-
-@dataclass(frozen=True)
-class Outlook:
-    """What the admin listener may ask. All callables return at once.
-
-    `catalog()` is what is served now; `waiting()` counts requests that wait for their password;
-    `days_left()` is the certificate's, None without one.
+    `standing()` is how the service stands, all its processes together; it returns at once.
     """
 
-    stats: Stats
-    catalog: Callable[[], Served | None]
-    connections: Callable[[], int]
-    waiting: Callable[[], int]
-    draining: Callable[[], bool]
-    days_left: Callable[[], float | None]
-
-
-class AdminApp:
-    """WSGI: /livez (the loop turns), /readyz (503 while draining or without a catalog), /metrics."""
-
-    def __init__(self, outlook: Outlook) -> None:
-        self._outlook = outlook
+    def __init__(self, standing: Callable[[], Standing]) -> None:
+        self._standing = standing
         self._pages: dict[str, Callable[[], tuple[str, str, bytes]]] = {
             "/livez": lambda: _plain("200 OK", "ok"),
             "/readyz": self._ready,
@@ -64,18 +41,15 @@ class AdminApp:
         return [] if method == "HEAD" else [body]
 
     def _ready(self) -> tuple[str, str, bytes]:
-        if self._outlook.draining():
-            return _plain("503 Service Unavailable", "draining")
-        if self._outlook.catalog() is None:
-            return _plain("503 Service Unavailable", "no catalog")
-        return _plain("200 OK", "ready")
+        why_not = self._standing().why_not
+        return _plain("503 Service Unavailable", why_not) if why_not else _plain("200 OK", "ready")
 
     def _metrics(self) -> tuple[str, str, bytes]:
         from prometheus_client import CollectorRegistry
         from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
         registry = CollectorRegistry()
-        registry.register(_Collector(self._outlook))
+        registry.register(_Collector(self._standing()))
         return "200 OK", CONTENT_TYPE_LATEST, generate_latest(registry)
 
 
@@ -86,30 +60,30 @@ def _plain(status: str, text: str) -> tuple[str, str, bytes]:
 class _Collector:
     """Turns the plain numbers into metrics when somebody asks, so that a request pays nothing for them."""
 
-    def __init__(self, outlook: Outlook) -> None:
-        self._outlook = outlook
+    def __init__(self, standing: Standing) -> None:
+        self._standing = standing
 
     def collect(self) -> Iterator[Metric]:
-        yield from _counters(self._outlook.stats)
-        yield _durations(self._outlook.stats)
-        yield from self._gauges()
+        yield from _counters(self._standing.stats)
+        yield _durations(self._standing.stats)
+        yield from _gauges(self._standing)
 
-    def _gauges(self) -> Iterator[Metric]:
-        from prometheus_client.core import GaugeMetricFamily, InfoMetricFamily
 
-        outlook = self._outlook
-        yield GaugeMetricFamily("osbctl_connections", "Open connections.", value=outlook.connections())
-        waiting = outlook.waiting()
-        yield GaugeMetricFamily("osbctl_queue", "Requests whose password is worked out.", value=waiting)
-        days = outlook.days_left()
-        if days is not None:
-            yield GaugeMetricFamily("osbctl_certificate_days_left", "Days until the certificate ends.", value=days)
-        catalog = outlook.catalog()
-        if catalog is not None:
-            age = time.time() - catalog.modified
-            yield GaugeMetricFamily("osbctl_catalog_age_seconds", "Seconds since its last change.", value=age)
-            etag = {"etag": catalog.etag.strip('"')}
-            yield InfoMetricFamily("osbctl_catalog", "The catalog that is served.", value=etag)
+def _gauges(standing: Standing) -> Iterator[Metric]:
+    from prometheus_client.core import GaugeMetricFamily, InfoMetricFamily
+
+    yield GaugeMetricFamily("osbctl_connections", "Open connections.", value=standing.connections)
+    yield GaugeMetricFamily("osbctl_queue", "Requests whose password is worked out.", value=standing.waiting)
+    days = standing.days_left
+    if days is not None:
+        yield GaugeMetricFamily("osbctl_certificate_days_left", "Days until the certificate ends.", value=days)
+    if standing.catalogs:
+        age = time.time() - min(modified for _, modified in standing.catalogs)
+        yield GaugeMetricFamily("osbctl_catalog_age_seconds", "Seconds since its last change.", value=age)
+        info = InfoMetricFamily("osbctl_catalog", "The catalog that is served.")
+        for etag, _ in standing.catalogs:
+            info.add_metric([], {"etag": etag.strip('"')})
+        yield info
 
 
 def _counters(stats: Stats) -> Iterator[Metric]:

@@ -230,7 +230,6 @@ class Channel(HTTPChannel):  # type: ignore[misc]
     def overdue(self, now: float, crowded: bool) -> bool:
         """Whether a deadline has passed. `now` is monotonic; asked about once a second."""
         limits: Settings = self.server.settings
-        hurry = limits.crowded_seconds if crowded and not self.answered else limits.idle_seconds
         if self.lingering:
             return now > self.linger_until
         if self.handshaking:
@@ -244,7 +243,9 @@ class Channel(HTTPChannel):  # type: ignore[misc]
             return now - self.arrived > limits.parked_seconds
         if self.request_started:
             return now - self.request_started > limits.request_seconds
-        return now - self.idle_since > min(hurry, limits.idle_seconds)
+        # Answered or not: an answer of 401 costs nothing, and must not buy a place.
+        idle = min(limits.crowded_seconds, limits.idle_seconds) if crowded else limits.idle_seconds
+        return now - self.idle_since > idle
 
     def _stalled(self, now: float) -> bool:
         limits: Settings = self.server.settings

@@ -19,8 +19,8 @@ class ServeOptions:
 
     `tls_cert` and `tls_key` are PEM files; `trusted_proxies` are addresses or networks of proxies that
     end TLS; `unix_socket` is a path for a proxy on this machine; `self_signed` and `insecure_http` are
-    for trying out, on loopback only. `admin_listen` is `HOST:PORT` (empty: none); worker n adds n to
-    the port. `log_format` is `text` or `json`.
+    for trying out, on loopback only. `admin_listen` is `HOST:PORT` (empty: none), one
+    for all workers. `log_format` is `text` or `json`.
     """
 
     host: str = "127.0.0.1"

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import os
 import tempfile
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from osbctl.broker.tls import Certificate, load_certificate
 from osbctl.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 DAYS = 30
 
@@ -20,13 +25,27 @@ def self_signed() -> tuple[Certificate, str]:
     Raises ConfigError where the package `cryptography` is not installed.
     """
     cert, key = _make()
-    with tempfile.TemporaryDirectory() as folder:  # mode 0700; OpenSSL reads from files only
-        cert_file, key_file = Path(folder, "cert.pem"), Path(folder, "key.pem")
-        cert_file.write_bytes(cert)
-        descriptor = os.open(key_file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(key)
+    with _unseen(cert) as cert_file, _unseen(key) as key_file:
         return load_certificate(cert_file, key_file), cert.decode("ascii")
+
+
+@contextmanager
+def _unseen(content: bytes) -> Iterator[Path]:
+    """A path that holds `content` for a moment: OpenSSL reads from files only.
+
+    Where the system has files in memory (Linux), no disk sees it; elsewhere it lies in a folder of mode 0700.
+    """
+    if hasattr(os, "memfd_create"):
+        with os.fdopen(os.memfd_create("osbctl", os.MFD_CLOEXEC), "wb") as file:
+            file.write(content)
+            file.flush()
+            yield Path(f"/proc/self/fd/{file.fileno()}")
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "pem")
+        path.touch(mode=0o600)
+        path.write_bytes(content)
+        yield path
 
 
 def _make() -> tuple[bytes, bytes]:

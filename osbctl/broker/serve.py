@@ -6,26 +6,28 @@ import logging
 import signal
 import threading
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from osbctl.broker import listeners
 from osbctl.broker.access_log import AccessLog, Output, as_json, as_text
-from osbctl.broker.admin import AdminApp, Outlook
+from osbctl.broker.admin import AdminApp
 from osbctl.broker.dispatcher import Dispatcher
 from osbctl.broker.loop import Loop
 from osbctl.broker.proxy import ProxyRule
 from osbctl.broker.reload import Watched, Watcher
 from osbctl.broker.server import Server
+from osbctl.broker.standing import Standing
 from osbctl.broker.stats import Stats
 from osbctl.broker.tls import Certificate, Tls, load_certificate
 
 if TYPE_CHECKING:
     import socket
     from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
 
-    from osbctl.broker.admin import Served
     from osbctl.broker.dispatcher import Admission
     from osbctl.broker.options import ServeOptions
+    from osbctl.broker.workers import Orphaned, Say
 
 _log = logging.getLogger("osbctl.broker")
 
@@ -33,6 +35,16 @@ SOON_DAYS = 14
 """A certificate that ends sooner is a warning."""
 
 STANDARD_OUTPUT = 1
+
+
+class Served(Protocol):
+    """The catalog that is served (see `ServedCatalog`); `modified` is in seconds since 1970."""
+
+    @property
+    def etag(self) -> str: ...
+
+    @property
+    def modified(self) -> int: ...
 
 
 @dataclass(frozen=True)
@@ -62,6 +74,8 @@ class _Ground:
     proxy: ProxyRule | None
     own_sockets: bool = False
     """Whether each worker binds its own (SO_REUSEPORT) instead of sharing these."""
+    made: Path | None = None
+    """The Unix socket that was made here, and goes at the end. One that was handed over stays."""
 
 
 def serve(options: ServeOptions, make_service: Callable[[], Service], environ: Mapping[str, str]) -> int:
@@ -80,8 +94,8 @@ def serve(options: ServeOptions, make_service: Callable[[], Service], environ: M
             return _Process(options, ground, 0).run(make_service)
         return _supervise(options, ground, make_service)
     finally:
-        if options.unix_socket:
-            options.unix_socket.unlink(missing_ok=True)
+        if ground.made:
+            ground.made.unlink(missing_ok=True)
         listeners.close_all(ground.sockets)
 
 
@@ -104,7 +118,9 @@ def _listen(options: ServeOptions, environ: Mapping[str, str], ground: _Ground) 
     if handed:
         return handed
     if options.unix_socket:
-        return [listeners.listen_unix(options.unix_socket)]
+        made = listeners.listen_unix(options.unix_socket)
+        ground.made = options.unix_socket
+        return [made]
     ground.own_sockets = options.workers > 1
     return listeners.listen_tcp(options.host, options.port, shared=ground.own_sockets)
 
@@ -128,28 +144,57 @@ def _say_how_long(certificate: Certificate) -> None:
 def _supervise(options: ServeOptions, ground: _Ground, make_service: Callable[[], Service]) -> int:
     from osbctl.broker.workers import Supervisor
 
-    def work(index: int, orphaned: Callable[[Callable[[], None]], None]) -> int:
+    admin = Loop(options.settings)
+
+    def work(index: int, orphaned: Orphaned, say: Say) -> int:
+        admin.forsake()
         own = ground
         if ground.own_sockets:
             addresses = [sock.getsockname()[:2] for sock in ground.sockets]
             listeners.close_all(ground.sockets)
             sockets = [sock for host, port in addresses for sock in listeners.listen_tcp(host, port, shared=True)]
             own = _Ground(sockets, ground.tls, ground.proxy, own_sockets=True)
-        process = _Process(options, own, index)
+        process = _Process(options, own, index, say)
         orphaned(process.loop.stop)
         return process.run(make_service)
 
     _log.info("%d workers", options.workers)
-    return Supervisor(options.workers, work, options.settings.drain_seconds).run()
+    supervisor = Supervisor(options.workers, work, options.settings.drain_seconds, admin.turn)
+    open_admin(options, admin, supervisor.standing)
+    try:
+        return supervisor.run()
+    finally:
+        admin.close()
+
+
+def open_admin(options: ServeOptions, loop: Loop, standing: Callable[[], Standing]) -> None:
+    """Open the admin listener in `loop`, where the options name one."""
+    if not options.admin_listen:
+        return
+    dispatcher = Dispatcher()
+    loop.dispatchers.append(dispatcher)
+    for sock in listeners.listen_tcp(*listeners.parse_address(options.admin_listen)):
+        server = Server(
+            AdminApp(standing),
+            sock,
+            loop_map=loop.map,
+            dispatcher=dispatcher,
+            settings=options.settings,
+            stats=Stats(),
+            secure=False,
+        )
+        loop.admin.append(server)
+        _log.info("admin on %s", listeners.name_of(sock, "http"))
 
 
 @dataclass
 class _Process:
-    """One process that serves."""
+    """One process that serves. `say` tells the parent how it stands; None: there is no parent to tell."""
 
     options: ServeOptions
     ground: _Ground
     index: int
+    say: Say | None = None
     loop: Loop = field(init=False)
     stats: Stats = field(default_factory=Stats)
 
@@ -173,6 +218,7 @@ class _Process:
                 for sentence in service.summary:
                     _log.info("%s", sentence)
             left = self.loop.run()
+            self.loop.on_sweep()
             _log.info("stopped" if not left else "stopped; %d connections were cut", *([left] if left else []))
             return 0
         finally:
@@ -226,31 +272,19 @@ class _Process:
                 secure=not self.options.insecure_http,
             )
             self.loop.servers.append(server)
-        if self.options.admin_listen:
-            self._open_admin(service)
+        say = self.say
+        if say is None:
+            open_admin(self.options, self.loop, lambda: self._standing(service))
+        else:
+            self.loop.on_sweep = lambda: say(self._standing(service))
 
-    def _open_admin(self, service: Service) -> None:
-        host, port = listeners.parse_address(self.options.admin_listen)
-        tls = self.ground.tls
-        outlook = Outlook(
-            stats=self.stats,
-            catalog=service.catalog,
-            connections=self.loop.connections,
-            waiting=service.waiting,
-            draining=lambda: self.loop.draining,
-            days_left=lambda: tls.certificate.days_left() if tls else None,
+    def _standing(self, service: Service) -> Standing:
+        catalog, tls = service.catalog(), self.ground.tls
+        return Standing(
+            self.stats,
+            self.loop.connections(),
+            service.waiting(),
+            tls.certificate.days_left() if tls else None,
+            ((catalog.etag, catalog.modified),) if catalog else (),
+            "draining" if self.loop.draining else "" if catalog else "no catalog",
         )
-        dispatcher = Dispatcher()
-        self.loop.dispatchers.append(dispatcher)
-        for sock in listeners.listen_tcp(host, port + self.index if port else 0):
-            server = Server(
-                AdminApp(outlook),
-                sock,
-                loop_map=self.loop.map,
-                dispatcher=dispatcher,
-                settings=self.options.settings,
-                stats=Stats(),
-                secure=False,
-            )
-            self.loop.admin.append(server)
-            _log.info("admin on %s", listeners.name_of(sock, "http"))

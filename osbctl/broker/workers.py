@@ -1,7 +1,7 @@
 """Several processes behind one port, and the parent that keeps them alive.
 
-The parent serves nothing. Each worker has its own listening socket (SO_REUSEPORT) and the kernel
-spreads connections over them. When the parent is gone, even killed, the workers drain and end.
+The parent serves the admin listener, and no catalog. Each worker has its own listening socket (SO_REUSEPORT) and the
+kernel spreads connections over them. When the parent is gone, even killed, the workers drain and end.
 """
 
 from __future__ import annotations
@@ -12,13 +12,23 @@ import os
 import signal
 import threading
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from osbctl.broker.crew import Crew
 from osbctl.errors import OsbctlError
 
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Callable
     from types import FrameType
+    from typing import TypeAlias
+
+    from osbctl.broker.standing import Standing
+
+    Orphaned: TypeAlias = Callable[[Callable[[], None]], None]
+    Say: TypeAlias = Callable[[Standing], None]
+    Work: TypeAlias = Callable[[int, Orphaned, Say], int]
 
 _log = logging.getLogger("osbctl.broker")
 
@@ -27,19 +37,22 @@ DEATHS, WITHIN_SECONDS = 5, 60.0
 
 
 class Supervisor:
-    """Runs `work(index, orphaned)` in `count` children; it returns the exit code of its process.
+    """Runs `work(index, orphaned, say)` in `count` children; it returns the exit code of its process.
 
-    `orphaned(callback)` starts a thread in the worker that calls back when the parent is gone.
+    `orphaned(callback)` starts a thread in the worker that calls back when the parent is gone; `say` tells the parent
+    how the worker stands. `turn(seconds)` is what the parent does meanwhile.
     SIGTERM and SIGINT end all, SIGHUP is handed on. `drain_seconds` after the end, workers are killed.
     """
 
     def __init__(
         self,
         count: int,
-        work: Callable[[int, Callable[[Callable[[], None]], None]], int],
+        work: Work,
         drain_seconds: float,
+        turn: Callable[[float], None] = time.sleep,
     ) -> None:
-        self._count, self._work, self._patience = count, work, drain_seconds + 5
+        self._count, self._work, self._patience, self._turn = count, work, drain_seconds + 5, turn
+        self._crew = Crew(count)
         self._children: dict[int, int] = {}
         self._deaths: list[float] = []
         self._stopping = False
@@ -57,13 +70,18 @@ class Supervisor:
             while self._children:
                 worst = max(worst, self._reap())
                 self._kill_late()
-                time.sleep(0.05)
+                self._turn(0.05)
             return worst
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
             os.close(self._alive_read)
             os.close(self._alive_write)
+
+    def standing(self) -> Standing:
+        """How the workers stand, together."""
+        standing = self._crew.standing()
+        return replace(standing, why_not="draining") if self._stopping else standing
 
     def _signalled(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002
         if number == signal.SIGHUP:
@@ -86,19 +104,21 @@ class Supervisor:
         # Until a worker has its own handlers, a signal must neither be lost nor run the parent's.
         ours = {signal.SIGTERM, signal.SIGINT, signal.SIGHUP}
         signal.pthread_sigmask(signal.SIG_BLOCK, ours)
+        line = self._crew.line(index)
         try:
             pid = os.fork()
             if pid == 0:
-                self._child(index)
+                self._child(index, line)
             self._children[pid] = index
         finally:
+            line.close()
             signal.pthread_sigmask(signal.SIG_UNBLOCK, ours)
 
-    def _child(self, index: int) -> None:
+    def _child(self, index: int, line: socket.socket) -> None:
         code = 1
         try:
             os.close(self._alive_write)
-            code = self._work(index, self._orphaned)
+            code = self._work(index, self._orphaned, self._crew.aboard(line))
         except OsbctlError as error:
             _log.error("worker %d cannot run: %s", index, error.message)
         except BaseException:
@@ -123,6 +143,7 @@ class Supervisor:
         index = self._children.pop(pid, None)
         if index is None:
             return 0
+        self._crew.lost(index)
         code = os.waitstatus_to_exitcode(status)
         if self._stopping:
             return 0 if code == 0 else 1

@@ -80,7 +80,9 @@ def _watched(source: str) -> Iterator[Path]:
     """The files whose change means a reload; none for standard input and git."""
     path = Path(source)
     if path.is_dir():
-        yield from sorted(file for file in path.rglob("*") if file.is_file())
+        found = (file for file in path.rglob("*") if file.is_file())
+        # What is hidden, as the history of a repository, is no part of a source folder.
+        yield from sorted(file for file in found if not any(part[0] == "." for part in file.relative_to(path).parts))
     elif path.exists():
         yield path
 

@@ -1,12 +1,11 @@
-"""The rows of the wire contract, asked of the real command over real TLS."""
+"""The rows of the wire contract, asked of the real command over real TLS by four clients."""
 
 from __future__ import annotations
 
 import gzip
 import json
 import re
-import socket
-import ssl
+import shutil
 import subprocess
 import sys
 from base64 import b64encode
@@ -18,13 +17,14 @@ import pytest
 
 from osbctl.credentials import make_record
 from osbctl.credentials.writing import write_record
-from tests.broker.harness import ask, until
+from tests.broker.clients import CLIENTS, Answer, Broker, curl
+from tests.broker.harness import Authority, until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 ROOT = Path(__file__).parents[2]
-Ask = Callable[..., tuple[int, dict[str, str], bytes]] if TYPE_CHECKING else Any
+Ask = Callable[..., Answer] if TYPE_CHECKING else Any
 
 
 def basic(text: str) -> str:
@@ -35,11 +35,12 @@ GOOD = {"Authorization": basic("platform:right"), "X-Broker-API-Version": "2.14"
 
 
 @contextmanager
-def serving(folder: Path, pair: tuple[Path, Path], trust: ssl.SSLContext, *options: str) -> Iterator[Ask]:
+def serving(folder: Path, authority: Authority, *options: str) -> Iterator[Broker]:
+    cert, key = authority.issue("contract")
     record = folder / "credentials.json"
     write_record(record, make_record("platform", "right", rounds=1000))
     command = [sys.executable, "-m", "osbctl", "serve", "catalogs/data-services.yaml", "--credentials", str(record)]
-    command += ["--tls-cert", str(pair[0]), "--tls-key", str(pair[1]), "--port", "0", *options]
+    command += ["--tls-cert", str(cert), "--tls-key", str(key), "--port", "0", *options]
     log = folder / "log"
     with log.open("wb") as err:
         broker = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=err)
@@ -47,26 +48,34 @@ def serving(folder: Path, pair: tuple[Path, Path], trust: ssl.SSLContext, *optio
         assert until(lambda: "credentials:" in log.read_text() or broker.poll() is not None, 20), log.read_text()
         found = re.search(r"listening on https://\S+:(\d+)", log.read_text())
         assert found, log.read_text()
-        port = int(found[1])
-
-        def request(method: str = "GET", path: str = "/v2/catalog", **changes: str | None) -> Any:
-            named = {name.replace("_", "-"): value for name, value in changes.items()}
-            lines = [f"{name}: {value}" for name, value in {**GOOD, **named}.items() if value is not None]
-            text = "\r\n".join([f"{method} {path} HTTP/1.1", "Host: broker", *lines, "", ""])
-            raw = socket.create_connection(("127.0.0.1", port), timeout=10)
-            with trust.wrap_socket(raw, server_hostname="localhost") as sock:
-                return ask(sock, text.encode())
-
-        yield request
+        yield Broker(int(found[1]), authority.cert)
     finally:
         broker.terminate()
         assert broker.wait(30) == 0
 
 
 @pytest.fixture(scope="module")
-def osb(tmp_path_factory: pytest.TempPathFactory, pair: Any, trust: ssl.SSLContext) -> Iterator[Ask]:
-    with serving(tmp_path_factory.mktemp("contract"), pair, trust) as request:
-        yield request
+def broker(tmp_path_factory: pytest.TempPathFactory, authority: Authority) -> Iterator[Broker]:
+    with serving(tmp_path_factory.mktemp("contract"), authority) as started:
+        yield started
+
+
+def asking(broker: Broker, client: Any) -> Ask:
+    """Asks with good headers, but for what is named: another value, or None to leave it out."""
+
+    def request(method: str = "GET", path: str = "/v2/catalog", **changes: str | None) -> Answer:
+        named = {name.replace("_", "-"): value for name, value in changes.items()}
+        return client(broker, method, path, {k: v for k, v in {**GOOD, **named}.items() if v is not None})
+
+    return request
+
+
+@pytest.fixture(params=CLIENTS, ids=lambda client: client.__name__)
+def osb(broker: Broker, request: pytest.FixtureRequest) -> Ask:
+    """Every row of the contract is asked by every client."""
+    if request.param is curl and not shutil.which("curl"):
+        pytest.skip("curl is not installed")
+    return asking(broker, request.param)
 
 
 @pytest.mark.parametrize("path", ["/v2/catalog", "//v2/catalog", "/v2/catalog/"])
@@ -79,16 +88,19 @@ def test_the_catalog(osb: Ask, path: str) -> None:
     assert headers["x-broker-api-request-identity"] == "id-1"
     assert headers["etag"].startswith('"')
     assert "last-modified" in headers
+    assert "location" not in headers
 
 
 def test_head_304_and_gzip(osb: Ask) -> None:
-    _, headers, body = osb()
+    _, headers, body = osb(Accept_Encoding="identity")
     head = osb("HEAD")
     assert (head[0], head[1]["content-length"], head[2]) == (200, str(len(body)), b"")
-    for tag in (headers["etag"], "W/" + headers["etag"], f'"x", {headers["etag"]}', "*"):
+    _, own, _ = osb()
+    for tag in (own["etag"], "W/" + own["etag"], f'"x", {own["etag"]}', "*"):
         status, fields, empty = osb(If_None_Match=tag)
         assert (status, fields.get("connection"), empty) == (304, None, b"")
     assert osb(If_Modified_Since=headers["last-modified"])[0] == 304
+    assert osb(If_None_Match='"other"', If_Modified_Since=headers["last-modified"])[0] == 200, "the tag wins"
     status, zipped, data = osb(Accept_Encoding="gzip")
     assert (status, zipped["content-encoding"], zipped["vary"]) == (200, "gzip", "Accept-Encoding")
     assert gzip.decompress(data) == body
@@ -130,9 +142,13 @@ def test_an_unknown_user_is_answered_like_a_wrong_password(osb: Ask) -> None:
     assert unknown[2] == wrong[2]
 
 
-def test_base_path_and_400(tmp_path: Path, pair: Any, trust: ssl.SSLContext) -> None:
-    options = ("--base-path", "/one", "--missing-version-status", "400")
-    with serving(tmp_path, pair, trust, *options) as request:
-        assert request(path="/one/v2/catalog")[0] == 200
-        assert request(path="/v2/catalog")[0] == 404
-        assert request(path="/one/v2/catalog", **{"X-Broker-API-Version": None})[0] == 400
+def test_base_path_and_400(tmp_path: Path, authority: Authority) -> None:
+    options = ("--base-path", "/one", "--missing-version-status", "400", "--minimum-version", "2.13")
+    with serving(tmp_path, authority, *options) as broker:
+        for client in CLIENTS:
+            request = asking(broker, client)
+            assert request(path="/one/v2/catalog")[0] == 200
+            assert request(path="/v2/catalog")[0] == 404
+            assert request(path="/one/v2/catalog", X_Broker_API_Version=None)[0] == 400
+            status, _, body = request(path="/one/v2/catalog", X_Broker_API_Version="2.12")
+            assert (status, "2.13" in json.loads(body)["description"]) == (412, True)

@@ -67,6 +67,17 @@ def test_over_the_limit_a_client_waits_for_its_turn(trust: ssl.SSLContext, pair:
             other.close()
 
 
+def test_over_the_limit_idle_clients_make_room(trust: ssl.SSLContext, pair: Pair) -> None:
+    with running(trust, pair, Settings(connections=6, crowded_seconds=0.2, idle_seconds=30)) as broker:
+        kept = []
+        for _ in range(10):
+            sock = broker.connect()
+            assert ask(sock)[0] == 200
+            kept.append(sock)
+        for sock in kept:
+            sock.close()
+
+
 def test_the_limit_is_below_the_descriptors() -> None:
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     assert Settings(connections=1 << 30).connection_limit() == soft - 64

@@ -17,7 +17,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from osbctl.broker import crew, self_signed
+from osbctl.broker.access_log import Entry
+from osbctl.broker.crew import Crew
 from osbctl.broker.options import ServeOptions
+from osbctl.broker.standing import Standing, together
+from osbctl.broker.stats import Stats
 from osbctl.errors import UsageError
 from tests.broker.harness import GET, Authority, ask, until
 
@@ -189,6 +194,58 @@ def test_the_admin_listener(tmp_path: Path, trust: ssl.SSLContext, tls: dict[str
         assert broker.process.wait(10) == 0
 
 
+def counted(port: int, name: str) -> float:
+    """The sum of a metric over its labels."""
+    lines = admin(port, "/metrics")[1].decode().splitlines()
+    return sum(float(line.rsplit(" ", 1)[1]) for line in lines if line.startswith(name))
+
+
+def test_one_admin_listener_for_all_workers(tmp_path: Path, trust: ssl.SSLContext, tls: dict[str, str]) -> None:
+    with process(tmp_path, **tls, workers=2, admin_listen="127.0.0.1:0") as broker:
+        port, at = broker.port(), broker.port("admin on")
+        assert broker.log.count("admin on") == 1
+        assert until(lambda: admin(at, "/readyz") == (200, b"ready\n"))
+        asked, pids = 0, set()
+        while len(pids) < 2 or asked < 20:
+            pids.add(over_tls(trust, port)[1]["x-pid"])
+            asked += 1
+        assert until(lambda: counted(at, "osbctl_requests_total") == asked)
+        os.kill(int(pids.pop()), signal.SIGKILL)
+        assert until(lambda: "ended unexpectedly" in broker.log)
+        assert until(lambda: admin(at, "/readyz") == (200, b"ready\n"))
+        assert counted(at, "osbctl_requests_total") == asked, "what a worker counted that died stays counted"
+        assert 'osbctl_catalog_info{etag="1"} 1.0' in admin(at, "/metrics")[1].decode()
+        assert broker.end() == 0
+
+
+def test_a_worker_that_is_gone_or_silent_is_not_ready(monkeypatch: pytest.MonkeyPatch) -> None:
+    workers = Crew(2)
+    for index in range(2):
+        with workers.line(index) as line:
+            line.send(Standing(connections=3).as_json())
+    assert workers.standing().why_not == ""
+    assert workers.standing().connections == 6
+    workers.lost(1)
+    assert workers.standing().why_not == "1 of 2 workers do not answer"
+    monkeypatch.setattr(crew, "SILENT_SECONDS", 0)
+    assert workers.standing().why_not == "2 of 2 workers do not answer"
+    workers.lost(0)
+
+
+def test_counts_survive_the_way_to_the_parent() -> None:
+    stats = Stats()
+    for status, label in (("200", "main"), ("401", ""), ("503", "")):
+        stats.request(Entry(0, 0.02, "", "GET", "/", status, 1, label, ""))
+    stats.reloads["catalog", "good"] += 2
+    stats.cut = 1
+    told = Standing(stats, 1, 2, 3.5, (('"1"', 7),), "draining")
+    heard = Standing.of(told.as_json())
+    assert {**vars(heard.stats)} == {**vars(stats)}
+    assert (heard.connections, heard.waiting, heard.days_left) == (1, 2, 3.5)
+    assert (heard.catalogs, heard.why_not) == ((('"1"', 7),), "draining")
+    assert together([heard, heard]).stats.requests == {"200": 2, "401": 2, "503": 2}
+
+
 def test_a_unix_socket_behind_a_proxy(tmp_path: Path) -> None:
     path = tmp_path / "sock"
     with process(tmp_path, unix_socket=str(path)) as broker, socket.socket(socket.AF_UNIX) as sock:
@@ -196,6 +253,21 @@ def test_a_unix_socket_behind_a_proxy(tmp_path: Path) -> None:
         assert ask(sock, GET[:-2] + b"X-Forwarded-Proto: https\r\n\r\n")[2] == b"one"
         assert broker.end() == 0
         assert not path.exists()
+
+
+def test_a_self_signed_key_is_on_no_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any, **__: Any) -> None:
+        raise AssertionError("a folder for temporary files")
+
+    monkeypatch.setattr(self_signed.tempfile, "TemporaryDirectory", refuse)
+    certificate, pem = self_signed.self_signed()
+    assert 29 < certificate.days_left() < 31
+    assert "PRIVATE" not in pem
+
+
+def test_a_self_signed_key_where_there_are_no_files_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(os, "memfd_create")
+    assert 29 < self_signed.self_signed()[0].days_left() < 31
 
 
 def test_self_signed_and_insecure(tmp_path: Path) -> None:
@@ -209,26 +281,44 @@ def test_self_signed_and_insecure(tmp_path: Path) -> None:
             assert ("INSECURE" in broker.log) == (way == "insecure_http")
 
 
+@contextmanager
+def handed_over(tmp_path: Path, listener: socket.socket, **told: Any) -> Iterator[None]:
+    """The program started as systemd starts it: with a socket that listens already."""
+    starter = (
+        "import os, sys; os.dup2(int(sys.argv[1]), 3); os.set_inheritable(3, True);"
+        "os.environ.update(LISTEN_FDS='1', LISTEN_PID=str(os.getpid()));"
+        "os.execv(sys.executable, [sys.executable, *sys.argv[2:]])"
+    )
+    file = tmp_path / "catalog.json"
+    file.write_bytes(b"one")
+    command = [sys.executable, "-c", starter, str(listener.fileno())]
+    command += [PROGRAM, json.dumps({"file": str(file), "port": 1, **told})]
+    with (tmp_path / "err").open("wb") as err:
+        started = subprocess.Popen(command, pass_fds=[listener.fileno()], stdout=err, stderr=err)
+    try:
+        yield
+    finally:
+        started.terminate()
+        assert started.wait(10) == 0
+
+
 def test_a_socket_from_systemd(tmp_path: Path, trust: ssl.SSLContext, tls: dict[str, str]) -> None:
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen()
-        starter = (
-            "import os, sys; os.dup2(int(sys.argv[1]), 3); os.set_inheritable(3, True);"
-            "os.environ.update(LISTEN_FDS='1', LISTEN_PID=str(os.getpid()));"
-            "os.execv(sys.executable, [sys.executable, *sys.argv[2:]])"
-        )
-        file = tmp_path / "catalog.json"
-        file.write_bytes(b"one")
-        told = json.dumps({"file": str(file), "port": 1, **tls})
-        command = [sys.executable, "-c", starter, str(listener.fileno()), PROGRAM, told]
-        with (tmp_path / "err").open("wb") as err:
-            started = subprocess.Popen(command, pass_fds=[listener.fileno()], stdout=err, stderr=err)
-        try:
+        with handed_over(tmp_path, listener, **tls):
             assert over_tls(trust, listener.getsockname()[1])[2] == b"one"
-        finally:
-            started.terminate()
-            assert started.wait(10) == 0
+
+
+def test_a_unix_socket_from_systemd_stays(tmp_path: Path) -> None:
+    path = tmp_path / "handed"
+    with socket.socket(socket.AF_UNIX) as listener, socket.socket(socket.AF_UNIX) as sock:
+        listener.bind(str(path))
+        listener.listen()
+        with handed_over(tmp_path, listener, unix_socket=str(path)):
+            sock.connect(str(path))
+            assert ask(sock, GET[:-2] + b"X-Forwarded-Proto: https\r\n\r\n")[2] == b"one"
+        assert path.exists(), "it is the one's who made it"
 
 
 def test_a_port_that_is_taken_is_said_in_a_sentence(tmp_path: Path, tls: dict[str, str]) -> None:

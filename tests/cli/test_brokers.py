@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import jsonschema
 import pytest
 from cryptography.hazmat.primitives import serialization
 
@@ -25,8 +26,10 @@ from osbctl import __main__ as main
 from osbctl.cli.brokers import options
 from osbctl.credentials import make_record, write_record
 from osbctl.errors import UsageError
-from osbctl.registry.records import Outcome
+from osbctl.platforms import Platform
+from osbctl.registry.records import Outcome, State, What
 from osbctl.registry.store import Registry
+from osbctl.resources import schemas_folder
 from tests.broker.harness import Authority, certificate, until
 from tests.cli.broker_server import BASIC, PASSWORD, USER, FakeBroker, broker
 from tests.registry.make import catalog, plan, refresh, registration, service
@@ -148,6 +151,29 @@ def test_list_show_and_history_are_json_for_programs(added: Program, server: Fak
     newest, first = json.loads(added("history", "my-db", "--format", "json"))["refreshes"]
     assert (newest["outcome"], newest["counts"], first["outcome"]) == ("changed", {"created": 1, "deleted": 1}, "added")
     assert newest["told"][0].keys() == {"rule", "level", "object", "message"}
+
+
+def test_json_has_the_shape_of_its_schema(added: Program, server: FakeBroker, tmp_path: Path) -> None:
+    schema = json.loads((schemas_folder() / "brokers-1.json").read_text())
+    used = tmp_path / "used"
+    used.write_text("q")
+    server.put(NEW)
+    added("refresh", "--instances", str(used))
+    server.put({"services": 5})
+    added("refresh", code=1)
+    shown = {}
+    for words, title in ((("list",), "list"), (("show", "my-db"), "show"), (("history", "my-db"), "history")):
+        shown[title] = json.loads(added(*words, "--format", "json"))
+        jsonschema.validate(shown[title], schema)
+        own = next(part for part in schema["anyOf"] if part["title"] == title)
+        jsonschema.validate(shown[title], {**own, "definitions": schema["definitions"]})
+    assert shown["show"]["kept"]
+    assert [one["outcome"] for one in shown["history"]["refreshes"]] == ["refused", "changed", "added"]
+    for kind, values in (("outcome", Outcome), ("platform", Platform)):
+        assert schema["definitions"][kind]["enum"] == list(values)
+    assert schema["definitions"]["kept"]["properties"]["state"]["enum"] == list(State)
+    action = schema["definitions"]["refresh"]["properties"]["actions"]["items"]
+    assert action["properties"]["what"]["enum"] == list(What)
 
 
 def test_the_url_is_stored_as_the_base_address_without_userinfo(osbctl: Program, server: FakeBroker) -> None:

@@ -1,0 +1,86 @@
+"""Four ways in which a broker is asked: byte by byte, with curl, as Go programs do, and as Cloud Controller does."""
+
+from __future__ import annotations
+
+import gzip
+import http.client
+import socket
+import ssl
+import subprocess
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from tests.broker.harness import ask
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+Answer = tuple[int, dict[str, str], bytes]
+"""Status, headers by lower-case name, body."""
+
+
+@dataclass
+class Broker:
+    """A broker on loopback, and the authority that its certificate is checked with."""
+
+    port: int
+    ca_file: Path
+    trust: ssl.SSLContext = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.trust = ssl.create_default_context(cafile=str(self.ca_file))
+
+
+def raw(broker: Broker, method: str, path: str, headers: dict[str, str]) -> Answer:
+    lines = [f"{name}: {value}" for name, value in headers.items()]
+    text = "\r\n".join([f"{method} {path} HTTP/1.1", "Host: broker", *lines, "", ""])
+    sock = socket.create_connection(("127.0.0.1", broker.port), timeout=10)
+    with broker.trust.wrap_socket(sock, server_hostname="localhost") as tls:
+        return ask(tls, text.encode())
+
+
+def curl(broker: Broker, method: str, path: str, headers: dict[str, str]) -> Answer:
+    """Everything on standard input: nothing of the credentials stands in the list of processes."""
+    lines = [
+        f'url = "https://localhost:{broker.port}{path}"',
+        f'cacert = "{broker.ca_file}"',
+        "head" if method == "HEAD" else f'request = "{method}"',
+        *(f'header = "{_escaped(f"{name}: {value}" if value else f"{name};")}"' for name, value in headers.items()),
+    ]
+    command = ["curl", "--silent", "--show-error", "--include", "--path-as-is", "--max-time", "10", "--config", "-"]
+    done = subprocess.run(command, input="\n".join(lines).encode(), capture_output=True, check=True)
+    top, _, body = done.stdout.partition(b"\r\n\r\n")
+    first, *fields = top.decode("latin-1").split("\r\n")
+    found = {name.lower(): value for name, _, value in (line.partition(": ") for line in fields)}
+    return int(first.split()[1]), found, body
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"')
+
+
+def go_like(broker: Broker, method: str, path: str, headers: dict[str, str]) -> Answer:
+    """As net/http does: asks for gzip on its own account and unpacks it unseen; redirects are answers, not followed."""
+    connection = http.client.HTTPSConnection("localhost", broker.port, timeout=10, context=broker.trust)
+    unseen = method != "HEAD" and "Accept-Encoding" not in headers
+    sent = {"User-Agent": "Go-http-client/1.1", **({"Accept-Encoding": "gzip"} if unseen else {}), **headers}
+    try:
+        connection.request(method, path, headers=sent)
+        response = connection.getresponse()
+        body = response.read()
+    finally:
+        connection.close()
+    found = {name.lower(): value for name, value in response.getheaders()}
+    if unseen and found.get("content-encoding") == "gzip":
+        del found["content-encoding"], found["content-length"]
+        body = gzip.decompress(body)
+    return response.status, found, body
+
+
+def double_slash(broker: Broker, method: str, path: str, headers: dict[str, str]) -> Answer:
+    """As Cloud Controller asks a broker whose address was given with a slash at its end."""
+    return raw(broker, method, "/" + path, headers)
+
+
+CLIENTS: tuple[Callable[[Broker, str, str, dict[str, str]], Answer], ...] = (raw, curl, go_like, double_slash)

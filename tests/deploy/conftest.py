@@ -1,0 +1,21 @@
+"""The certificates of the broker's tests, and a credentials file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from osbctl.credentials import make_record
+from osbctl.credentials.writing import write_record
+from tests.broker.conftest import authority, pair, trust
+
+__all__ = ["authority", "credentials", "pair", "trust"]
+
+
+@pytest.fixture(scope="session")
+def credentials(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A record for platform:right."""
+    file = tmp_path_factory.mktemp("credentials") / "credentials.json"
+    write_record(file, make_record("platform", "right", rounds=1000))
+    return file

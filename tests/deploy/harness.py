@@ -1,0 +1,76 @@
+"""What the tests of pipelines and deployments share: scratch repositories, shells, an osbctl on the path."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+DEPLOY = ROOT / "deploy"
+CATALOG = ROOT / "catalogs" / "data-services.yaml"
+FAULTY = ROOT / "catalogs" / "faulty.yaml"
+
+NOBODY = {
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_CONFIG_SYSTEM": os.devnull,
+    "GIT_AUTHOR_NAME": "test",
+    "GIT_AUTHOR_EMAIL": "test@example.com",
+    "GIT_COMMITTER_NAME": "test",
+    "GIT_COMMITTER_EMAIL": "test@example.com",
+}
+"""git for a test: no configuration of the person who runs it."""
+
+
+def run(
+    *command: str | Path, cwd: Path, env: dict[str, str] | None = None, timeout: float = 60
+) -> subprocess.CompletedProcess[str]:
+    """Run a command with nothing of this process's environment but the path, `NOBODY` and what is given."""
+    kept = {name: value for name, value in os.environ.items() if name.startswith(("PIP_", "SSL_", "REQUESTS_"))}
+    environment = {
+        "PATH": os.environ["PATH"],
+        "HOME": "/nonexistent",
+        "LANG": "C.UTF-8",
+        **kept,
+        **NOBODY,
+        **(env or {}),
+    }
+    return subprocess.run(
+        [str(part) for part in command], cwd=cwd, env=environment, capture_output=True, text=True,
+        stdin=subprocess.DEVNULL, timeout=timeout, check=False,
+    )  # fmt: skip
+
+
+def git(cwd: Path, *arguments: str) -> str:
+    done = run("git", *arguments, cwd=cwd)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def commit(repository: Path, message: str = "a change") -> None:
+    git(repository, "add", "--all")
+    git(repository, "commit", "--quiet", "--message", message)
+
+
+def repository(folder: Path, files: dict[str, str]) -> Path:
+    """A git repository with one commit on `main`."""
+    folder.mkdir(parents=True)
+    git(folder, "init", "--quiet", "--initial-branch=main")
+    write(folder, files)
+    commit(folder, "begin")
+    return folder
+
+
+def write(folder: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+
+
+def shim(file: Path) -> Path:
+    """A program `osbctl` that runs this checkout: a test of what calls it need not install it."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(f'#!/bin/sh\nPYTHONPATH="{ROOT}" exec "{sys.executable}" -m osbctl "$@"\n')
+    file.chmod(0o755)
+    return file

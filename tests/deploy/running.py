@@ -1,0 +1,114 @@
+"""Programs that a test starts and ends, and a client that speaks to them as a platform does."""
+
+from __future__ import annotations
+
+import http.client
+import os
+import re
+import signal
+import socket
+import ssl
+import subprocess
+import sys
+from base64 import b64encode
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tests.broker.harness import until
+from tests.deploy.harness import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+OSBCTL = [sys.executable, "-m", "osbctl"]
+GOOD = {
+    "Authorization": "Basic " + b64encode(b"platform:right").decode(),
+    "X-Broker-API-Version": "2.14",
+}
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@dataclass
+class Program:
+    process: subprocess.Popen[bytes]
+    file: Path
+
+    @property
+    def log(self) -> str:
+        return self.file.read_text()
+
+    def port(self, what: str = "listening on") -> int:
+        found = re.search(what + r" https?://\S+:(\d+)", self.log)
+        assert found, self.log
+        return int(found[1])
+
+
+@contextmanager
+def started(
+    command: list[str],
+    folder: Path,
+    ready: str,
+    *,
+    code: int | None = 0,
+    cwd: Path = ROOT,
+    **environment: str,
+) -> Iterator[Program]:
+    """Run until the block ends: `ready` is what its log says when it is, `code` how it must end (None: any)."""
+    file = folder / f"{Path(command[0]).name}.log"
+    env = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "HOME": str(folder), **environment}
+    with file.open("wb") as log:
+        process = subprocess.Popen(
+            command,
+            cwd=cwd,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+    program = Program(process, file)
+    try:
+        assert until(lambda: ready in program.log or process.poll() is not None, 20), program.log
+        assert process.poll() is None, program.log
+        yield program
+    finally:
+        process.terminate()
+        try:
+            ended = process.wait(30)
+        finally:
+            with suppress(ProcessLookupError):  # whatever a shell left behind
+                os.killpg(process.pid, signal.SIGKILL)
+    assert code is None or ended == code, program.log
+
+
+def serving(folder: Path, *options: str, **environment: str):  # type: ignore[no-untyped-def]
+    """`osbctl serve` with these options, ready to answer."""
+    return started([*OSBCTL, "serve", *options], folder, "credentials: ", **environment)
+
+
+def ask(
+    port: int, trust: ssl.SSLContext | None, method: str = "GET", path: str = "/v2/catalog", **changes: str | None
+) -> tuple[int, dict[str, str], bytes]:
+    """One request over TLS (plain without `trust`); a header that is None is left out."""
+    headers = {**GOOD, **{name.replace("_", "-"): value for name, value in changes.items()}}
+    if trust:
+        connection = http.client.HTTPSConnection("localhost", port, timeout=20, context=trust)
+    else:
+        connection = http.client.HTTPConnection("localhost", port, timeout=20)
+    try:
+        connection.putrequest(method, path, skip_accept_encoding=True)
+        for name, value in headers.items():
+            if value is not None:
+                connection.putheader(name, value)
+        connection.endheaders()
+        answer = connection.getresponse()
+        return answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read()
+    finally:
+        connection.close()

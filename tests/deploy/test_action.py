@@ -1,0 +1,251 @@
+"""The steps of action.yml, run by the shell as GitHub runs them; their comment written by the real gh."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import sys
+import threading
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import yaml
+
+from tests.deploy.harness import CATALOG, FAULTY, ROOT, commit, git, repository, run, shim, write
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ACTION = yaml.safe_load((ROOT / "action.yml").read_text())
+STEPS = {step["id"]: step for step in ACTION["runs"]["steps"]}
+SCRIPTS = [name for name, step in STEPS.items() if "run" in step]
+GOOD = CATALOG.read_text()
+CHANGED = GOOD.replace("name: small", "name: tiny", 1)
+
+
+def evaluated(expression: str, known: dict[str, str]) -> str:
+    """`${{ a || b }}` as GitHub does it, for the plain names that action.yml uses."""
+    found = re.fullmatch(r"\$\{\{ (.*) \}\}", expression)
+    return next((known[name] for name in found[1].split(" || ") if known[name]), "") if found else expression
+
+
+@dataclass
+class Job:
+    """A job on a runner, in a clone with a pull request checked out."""
+
+    workspace: Path
+    temp: Path
+    known: dict[str, str]
+    environment: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def summary(self) -> str:
+        return (self.temp / "summary").read_text()
+
+    def step(self, name: str, **inputs: str) -> tuple[int, str]:
+        known = {**self.known, **{f"inputs.{key.replace('_', '-')}": value for key, value in inputs.items()}}
+        script = self.temp / f"{name}.sh"
+        script.write_text(STEPS[name]["run"])
+        given = {key: evaluated(value, known) for key, value in STEPS[name]["env"].items()}
+        runner = {
+            "RUNNER_TEMP": str(self.temp),
+            "GITHUB_STEP_SUMMARY": str(self.temp / "summary"),
+            "GITHUB_ACTION_PATH": str(ROOT),
+            "GITHUB_REPOSITORY": "owner/catalogs",
+            "GITHUB_ACTIONS": "true",
+        }
+        command = ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", script]
+        done = run(*command, cwd=self.workspace, env={**runner, **given, **self.environment}, timeout=120)
+        return done.returncode, done.stdout + done.stderr
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> Job:
+    origin = repository(tmp_path / "origin", {"catalog.yaml": GOOD, "README.md": "x"})
+    shutil.copytree(ROOT / "catalogs/source", origin / "folder")
+    commit(origin)
+    workspace = tmp_path / "work space"
+    git(tmp_path, "clone", "--quiet", "--depth=1", f"file://{origin}", str(workspace))
+    git(workspace, "checkout", "--quiet", "-b", "change")
+    temp = tmp_path / "temp"
+    temp.mkdir()
+    shim(temp / "osbctl/bin/osbctl")
+    defaults = {f"inputs.{name}": str(told.get("default", "")) for name, told in ACTION["inputs"].items()}
+    known = {"github.base_ref": "main", "github.event.pull_request.number": "7", "inputs.token": "t0ken"}
+    return Job(workspace, temp, {**defaults, "inputs.sources": "catalog.yaml", **known})
+
+
+def test_no_script_holds_an_expression_and_every_input_is_used() -> None:
+    assert not [name for name in SCRIPTS if "${{" in STEPS[name]["run"]]
+    text = (ROOT / "action.yml").read_text()
+    assert not [name for name in ACTION["inputs"] if f"inputs.{name} " not in text]
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_shellcheck_has_nothing_to_say(name: str, tmp_path: Path) -> None:
+    script = tmp_path / "script"
+    script.write_text(STEPS[name]["run"])
+    shellcheck = Path(sys.executable).with_name("shellcheck")
+    done = run(shellcheck, "--shell=bash", "--severity=style", script, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "")
+
+
+def test_it_installs_from_its_own_path(job: Job) -> None:
+    shutil.rmtree(job.temp / "osbctl")
+    job.known["steps.python.outputs.python-path"] = sys.executable
+    code, said = job.step("install")
+    assert code == 0, said
+    done = run(job.temp / "osbctl/bin/osbctl", "--version", cwd=job.temp)
+    assert done.stdout.startswith("osbctl ")
+
+
+def test_a_good_catalog_passes(job: Job) -> None:
+    code, said = job.step("validate", sources="\ncatalog.yaml\nfolder\n", platforms="cloudfoundry\nkorifi")
+    assert code == 0, said
+    assert "::error" not in said
+    assert "    catalog.yaml: nothing to complain about" in job.summary
+
+
+def test_a_faulty_catalog_fails_with_annotations(job: Job) -> None:
+    write(job.workspace, {"catalog.yaml": FAULTY.read_text()})
+    code, said = job.step("validate")
+    assert code == 1
+    assert "::error file=catalog.yaml,line=21,col=9" in said
+    assert "    catalog.yaml:21:9: error" in job.summary
+    assert all(line.startswith("    ") or line in ("", "### Catalogs") for line in job.summary.splitlines())
+    assert job.step("validate", fail_on="never")[0] == 0
+
+
+@pytest.mark.parametrize("name", ["validate", "diff"])
+@pytest.mark.parametrize("bad", ["""$(touch hacked)`touch hacked`"; touch hacked; '""", "--help"])
+def test_what_an_input_holds_is_never_run(job: Job, name: str, bad: str) -> None:
+    for entry in ("sources", "platforms", "fail_on", "diff_fail_on", "base", "allow"):
+        job.step(name, **{entry: bad})
+    assert not list(job.workspace.parent.rglob("hacked"))
+    assert name == "diff" or job.step(name, sources=bad)[0] == 3
+
+
+def test_an_unchanged_catalog_compares_in_silence(job: Job) -> None:
+    assert job.step("diff", sources="catalog.yaml\nfolder") == (0, "")
+    assert job.summary == ""
+
+
+def test_a_breaking_change_is_annotated_and_fails(job: Job) -> None:
+    write(job.workspace, {"catalog.yaml": CHANGED})
+    code, said = job.step("diff")
+    assert "file=catalog.yaml,line=" in said
+    assert "### Catalog changes" in job.summary
+    assert code == 1, said
+    assert job.step("diff", diff_fail_on="never")[0] == 0
+
+
+def test_a_folder_at_the_top_is_compared_with_the_base(tmp_path: Path, job: Job) -> None:
+    """The layout of catalogs/source, where the source is the repository itself."""
+    origin = repository(tmp_path / "layout", {"x": ""})
+    shutil.copytree(ROOT / "catalogs/source", origin, dirs_exist_ok=True)
+    commit(origin)
+    job.workspace = tmp_path / "clone"
+    git(tmp_path, "clone", "--quiet", f"file://{origin}", str(job.workspace))
+    assert job.step("validate", sources=".")[0] == 0
+    assert job.step("diff", sources=".") == (0, "")
+    plan = job.workspace / "services/redis/plans/cache.yaml"
+    plan.write_text(
+        re.sub("free: (true|false)", lambda m: f"free: {'false' if m[1] == 'true' else 'true'}", plan.read_text())
+    )
+    code, said = job.step("diff", sources=".", diff_fail_on="any")
+    assert (code, "file=services/redis/plans/cache.yaml" in said) == (1, True), said
+
+
+def test_a_new_catalog_has_nothing_to_compare_with(job: Job) -> None:
+    write(job.workspace, {"new/catalog.yaml": GOOD})
+    assert job.step("diff", sources="new/catalog.yaml\nnew")[0] == 0
+    assert "new/catalog.yaml is new" in job.summary
+
+
+def test_a_push_has_no_base(job: Job) -> None:
+    job.known["github.base_ref"] = ""
+    assert job.step("diff") == (0, "")
+
+
+@dataclass
+class GitHub:
+    """The few answers of GitHub's API that a comment needs; gh reaches it as a proxy for its own test host."""
+
+    port: int
+    comments: list[dict[str, Any]]
+    asked: list[tuple[str, str, str]]
+    status: int = 200
+
+
+@pytest.fixture
+def github() -> Iterator[GitHub]:
+    if not shutil.which("gh"):
+        pytest.skip("gh is not installed")
+    comments: list[dict[str, Any]] = []
+    asked: list[tuple[str, str, str]] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def answer(self) -> None:
+            body = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
+            asked.append((self.command, self.path, body))
+            data = json.dumps(comments if self.command == "GET" else {}).encode()
+            self.send_response(there.status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        do_GET = do_POST = do_PATCH = answer  # noqa: N815
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    there = GitHub(server.server_address[1], comments, asked)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield there
+    server.shutdown()
+    server.server_close()
+
+
+def comment(job: Job, github: GitHub) -> tuple[int, str]:
+    job.environment = {"GH_HOST": "github.localhost", "GH_ENTERPRISE_TOKEN": "t0ken"}
+    job.environment |= dict.fromkeys(("HTTP_PROXY", "http_proxy"), f"http://127.0.0.1:{github.port}")
+    return job.step("comment")
+
+
+def test_the_comment_is_written_once_and_then_kept(job: Job, github: GitHub) -> None:
+    write(job.workspace, {"catalog.yaml": CHANGED})
+    job.step("diff")
+    assert comment(job, github) == (0, "")
+    method, path, body = github.asked[-1]
+    assert (method, path.partition("/repos/")[2]) == ("POST", "owner/catalogs/issues/7/comments")
+    text = json.loads(body)["body"]
+    assert text.startswith("<!-- osbctl -->\n### Catalog changes")
+    github.comments += [
+        {"id": 1, "user": {"type": "User"}, "body": text},
+        {"id": 2, "user": {"type": "Bot"}, "body": "another action"},
+        {"id": 3, "user": {"type": "Bot"}, "body": text},
+    ]
+    assert comment(job, github) == (0, "")
+    assert github.asked[-1][0] == "PATCH"
+    assert github.asked[-1][1].endswith("/issues/comments/3")
+
+
+def test_no_comment_where_nothing_changes(job: Job, github: GitHub) -> None:
+    job.step("diff")
+    assert comment(job, github) == (0, "")
+    assert [method for method, _, _ in github.asked] == ["GET"]
+
+
+def test_a_comment_that_may_not_be_written_is_a_warning(job: Job, github: GitHub) -> None:
+    write(job.workspace, {"catalog.yaml": CHANGED})
+    job.step("diff")
+    github.status = 403
+    code, said = comment(job, github)
+    assert (code, "::warning title=osbctl::the comment could not be written" in said) == (0, True)
+    assert "t0ken" not in said

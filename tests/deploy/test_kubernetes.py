@@ -1,0 +1,161 @@
+"""The manifests: as kustomize makes them, against Kubernetes' own schemas, and against what osbctl takes."""
+
+from __future__ import annotations
+
+import base64
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import kubernetes_validate
+import pytest
+import yaml
+
+from tests.deploy.harness import DEPLOY, ROOT, run
+from tests.deploy.running import OSBCTL, ask, free_port, started
+
+FOLDER = DEPLOY / "kubernetes"
+OLDEST, NEWEST = "1.30", "1.37"
+
+
+def manifests() -> list[dict[str, Any]]:
+    files = [file for file in sorted(FOLDER.glob("*.yaml")) if file.name != "kustomization.yaml"]
+    return [document for file in files for document in yaml.safe_load_all(file.read_text())]
+
+
+def built() -> list[dict[str, Any]]:
+    if not shutil.which("kubectl"):
+        pytest.skip("kubectl is not installed")
+    done = run("kubectl", "kustomize", ".", cwd=FOLDER)
+    assert (done.returncode, done.stderr) == (0, "")
+    return list(yaml.safe_load_all(done.stdout))
+
+
+def of_kind(kind: str, documents: list[dict[str, Any]]) -> dict[str, Any]:
+    (found,) = [document for document in documents if document["kind"] == kind]
+    return found
+
+
+POD = of_kind("Deployment", manifests())["spec"]["template"]["spec"]
+CONTAINER = POD["containers"][0]
+SETTINGS = {entry["name"]: entry["value"] for entry in CONTAINER["env"]}
+
+
+@pytest.mark.parametrize("version", [OLDEST, NEWEST])
+def test_each_manifest_meets_the_schema_of_kubernetes(version: str) -> None:
+    for document in manifests():
+        kubernetes_validate.validate(document, version, strict=True)
+
+
+def test_kustomize_makes_the_whole_of_it() -> None:
+    documents = built()
+    assert {document["kind"] for document in documents} == {
+        "ConfigMap", "Deployment", "HorizontalPodAutoscaler", "NetworkPolicy", "PodDisruptionBudget", "Service",
+    }  # fmt: skip
+    for document in documents:
+        assert document["metadata"]["namespace"] == "osbctl"
+        kubernetes_validate.validate(document, NEWEST, strict=True)
+    (catalog,) = [volume["configMap"]["name"] for volume in POD["volumes"] if "configMap" in volume]
+    assert of_kind("ConfigMap", documents)["metadata"]["name"] == catalog
+
+
+def test_the_schema_would_see_a_slip() -> None:
+    deployment = of_kind("Deployment", manifests())
+    deployment["spec"]["template"]["spec"]["containers"][0]["readinesProbe"] = {}
+    with pytest.raises(kubernetes_validate.ValidationError):
+        kubernetes_validate.validate(deployment, NEWEST, strict=True)
+
+
+def test_everything_selects_the_pods() -> None:
+    documents = manifests()
+    labels = of_kind("Deployment", documents)["spec"]["template"]["metadata"]["labels"]
+    assert of_kind("Service", documents)["spec"]["selector"] == labels
+    for kind, field in (
+        ("Deployment", "selector"),
+        ("PodDisruptionBudget", "selector"),
+        ("NetworkPolicy", "podSelector"),
+    ):
+        assert of_kind(kind, documents)["spec"][field] == {"matchLabels": labels}
+    assert of_kind("HorizontalPodAutoscaler", documents)["spec"]["minReplicas"] == 2
+
+
+def test_the_pod_is_given_nothing_that_it_does_not_need() -> None:
+    assert POD["securityContext"]["runAsNonRoot"]
+    assert CONTAINER["securityContext"] == {
+        "allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True, "capabilities": {"drop": ["ALL"]},
+    }  # fmt: skip
+    assert POD["automountServiceAccountToken"] is False
+
+
+def test_an_apply_never_touches_the_secret() -> None:
+    assert "secret" not in (FOLDER / "kustomization.yaml").read_text().partition("resources:")[2]
+
+
+def test_the_example_catalog_is_that_of_the_project() -> None:
+    assert (FOLDER / "catalog.json").read_bytes() == (ROOT / "catalogs/interface-example.json").read_bytes()
+
+
+def placed(tmp_path: Path, pair: tuple[Path, Path]) -> dict[str, str]:
+    """The settings of the container, with each volume's folder in `tmp_path` and ports that are free."""
+    folders = {mount["mountPath"]: tmp_path / mount["name"] for mount in CONTAINER["volumeMounts"]}
+    settings = dict(SETTINGS)
+    for name, value in SETTINGS.items():
+        mount, _, file = value.rpartition("/")
+        if mount in folders:
+            folders[mount].mkdir(exist_ok=True)
+            settings[name] = str(folders[mount] / file)
+    shutil.copy(FOLDER / "catalog.json", settings["OSBCTL_SOURCE"])
+    shutil.copy(pair[0], settings["OSBCTL_TLS_CERT"])
+    shutil.copy(pair[1], settings["OSBCTL_TLS_KEY"])
+    return settings | {"OSBCTL_PORT": str(free_port()), "OSBCTL_ADMIN_LISTEN": f"0.0.0.0:{free_port()}"}
+
+
+def test_the_settings_start_a_broker_and_the_probes_find_it(
+    tmp_path: Path, pair: tuple[Path, Path], trust: Any, credentials: Path
+) -> None:
+    settings = placed(tmp_path, pair)
+    shutil.copy(credentials, settings["OSBCTL_CREDENTIALS"])
+    # What a Service named osbctl would put into the environment, were it not for enableServiceLinks.
+    assert POD["enableServiceLinks"] is False
+    ports = {port["name"]: port["containerPort"] for port in CONTAINER["ports"]}
+    assert (str(ports["https"]), f"0.0.0.0:{ports['admin']}") == (
+        SETTINGS["OSBCTL_PORT"],
+        SETTINGS["OSBCTL_ADMIN_LISTEN"],
+    )
+    with started([*OSBCTL, "serve"], tmp_path, "credentials: ", **settings):
+        assert ask(int(settings["OSBCTL_PORT"]), trust)[0] == 200
+        for probe in ("startupProbe", "readinessProbe", "livenessProbe"):
+            asked = CONTAINER[probe]["httpGet"]
+            assert asked["port"] == "admin"
+            assert ask(int(settings["OSBCTL_ADMIN_LISTEN"].partition(":")[2]), None, "GET", asked["path"])[0] == 200
+
+
+def test_the_example_record_is_refused(tmp_path: Path, pair: tuple[Path, Path]) -> None:
+    settings = placed(tmp_path, pair)
+    record = of_kind("Secret", manifests())["stringData"]["credentials.json"]
+    Path(settings["OSBCTL_CREDENTIALS"]).write_text(record)
+    done = run(*OSBCTL, "serve", cwd=tmp_path, env={**settings, "PYTHONPATH": str(ROOT)})
+    assert done.returncode == 3, done.stderr
+    assert "credentials.json" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_the_commands_of_the_example_make_a_secret_that_works(tmp_path: Path) -> None:
+    if not shutil.which("kubectl"):
+        pytest.skip("kubectl is not installed")
+    lines = [line.lstrip("# ") for line in (FOLDER / "secret-example.yaml").read_text().splitlines()]
+    hashing, creating = (next(line for line in lines if line.startswith(word)) for word in ("osbctl hash", "kubectl"))
+    password = run(*OSBCTL, *hashing.split()[1:], cwd=tmp_path, env={"PYTHONPATH": str(ROOT)}).stdout.strip()
+    done = run(*creating.partition(" | ")[0].split(), cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    secret = yaml.safe_load(done.stdout)
+    kubernetes_validate.validate(secret, NEWEST, strict=True)
+    example = of_kind("Secret", manifests())
+    assert (secret["metadata"]["name"], list(secret["data"])) == (
+        example["metadata"]["name"],
+        list(example["stringData"]),
+    )
+    record = json.loads(base64.b64decode(secret["data"]["credentials.json"]))
+    assert record["identity"] == "platform"
+    assert password not in json.dumps(record)

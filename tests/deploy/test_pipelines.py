@@ -1,0 +1,106 @@
+"""The GitLab and Jenkins files: their schema, and their script lines run in order by the shell."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.deploy.harness import CATALOG, DEPLOY, FAULTY, ROOT, git, repository, run, shim, write
+
+GITLAB = yaml.safe_load((DEPLOY / "ci/gitlab.yml").read_text())
+JENKINS = (DEPLOY / "ci/Jenkinsfile").read_text()
+GOOD = CATALOG.read_text()
+CHANGED = GOOD.replace("name: small", "name: tiny", 1)
+
+
+@pytest.mark.parametrize(
+    ("schema", "file"),
+    [
+        ("vendor.github-actions", "action.yml"),
+        ("vendor.github-workflows", "catalogs/source/.github/workflows/catalog.yml"),
+        ("vendor.gitlab-ci", "deploy/ci/gitlab.yml"),
+    ],
+)
+def test_the_files_meet_the_schema_of_their_system(schema: str, file: str) -> None:
+    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, file]
+    if "gitlab" in schema:
+        command += ["--data-transform", "gitlab-ci"]
+    done = run(*command, cwd=ROOT)
+    assert done.returncode == 0, done.stdout
+
+
+def test_the_workflow_gives_inputs_that_the_action_has() -> None:
+    workflow = yaml.safe_load((ROOT / "catalogs/source/.github/workflows/catalog.yml").read_text())
+    (step,) = [step for step in workflow["jobs"]["catalog"]["steps"] if "osbctl" in step["uses"]]
+    assert set(step["with"]) <= set(yaml.safe_load((ROOT / "action.yml").read_text())["inputs"])
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    origin = repository(tmp_path / "origin", {"catalog.yaml": GOOD})
+    git(tmp_path, "clone", "--quiet", "--depth=1", f"file://{origin}", "clone")
+    return tmp_path / "clone"
+
+
+def shell(script: list[str], clone: Path, **variables: str) -> tuple[int, str]:
+    bin_folder = clone.parent / "bin"
+    shim(bin_folder / "osbctl")
+    environment = {"PATH": f"{bin_folder}:/usr/local/bin:/usr/bin:/bin", "OSBCTL_CATALOG": "catalog.yaml", **variables}
+    done = run("sh", "-e", "-c", "\n".join(script), cwd=clone, env=environment)
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(("text", "code"), [(GOOD, 0), (FAULTY.read_text(), 1)])
+def test_gitlab_validates_and_leaves_both_reports(clone: Path, text: str, code: int) -> None:
+    write(clone, {"catalog.yaml": text})
+    job = GITLAB["osbctl-validate"]
+    assert shell(job["script"], clone)[0] == code
+    reports = job["artifacts"]["reports"]
+    quality = json.loads((clone / reports["codequality"]).read_text())
+    assert bool(quality) == bool(code)
+    cases = ET.fromstring((clone / reports["junit"]).read_text())
+    assert (cases.find(".//failure") is not None) == bool(code)
+
+
+def test_gitlab_compares_with_the_target_branch(clone: Path) -> None:
+    job = GITLAB["osbctl-diff"]
+    target = {"CI_MERGE_REQUEST_TARGET_BRANCH_NAME": "main"}
+    assert shell(job["script"], clone, **target)[0] == 0
+    assert json.loads((clone / job["artifacts"]["reports"]["codequality"]).read_text()) == []
+    write(clone, {"catalog.yaml": CHANGED})
+    assert shell(job["script"], clone, **target)[0] == 1
+    assert json.loads((clone / job["artifacts"]["reports"]["codequality"]).read_text())
+
+
+def stage(name: str) -> list[str]:
+    found = re.search(rf"stage\('{name}'\) \{{(.*?)\n    \}}\n", JENKINS, re.DOTALL)
+    assert found, name
+    return re.findall(r"^ +sh '(.*)'$", found[1], re.MULTILINE)
+
+
+def test_jenkins_validates_and_compares(clone: Path) -> None:
+    assert [line.split()[0] for line in stage("Install")] == ["python3", ".osbctl/bin/pip"]
+    shim(clone / ".osbctl/bin/osbctl")
+    assert shell(stage("Validate") + stage("Compare"), clone, CHANGE_TARGET="main")[0] == 0
+    assert json.loads((clone / "osbctl.sarif").read_text())["version"] == "2.1.0"
+    write(clone, {"catalog.yaml": CHANGED})
+    code, said = shell(stage("Compare"), clone, CHANGE_TARGET="main")
+    assert (code, "tiny" in said) == (1, True)
+
+
+def test_no_job_leaves_a_variable_unquoted(tmp_path: Path) -> None:
+    lines = [line for job in ("osbctl-validate", "osbctl-diff") for line in GITLAB[job]["script"]]
+    lines += GITLAB[".osbctl"]["before_script"] + [
+        line for name in ("Install", "Validate", "Compare") for line in stage(name)
+    ]
+    script = tmp_path / "script"
+    script.write_text("\n".join(lines) + "\n")
+    shellcheck = Path(sys.executable).with_name("shellcheck")
+    done = run(shellcheck, "--shell=sh", script, cwd=ROOT)
+    assert (done.returncode, done.stdout) == (0, "")

@@ -1,0 +1,91 @@
+"""The hooks, in a scratch repository with the real pre-commit, which installs this checkout."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+
+import yaml
+
+from tests.deploy.harness import CATALOG, FAULTY, ROOT, commit, git, repository, run, shim, write
+
+CONFIG = """\
+repos:
+  - repo: {hooks}
+    rev: {rev}
+    hooks:
+      - id: osbctl-validate
+        exclude: ^source/
+      - id: osbctl-build-check
+        args: [source, --output, built.json]
+"""
+
+
+def hook_repository(folder: Path) -> Path:
+    """This checkout as a repository of hooks, whatever is committed here."""
+    folder.mkdir()
+    git(folder, "init", "--quiet")
+    for name in ("osbctl", "schemas", "catalogs"):
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "README.md", "CHANGELOG.md", "LICENSE", ".pre-commit-hooks.yaml"):
+        shutil.copy(ROOT / name, folder / name)
+    commit(folder)
+    return folder
+
+
+def test_the_manifest_is_one_that_pre_commit_takes(tmp_path: Path) -> None:
+    done = run(
+        sys.executable,
+        "-m",
+        "pre_commit",
+        "validate-manifest",
+        ".pre-commit-hooks.yaml",
+        cwd=ROOT,
+        env={"HOME": str(tmp_path)},
+    )
+    assert (done.returncode, done.stdout) == (0, "")
+    assert [hook["id"] for hook in yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())] == [
+        "osbctl-validate", "osbctl-build-check",
+    ]  # fmt: skip
+
+
+def test_the_hooks_stop_a_faulty_commit_and_let_a_good_one_pass(tmp_path: Path) -> None:
+    hooks = hook_repository(tmp_path / "hooks")
+    user = repository(tmp_path / "user", {"README.md": "catalogs"})
+    shutil.copytree(ROOT / "catalogs/source", user / "source")
+    redis = user / "source/services/redis.yaml"  # its plans: whatever files there are
+    redis.write_text("".join(line for line in redis.read_text().splitlines(True) if not line.startswith("plans:")))
+    osbctl = shim(tmp_path / "bin" / "osbctl")
+    assert run(osbctl, "build", "source", "-o", "built.json", cwd=user).returncode == 0
+    write(user, {".pre-commit-config.yaml": CONFIG.format(hooks=hooks, rev=git(hooks, "rev-parse", "HEAD"))})
+    home = {"PRE_COMMIT_HOME": str(tmp_path / "cache"), "HOME": str(tmp_path)}
+
+    def pre_commit(*arguments: str) -> tuple[int, str]:
+        git(user, "add", "--all")
+        done = run(sys.executable, "-m", "pre_commit", *arguments, cwd=user, env=home, timeout=240)
+        return done.returncode, done.stdout + done.stderr
+
+    write(user, {"deep/catalog.yaml": CATALOG.read_text()})
+    code, said = pre_commit("run")
+    assert (code, said.count("Passed")) == (0, 2), said
+
+    write(user, {"catalog.json": "{}", "deep/catalog.yaml": FAULTY.read_text()})
+    code, said = pre_commit("run", "osbctl-validate")
+    assert code == 1
+    assert "deep/catalog.yaml:21:9: error: the id of 'small'" in said
+    assert "catalog.json" in said
+    assert "source/catalog.yaml" not in said
+
+    git(user, "rm", "--quiet", "--cached", "catalog.json")
+    (user / "catalog.json").unlink()
+    write(user, {"deep/catalog.yaml": CATALOG.read_text()})
+    assert pre_commit("run", "osbctl-validate")[0] == 0
+    commit(user)
+
+    # A deleted file alone: pre-commit names no file, the hook looks all the same.
+    (user / "source/services/redis/plans/cache.yaml").unlink()
+    code, said = pre_commit("run", "osbctl-build-check")
+    assert code == 1, said
+    assert run(osbctl, "build", "source", "-o", "built.json", cwd=user).returncode == 0
+    assert pre_commit("run", "osbctl-build-check")[0] == 0

@@ -1,0 +1,171 @@
+"""The unit: what systemd itself says of it, and osbctl started by its socket with what the sandbox leaves."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import signal
+import socket
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.broker.harness import ask as raw_ask
+from tests.broker.harness import until
+from tests.deploy.harness import CATALOG, DEPLOY, run, shim
+from tests.deploy.running import GOOD, ask, free_port, started
+
+if TYPE_CHECKING:
+    import ssl
+
+UNITS = DEPLOY / "systemd"
+PR_SET_MDWE, REFUSE_GAIN = 65, 1
+
+
+def needs(program: str) -> pytest.MarkDecorator:
+    return pytest.mark.skipif(not shutil.which(program), reason=f"{program} is not installed")
+
+
+def command_of(unit: Path, folder: Path) -> list[str]:
+    """ExecStart with the specifier and the paths as they are here: `%d` is `folder`."""
+    text = re.findall(r"^ExecStart=(.+)$", unit.read_text(), re.MULTILINE)[-1]
+    text = text.replace("%d", str(folder)).replace("/etc/osbctl/catalog.json", str(CATALOG))
+    text = text.replace("/opt/osbctl/bin/osbctl", str(shim(folder / "bin/osbctl")))
+    return shlex.split(text.replace("127.0.0.1:9090", f"127.0.0.1:{free_port()}"))
+
+
+@pytest.fixture
+def loaded(tmp_path: Path, pair: tuple[Path, Path], credentials: Path) -> Path:
+    """The folder of credentials that systemd would make."""
+    folder = tmp_path / "credentials"
+    folder.mkdir()
+    shutil.copy(credentials, folder / "credentials.json")
+    shutil.copy(pair[0], folder / "tls.crt")
+    shutil.copy(pair[1], folder / "tls.key")
+    return folder
+
+
+@pytest.fixture
+def command(loaded: Path) -> list[str]:
+    return command_of(UNITS / "osbctl.service", loaded)
+
+
+@needs("systemd-analyze")
+def test_systemd_verifies_the_units(tmp_path: Path) -> None:
+    program = shim(tmp_path / "osbctl")
+    units = [tmp_path / name for name in ("osbctl.service", "osbctl.socket")]
+    for unit in units:
+        unit.write_text((UNITS / unit.name).read_text().replace("/opt/osbctl/bin/osbctl", str(program)))
+    done = run("systemd-analyze", "verify", *units, cwd=tmp_path)
+    assert (done.returncode, done.stdout + done.stderr) == (0, "")
+    for unit in units:  # a drop-in is what comes last
+        with unit.open("a") as file:
+            front = UNITS / "front" / f"{unit.suffix[1:]}.conf"
+            file.write(front.read_text().replace("/opt/osbctl/bin/osbctl", str(program)))
+    done = run("systemd-analyze", "verify", *units, cwd=tmp_path)
+    assert (done.returncode, done.stdout + done.stderr) == (0, "")
+
+
+@needs("systemd-analyze")
+def test_the_exposure_is_below_3(tmp_path: Path) -> None:
+    command = ["systemd-analyze", "security", "--offline=true", "--threshold=30", "--no-pager"]
+    done = run(*command, UNITS / "osbctl.service", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout
+    found = re.search(r"Overall exposure level for osbctl.service: ([\d.]+)", done.stdout)
+    assert found
+    assert float(found[1]) < 3
+
+
+@pytest.mark.parametrize("name", ["osbctl.service", "front/service.conf"])
+def test_each_credential_that_is_named_is_loaded(name: str) -> None:
+    text = (UNITS / name).read_text()
+    assert set(re.findall(r"%d/(\S+)", text)) == set(re.findall(r"^LoadCredential=([^:\n]+):", text, re.MULTILINE))
+
+
+@needs("systemd-socket-activate")
+def test_a_socket_of_systemd_starts_it(tmp_path: Path, command: list[str], trust: ssl.SSLContext) -> None:
+    port = free_port()
+    activate = ["systemd-socket-activate", f"--listen=127.0.0.1:{port}", "--setenv=PATH", *command]
+    with started(activate, tmp_path, "Listening on") as program:
+        assert "serving" not in program.log  # it starts with the first connection
+        status, headers, _ = ask(port, trust)
+        assert (status, "etag" in headers) == (200, True)
+        assert f"listening on https://127.0.0.1:{port}" in program.log
+        # ExecReload
+        os.kill(program.process.pid, signal.SIGHUP)
+        assert until(lambda: "reloaded" in program.log)
+
+
+@needs("systemd-socket-activate")
+def test_behind_a_front_the_socket_is_a_file_of_systemd(tmp_path: Path, loaded: Path) -> None:
+    path = tmp_path / "osbctl.sock"
+    front = command_of(UNITS / "front/service.conf", loaded)
+    activate = ["systemd-socket-activate", f"--listen={path}", "--setenv=PATH", *front]
+    asked = "GET /v2/catalog HTTP/1.1\r\nHost: x\r\nX-Forwarded-Proto: https\r\n"
+    asked += "".join(f"{name}: {value}\r\n" for name, value in GOOD.items())
+    with started(activate, tmp_path, "Listening on"), socket.socket(socket.AF_UNIX) as client:
+        client.settimeout(20)
+        client.connect(str(path))
+        assert raw_ask(client, f"{asked}\r\n".encode())[0] == 200
+    assert path.exists()
+
+
+FORBID = f"""
+import ctypes, os, sys
+ctypes.CDLL(None).prctl({PR_SET_MDWE}, {REFUSE_GAIN}, 0, 0, 0)
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+"""What MemoryDenyWriteExecute= does, by the kernel's own switch (Linux 6.3), for the program in argv."""
+
+
+def test_it_needs_no_memory_that_is_written_and_run(tmp_path: Path, command: list[str], trust: ssl.SSLContext) -> None:
+    forbid = [sys.executable, "-c", FORBID]
+    probe = "import mmap; mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)"
+    if run(*forbid, sys.executable, "-c", probe, cwd=tmp_path).returncode == 0:
+        pytest.skip("this kernel cannot forbid executable memory")
+    port = free_port()
+    with started([*forbid, *command, f"--port={port}"], tmp_path, "credentials: "):
+        assert ask(port, trust)[0] == 200
+
+
+def filtered() -> set[str]:
+    """The system calls that SystemCallFilter= leaves."""
+    left: set[str] = set()
+    for line in re.findall(r"^SystemCallFilter=(.*)$", (UNITS / "osbctl.service").read_text(), re.MULTILINE):
+        groups = line.removeprefix("~").split()
+        calls = {call for group in groups for call in calls_of(group)}
+        left = left - calls if line.startswith("~") else left | calls
+    return left | calls_of("@default")
+
+
+def calls_of(group: str) -> set[str]:
+    listed = run("systemd-analyze", "syscall-filter", "--no-pager", group, cwd=Path("/")).stdout
+    found: set[str] = set()
+    for name in (line.strip() for line in listed.splitlines()[1:]):
+        if name and not name.startswith("#"):
+            found |= calls_of(name) if name.startswith("@") else {name}
+    return found
+
+
+@needs("strace")
+@needs("systemd-analyze")
+def test_it_makes_no_call_that_the_filter_forbids(tmp_path: Path, command: list[str], trust: ssl.SSLContext) -> None:
+    if run("strace", "-f", "true", cwd=tmp_path).returncode:
+        pytest.skip("processes may not be traced here")
+    port, trace = free_port(), tmp_path / "trace"
+    traced = ["strace", "-f", "-qq", "-o", str(trace), *command, f"--port={port}"]
+    with started(traced, tmp_path, "credentials: ", code=None) as program:
+        assert ask(port, trust)[0] == 200
+        assert ask(port, trust, Authorization="Basic cGxhdGZvcm06d3Jvbmc=")[0] == 401
+        child = int(trace.read_text().split()[0])
+        os.kill(child, signal.SIGHUP)
+        assert until(lambda: "reloaded" in program.log)
+        os.kill(child, signal.SIGTERM)
+        assert program.process.wait(30) == 0
+    made = set(re.findall(r"^\d+ +(\w+)\(", trace.read_text(), re.MULTILINE))
+    assert {"accept4", "execve"} <= made
+    assert made <= filtered()
