@@ -458,6 +458,23 @@ def test_many_are_asked_at_once_and_no_more_than_the_bound(many: Program, server
     assert server.most == 3
 
 
+def test_two_processes_that_refresh_all_at_once_lose_nothing(many: Program, server: FakeBroker) -> None:
+    server.put(NEW)
+    words = [sys.executable, "-m", "osbctl", "brokers", "refresh"]
+    both = [
+        subprocess.Popen(words, env=many.environment, cwd=many.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        for _ in range(2)
+    ]
+    said = [one.communicate(timeout=60)[0].decode() for one in both]
+    assert [one.returncode for one in both] == [0, 0], said
+    assert sum(one.count(": changed as on ") for one in said) == 24  # each catalog was stored once
+    with Registry.open(str(many.folder / "many.sqlite")) as registry:
+        for row in registry.brokers():
+            outcomes = sorted(one.outcome for one in registry.history(row.name))
+            assert outcomes == ["added", "changed", "unchanged"]
+            assert registry.broker(row.name).data == NEW
+
+
 def test_an_interrupt_ends_it_at_once_and_harms_nothing(many: Program, server: FakeBroker) -> None:
     server.delay = 5
     words = [sys.executable, "-m", "osbctl", "brokers", "refresh", "--jobs", "4"]

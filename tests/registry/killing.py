@@ -36,10 +36,14 @@ def store_for_ever(url: str, ready: int) -> None:
     with Registry.open(url) as registry:
         os.write(ready, b"x")
         while True:
-            seen = registry.row("db")
-            number = seen.revision + 1
-            new = content(number)
-            registry.store_refresh(seen, refresh(etag=tag(new)), catalog=new, kept=kept(number))
+            store_one(registry)
+
+
+def store_one(registry: Registry) -> None:
+    seen = registry.row("db")
+    number = seen.revision + 1
+    new = content(number)
+    registry.store_refresh(seen, refresh(etag=tag(new)), catalog=new, kept=kept(number))
 
 
 def check(url: str) -> int:
@@ -62,14 +66,16 @@ def check(url: str) -> int:
     return number
 
 
-def kill_one(url: str) -> bool:
-    """Whether the killed process left a journal: it was in the middle of a write."""
+def kill_one(url: str, seconds: float) -> bool:
+    """Kill within the time that six refreshes take, of which each takes `seconds`.
+
+    Whether the killed process left a journal: it was in the middle of a write."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
         store_for_ever(url, writing)
     os.read(reading, 1)
-    time.sleep(random.uniform(0, 0.03))
+    time.sleep(random.uniform(0, 6 * seconds))
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
     os.close(reading)
@@ -81,13 +87,18 @@ def kill_one(url: str) -> bool:
 def main(url: str, times: int) -> None:
     with Registry.open(url) as registry:
         add(registry)
-    interrupted, number = 0, 1
+        start = time.perf_counter()
+        for _ in range(5):
+            store_one(registry)
+        seconds = (time.perf_counter() - start) / 5
+    interrupted, first = 0, check(url)
+    number = first
     for _ in range(times):
-        interrupted += kill_one(url)
+        interrupted += kill_one(url, seconds)
         now = check(url)
         assert now >= number, "a stored refresh was lost"
         number = now
-    print(json.dumps({"kills": times, "interrupted": interrupted, "stored": number - 1}))
+    print(json.dumps({"kills": times, "interrupted": interrupted, "stored": number - first}))
 
 
 if __name__ == "__main__":

@@ -41,7 +41,7 @@ def test_a_killed_refresh_leaves_the_old_or_the_new_state(url: str) -> None:
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     assert told["kills"] == times
-    assert told["stored"] > 10
+    assert told["stored"] > 2
     if "://" not in url:
         assert told["interrupted"] > 10  # the moments were the right ones
 
