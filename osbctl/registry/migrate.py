@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import sqlalchemy
 
 from osbctl.errors import RegistryError
+from osbctl.registry.errors import missing_extra
 from osbctl.registry.tables import VERSION_TABLE
 
 if TYPE_CHECKING:
@@ -54,9 +55,11 @@ def _version(connection: Connection) -> str | None:
 
 
 def _upgrade(connection: Connection) -> None:
-    from alembic import command
-    from alembic.config import Config
-
+    try:
+        from alembic import command
+        from alembic.config import Config
+    except ImportError as error:
+        raise missing_extra() from error
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).parent / "migrations").replace("%", "%%"))
     config.set_main_option("path_separator", "os")

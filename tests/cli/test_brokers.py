@@ -458,6 +458,20 @@ def test_many_are_asked_at_once_and_no_more_than_the_bound(many: Program, server
     assert server.most == 3
 
 
+def test_a_bar_shows_progress_at_a_terminal_and_spoils_no_line(many: Program, server: FakeBroker) -> None:
+    code = "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))"
+    words = [sys.executable, "-m", "osbctl", "brokers", "refresh"]
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words], env=many.environment | {"TERM": "xterm"}, cwd=many.folder,
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout
+    assert "refreshing" in done.stdout
+    # What a terminal shows of a line: whatever follows the last erasure of it.
+    shown = [line.rstrip("\r").rpartition("\x1b[2K")[2] for line in done.stdout.split("\n")]
+    assert sorted(line for line in shown if ": unchanged" in line) == sorted(f"b{n}: unchanged" for n in range(24))
+
+
 def test_two_processes_that_refresh_all_at_once_lose_nothing(many: Program, server: FakeBroker) -> None:
     server.put(NEW)
     words = [sys.executable, "-m", "osbctl", "brokers", "refresh"]
@@ -559,10 +573,11 @@ def test_a_locked_database_ends_in_a_sentence(added: Program, monkeypatch: pytes
     assert "another process is writing, and did not finish in time" in told
 
 
-def test_without_the_extra_a_sentence_says_what_to_install(osbctl: Program) -> None:
+@pytest.mark.parametrize("missing", ["sqlalchemy", "alembic", "platformdirs"])
+def test_without_the_extra_a_sentence_says_what_to_install(osbctl: Program, missing: str) -> None:
     fake = osbctl.folder / "fake"
     fake.mkdir()
-    (fake / "sqlalchemy.py").write_text("raise ImportError")
+    (fake / f"{missing}.py").write_text("raise ImportError")
     told = osbctl.process("list", code=3, PYTHONPATH=f"{fake}:{ROOT}")
     assert "pip install 'osbctl[registry]'" in told
 

@@ -188,7 +188,7 @@ def test_a_path_and_a_url_name_a_database(url: str, driver: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "url", ["mysql://u:hidden@h/d", "://", "https://u:hidden@h", "sqlite://", "sqlite:///:memory:"]
+    "url", ["mysql://u:hidden@h/d", "://", "https://u:hidden@h", "sqlite://", "sqlite:///:memory:", ":memory:", ""]
 )
 def test_another_url_is_refused_without_its_password(url: str) -> None:
     with pytest.raises(UsageError) as error:

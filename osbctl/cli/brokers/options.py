@@ -58,10 +58,13 @@ def open_registry(database: str | None) -> Registry:
 
 
 def _default() -> str:
-    from platformdirs import user_data_path
-
     from osbctl.errors import RegistryError
+    from osbctl.registry.errors import missing_extra
 
+    try:
+        from platformdirs import user_data_path
+    except ImportError as error:
+        raise missing_extra() from error
     folder = user_data_path("osbctl", appauthor=False)
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
