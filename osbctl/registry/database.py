@@ -139,8 +139,12 @@ def _prepare_sqlite(connection: Any, _record: Any) -> None:
 
     With `synchronous` full, both a killed process and a power cut leave the old or the new state.
     """
-    connection.execute("PRAGMA foreign_keys = ON")
-    connection.execute("PRAGMA synchronous = FULL")
+    try:
+        connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA synchronous = FULL")
+    except Exception:
+        connection.close()  # SQLAlchemy before 2.1 leaves it open
+        raise
 
 
 def _begin_sqlite(connection: Connection) -> None:
