@@ -21,6 +21,7 @@ COMMANDS = {
     "new": "osbctl.cli.scaffold:new",
     "split": "osbctl.cli.scaffold:split",
     "diff": "osbctl.cli.diff:diff",
+    "drift": "osbctl.cli.drift:drift",
     "fetch": "osbctl.cli.fetch:fetch",
     "brokers": "osbctl.cli.brokers:brokers",
     "serve": "osbctl.cli.serve:serve",

@@ -21,6 +21,23 @@ if TYPE_CHECKING:
 
 _SOURCE = "A JSON or YAML file, a source folder, - for standard input, or REV:path for a file in git."
 
+Instances = Annotated[
+    str | None,
+    typer.Option(
+        "--instances",
+        metavar="FILE",
+        help="The plans that have instances: ids, one a line or as a JSON list, or the platform's export.",
+    ),
+]
+FailOn = Annotated[DiffFailOn, typer.Option("--fail-on", help="Exit with 1 from this level on.")]
+Allow = Annotated[
+    str | None, typer.Option("--allow", metavar="FILE", help="Changes that are accepted (TOML, [[allow]] entries).")
+]
+Format = Annotated[
+    DiffFormat | None,
+    typer.Option("--format", "-f", help="The report's format.  [default: text; github inside GitHub Actions]"),
+]
+
 
 def diff(
     old: Annotated[str, typer.Argument(metavar="OLD", help=f"The catalog as it is. {_SOURCE}", show_default=False)],
@@ -29,24 +46,10 @@ def diff(
         list[Platform] | None,
         typer.Option("--platform", "-p", help="Look at it as this platform does; repeatable.  [default: all]"),
     ] = None,
-    instances: Annotated[
-        str | None,
-        typer.Option(
-            "--instances",
-            metavar="FILE",
-            help="The plans that have instances: ids, one a line or as a JSON list, or the platform's export.",
-        ),
-    ] = None,
-    fail_on: Annotated[
-        DiffFailOn, typer.Option("--fail-on", help="Exit with 1 from this level on.")
-    ] = DiffFailOn.BREAKING,
-    allow: Annotated[
-        str | None, typer.Option("--allow", metavar="FILE", help="Changes that are accepted (TOML, [[allow]] entries).")
-    ] = None,
-    format: Annotated[  # the option's own name
-        DiffFormat | None,
-        typer.Option("--format", "-f", help="The report's format.  [default: text; github inside GitHub Actions]"),
-    ] = None,
+    instances: Instances = None,
+    fail_on: FailOn = DiffFailOn.BREAKING,
+    allow: Allow = None,
+    format: Format = None,  # the option's own name
     output: common.Output = None,
     at: common.At = "",
     color: common.ColorChoice = common.Color.AUTO,
@@ -61,14 +64,43 @@ def diff(
     osbctl diff --format markdown -o comment.md main:catalog.yaml catalog.yaml
     osbctl diff --format allow old.yaml new.yaml >> accepted-changes.toml
     """
-    from osbctl.cli.validation_run import LazyRules
-
     before, after = _read(old, new, at)
     changes = _changes(before, after, frozenset(platforms or Platform), instances)
+    report = make_report(before.name, after.name, changes, fail_on, allow, color, output)
+    return put_report(report, format, output, allow)
+
+
+def put_report(
+    report: DiffReport,
+    format: DiffFormat | None,  # the option's own name
+    output: str | None,
+    allow: str | None,
+) -> int:
+    """Put out `report` as the options say, what there is to add on standard error, and return the exit code."""
+    put(render(report, effective_format(format, output)), output)
+    for problem in report.problems:
+        note(f"{allow}: {problem}")
+    for sentence in report.notes:
+        note(sentence)
+    return int(report.failed)
+
+
+def make_report(
+    old: str,
+    new: str,
+    changes: list[Change],
+    fail_on: DiffFailOn,
+    allow: str | None,
+    color: common.Color,
+    output: str | None,
+) -> DiffReport:
+    """The report of `changes`, without those that the file `allow` accepts."""
+    from osbctl.cli.validation_run import LazyRules
+
     sorted_out = _sort_out(changes, allow)
-    report = DiffReport(
-        old=before.name,
-        new=after.name,
+    return DiffReport(
+        old=old,
+        new=new,
         changes=sorted_out.open,
         rules=LazyRules(),
         accepted=sorted_out.accepted,
@@ -77,11 +109,12 @@ def diff(
         root=os.getcwd(),  # noqa: PTH109
         color=_color(color, output),
     )
+
+
+def effective_format(asked: DiffFormat | None, output: str | None) -> DiffFormat:
+    """The format that was asked for, else the one that suits where the report goes."""
     in_actions = os.environ.get("GITHUB_ACTIONS") == "true" and output is None
-    put(render(report, format or (DiffFormat.GITHUB if in_actions else DiffFormat.TEXT)), output)
-    for problem in report.problems:
-        note(f"{allow}: {problem}")
-    return int(report.failed)
+    return asked or (DiffFormat.GITHUB if in_actions else DiffFormat.TEXT)
 
 
 def _read(old: str, new: str, at: str) -> tuple[Document, Document]:
@@ -97,15 +130,23 @@ def _changes(old: Document, new: Document, view: frozenset[Platform], instances:
     from osbctl.comparison.catalogs import compare_catalogs
     from osbctl.comparison.instances import read_instances
     from osbctl.comparison.places import with_places
-    from osbctl.comparison.refusals import new_refusals
 
     used = read_instances(instances) if instances else None
     changes = compare_catalogs(old.data, new.data, platforms=view, instances=used)
     if not changes:
         return []
-    refused = _refused(new.data, view)
-    known = _refused(old.data, view) if refused else []
-    return with_places(changes + new_refusals(old.data, new.data, known, refused, changes), old, new)
+    return with_places(changes + now_refused(old.data, new.data, changes, view), old, new)
+
+
+def now_refused(
+    old: dict[str, Any], new: dict[str, Any], changes: list[Change], view: frozenset[Platform]
+) -> list[Change]:
+    """What platforms in `view` refuse of the catalog `new` and not of `old`, unless `changes` tell it."""
+    from osbctl.comparison.refusals import new_refusals
+
+    refused = _refused(new, view)
+    known = _refused(old, view) if refused else []
+    return new_refusals(old, new, known, refused, changes)
 
 
 def _refused(data: dict[str, Any], view: frozenset[Platform]) -> list[Refused]:

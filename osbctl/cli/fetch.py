@@ -19,6 +19,7 @@ PasswordStdin = Annotated[
     bool,
     typer.Option("--password-stdin", help="Password from standard input; else OSBCTL_PASSWORD or a prompt."),
 ]
+Version = Annotated[str, typer.Option("--api-version", help="The version header to send.")]
 CaFile = Annotated[str | None, typer.Option(metavar="FILE", help="Certificate authorities to trust, PEM.")]
 ClientCert = Annotated[str | None, typer.Option(metavar="FILE", help="Client certificate and key, PEM.")]
 Insecure = Annotated[bool, typer.Option("--insecure", help="Take any certificate. For trying out only.")]
@@ -30,7 +31,7 @@ def fetch(
     output: common.Output = None,
     user: User = None,
     password_stdin: PasswordStdin = False,
-    api_version: Annotated[str, typer.Option(help="The version header to send.")] = "2.14",
+    api_version: Version = "2.14",
     ca_file: CaFile = None,
     client_cert: ClientCert = None,
     insecure: Insecure = False,

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from osbctl.errors import ConfigError
+from osbctl.sources.exports.read import SHAPES
+from osbctl.sources.exports.shape import called, dig
+
+if TYPE_CHECKING:
+    from osbctl.sources.exports.shape import Shape
 
 _MAX_BYTES = 256 * 1024 * 1024
 
@@ -13,8 +18,8 @@ _MAX_BYTES = 256 * 1024 * 1024
 def read_instances(file: str) -> frozenset[str]:
     """The plan ids in `file`: lines of text (`#` starts a comment), a JSON list of ids, or an export in JSON.
 
-    An export is any JSON in which objects have a `broker_catalog` with an `id`, as Cloud Foundry's /v3/service_plans.
-    Where it holds service instances, too, only the plans that these name count.
+    An export is any JSON that holds plans as a platform exports them, such as Cloud Foundry's /v3/service_plans. Where
+    it holds service instances, too, only the plans that these name count.
 
     Raises:
         ConfigError: the file cannot be read, or holds no such thing.
@@ -52,6 +57,18 @@ def parse_instances(text: str, name: str) -> frozenset[str]:
 
 
 def _exported(value: Any, name: str) -> frozenset[str]:
+    found = [_plans_and_used(value, shape) for shape in SHAPES]
+    plans, used = max(found, key=lambda one: (len(one[1]), len(one[0])))
+    if used - plans.keys() or not (plans or used):
+        raise ConfigError(
+            f"{name}: no plan ids of the catalog there",
+            "export the plans, too: cf curl '/v3/service_plans?per_page=5000'; or list the ids, one a line",
+        )
+    return frozenset(plans[key] for key in used or plans)
+
+
+def _plans_and_used(value: Any, shape: Shape) -> tuple[dict[str, str], set[str]]:
+    """The catalog ids of rows by what the platform calls them, and the plans that instances name."""
     plans: dict[str, str] = {}
     used: set[str] = set()
     todo = [value]
@@ -61,21 +78,10 @@ def _exported(value: Any, name: str) -> frozenset[str]:
             todo.extend(here)
         elif isinstance(here, dict):
             todo.extend(here.values())
-            catalog_id = _below(here, "broker_catalog", "id")
-            guid = _below(here, "relationships", "service_plan", "data", "guid")
-            if isinstance(catalog_id, str):
-                plans[str(here.get("guid", catalog_id))] = catalog_id
-            if isinstance(guid, str):
-                used.add(guid)
-    if used - plans.keys() or not (plans or used):
-        raise ConfigError(
-            f"{name}: no plan ids of the catalog there",
-            "export the plans, too: cf curl '/v3/service_plans?per_page=5000'; or list the ids, one a line",
-        )
-    return frozenset(plans[guid] for guid in used or plans)
-
-
-def _below(value: Any, *keys: str) -> Any:
-    for key in keys:
-        value = value.get(key) if isinstance(value, dict) else None
-    return value
+            catalog_id = dig(here, shape.plan[("id",)][0])
+            plan = next(filter(None, (called(here, places) for places in shape.instance)), "")
+            if plan:
+                used.add(plan)
+            elif isinstance(catalog_id, str):
+                plans[called(here, shape.key) or catalog_id] = catalog_id
+    return plans, used

@@ -12,6 +12,9 @@ from osbctl.changes import Change, Named
 from osbctl.comparison.allow import Allowed, load_allowed, sort_out
 from osbctl.comparison.instances import parse_instances, read_instances
 from osbctl.errors import ConfigError
+from osbctl.platforms import Platform
+from tests.drift.test_fields import CATALOG
+from tests.sources.exports.make import export_as
 
 TODAY = datetime.date(2030, 1, 31)
 CHANGE = Change("change-plan-removed", "removed", (), Named("1", "db"), Named("2", "small"))
@@ -72,6 +75,18 @@ def test_a_wrong_allow_file_is_refused(tmp_path: Path, text: str) -> None:
 PLANS = {"resources": [{"guid": "g1", "broker_catalog": {"id": "p1"}}, {"guid": "g2", "broker_catalog": {"id": "p2"}}]}
 INSTANCE = {"guid": "i", "relationships": {"service_plan": {"data": {"guid": "g2"}}}}
 
+USED = {
+    Platform.CLOUD_FOUNDRY: [{"guid": "i", "relationships": {"service_plan": {"data": {"guid": "plan-0-1"}}}}],
+    Platform.SERVICE_MANAGER: [{"id": "i", "service_plan_id": "plan-0-1"}],
+    Platform.KUBERNETES: [
+        {
+            "kind": "ServiceInstance",
+            "metadata": {"name": "i", "namespace": "somewhere"},
+            "spec": {"externalID": "x", "clusterServicePlanRef": {"name": "plan-0-1"}},
+        }
+    ],
+}
+
 
 @pytest.mark.parametrize(
     ("text", "ids"),
@@ -82,6 +97,8 @@ INSTANCE = {"guid": "i", "relationships": {"service_plan": {"data": {"guid": "g2
         ("[]", set()),
         (json.dumps(PLANS), {"p1", "p2"}),
         (json.dumps({"plans": PLANS, "instances": [INSTANCE]}), {"p2"}),
+        *((json.dumps([*export_as(platform, CATALOG), *used]), {"p2"}) for platform, used in USED.items()),
+        (json.dumps(export_as(Platform.SERVICE_MANAGER, CATALOG)[1]), {"p1", "p2", "p3"}),
     ],
 )
 def test_instances(tmp_path: Path, text: str, ids: set[str]) -> None:

@@ -57,6 +57,21 @@ def open_registry(database: str | None) -> Registry:
     return Registry.open(database or _default())
 
 
+def is_registered(name: str, database: str | None) -> bool:
+    """Whether a broker of that name is registered. Where there is no database yet, none is made.
+
+    Raises:
+        UsageError, RegistryError: as `Registry.open`.
+    """
+    import os
+
+    where = database or _default()
+    if "://" not in where and not os.path.exists(where):  # noqa: PTH110
+        return False
+    with open_registry(where) as registry:
+        return name in registry.names()
+
+
 def _default() -> str:
     from osbctl.errors import RegistryError
     from osbctl.registry.errors import missing_extra

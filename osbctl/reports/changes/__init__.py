@@ -38,11 +38,25 @@ OWN = (DiffFormat.TEXT, DiffFormat.JSON, DiffFormat.MARKDOWN, DiffFormat.ALLOW)
 
 
 @dataclass(frozen=True, slots=True)
+class Words:
+    """What a comparison is called, and its old and new side."""
+
+    heading: str
+    old: str
+    new: str
+
+
+DIFF = Words("Catalog changes", "old", "new")
+DRIFT = Words("Catalog drift", "platform", "broker")
+
+
+@dataclass(frozen=True, slots=True)
 class DiffReport:
     """What is to be reported of a comparison.
 
     `changes` are those that nobody accepted, `accepted` the others, each with its reason. `problems` are sentences
-    about entries of the allow file. `rules`, `root` and `color` are as in `osbctl.reports.Report`.
+    about entries of the allow file, `notes` about the sides themselves. `rules`, `root` and `color` are as in
+    `osbctl.reports.Report`.
     """
 
     old: str
@@ -54,6 +68,8 @@ class DiffReport:
     fail_on: DiffFailOn = DiffFailOn.BREAKING
     root: str = ""
     color: bool = False
+    words: Words = DIFF
+    notes: Sequence[str] = ()
 
     @property
     def same(self) -> bool:

@@ -27,6 +27,7 @@ def render(report: DiffReport) -> str:
         "same": report.same,
         "changes": changes + [_change(change, reason) for change, reason in report.accepted],
         "allow_problems": list(report.problems),
+        "notes": list(report.notes),
         "summary": {
             **{level.value: sum(change.level is level for change in report.changes) for level in Level},
             "accepted": len(report.accepted),

@@ -24,13 +24,13 @@ def render(report: DiffReport) -> str:
     """The changes as Markdown, cut where a comment would grow too long; empty where there is none."""
     if report.same:
         return ""
-    head = f"### Catalog changes\n\n{_code(report.old)} → {_code(report.new)}: **{report.summary()}**\n"
+    head = f"### {report.words.heading}\n\n{_code(report.old)} → {_code(report.new)}: **{report.summary()}**\n"
     parts, length, left = [head], len(head), len(report.changes)
     for level, changes in report.by_level():
         before, after = _frame(level, len(changes))
         parts.append(before)
         for change in changes:
-            entry = "\n".join(_entry(change)) + "\n"
+            entry = "\n".join(_entry(change, report)) + "\n"
             length += len(entry)
             if length > MAX_CHARACTERS:
                 break
@@ -39,6 +39,7 @@ def render(report: DiffReport) -> str:
         parts.append(after)
     parts += [f"\n{left:,} more are left out here.\n"] if left else []
     parts += _accepted(report, MAX_CHARACTERS - length)
+    parts += [f"\n{_text(note)}\n" for note in report.notes]
     return "".join(parts)
 
 
@@ -48,9 +49,10 @@ def _frame(level: Level, number: int) -> tuple[str, str]:
     return f"\n#### {level.value.capitalize()}\n\n", ""
 
 
-def _entry(change: Change) -> Iterator[str]:
+def _entry(change: Change, report: DiffReport) -> Iterator[str]:
     yield f"- **{_text(change.object or 'catalog')}**: {_text(change.message)} ({_code(change.rule)})"
-    yield f"  - old {_place(change.old_location)}, new {_place(change.new_location)}"
+    old, new = _place(change.old_location), _place(change.new_location)
+    yield f"  - {report.words.old} {old}, {report.words.new} {new}"
     for platforms, does in told(change):
         yield f"  - {platforms}: {_text(does)}"
     if change.advice and change.level is not Level.SAFE:

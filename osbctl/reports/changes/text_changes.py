@@ -35,7 +35,7 @@ def _lines(report: DiffReport) -> Iterator[str]:
     for level, changes in report.by_level():
         yield f"{_paint(level.value, _CODES[level], report.color)}: {_MEANINGS[level]}"
         for change in changes:
-            yield from _change(change, report.color)
+            yield from _change(change, report)
         yield ""
     if report.accepted:
         yield "accepted:"
@@ -45,10 +45,10 @@ def _lines(report: DiffReport) -> Iterator[str]:
     yield f"{safe(report.old)} -> {safe(report.new)}: {report.summary()}"
 
 
-def _change(change: Change, color: bool) -> Iterator[str]:
-    yield f"  {_paint(_head(change), '1', color)} {_paint(f'[{change.rule}]', '2', color)}"
-    yield f"    old {_place(change.old_location)}"
-    yield f"    new {_place(change.new_location)}"
+def _change(change: Change, report: DiffReport) -> Iterator[str]:
+    yield f"  {_paint(_head(change), '1', report.color)} {_paint(f'[{change.rule}]', '2', report.color)}"
+    yield f"    {report.words.old} {_place(change.old_location)}"
+    yield f"    {report.words.new} {_place(change.new_location)}"
     for platforms, does in told(change):
         yield f"    {platforms}: {safe(does)}"
     if change.advice and change.level is not Level.SAFE:

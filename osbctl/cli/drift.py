@@ -1,0 +1,98 @@
+"""`osbctl drift`: the broker's catalog against what a platform has stored of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from osbctl.changes import DiffFailOn
+from osbctl.cli import diff as as_diff
+from osbctl.cli import fetch as as_fetch
+from osbctl.cli import options as common
+from osbctl.cli.brokers import options as registered
+from osbctl.cli.drift_sides import Reaching, Sides
+from osbctl.platforms import Platform
+from osbctl.sources.exports.read import StoredAs
+
+if TYPE_CHECKING:
+    from osbctl.cli.drift_sides import Found
+    from osbctl.reports.changes import DiffReport
+
+
+def drift(
+    broker: Annotated[
+        str | None,
+        typer.Argument(metavar="BROKER", help="The broker: its address, its name in the registry, or a source."),
+    ] = None,
+    stored: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="STORED...",
+            help="What the platform has: the files of its export, a catalog, or a name in the registry.  "
+            "[default: what the registry has of BROKER]",
+            show_default=False,
+        ),
+    ] = None,
+    all_brokers: Annotated[bool, typer.Option("--all", help="Every registered broker.")] = False,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, max=64, help="Brokers to ask at once, with --all.")] = 8,
+    stored_as: Annotated[
+        StoredAs | None, typer.Option("--stored-as", help="What STORED is.  [default: by its content]")
+    ] = None,
+    stored_broker: Annotated[
+        str, typer.Option("--stored-broker", metavar="NAME", help="The broker, where the export holds several.")
+    ] = "",
+    platforms: Annotated[
+        list[Platform] | None,
+        typer.Option(
+            "--platform",
+            "-p",
+            help="Look at it as this platform does; repeatable.  [default: the one that has it, else all]",
+        ),
+    ] = None,
+    instances: as_diff.Instances = None,
+    fail_on: as_diff.FailOn = DiffFailOn.BREAKING,
+    allow: as_diff.Allow = None,
+    format: as_diff.Format = None,  # the option's own name
+    output: common.Output = None,
+    color: common.ColorChoice = common.Color.AUTO,
+    user: as_fetch.User = None,
+    password_stdin: as_fetch.PasswordStdin = False,
+    credentials: registered.Credentials = None,
+    api_version: as_fetch.Version = "2.14",
+    ca_file: as_fetch.CaFile = None,
+    client_cert: as_fetch.ClientCert = None,
+    insecure: as_fetch.Insecure = False,
+    timeout: as_fetch.Timeout = 60.0,
+    max_bytes: common.MaxBytes = common.LIMITS.bytes,
+    database: registered.Database = None,
+) -> int:
+    """Compare what a platform has stored of a broker with what the broker says.
+
+    The changes are those that the platform would meet at its next refresh; levels, formats and exit codes are those of
+    osbctl diff, and 3 where a broker cannot be reached. What the platform does not store is named on standard error,
+    not compared. A file that exists wins over a name in the registry.
+
+    \b
+    osbctl drift https://broker.example.com --user platform offerings.json plans.json
+    osbctl drift catalog.yaml classes-and-plans.yaml --stored-broker my-broker
+    osbctl drift data
+    osbctl drift --all --format json -o drift.json
+    """
+    from osbctl.comparison.instances import read_instances
+
+    reaching = Reaching(
+        user, password_stdin, credentials, api_version, ca_file, client_cert, insecure, timeout, max_bytes, database
+    )
+    used = read_instances(instances) if instances else None
+    sides = Sides(reaching, platforms, used, stored_as, stored_broker)
+
+    def report(found: Found) -> DiffReport:
+        made = as_diff.make_report(found.old, found.new, found.changes, fail_on, allow, color, output)
+        return found.complete(made)
+
+    if all_brokers:
+        from osbctl.cli.drift_all import drift_all
+
+        return drift_all(sides, report, broker, as_diff.effective_format(format, output), output, jobs)
+    return as_diff.put_report(report(sides.find(broker, stored or [])), format, output, allow)

@@ -1,0 +1,208 @@
+"""The two sides of `osbctl drift`: where the words lead, and what comes of comparing them."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from osbctl.errors import DocumentError, SourceError, UsageError
+from osbctl.platforms import Platform
+from osbctl.reports.changes import DRIFT
+
+if TYPE_CHECKING:
+    from osbctl.changes import Change
+    from osbctl.cli.brokers.reaching import Reach
+    from osbctl.registry.records import BrokerRow, RegisteredBroker
+    from osbctl.reports.changes import DiffReport
+    from osbctl.sources.broker import Answer
+    from osbctl.sources.document import Document
+    from osbctl.sources.exports.read import StoredAs
+    from osbctl.sources.exports.stored import StoredCatalog
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What was found: the names of both sides, the changes, and what else there is to know, a sentence each."""
+
+    old: str
+    new: str
+    changes: list[Change]
+    notes: list[str]
+
+    def complete(self, report: DiffReport) -> DiffReport:
+        """`report` in the words of drift, with the notes."""
+        return replace(report, words=DRIFT, notes=self.notes)
+
+
+@dataclass(frozen=True, slots=True)
+class Reaching:
+    """The options that say how a broker is reached."""
+
+    user: str | None
+    password_stdin: bool
+    credentials: str | None
+    api_version: str
+    ca_file: str | None
+    client_cert: str | None
+    insecure: bool
+    timeout: float
+    max_bytes: int
+    database: str | None
+
+    def at_address(self, url: str) -> Document:
+        """The catalog of the broker at `url`.
+
+        Raises:
+            SourceError: there is none to be had.
+        """
+        from osbctl.cli.fetch import make_access
+        from osbctl.sources.broker import fetch, split_url
+
+        address, named, password = split_url(url)
+        access = make_access(
+            self.user or named,
+            password,
+            self.password_stdin,
+            self.api_version,
+            self.ca_file,
+            self.client_cert,
+            self.insecure,
+            self.timeout,
+            self.max_bytes,
+        )
+        return self._document(fetch(address, access))
+
+    def reach(self, *, single: bool) -> Reach:
+        """How registered brokers are reached; `single` as in `Passwords`.
+
+        Raises:
+            UsageError: the options do not suit registered brokers.
+        """
+        from osbctl.cli.brokers.passwords import Passwords
+        from osbctl.cli.brokers.reaching import Reach, make_access
+
+        if self.user:
+            raise UsageError("a registered broker has a user of its own", "leave --user out")
+        access = make_access(self.ca_file, self.client_cert, self.insecure, self.timeout)
+        passwords = Passwords(stdin=self.password_stdin, credentials=self.credentials, single=single)
+        return Reach(replace(access, max_bytes=self.max_bytes), passwords)
+
+    def registered(self, row: BrokerRow, reach: Reach) -> Document:
+        """The catalog of a registered broker; errors as `at_address`."""
+        # No tag is sent: whether the broker's answer is what is stored is the very question.
+        return self._document(reach.fetch(row, ""))
+
+    def source(self, word: str) -> Document:
+        """The catalog, or the export, in a source."""
+        from osbctl.sources.limits import Limits
+        from osbctl.sources.read import read_source
+
+        return read_source(word, limits=Limits(bytes=self.max_bytes))
+
+    def names_one(self, word: str, *, among_files: bool = True) -> bool:
+        """Whether `word` names a registered broker and is no address; `among_files`: nor a file that exists."""
+        from osbctl.cli.brokers.options import is_registered
+
+        if word == "-" or ":" in word or (among_files and os.path.exists(word)):  # noqa: PTH110
+            return False
+        return is_registered(word, self.database)
+
+    def from_registry(self, name: str) -> RegisteredBroker:
+        """What the registry has of the broker `name`."""
+        from osbctl.cli.brokers.options import open_registry
+
+        with open_registry(self.database) as registry:
+            return registry.broker(name)
+
+    def _document(self, answer: Answer | None) -> Document:
+        from osbctl.sources.limits import Limits
+        from osbctl.sources.read import parse_document
+
+        assert answer  # 304 comes only where a tag was sent
+        try:
+            return parse_document(answer.body, answer.name, limits=Limits(bytes=self.max_bytes))
+        except DocumentError as error:
+            # No finding about a document: it leaves open whether there is drift.
+            raise SourceError(error.message, "the broker's answer cannot be read as JSON") from None
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """Finds and compares the two sides as the options say."""
+
+    reaching: Reaching
+    platforms: list[Platform] | None
+    instances: frozenset[str] | None
+    stored_as: StoredAs | None
+    stored_broker: str
+
+    def find(self, broker: str | None, stored: list[str]) -> Found:
+        """The drift between the broker and what is stored, each as the words of the command line name it.
+
+        Raises:
+            OsbctlError: a side cannot be read.
+        """
+        if broker is None:
+            raise UsageError("name a broker, or --all", "osbctl drift BROKER STORED...")
+        if [broker, *stored, "-" if self.reaching.password_stdin else ""].count("-") > 1:
+            raise UsageError("standard input can be one thing only", "name files for the others")
+        known = self.reaching.names_one(broker, among_files=bool(stored))
+        if not stored and not known:
+            raise UsageError(
+                f"no registered broker {_shown(broker)}, and no STORED is named", "osbctl drift BROKER STORED..."
+            )
+        kept = self._stored(stored) if stored else stored_in_registry(self.reaching.from_registry(broker))
+        if known:
+            row = self.reaching.from_registry(broker).row
+            return self.compare(kept, self.reaching.registered(row, self.reaching.reach(single=True)))
+        is_address = broker.startswith(("http://", "https://"))
+        return self.compare(kept, self.reaching.at_address(broker) if is_address else self.reaching.source(broker))
+
+    def compare(self, kept: StoredCatalog, broker: Document) -> Found:
+        """The drift between two sides that are at hand."""
+        from osbctl.cli.diff import now_refused
+        from osbctl.comparison.drift.find import find_drift, notes
+        from osbctl.comparison.places import with_places
+
+        view = self._view(kept)
+        changes = find_drift(kept, broker.data, platforms=view, instances=self.instances)
+        if changes:
+            changes += now_refused(kept.document.data, broker.data, changes, view)
+        placed = with_places(changes, kept.document, broker)
+        return Found(kept.document.name, broker.name, placed, notes(kept, broker.data))
+
+    def _stored(self, words: list[str]) -> StoredCatalog:
+        from osbctl.sources.exports.read import stored_catalog
+
+        if len(words) == 1 and self.stored_as is None and self.reaching.names_one(words[0]):
+            return stored_in_registry(self.reaching.from_registry(words[0]))
+        documents = [self.reaching.source(word) for word in words]
+        return stored_catalog(documents, self.stored_as, self.stored_broker)
+
+    def _view(self, stored: StoredCatalog) -> frozenset[Platform]:
+        if stored.shape and self.platforms and set(self.platforms) != {stored.platform}:
+            raise UsageError(f"this is an export of {stored.shape.platform.label}", "leave --platform out")
+        if self.platforms:
+            return frozenset(self.platforms)
+        return frozenset(Platform if stored.platform is None else {stored.platform})
+
+
+def stored_in_registry(broker: RegisteredBroker) -> StoredCatalog:
+    """What the registry has stored of a broker, seen as the platform that it is registered for."""
+    from osbctl.catalog import Catalog
+    from osbctl.sources.exports.stored import StoredCatalog
+    from osbctl.sources.read import parse_document
+
+    services = {service.id: service.name for service in Catalog.of(broker.data).services}
+    services |= {one.service_id: one.name for one in broker.kept if not one.plan_id}
+    kept = (
+        services.get(one.service_id, one.service_id) + (f"/{one.name}" if one.plan_id else "") for one in broker.kept
+    )
+    document = parse_document(broker.catalog, f"{broker.row.name} (stored)")
+    return StoredCatalog(document, broker.row.platform, kept=tuple(kept))
+
+
+def _shown(word: str) -> str:
+    # An address may hold a password.
+    return "at an address" if "://" in word else repr(word)

@@ -1,0 +1,94 @@
+"""The drift between a stored catalog and the broker's, as changes from the one to the other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from osbctl.catalog import Catalog
+from osbctl.comparison.catalogs import compare_catalogs
+from osbctl.comparison.drift.normalise import normalised, silence
+from osbctl.comparison.drift.wording import as_drift
+from osbctl.comparison.rules import fields
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping
+
+    from osbctl.changes import Change
+    from osbctl.platforms import Platform
+    from osbctl.sources.exports.shape import Fields, Shape
+    from osbctl.sources.exports.stored import StoredCatalog
+
+
+def find_drift(
+    stored: StoredCatalog,
+    broker: Mapping[str, Any],
+    *,
+    platforms: Collection[Platform] = (),
+    instances: frozenset[str] | None = None,
+) -> list[Change]:
+    """What the platform would meet if it took the catalog `broker` in place of the `stored` one.
+
+    `platforms` and `instances` are as in `compare_catalogs`; an export is looked at as its own platform does. The paths
+    are those of `stored.document` and of `broker`.
+    """
+    shape = stored.shape
+    if shape is None:
+        return [
+            as_drift(c)
+            for c in compare_catalogs(stored.document.data, broker, platforms=platforms, instances=instances)
+        ]
+    old, new = normalised(stored.document.data, shape), normalised(broker, shape)
+    silence(old, new, broker, shape)
+    changes = compare_catalogs(old, new, platforms=(shape.platform,), instances=instances)
+    return [as_drift(change) for change in changes if not _is_shape_alone(change)]
+
+
+def notes(stored: StoredCatalog, broker: Mapping[str, Any]) -> list[str]:
+    """What there is to know of the stored side beside drift, a sentence each.
+
+    Why it looks partial, what the platform keeps though it is gone, and what of the broker's catalog it does not store.
+    """
+    told = list(stored.partial)
+    shape = stored.shape
+    if shape and stored.public and _plan_ids(broker) - _plan_ids(stored.document.data):
+        told.append(f"every plan of the export is public, and whoever is no administrator sees no other: {shape.whole}")
+    if stored.kept:
+        told.append(f"gone from the catalog and kept by the platform, so not compared: {', '.join(stored.kept)}")
+    if shape and (left_out := [*_left_out(broker, shape)]):
+        told.append(f"{shape.platform.label} does not keep or show, so it is not compared: {', '.join(left_out)}")
+    for name, sentence in shape.unsure.items() if shape else ():
+        if _any_true(broker, name) and not _any_true(stored.document.data, name):
+            told.append(sentence)
+    return told
+
+
+def _plan_ids(data: Mapping[str, Any]) -> set[str]:
+    return {plan.id for plan in Catalog.of(data).plans}
+
+
+def _any_true(data: Mapping[str, Any], name: str) -> bool:
+    return any(service.data.get(name) is True for service in Catalog.of(data).services)
+
+
+def _is_shape_alone(change: Change) -> bool:
+    """No drift: no platform keeps the order of service offerings and plans, nor tells absent from empty."""
+    if change.rule == fields.ORDER.id:
+        return change.field in ("services", "plans")
+    return change.rule == fields.OTHER.id and change.service is None and not change.field
+
+
+def _left_out(broker: Mapping[str, Any], shape: Shape) -> Iterator[str]:
+    catalog = Catalog.of(broker)
+    yield from _unknown((service.data for service in catalog.services), shape.service, "service offering")
+    yield from _unknown((plan.data for plan in catalog.plans), shape.plan, "plan")
+
+
+def _unknown(things: Iterable[Mapping[str, Any]], known: Fields, word: str) -> Iterator[str]:
+    heads = {str(field[0]) for field in known} | {"plans"}
+    counts: dict[str, int] = {}
+    for thing in things:
+        for key, value in thing.items():
+            if key not in heads and value is not None and value not in ({}, []):
+                counts[key] = counts.get(key, 0) + 1
+    for key, number in counts.items():
+        yield f"{key} of {number:,} {word}{'' if number == 1 else 's'}"

@@ -1,0 +1,91 @@
+"""Service Catalog's classes and plans, of a cluster or a namespace, as `kubectl get … -o json|yaml` prints them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from osbctl.platforms import Platform
+from osbctl.sources.exports.shape import SCHEMAS, Page, Row, Shape, dig, entries
+
+if TYPE_CHECKING:
+    from osbctl.findings import Path
+    from osbctl.sources.document import Document
+
+_CLASSES = ("ClusterServiceClass", "ServiceClass")
+_PLANS = ("ClusterServicePlan", "ServicePlan")
+_INSTANCE_CREATE, _INSTANCE_UPDATE, _BINDING_CREATE = SCHEMAS
+
+
+def _spec(*names: str) -> tuple[Path, ...]:
+    return tuple(("spec", name) for name in names)
+
+
+SERVICE_CATALOG = Shape(
+    platform=Platform.KUBERNETES,
+    service={
+        ("id",): _spec("externalID"),
+        ("name",): _spec("externalName"),
+        ("description",): _spec("description"),
+        ("bindable",): _spec("bindable"),
+        ("bindings_retrievable",): _spec("bindingRetrievable", "binding_retrievable"),  # the latter in old versions
+        ("plan_updateable",): _spec("planUpdatable"),
+        ("metadata",): _spec("externalMetadata"),
+        ("tags",): _spec("tags"),
+        ("requires",): _spec("requires"),
+    },
+    plan={
+        ("id",): _spec("externalID"),
+        ("name",): _spec("externalName"),
+        ("description",): _spec("description"),
+        ("bindable",): _spec("bindable"),
+        ("free",): _spec("free"),
+        ("metadata",): _spec("externalMetadata"),
+        _INSTANCE_CREATE: _spec("instanceCreateParameterSchema"),
+        _INSTANCE_UPDATE: _spec("instanceUpdateParameterSchema"),
+        _BINDING_CREATE: _spec("serviceBindingCreateParameterSchema"),
+    },
+    key=(("metadata", "namespace"), ("metadata", "name")),
+    parent=(
+        ("metadata", "namespace"),
+        ("spec", "clusterServiceClassRef", "name"),
+        ("spec", "serviceClassRef", "name"),
+    ),
+    instance=(
+        (("spec", "clusterServicePlanRef", "name"),),
+        (("metadata", "namespace"), ("spec", "servicePlanRef", "name")),
+    ),
+    brokers=(*_spec("clusterServiceBrokerName", "serviceBrokerName"), ("metadata", "namespace")),
+    whole="kubectl get clusterserviceclasses,clusterserviceplans -o json",
+    gone=(("status", "removedFromBrokerCatalog"), True),
+    free=False,
+    unsure={
+        "bindings_retrievable": "Service Catalog stores bindings_retrievable only where its feature "
+        "AsyncBindingOperations is on; where it is off, as by default, that field is no drift"
+    },
+)
+"""How Service Catalog keeps a broker's catalog."""
+
+
+def recognised(document: Document) -> bool:
+    """Whether this is a list of classes or plans, or one of these."""
+    kind = document.data.get("kind")
+    known = (*_CLASSES, *_PLANS)
+    return kind == "List" or (isinstance(kind, str) and kind.removesuffix("List") in known)
+
+
+def read(document: Document) -> Page:
+    """The classes and plans of a list; whatever else stands in it is passed over.
+
+    Raises:
+        SourceError: it is no such list.
+    """
+    top: Any = document.data.get("kind")
+    if top in (*_CLASSES, *_PLANS):
+        return Page([Row(document, (), document.data, top in _PLANS)])
+    page = Page(more=bool(dig(document.data, ("metadata", "continue"))))
+    for path, data in entries(document, ("items",)):
+        # A list of one kind leaves it out in its items.
+        kind = data.get("kind") or str(top).removesuffix("List")
+        if kind in (*_CLASSES, *_PLANS):
+            page.rows.append(Row(document, path, data, kind in _PLANS))
+    return page

@@ -1,0 +1,82 @@
+"""SAP Service Manager's `/v1/service_offerings` and `/v1/service_plans`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from osbctl.platforms import Platform
+from osbctl.sources.exports.shape import SCHEMAS, Page, Row, Shape, count, entries, wrong
+
+if TYPE_CHECKING:
+    from osbctl.findings import Path
+    from osbctl.sources.document import Document
+
+_LISTS = ("items", "service_offerings", "service_plans")
+"""The lists; the latter two in old versions, and in what its command line tool prints."""
+
+_AS_NAMED = ("description", "bindable", "plan_updateable", "metadata")
+_IDENTITY: dict[Path, tuple[Path, ...]] = {
+    ("id",): (("catalog_id",),),
+    ("name",): (("catalog_name",), ("name",)),
+}
+
+SERVICE_MANAGER = Shape(
+    platform=Platform.SERVICE_MANAGER,
+    service=_IDENTITY
+    | {
+        (name,): ((name,),)
+        for name in (
+            *_AS_NAMED,
+            "tags",
+            "requires",
+            "instances_retrievable",
+            "bindings_retrievable",
+            "allow_context_updates",
+        )
+    },
+    plan=_IDENTITY
+    | {(name,): ((name,),) for name in (*_AS_NAMED, "free", "maximum_polling_duration", "maintenance_info")}
+    | {place: (place,) for place in SCHEMAS},
+    key=(("id",),),
+    parent=(("service_offering_id",),),
+    instance=((("service_plan_id",),),),
+    brokers=(("broker_name",), ("broker_id",)),
+    whole="export /v1/service_offerings and /v1/service_plans, all pages of both",
+)
+"""How Service Manager shows a broker's catalog."""
+
+
+def recognised(document: Document) -> bool:
+    """Whether this is such a list."""
+    data = document.data
+    return "kind" not in data and "services" not in data and any(isinstance(data.get(key), list) for key in _LISTS)
+
+
+def read(document: Document) -> Page:
+    """The rows of a list, with the plans that stand inside of service offerings.
+
+    Raises:
+        SourceError: it is no list of service offerings or plans.
+    """
+    page = Page()
+    for key in _LISTS:
+        for path, data in entries(document, (key,)):
+            page.rows.extend(_rows(document, path, data))
+    total = count(document.data.get("num_items"))
+    if page.rows and page.rows[0].is_plan:
+        page.plans = total
+    else:
+        page.services = total
+    return page
+
+
+def _rows(document: Document, path: Path, data: dict[str, Any]) -> list[Row]:
+    if "catalog_id" not in data:
+        raise wrong(document, path, "has no catalog_id, as service offerings and plans have")
+    rows = [Row(document, path, data, is_plan="service_offering_id" in data)]
+    inside = data.get("plans")
+    for index, plan in enumerate(inside if isinstance(inside, list) else ()):
+        if not isinstance(plan, dict):
+            raise wrong(document, (*path, "plans", index), "is no object")
+        rows.append(Row(document, (*path, "plans", index), {"service_offering_id": data.get("id"), **plan}, True))
+    return rows

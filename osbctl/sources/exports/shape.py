@@ -1,0 +1,134 @@
+"""What the exports of all platforms have in common: rows, and tables of where a row keeps what."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from osbctl.catalog import PARAMETER_PLACES
+from osbctl.errors import SourceError
+from osbctl.findings import pointer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from osbctl.findings import Path
+    from osbctl.platforms import Platform
+    from osbctl.sources.document import Document
+
+Fields: TypeAlias = "Mapping[Path, tuple[Path, ...]]"
+"""For each field of a catalog object the places in a row; the first that a row has counts.
+
+What stands in no table, the platform does not store (or does not show).
+"""
+
+SCHEMAS: tuple[Path, ...] = tuple(("schemas", outer, inner, "parameters") for outer, inner in PARAMETER_PLACES)
+"""The fields of a plan that hold parameter schemas."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """Where the rows of one platform keep what a catalog says, and how it takes what a catalog leaves out.
+
+    `key` is what a row is called on the platform, `parent` what a plan calls its service offering; their parts are
+    joined. `instance` is what a service instance calls its plan: alternatives, each like a key. `brokers` are the
+    places of the broker's name and id in a service offering's row. `gone` is the place and value that mark a row kept
+    for its instances alone. `inherits`: a plan that is silent has its service offering's value; else it has false.
+    `free`: what such a plan is. `whole` says how the whole is exported. `unsure` names booleans of a service
+    offering that the platform stores in some installations alone, each with the sentence about it.
+    """
+
+    platform: Platform
+    service: Fields
+    plan: Fields
+    key: tuple[Path, ...]
+    parent: tuple[Path, ...]
+    instance: tuple[tuple[Path, ...], ...]
+    brokers: tuple[Path, ...]
+    whole: str
+    gone: tuple[Path, bool] | None = None
+    inherits: bool = True
+    free: bool = True
+    unsure: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One service offering or plan of an export: its object, and where that stands."""
+
+    document: Document
+    path: Path
+    data: Mapping[str, Any]
+    is_plan: bool
+
+    def texts(self, places: tuple[Path, ...]) -> tuple[str, ...]:
+        """The texts at those of the `places` that hold one."""
+        return tuple(value for value in (dig(self.data, place) for place in places) if isinstance(value, str) and value)
+
+    def need(self, place: Path) -> str:
+        """The text at `place`.
+
+        Raises:
+            SourceError: there is none.
+        """
+        value = dig(self.data, place)
+        if not isinstance(value, str) or not value:
+            raise wrong(self.document, self.path, f"has no {'.'.join(map(str, place))}")
+        return value
+
+
+@dataclass(slots=True)
+class Page:
+    """What one file of an export holds. `services` and `plans` are how many the platform says there are in all.
+
+    `names` are names of brokers by id.
+    """
+
+    rows: list[Row] = field(default_factory=list)
+    services: int = 0
+    plans: int = 0
+    more: bool = False
+    names: dict[str, str] = field(default_factory=dict)
+
+
+def called(data: Any, places: tuple[Path, ...]) -> str:
+    """The texts at the `places` joined, as the platform calls a row; empty where the last is missing."""
+    texts = [value for value in (dig(data, place) for place in places) if isinstance(value, str) and value]
+    return "/".join(texts) if isinstance(dig(data, places[-1]), str) else ""
+
+
+def dig(value: Any, path: Path) -> Any:
+    """The value below `value` at the keys `path`, None where there is none."""
+    for key in path:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
+
+
+def entries(document: Document, path: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """The objects of the list at `path`, each with its own path; none where there is no list at all.
+
+    Raises:
+        SourceError: something else stands there, or in the list.
+    """
+    values = dig(document.data, path)
+    if values is None:
+        return
+    if not isinstance(values, list):
+        raise wrong(document, path, "is no list")
+    for index, value in enumerate(values):
+        if not isinstance(value, dict):
+            raise wrong(document, (*path, index), "is no object")
+        yield (*path, index), value
+
+
+def count(value: Any) -> int:
+    """A number of rows, 0 where it is none."""
+    return value if isinstance(value, int) and not isinstance(value, bool) else 0
+
+
+def wrong(document: Document, path: Path, told: str) -> SourceError:
+    """The error of an export of a wrong shape."""
+    return SourceError(
+        f"{document.name}: not the shape of an export: {pointer(path) or 'the top'} {told}",
+        "take it as the platform gives it, or say what it is with --stored-as",
+    )

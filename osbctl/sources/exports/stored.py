@@ -1,0 +1,30 @@
+"""A catalog as a platform has it stored."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from osbctl.platforms import Platform
+    from osbctl.sources.document import Document
+    from osbctl.sources.exports.shape import Shape
+
+
+@dataclass(frozen=True, slots=True)
+class StoredCatalog:
+    """The catalog that a platform has stored, as far as it can be told.
+
+    `document` is in the shape of a catalog; its places lead into what it was read from. `platform` is the one that has
+    it, None where that is not known; `shape` that of its export, None for a catalog that was kept whole. `kept` names
+    what is gone from the broker's catalog and stays: `service` or `service/plan`; these are not in the document.
+    `partial` holds a sentence for each reason to think that the export does not show all. `public`: every plan in the
+    export is one that everybody sees.
+    """
+
+    document: Document
+    platform: Platform | None = None
+    shape: Shape | None = None
+    kept: tuple[str, ...] = ()
+    partial: tuple[str, ...] = ()
+    public: bool = False

@@ -1,0 +1,426 @@
+"""`osbctl drift` as a whole: files, addresses, names in the registry, every format, and every way to fail."""
+
+from __future__ import annotations
+
+import copy
+import json
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from osbctl.__main__ import main
+from osbctl.changes import DiffFailOn
+from osbctl.platforms import Platform
+from osbctl.reports.changes import DiffFormat
+from osbctl.sources.exports.read import StoredAs
+from osbctl.sources.yaml_text import dump
+from tests.drift.test_fields import CATALOG, changed
+from tests.sources.exports.make import export_as
+
+SECRET = "hunter2-and-more"
+
+
+class Done(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+Run = Callable[..., Done]
+
+
+@pytest.fixture
+def osbctl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]) -> Run:
+    """Runs a command in a folder of its own, with a registry of its own."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OSBCTL_DATABASE", str(tmp_path / "brokers.sqlite"))
+    for name in ("GITHUB_ACTIONS", "OSBCTL_PASSWORD", "FORCE_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+
+    def run(*arguments: str) -> Done:
+        monkeypatch.setattr(sys, "argv", ["osbctl", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        code = ended.value.code
+        assert isinstance(code, int)
+        out, err = (text.decode() for text in capsysbinary.readouterr())
+        assert SECRET not in out + err
+        assert "Traceback" not in err
+        return Done(code, out, err)
+
+    return run
+
+
+def write(platform: Platform, catalog: dict[str, Any] = CATALOG, ending: str = "json") -> list[str]:
+    names = []
+    for number, file in enumerate(export_as(platform, catalog)):
+        names.append(f"export-{number}.{ending}")
+        Path(names[-1]).write_text(dump(file) if ending == "yaml" else json.dumps(file, indent=2))
+    return names
+
+
+def put(catalog: dict[str, Any], name: str = "catalog.json") -> str:
+    Path(name).write_text(json.dumps(catalog, indent=2))
+    return name
+
+
+@pytest.mark.parametrize("platform", Platform)
+@pytest.mark.parametrize("ending", ["json", "yaml"])
+def test_nothing_is_said_where_nothing_drifts(osbctl: Run, platform: Platform, ending: str) -> None:
+    done = osbctl("drift", put(CATALOG), *write(platform, ending=ending))
+    assert done[:2] == (0, "")
+    assert done.err.startswith(f"osbctl: {platform.label} does not keep or show")
+    assert "dashboard_client of 1 service offering" in done.err
+
+
+@pytest.mark.parametrize("platform", Platform)
+@pytest.mark.parametrize("format", DiffFormat)
+def test_one_finding_in_every_format(osbctl: Run, platform: Platform, format: DiffFormat) -> None:
+    broker = changed("name", "base", of_plan=False)
+    done = osbctl("drift", put(broker), *write(platform), "--format", format)
+    assert done.code == 1
+    assert "change-service-renamed" in done.out
+    if format is DiffFormat.JSON:
+        report = json.loads(done.out)
+        (change,) = report["changes"]
+        assert change["message"] == 'name: the platform has "db", the broker says "base"'
+        assert [effect["platform"] for effect in change["effects"]] == [platform]
+        assert change["old_location"]["source"] == "export-0.json"
+        assert change["new_location"] == {"source": "catalog.json", "line": 5, "column": 7}
+        assert report["notes"] == [line.removeprefix("osbctl: ") for line in done.err.splitlines()]
+        _check_schema(report)
+    if format in (DiffFormat.TEXT, DiffFormat.MARKDOWN):
+        assert "platform" in done.out
+        assert "    old " not in done.out
+        assert "- old " not in done.out
+
+
+def _check_schema(report: Any, name: str = "diff-1.json") -> None:
+    from jsonschema import Draft7Validator
+
+    schema = json.loads((Path(__file__).parents[2] / "schemas" / name).read_text())
+    Draft7Validator(schema).validate(report)
+
+
+@pytest.mark.parametrize("fail_on", DiffFailOn)
+def test_fail_on_is_as_in_diff(osbctl: Run, fail_on: DiffFailOn) -> None:
+    broker = changed("description", "told otherwise", of_plan=True)
+    done = osbctl("drift", put(broker), *write(Platform.CLOUD_FOUNDRY), "--fail-on", fail_on)
+    assert done.code == (fail_on is DiffFailOn.ANY)
+    assert "1 safe" in done.out
+
+
+def test_a_broker_whose_answer_the_platform_would_refuse(osbctl: Run) -> None:
+    broker = changed("tags", "sql", of_plan=False)
+    done = osbctl("drift", put(broker), *write(Platform.CLOUD_FOUNDRY), "--format", "json")
+    changes = json.loads(done.out)["changes"]
+    assert "change-now-refused" in {change["rule"] for change in changes}
+
+
+def test_accepted_drift(osbctl: Run) -> None:
+    sources = (put(changed("free", False, of_plan=True)), *write(Platform.CLOUD_FOUNDRY))
+    Path("allow.toml").write_text(osbctl("drift", *sources, "--format", "allow").out)
+    done = osbctl("drift", *sources, "--allow", "allow.toml")
+    assert (done.code, "1 accepted" in done.out) == (0, True)
+
+
+def test_instances_say_what_becomes_of_a_plan(osbctl: Run) -> None:
+    broker = copy.deepcopy(CATALOG)
+    del broker["services"][0]["plans"][1]
+    Path("plans.txt").write_text("p2\n")
+    files = write(Platform.SERVICE_MANAGER)
+    assert "breaking:" in osbctl("drift", put(broker), *files).out
+    assert "refused:" in osbctl("drift", put(broker), *files, "--instances", "plans.txt").out
+
+
+def test_an_ordinary_catalog_is_stored(osbctl: Run) -> None:
+    put(CATALOG, "stored.json")
+    assert osbctl("drift", put(CATALOG), "stored.json") == (0, "", "")
+    done = osbctl("drift", put(changed("free", False, of_plan=True)), "stored.json", "--stored-as", "catalog")
+    assert done.code == 1
+    assert "free: the platform has true, the broker says false" in done.out
+    assert "Korifi: shows it as paid" in done.out
+    one = osbctl("drift", "catalog.json", "stored.json", "--platform", "korifi")
+    assert (one.code, "Cloud Foundry" in one.out) == (0, False)
+
+
+UNHAPPY: dict[str, tuple[list[str], int, str]] = {
+    "no words": ([], 2, "name a broker"),
+    "one word": (["catalog.json"], 2, "no registered broker 'catalog.json', and no STORED is named"),
+    "an address alone": ([f"https://u:{SECRET}@x.example"], 2, "no registered broker at an address"),
+    "twice standard input": (["-", "-"], 2, "standard input can be one thing only"),
+    "a password and a source": (["x", "-", "--password-stdin"], 2, "standard input can be one thing only"),
+    "no such file": (["catalog.json", "nowhere.json"], 3, "nowhere.json: there is no such file"),
+    "no such broker file": (["nowhere.json", "catalog.json"], 3, "nowhere.json: there is no such file"),
+    "not an export": (["catalog.json", "other.json"], 3, "neither a catalog nor an export"),
+    "not that export": (["catalog.json", "catalog.json", "--stored-as", "kubernetes"], 3, "not an export of Kubern"),
+    "broken JSON": (["catalog.json", "broken.json"], 1, "broken.json:1:"),
+    "a word that is none": (["catalog.json", "catalog.json", "--stored-as", "heroku"], 2, "heroku"),
+    "another platform": (
+        ["catalog.json", "export-0.json", "export-1.json", "-p", "kubernetes"],
+        2,
+        "this is an export of Cloud Foundry",
+    ),
+    "a broker that is not in it": (
+        ["catalog.json", "export-0.json", "export-1.json", "--stored-broker", "nobody"],
+        2,
+        "the export holds nothing of a broker nobody",
+    ),
+    "all and one": (["x", "--all"], 2, "--all covers every registered broker"),
+    "all with a user": (["--all", "--user", "u"], 2, "a user of its own"),
+    "nobody there": (["http://127.0.0.1:9/", "catalog.json"], 3, "the connection was refused"),
+}
+
+
+@pytest.mark.parametrize("case", UNHAPPY)
+def test_unhappy_ends(osbctl: Run, case: str) -> None:
+    arguments, code, told = UNHAPPY[case]
+    put(CATALOG)
+    put({"a": 1}, "other.json")
+    Path("broken.json").write_text('{"resources": [')
+    write(Platform.CLOUD_FOUNDRY)
+    done = osbctl("drift", *arguments)
+    assert (done.code, done.out) == (code, "")
+    assert told in done.err
+    if "all" not in case:
+        assert not Path("brokers.sqlite").exists()  # a wrong word makes no database
+
+
+class Brokers:
+    """Brokers on one loopback port, each at a path of its own."""
+
+    def __init__(self) -> None:
+        self.answers: dict[str, bytes] = {}
+        self.asked: list[tuple[str, str]] = []
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                outer.asked.append((self.path, self.headers.get("If-None-Match", "")))
+                body = outer.answers.get(self.path.split("/")[1])
+                self.send_response(200 if body else 503)
+                self.send_header("Content-Length", str(len(body or b"")))
+                self.send_header("ETag", '"tag"')
+                self.end_headers()
+                self.wfile.write(body or b"")
+
+            def log_message(self, *_: Any) -> None:
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.thread = threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True)
+        self.thread.start()
+
+    def put(self, name: str, catalog: dict[str, Any]) -> str:
+        self.answers[name] = json.dumps(catalog).encode()
+        return f"http://127.0.0.1:{self.server.server_port}/{name}"
+
+
+@pytest.fixture
+def brokers() -> Iterator[Brokers]:
+    made = Brokers()
+    yield made
+    made.server.shutdown()
+    made.server.server_close()
+    made.thread.join(5)
+
+
+GOOD = {
+    "services": [
+        {
+            "id": "5F0E4A0A-1D0C-4C25-8B7E-0C8D2E0C6A01",
+            "name": "db",
+            "description": "a service",
+            "bindable": True,
+            "plans": [
+                {
+                    "id": "5F0E4A0A-1D0C-4C25-8B7E-0C8D2E0C6A02",
+                    "name": "small",
+                    "description": "a plan",
+                    "free": True,
+                }
+            ],
+        }
+    ]
+}
+
+
+def dearer(catalog: dict[str, Any] = GOOD) -> dict[str, Any]:
+    catalog = copy.deepcopy(catalog)
+    catalog["services"][0]["plans"][0]["free"] = False
+    return catalog
+
+
+def test_a_broker_at_an_address(osbctl: Run, brokers: Brokers, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OSBCTL_PASSWORD", SECRET)
+    url = brokers.put("data", CATALOG)
+    assert osbctl("drift", url, *write(Platform.CLOUD_FOUNDRY), "--user", "u").code == 0
+    brokers.put("data", changed("free", False, of_plan=True))
+    done = osbctl("drift", url, *write(Platform.CLOUD_FOUNDRY), "--user", "u")
+    assert done.code == 1
+    assert f"broker {url}/v2/catalog:1:" in done.out
+
+
+def test_names_in_the_registry(osbctl: Run, brokers: Brokers) -> None:
+    assert osbctl("brokers", "add", "data", brokers.put("data", GOOD), "--as", "kubernetes").code == 0
+    assert osbctl("drift", "data") == (0, "", "")
+    brokers.put("data", dearer())
+    done = osbctl("drift", "data", "--fail-on", "any")
+    assert done.code == 1
+    assert "platform data (stored):1:" in done.out
+    assert "Kubernetes Service Catalog: shows it as paid" in done.out
+    assert "Cloud Foundry" not in done.out
+    assert {tag for _, tag in brokers.asked} == {""}, "a tag must not answer in the broker's place"
+    # The broker against a file, and a file against what is stored.
+    assert osbctl("drift", "data", put(dearer(), "dearer.json")).code == 0
+    assert osbctl("drift", "dearer.json", "data", "--fail-on", "risky").code == 1
+    assert osbctl("drift", "data", "--user", "u").code == 2
+    # A file that exists wins.
+    put(dearer(), "data")
+    assert osbctl("drift", "dearer.json", "data", "--fail-on", "any") == (0, "", "")
+    assert "data (stored)" in osbctl("drift", "data").out  # without STORED, it can only be a name
+
+
+def test_what_the_registry_keeps_is_named(osbctl: Run, brokers: Brokers) -> None:
+    larger = copy.deepcopy(GOOD)
+    plan_id = "5F0E4A0A-1D0C-4C25-8B7E-0C8D2E0C6A03"
+    larger["services"][0]["plans"].append({"id": plan_id, "name": "large", "description": "a plan", "free": True})
+    osbctl("brokers", "add", "data", brokers.put("data", larger))
+    brokers.put("data", GOOD)
+    Path("plans.txt").write_text(plan_id)
+    assert osbctl("brokers", "refresh", "data", "--instances", "plans.txt").code == 0
+    done = osbctl("drift", "data")
+    assert done[:2] == (0, "")
+    assert done.err == "osbctl: gone from the catalog and kept by the platform, so not compared: db/large\n"
+
+
+@pytest.fixture
+def several(osbctl: Run, brokers: Brokers) -> Brokers:
+    """Four registered brokers: one is the same, one drifts, one is down, one talks nonsense."""
+    for name in ("calm", "dear", "down", "odd"):
+        assert osbctl("brokers", "add", name, brokers.put(name, GOOD)).code == 0
+    brokers.put("dear", dearer())
+    del brokers.answers["down"]
+    brokers.answers["odd"] = b'{"services": ['
+    return brokers
+
+
+@pytest.mark.parametrize("jobs", ["1", "8"])
+def test_all_brokers_and_a_dead_one_does_not_stop_the_rest(osbctl: Run, several: Brokers, jobs: str) -> None:
+    done = osbctl("drift", "--all", "--jobs", jobs)
+    assert done.code == 3
+    rows = {line.split()[0]: line.split()[1:] for line in done.out.splitlines()[-5:]}
+    assert rows["NAME"] == ["RESULT", "REFUSED", "BREAKING", "RISKY", "SAFE", "ACCEPTED"]
+    assert rows["calm"] == ["same", *"00000"]
+    assert rows["dear"] == ["drift", *"01000"]
+    assert rows["down"] == rows["odd"] == ["failed", *"-----"]
+    assert "free: the platform has true, the broker says false" in done.out
+    assert "osbctl: down: " in done.err
+    assert "status 503" in done.err
+    assert "osbctl: odd: " in done.err
+
+
+def test_all_brokers_exit_codes(osbctl: Run, several: Brokers) -> None:
+    for name in ("down", "odd"):
+        assert osbctl("brokers", "remove", name).code == 0
+    assert osbctl("drift", "--all").code == 1
+    assert osbctl("drift", "--all", "--fail-on", "refused").code == 0
+    several.put("dear", GOOD)
+    assert osbctl("drift", "--all").code == 0
+
+
+def test_accepted_drift_of_all_brokers(osbctl: Run, several: Brokers) -> None:
+    for name in ("down", "odd"):
+        osbctl("brokers", "remove", name)
+    entry = '[[allow]]\nrule = "{}"\nobject = "db/small"\nreason = "agreed"\n'
+    Path("allow.toml").write_text(entry.format("change-free-to-paid") + entry.format("change-plan-id"))
+    done = osbctl("drift", "--all", "--allow", "allow.toml")
+    assert (done.code, done.out.splitlines()[-1].split()) == (0, ["dear", "drift", *"00001"])
+    assert done.err == "osbctl: allow change-plan-id of db/small matches no change: remove it\n"
+
+
+@pytest.mark.parametrize("format", DiffFormat)
+def test_all_brokers_are_down(osbctl: Run, several: Brokers, format: DiffFormat) -> None:
+    several.answers.clear()
+    done = osbctl("drift", "--all", "--format", format)
+    assert done.code == 3
+    assert done.err.count("status 503") == 4
+    if format in (DiffFormat.JSON, DiffFormat.GITLAB, DiffFormat.SARIF):
+        json.loads(done.out)
+
+
+def test_an_answer_that_cannot_be_read_is_no_drift(osbctl: Run, brokers: Brokers) -> None:
+    url = brokers.put("odd", GOOD)
+    osbctl("brokers", "add", "odd", url)
+    brokers.answers["odd"] = b'{"services": ['
+    for arguments in (["odd"], [url, put(GOOD)], ["--all"]):
+        assert osbctl("drift", *arguments).code == 3
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
+def test_a_progress_bar_at_a_terminal_alone(osbctl: Run, several: Brokers) -> None:
+    import os
+    import pty
+    import subprocess
+
+    root = str(Path(__file__).parents[2])
+    command = [sys.executable, "-m", "osbctl", "drift", "--all"]
+    environment = {**os.environ, "PYTHONPATH": root, "TERM": "xterm"}
+    main_end, child_end = pty.openpty()
+    try:
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=child_end, env=environment, timeout=60)
+        os.close(child_end)
+        shown = os.read(main_end, 65_536).decode()
+    finally:
+        os.close(main_end)
+    assert b"checking" not in done.stdout
+    assert "checking" in shown
+    assert "checking" not in osbctl("drift", "--all").err
+
+
+def test_no_broker_at_all(osbctl: Run) -> None:
+    done = osbctl("drift", "--all")
+    assert (done.code, len(done.out.splitlines()), done.err) == (0, 1, "")
+
+
+@pytest.mark.parametrize("format", DiffFormat)
+def test_all_brokers_in_every_format(osbctl: Run, several: Brokers, format: DiffFormat) -> None:
+    done = osbctl("drift", "--all", "--format", format, "-o", "report")
+    assert (done.code, done.out) == (3, "")
+    text = Path("report").read_text()
+    assert "change-free-to-paid" in text
+    if format is DiffFormat.JSON:
+        _check_schema(json.loads(text), "drift-all-1.json")
+        found = {one["name"]: one for one in json.loads(text)["brokers"]}
+        assert list(found) == ["calm", "dear", "down", "odd"]
+        assert found["calm"]["report"]["same"] is True
+        _check_schema(found["dear"]["report"])
+        assert [change["rule"] for change in found["dear"]["report"]["changes"]] == ["change-free-to-paid"]
+        assert found["down"]["report"] is None
+        assert "503" in found["down"]["error"]
+    if format in (DiffFormat.SARIF, DiffFormat.GITLAB):
+        assert json.loads(text)
+        assert "dear: free" in text
+
+
+def test_a_missing_password_is_one_broker_s_failure(
+    osbctl: Run, several: Brokers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("down", "odd", "dear"):
+        osbctl("brokers", "remove", name)
+    monkeypatch.setenv("OSBCTL_BROKER_LOCKED_PASSWORD", SECRET)
+    assert osbctl("brokers", "add", "locked", several.put("locked", GOOD), "--user", "u").code == 0
+    assert osbctl("drift", "--all").code == 0
+    monkeypatch.delenv("OSBCTL_BROKER_LOCKED_PASSWORD")
+    done = osbctl("drift", "--all")
+    assert done.code == 3
+    assert "locked: no password for u" in done.err
+
+
+def test_stored_as_knows_every_platform() -> None:
+    assert {one.value for one in StoredAs} == {one.value for one in Platform} | {"catalog"}

@@ -1,0 +1,255 @@
+"""One changed field is exactly one finding, where the platform stores it; else none, and it is listed as not stored."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from osbctl.comparison.drift.find import find_drift, notes
+from osbctl.findings import pointer
+from osbctl.platforms import Platform
+from tests.drift.test_round_trip import stored
+
+CF, K8S, SM, KORIFI = (
+    Platform.CLOUD_FOUNDRY,
+    Platform.KUBERNETES,
+    Platform.SERVICE_MANAGER,
+    Platform.KORIFI,
+)
+ALL = {CF, K8S, SM, KORIFI}
+
+
+def schema(**properties: Any) -> dict[str, Any]:
+    return {"$schema": "http://json-schema.org/draft-04/schema#", "type": "object", "properties": properties}
+
+
+def plan(id: str, name: str) -> dict[str, Any]:
+    return {
+        "id": id,
+        "name": name,
+        "description": "a plan",
+        "free": True,
+        "metadata": {"displayName": "Plan", "bullets": ["one"], "costs": [{"amount": {"eur": 1}, "unit": "MONTHLY"}]},
+        "schemas": {
+            "service_instance": {
+                "create": {"parameters": schema(size={"type": "integer"})},
+                "update": {"parameters": schema(size={"type": "integer"})},
+            },
+            "service_binding": {"create": {"parameters": schema(role={"type": "string"})}},
+        },
+        "maintenance_info": {"version": "1.2.3"},
+        "maximum_polling_duration": 600,
+        "binding_rotatable": True,
+    }
+
+
+CATALOG: dict[str, Any] = {
+    "services": [
+        {
+            "id": "s1",
+            "name": "db",
+            "description": "a service",
+            "bindable": True,
+            "plan_updateable": True,
+            "instances_retrievable": True,
+            "bindings_retrievable": True,
+            "allow_context_updates": True,
+            "tags": ["sql", "fast"],
+            "requires": ["syslog_drain"],
+            "metadata": {"displayName": "DB", "shareable": True, "other": {"deep": [1, {"x": None}]}},
+            "dashboard_client": {"id": "c", "secret": "hunter2", "redirect_uri": "https://x.example"},
+            "x-unknown": 1,
+            "plans": [plan("p1", "small"), plan("p2", "large")],
+        },
+        {"id": "s2", "name": "queue", "description": "q", "bindable": False, "plans": [plan("p3", "only")]},
+    ]
+}
+
+SERVICE: list[tuple[str, Any, set[Platform]]] = [
+    ("id", "another", ALL),
+    ("name", "base", ALL),
+    ("description", "told otherwise", ALL),
+    ("bindable", False, ALL),
+    ("plan_updateable", False, ALL),
+    ("instances_retrievable", False, ALL - {K8S}),
+    ("bindings_retrievable", False, ALL),
+    ("allow_context_updates", False, ALL - {K8S}),
+    ("tags", ["sql"], ALL),
+    ("tags", ["sql", "fast", "new"], ALL),
+    ("tags", ["fast", "sql"], ALL),
+    ("requires", None, ALL),
+    ("metadata/displayName", "Data", ALL),
+    ("metadata/shareable", False, ALL),
+    ("metadata/other/deep", [1, {"x": 0}], ALL),
+    ("dashboard_client/id", "d", set()),
+    ("x-unknown", 2, set()),
+]
+PLAN: list[tuple[str, Any, set[Platform]]] = [
+    ("id", "another", ALL),
+    ("name", "tiny", ALL),
+    ("description", "told otherwise", ALL),
+    ("free", False, ALL),
+    ("bindable", False, ALL - {KORIFI}),  # which takes a silent plan for one that is not bindable
+    ("bindable", True, {KORIFI}),
+    ("plan_updateable", False, {CF, SM}),
+    ("metadata/bullets", ["two"], ALL),
+    ("metadata/costs", [], ALL),
+    ("schemas/service_instance/create/parameters/properties/size/type", "string", ALL),
+    ("schemas/service_instance/update/parameters/properties/size/type", "string", ALL),
+    ("schemas/service_binding/create/parameters/properties/role/maxLength", 3, ALL),
+    ("schemas/service_binding", None, ALL),
+    ("maintenance_info/version", "1.3.0", {CF, SM}),
+    ("maximum_polling_duration", 60, {CF, SM}),
+    ("binding_rotatable", False, set()),
+]
+
+
+def put(thing: dict[str, Any], field: str, value: Any) -> None:
+    *above, last = field.split("/")
+    for key in above:
+        thing = thing[key]
+    if value is None:
+        del thing[last]
+    else:
+        thing[last] = value
+
+
+def changed(field: str, value: Any, of_plan: bool) -> dict[str, Any]:
+    catalog = copy.deepcopy(CATALOG)
+    service = catalog["services"][0]
+    put(service["plans"][1] if of_plan else service, field, value)
+    return catalog
+
+
+CASES = [(case, of_plan) for of_plan, cases in ((False, SERVICE), (True, PLAN)) for case in cases]
+
+
+@pytest.mark.parametrize("platform", Platform)
+@pytest.mark.parametrize(
+    ("case", "of_plan"),
+    CASES,
+    ids=[f"{'plan' if of_plan else 'service'}.{case[0]}={case[1]}" for case, of_plan in CASES],
+)
+def test_one_field(case: tuple[str, Any, set[Platform]], of_plan: bool, platform: Platform) -> None:
+    field, value, stored_by = case
+    kept, broker = stored(platform, CATALOG), changed(field, value, of_plan)
+    changes = find_drift(kept, broker)
+    assert [bool(c.message) for c in changes] == [True] * (platform in stored_by), [c.message for c in changes]
+    for change in changes:
+        assert {effect.platform for effect in change.effects} <= {platform}
+        assert change.old_path[:2] == ("services", 0)
+        assert (change.plan is not None) is of_plan
+    if not stored_by:
+        assert field.split("/")[0] in "".join(notes(kept, broker))
+
+
+@pytest.mark.parametrize("platform", Platform)
+def test_what_comes_and_goes(platform: Platform) -> None:
+    kept = stored(platform, CATALOG)
+    for change, rule in (
+        (lambda services: services[0]["plans"].pop(), "change-plan-removed"),
+        (lambda services: services[0]["plans"].append(plan("p9", "huge")), "change-plan-added"),
+        (lambda services: services.pop(), "change-service-removed"),
+        (lambda services: services.append({"id": "s9", "name": "new", "plans": []}), "change-service-added"),
+    ):
+        broker = copy.deepcopy(CATALOG)
+        change(broker["services"])
+        (found,) = find_drift(kept, broker)
+        assert found.rule == rule
+        assert found.message.count("the platform") == found.message.count("the broker") == 1
+
+
+@pytest.mark.parametrize("platform", Platform)
+def test_order_of_offerings_and_plans_is_no_drift(platform: Platform) -> None:
+    broker = copy.deepcopy(CATALOG)
+    broker["services"].reverse()
+    broker["services"][1]["plans"].reverse()
+    assert find_drift(stored(platform, CATALOG), broker) == []
+
+
+@pytest.mark.parametrize("platform", Platform)
+@pytest.mark.parametrize("field", ["metadata", "schemas", "maintenance_info", "tags", "requires"])
+def test_absent_null_and_empty_are_one(platform: Platform, field: str) -> None:
+    empty: list[Any] = [None, [] if field in ("tags", "requires") else {}]
+    old = copy.deepcopy(CATALOG)
+    for thing in (old["services"][0], *old["services"][0]["plans"]):
+        thing.pop(field, None)
+    kept = stored(platform, old)
+    for value in empty:
+        broker = copy.deepcopy(old)
+        things = [broker["services"][0]] if field in ("tags", "requires") else broker["services"][0]["plans"]
+        for thing in things:
+            thing[field] = value
+        assert find_drift(kept, broker) == []
+
+
+@pytest.mark.parametrize(
+    ("platform", "omitted"),
+    [
+        (CF, {"free": True, "bindable": True, "plan_updateable": True}),
+        (SM, {"free": True, "bindable": True, "plan_updateable": True}),
+        (K8S, {"free": False, "bindable": True}),
+        (KORIFI, {"free": False, "bindable": False, "plan_updateable": False}),
+    ],
+)
+def test_what_a_plan_leaves_out_is_taken_as_the_platform_takes_it(platform: Platform, omitted: dict[str, bool]) -> None:
+    silent = copy.deepcopy(CATALOG)
+    del silent["services"][0]["plans"][0]["free"]
+    spoken = copy.deepcopy(silent)
+    spoken["services"][0]["plans"][0].update(omitted)
+    assert find_drift(stored(platform, silent), spoken) == []
+    assert find_drift(stored(platform, spoken), silent) == []
+    for name, value in omitted.items():
+        other = copy.deepcopy(silent)
+        other["services"][0]["plans"][0][name] = not value
+        assert [pointer(c.new_path) for c in find_drift(stored(platform, silent), other)] == [
+            f"/services/0/plans/0/{name}"
+        ]
+
+
+def test_whole_catalogs_are_compared_as_diff_does() -> None:
+    import json
+
+    from osbctl.comparison.catalogs import compare_catalogs
+    from osbctl.sources.exports.stored import StoredCatalog
+    from osbctl.sources.read import parse_document
+
+    document = parse_document(json.dumps(CATALOG).encode(), "stored.json")
+    broker = changed("binding_rotatable", False, True)
+    found = find_drift(StoredCatalog(document), broker)
+    assert [(c.rule, c.level, c.effects) for c in found] == [
+        (c.rule, c.level, c.effects) for c in compare_catalogs(CATALOG, broker)
+    ]
+    assert [c.message for c in found] == ["binding_rotatable: the platform has true, the broker says false"]
+    assert notes(StoredCatalog(document), broker) == []
+
+
+WORDS: list[tuple[str, Any, bool, str]] = [
+    ("metadata/apiKey", "hunter2", False, "metadata.apiKey: the platform and the broker differ (it may be a secret"),
+    ("metadata", "text", False, "metadata differs, and is not of the type that it must have"),
+    ("metadata/new", 1, True, "metadata.new: the platform has nothing, the broker says 1"),
+    ("tags", ["sql", "fast", "new"], False, 'tag "new": the broker has it, the platform does not'),
+    ("requires", None, False, 'requires "syslog_drain": the platform has it, the broker does not'),
+    ("tags", ["fast", "sql"], False, "the broker has its tags in another order"),
+    ("schemas/service_binding", None, True, "at the broker: service_binding.create: the schema was removed"),
+    ("plans", [], False, "the broker offers no plan of it any more"),
+]
+
+
+@pytest.mark.parametrize(("field", "value", "of_plan", "words"), WORDS, ids=[f"{w[0]}={w[1]}" for w in WORDS])
+def test_the_words_of_drift(field: str, value: Any, of_plan: bool, words: str) -> None:
+    messages = [change.message for change in find_drift(stored(CF, CATALOG), changed(field, value, of_plan))]
+    assert any(message.startswith(words) for message in messages), messages
+    assert "hunter2" not in "".join(messages)
+
+
+def test_a_plan_that_moved() -> None:
+    broker = copy.deepcopy(CATALOG)
+    broker["services"][1]["plans"].append(broker["services"][0]["plans"].pop())
+    first = find_drift(stored(CF, CATALOG), broker)[0]
+    assert (first.rule, first.message) == (
+        "change-plan-moved",
+        'at the broker: moved from service "db" to "queue"',
+    )

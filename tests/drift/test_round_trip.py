@@ -1,0 +1,57 @@
+"""A catalog, exported by a platform and read again, is no drift; one changed field is one finding."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from osbctl.comparison.drift.find import find_drift
+from osbctl.platforms import Platform
+from osbctl.sources.exports.read import stored_catalog
+from osbctl.sources.exports.stored import StoredCatalog
+from osbctl.sources.read import parse_document, read_source
+from osbctl.validation.platforms import judge_all
+from tests import corpus
+from tests.sources.exports.make import export_as
+
+ROOT = Path(__file__).parents[2]
+SHIPPED = [ROOT / "catalogs" / name for name in ("data-services.yaml", "interface-example.json", "source")]
+
+
+def stored(platform: Platform, catalog: dict[str, Any]) -> StoredCatalog:
+    files = export_as(platform, catalog)
+    documents = [parse_document(json.dumps(file).encode(), f"{n}.json") for n, file in enumerate(files)]
+    found = stored_catalog(documents)
+    assert found.platform is platform
+    return found
+
+
+@pytest.mark.parametrize("platform", Platform)
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.name)
+def test_shipped_catalogs_do_not_drift(path: Path, platform: Platform) -> None:
+    catalog = read_source(str(path)).data
+    kept = stored(platform, catalog)
+    assert len(kept.document.data["services"]) == len(catalog["services"])
+    assert find_drift(kept, catalog) == []
+    assert kept.partial == kept.kept == ()
+
+
+@corpus.needs_corpus
+@pytest.mark.parametrize("platform", Platform)
+def test_real_catalogs_do_not_drift(platform: Platform) -> None:
+    tried = 0
+    for path in corpus.catalogs():
+        catalog = read_source(str(path)).data
+        if judge_all(catalog)[platform].refusals:
+            continue
+        try:
+            export_as(platform, catalog)
+        except (KeyError, TypeError, AttributeError):
+            continue  # so wrong that the platform would not have stored it
+        tried += 1
+        kept = stored(platform, catalog)
+        assert [c.message for c in find_drift(kept, catalog)] == [], path.name
+    assert tried > 50
