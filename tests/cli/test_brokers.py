@@ -582,6 +582,18 @@ def test_without_the_extra_a_sentence_says_what_to_install(osbctl: Program, miss
     assert "pip install 'osbctl[registry]'" in told
 
 
+@pytest.mark.parametrize("command", ["brokers list", "brokers list --format json", "rules"])
+def test_a_reader_that_has_gone_is_no_finding(many: Program, command: str) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    words = [sys.executable, "-m", "osbctl", *command.split()]
+    done = subprocess.run(
+        words, stdout=writing, stderr=subprocess.PIPE, env=many.environment, cwd=many.folder, check=False
+    )
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
 def test_help_loads_no_database_library() -> None:
     code = "import sys; from osbctl.cli.app import build; build(['brokers']); print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
