@@ -24,7 +24,7 @@ from cryptography.hazmat.primitives import serialization
 
 from osbctl import __main__ as main
 from osbctl.cli.brokers import options
-from osbctl.credentials import make_record, write_record
+from osbctl.credentials import as_json, make_record, write_record
 from osbctl.errors import UsageError
 from osbctl.platforms import Platform
 from osbctl.registry.records import Outcome, State, What
@@ -221,6 +221,22 @@ def test_credential_records_give_the_password_where_they_hold_it(osbctl: Program
     assert "no record there holds a password" in told
     osbctl("add", "my-db", server.url, "--user", USER, "--credentials", str(with_it))
     assert osbctl("refresh", "--credentials", str(with_it)) == "my-db: unchanged\n"
+
+
+def test_of_several_records_the_label_and_the_expiry_decide(osbctl: Program, server: FakeBroker) -> None:
+    file = osbctl.folder / "credentials.json"
+    password = {"rounds": 1000, "include_password": True}
+    records = [
+        make_record(USER, PASSWORD + "-old", expires="2020-01-01T00:00:00Z", label="my-db", **password),
+        make_record(USER, "wr0ng-by-default", **password),
+        make_record(USER, PASSWORD, label="my-db", **password),
+        make_record("somebody", PASSWORD + "-else", label="my-db", **password),
+    ]
+    file.write_text("[" + ",".join(as_json(record) for record in records) + "]")
+    osbctl("add", "my-db", server.url, "--user", USER, "--credentials", str(file))
+    told = osbctl("add", "other", server.url, "--user", USER, "--credentials", str(file), code=3)
+    assert "authentication failed" in told
+    assert "wr0ng" not in told
 
 
 KEYRING = """

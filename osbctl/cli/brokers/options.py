@@ -36,7 +36,10 @@ PasswordStdin = Annotated[
 ]
 Credentials = Annotated[
     str | None,
-    typer.Option(metavar="FILE", help="Credential records that hold passwords (hash-password --include-password)."),
+    typer.Option(
+        metavar="FILE",
+        help="Credential records with passwords (hash-password --include-password); a label may name the broker.",
+    ),
 ]
 Instances = Annotated[
     str | None,

@@ -49,7 +49,8 @@ class Passwords:
         if self._read is not None:
             return self._read
         given = os.environ.get(variable(broker.name))
-        return given or self._records.get(broker.username) or _from_keyring(broker)
+        of_user = self._records.get(broker.username, {})
+        return given or of_user.get(broker.name) or of_user.get("") or _from_keyring(broker)
 
 
 def variable(name: str) -> str:
@@ -84,17 +85,21 @@ def _read() -> str:
     return read_password()
 
 
-def _records(file: str) -> dict[str, str]:
-    """The passwords in a credentials file by identity; the first that has not expired counts."""
+def _records(file: str) -> dict[str, dict[str, str]]:
+    """The passwords in a credentials file by identity and label; under no label the first of the identity.
+
+    A label that is the name of a broker says whose password it is. What has expired does not count.
+    """
     import time
     from pathlib import Path
 
     from osbctl.credentials import read_credentials
 
-    found: dict[str, str] = {}
+    found: dict[str, dict[str, str]] = {}
     for record in read_credentials(Path(file)):
         if record.password is not None and record.ends > time.time():
-            found.setdefault(record.identity, record.password)
+            ours = found.setdefault(record.identity, {"": record.password})
+            ours.setdefault(record.label or "", record.password)
     if not found:
         raise UsageError(f"{file}: no record there holds a password", "osbctl hash-password --include-password")
     return found
