@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 NEWEST = "0001"
 """The last migration in `migrations/versions`."""
 
+FOLDER = Path(__file__).parent / "migrations"
+"""Alembic's folder of them."""
+
 _LOCK = 0x6F7362_63746C
 """The key of PostgreSQL's advisory lock: any fixed number does; this one spells osbctl."""
 
@@ -61,7 +64,7 @@ def _upgrade(connection: Connection) -> None:
     except ImportError as error:
         raise missing_extra() from error
     config = Config()
-    config.set_main_option("script_location", str(Path(__file__).parent / "migrations").replace("%", "%%"))
+    config.set_main_option("script_location", str(FOLDER).replace("%", "%%"))
     config.set_main_option("path_separator", "os")
     config.attributes["connection"] = connection
     with warnings.catch_warnings():

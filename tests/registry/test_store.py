@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -248,11 +250,49 @@ def test_the_migrations_make_the_tables_that_the_program_uses(url: str) -> None:
 
 
 def test_the_newest_migration_is_the_one_that_the_program_knows() -> None:
-    from pathlib import Path
-
     from alembic.script import ScriptDirectory
 
-    assert ScriptDirectory(str(Path(migrate.__file__).parent / "migrations")).get_heads() == [migrate.NEWEST]
+    assert ScriptDirectory(str(migrate.FOLDER)).get_heads() == [migrate.NEWEST]
+
+
+NEXT = """
+import sqlalchemy as sa
+from alembic import op
+revision, down_revision = "0002", "0001"
+def upgrade():
+    op.add_column("osbctl_brokers", sa.Column("owner", sa.Text, nullable=False, server_default="nobody"))
+    op.execute("DELETE FROM osbctl_refreshes")
+    FAULT
+"""
+
+
+@pytest.mark.parametrize("fault", ["", "raise ZeroDivisionError"])
+def test_a_later_version_takes_over_the_data_or_changes_nothing(
+    url: str, fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Registry.open(url) as registry:
+        add(registry)
+        before = registry.broker("db")
+    shutil.copytree(migrate.FOLDER, tmp_path / "migrations 100%")
+    (tmp_path / "migrations 100%" / "versions" / "0002_next.py").write_text(NEXT.replace("FAULT", fault))
+    with monkeypatch.context() as later:
+        later.setattr(migrate, "FOLDER", tmp_path / "migrations 100%")
+        later.setattr(migrate, "NEWEST", "0002")
+        if fault:
+            with pytest.raises(ZeroDivisionError):
+                Registry.open(url)
+        else:
+            Registry.open(url).close()
+    if fault:
+        with Registry.open(url) as registry:
+            assert registry.broker("db") == before
+            assert len(registry.history("db")) == 1
+    with closing(Database(url)) as database, database.reading() as connection:
+        columns = {column["name"] for column in sqlalchemy.inspect(connection).get_columns("osbctl_brokers")}
+        assert ("owner" in columns) is not bool(fault)
+        if not fault:
+            found = connection.execute(sqlalchemy.text("SELECT name, owner FROM osbctl_brokers")).all()
+            assert [tuple(row) for row in found] == [("db", "nobody")]
 
 
 def test_a_database_of_a_newer_program_is_left_alone(url: str) -> None:
