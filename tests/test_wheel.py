@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import zipfile
@@ -35,6 +36,8 @@ def test_the_wheel_holds_schemas_and_catalogs_but_no_tests(wheel: Path) -> None:
     assert "osbctl/schemas/catalog-2.14.json" in names
     assert "osbctl/catalogs/interface-example.json" in names
     assert "osbctl/py.typed" in names
+    assert "osbctl/registry/migrations/env.py" in names
+    assert "osbctl/registry/migrations/versions/0001_registered_brokers.py" in names
     assert not [name for name in names if name.startswith(("tests", "benchmarks", "docs", "tools"))]
 
 
@@ -51,7 +54,19 @@ def test_the_installed_program_validates_and_shows(program: Path, tmp_path: Path
     shown = run("show", f"{folder}/interface-example.json")
     assert shown.returncode == 0, shown.stderr
     assert run("rules").returncode == 0
+    registry = run("brokers", "list")
+    assert registry.returncode == 3
+    assert "pip install 'osbctl[registry]'" in registry.stderr
     packages = subprocess.run(
         [program.parent / "python", "-m", "pip", "list"], capture_output=True, text=True, check=True
     ).stdout
     assert "pytest" not in packages
+
+
+def test_the_wheel_alone_makes_a_database(wheel: Path, tmp_path: Path) -> None:
+    zipfile.ZipFile(wheel).extractall(tmp_path / "wheel")
+    command = [sys.executable, "-m", "osbctl", "brokers", "list", "--database", "brokers.sqlite"]
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(tmp_path / "wheel")}
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("NAME\t")

@@ -128,7 +128,9 @@ CASES = [(case, of_plan) for of_plan, cases in ((False, SERVICE), (True, PLAN)) 
 
 @pytest.mark.parametrize("platform", Platform)
 @pytest.mark.parametrize(
-    ("case", "of_plan"), CASES, ids=[f"{'plan' if p else 'service'}-{c[0]}-{c[1]}"[:50] for c, p in CASES]
+    ("case", "of_plan"),
+    CASES,
+    ids=[f"{'plan' if of_plan else 'service'}.{case[0]}={case[1]}" for case, of_plan in CASES],
 )
 def test_one_field(case: tuple[str, Any, set[Platform]], of_plan: bool, platform: Platform) -> None:
     field, value, stored_by = case
@@ -222,3 +224,32 @@ def test_whole_catalogs_are_compared_as_diff_does() -> None:
     ]
     assert [c.message for c in found] == ["binding_rotatable: the platform has true, the broker says false"]
     assert notes(StoredCatalog(document), broker) == []
+
+
+WORDS: list[tuple[str, Any, bool, str]] = [
+    ("metadata/apiKey", "hunter2", False, "metadata.apiKey: the platform and the broker differ (it may be a secret"),
+    ("metadata", "text", False, "metadata differs, and is not of the type that it must have"),
+    ("metadata/new", 1, True, "metadata.new: the platform has nothing, the broker says 1"),
+    ("tags", ["sql", "fast", "new"], False, 'tag "new": the broker has it, the platform does not'),
+    ("requires", None, False, 'requires "syslog_drain": the platform has it, the broker does not'),
+    ("tags", ["fast", "sql"], False, "the broker has its tags in another order"),
+    ("schemas/service_binding", None, True, "at the broker: service_binding.create: the schema was removed"),
+    ("plans", [], False, "the broker offers no plan of it any more"),
+]
+
+
+@pytest.mark.parametrize(("field", "value", "of_plan", "words"), WORDS, ids=[f"{w[0]}={w[1]}" for w in WORDS])
+def test_the_words_of_drift(field: str, value: Any, of_plan: bool, words: str) -> None:
+    messages = [change.message for change in find_drift(stored(CF, CATALOG), changed(field, value, of_plan))]
+    assert any(message.startswith(words) for message in messages), messages
+    assert "hunter2" not in "".join(messages)
+
+
+def test_a_plan_that_moved() -> None:
+    broker = copy.deepcopy(CATALOG)
+    broker["services"][1]["plans"].append(broker["services"][0]["plans"].pop())
+    first = find_drift(stored(CF, CATALOG), broker)[0]
+    assert (first.rule, first.message) == (
+        "change-plan-moved",
+        'at the broker: moved from service "db" to "queue"',
+    )

@@ -28,7 +28,7 @@ _ENTRIES = {
     fields.REQUIRES_REMOVED.id: "requires",
     fields.REQUIRES_ADDED.id: "requires",
 }
-_AS_THEY_ARE = "change-schema-"
+_OF_REQUESTS = "change-schema-"
 """The rules whose messages say of a request what is true at the broker."""
 
 
@@ -46,11 +46,13 @@ def _message(change: Change) -> str:
         entry = change.new if change.old is None else change.old
         sides = ("broker", "platform") if change.old is None else ("platform", "broker")
         return f"{_ENTRIES[change.rule]} {shown(entry)}: the {sides[0]} has it, the {sides[1]} does not"
-    secret = SECRET in (change.old, change.new)
-    told = change.old is not None or change.new is not None
-    if secret or not told or not change.field or change.rule.startswith(_AS_THEY_ARE):
-        return change.message
+    if change.rule.startswith(_OF_REQUESTS) or change.rule == identity.PLAN_MOVED.id:
+        return f"at the broker: {change.message}"
     name = shown(change.field.replace("/", "."))[1:-1]
+    if SECRET in (change.old, change.new):
+        return f"{name}: the platform and the broker differ (it may be a secret, and is not shown)"
+    if change.old is None and change.new is None:
+        return change.message.replace(" changed", " differs", 1)
     return f"{name}: the platform has {_value(change.old)}, the broker says {_value(change.new)}"
 
 
