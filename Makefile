@@ -52,7 +52,9 @@ bench: $(READY)
 	$(BIN)/python -m pip install --quiet --group bench
 	$(BIN)/python benchmarks/validate.py
 	$(BIN)/python benchmarks/build.py
+	$(BIN)/python benchmarks/diff.py
 	$(BIN)/python benchmarks/serve.py
+	$(BIN)/python benchmarks/registry.py
 
 ## A broker under a chaos of clients for a minute, a flood of wrong passwords, the timing of refusals.
 soak: $(READY)

@@ -125,9 +125,7 @@ def medians(commands: dict[str, list[str]], rounds: int) -> dict[str, Run]:
     for _ in range(rounds):
         for name, command in commands.items():
             runs[name].append(run(command))
-    return {
-        name: Run(statistics.median(r.seconds for r in told), max(r.peak for r in told)) for name, told in runs.items()
-    }
+    return {name: Run(statistics.median(r.seconds for r in told)) for name, told in runs.items()}
 
 
 def osbctl(*arguments: str) -> list[str]:

@@ -52,7 +52,8 @@ class Finding:
 
     `refused_by` names the platforms that refuse (or crash on) the catalog because of it, and
     `platform_messages` holds what they say, in their own words, where these are known.
-    `hint` says what to do. `location` is filled in only when a finding is about to be reported.
+    `hint` says what to do. `location` is filled in only when a finding is about to be reported. `identity` is what
+    tells it from others over time, where that is known better than by rule, source and path.
     """
 
     rule: str
@@ -63,6 +64,7 @@ class Finding:
     refused_by: tuple[Platform, ...] = ()
     platform_messages: tuple[str, ...] = ()
     hint: str = ""
+    identity: str = ""
 
 
 class VerdictKind(StrEnum):

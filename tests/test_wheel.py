@@ -109,7 +109,19 @@ def test_the_installed_program_validates_and_shows(program: Path, tmp_path: Path
     shown = run("show", f"{folder}/interface-example.json")
     assert shown.returncode == 0, shown.stderr
     assert run("rules").returncode == 0
+    registry = run("brokers", "list")
+    assert registry.returncode == 3
+    assert "pip install 'osbctl[registry]'" in registry.stderr
     packages = subprocess.run(
         [program.parent / "python", "-m", "pip", "list"], capture_output=True, text=True, check=True
     ).stdout
     assert "pytest" not in packages
+
+
+def test_the_wheel_alone_makes_a_database(built: dict[str, Path], tmp_path: Path) -> None:
+    zipfile.ZipFile(built[".whl"]).extractall(tmp_path / "wheel")
+    command = [sys.executable, "-m", "osbctl", "brokers", "list", "--database", "brokers.sqlite"]
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(tmp_path / "wheel")}
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("NAME\t")

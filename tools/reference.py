@@ -16,6 +16,7 @@ REPORTS = {
     "report-1.json": "osbctl validate",
     "diff-1.json": "osbctl diff` and `osbctl drift",
     "drift-all-1.json": "osbctl drift --all",
+    "brokers-1.json": "osbctl brokers list`, `show` and `history",
     "credentials.json": "osbctl hash-password",
 }
 VARIABLES = {
@@ -67,33 +68,37 @@ def reports_page() -> Iterator[str]:
         schema = json.loads((SCHEMAS / file).read_text(encoding="utf-8"))
         yield f"## {schema['title']}\n\n{schema['description']}\n"
         yield f"Schema: [`schemas/{file}`](../../schemas/{file}). Written by `{command}`.\n"
-        if "properties" in schema:
-            yield from fields_table(schema)
-        for name, field in schema.get("properties", {}).items():
-            if "properties" in field.get("items", {}):
-                yield f"### {title(schema, f'an entry of {name}')}\n"
-                yield from fields_table(field["items"])
+        topic = schema["title"].split()[0].lower()  # two schemas may have a definition of the same name
+        yield from fields(schema, topic)
+        for shape in schema.get("anyOf", ()):
+            yield f"### {topic}: {shape['title']}\n"
+            yield from (f"As {type_of(base)}, and:\n" for base in shape.get("allOf", ()))
+            yield from fields(shape, topic)
+        short = []
         for name, definition in schema.get("definitions", {}).items():
             if "properties" in definition:
-                yield f"### {title(schema, name)}\n"
-                if "description" in definition:
-                    yield f"{definition['description']}\n"
-                yield from fields_table(definition)
+                yield f"### {topic}: {name}\n"
+                yield from [f"{definition['description']}\n"] if "description" in definition else []
+                yield from fields(definition, topic)
+            else:
+                short.append(f"`{name}` is {type_of(definition)}")
+        yield from [f"Here {', '.join(short)}.\n"] if short else []
 
 
-def title(schema: dict[str, Any], name: str) -> str:
-    """The heading of a definition; two schemas may have one of the same name."""
-    return f"{schema['title'].split()[0].lower()}: {name}"
-
-
-def fields_table(definition: dict[str, Any]) -> Iterator[str]:
-    required = definition.get("required", ())
+def fields(definition: dict[str, Any], topic: str) -> Iterator[str]:
+    """The table of an object's fields, and those of the objects inside."""
+    present = {name: field for name, field in definition.get("properties", {}).items() if field is not False}
+    if not present:
+        return
     yield "| field | type | meaning |\n|---|---|---|"
-    for name, field in definition["properties"].items():
-        meaning = field.get("description", "")
-        optional = "" if name in required else "Optional. "
-        yield f"| `{name}` | {type_of(field)} | {optional}{meaning} |"
+    for name, field in present.items():
+        optional = "" if name in definition.get("required", ()) else "Optional. "
+        yield f"| `{name}` | {type_of(field)} | {optional}{field.get('description', '')} |"
     yield ""
+    for name, field in present.items():
+        if "properties" in field.get("items", {}):
+            yield f"### {topic}: an entry of {name}\n"
+            yield from fields(field["items"], topic)
 
 
 def type_of(field: dict[str, Any]) -> str:

@@ -43,6 +43,9 @@ def run_app(arguments: list[str]) -> int:
     """Run the command line `arguments` and return the exit code of the command."""
     try:
         result = build(arguments)(args=arguments, prog_name="osbctl", standalone_mode=False)
+    except SystemExit:
+        # typer ends the process with 1, the code of findings, where whoever read its output has gone: the one case.
+        raise BrokenPipeError from None
     except typer.Abort:
         return 130
     except _UsageError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from typing import TYPE_CHECKING, Annotated, Any
@@ -9,7 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from osbctl.changes import DiffFailOn
+from osbctl.cli import fetch as as_fetch
 from osbctl.cli import options as common
+from osbctl.cli.connection import Connection, is_address
 from osbctl.cli.output import note, put
 from osbctl.platforms import Platform
 from osbctl.reports.changes import DiffFormat, DiffReport, render
@@ -19,7 +22,9 @@ if TYPE_CHECKING:
     from osbctl.comparison.refusals import Refused
     from osbctl.sources.document import Document
 
-_SOURCE = "A JSON or YAML file, a source folder, - for standard input, or REV:path for a file in git."
+_SOURCE = (
+    "A JSON or YAML file, a source folder, - for standard input, REV:path for a file in git, or a broker's address."
+)
 
 Instances = Annotated[
     str | None,
@@ -53,18 +58,29 @@ def diff(
     output: common.Output = None,
     at: common.At = "",
     color: common.ColorChoice = common.Color.AUTO,
+    user: as_fetch.User = None,
+    password_stdin: as_fetch.PasswordStdin = False,
+    api_version: as_fetch.Version = "2.14",
+    ca_file: as_fetch.CaFile = None,
+    client_cert: as_fetch.ClientCert = None,
+    insecure: as_fetch.Insecure = False,
+    timeout: as_fetch.Timeout = 60.0,
+    max_bytes: common.MaxBytes = common.LIMITS.bytes,
 ) -> int:
     """Compare two catalogs: what a platform would refuse, what would break users, and what is safe.
 
-    Prints nothing and exits with 0 when nothing changed.
+    Prints nothing and exits with 0 when nothing changed. A broker is asked as osbctl fetch asks it.
 
     \b
     osbctl diff HEAD:catalog.yaml catalog.yaml
     osbctl diff --platform cloudfoundry --instances plans.txt old.json new.json
     osbctl diff --format markdown -o comment.md main:catalog.yaml catalog.yaml
     osbctl diff --format allow old.yaml new.yaml >> accepted-changes.toml
+    osbctl diff --user platform https://broker.example.com catalog.yaml
     """
-    before, after = _read(old, new, at)
+    gc.disable()  # as in validation: the run is short, and makes next to no garbage in circles
+    connection = Connection(user, password_stdin, api_version, ca_file, client_cert, insecure, timeout, max_bytes)
+    before, after = _read(old, new, at, connection)
     changes = _changes(before, after, frozenset(platforms or Platform), instances)
     report = make_report(before.name, after.name, changes, fail_on, allow, color, output)
     return put_report(report, format, output, allow)
@@ -117,34 +133,48 @@ def effective_format(asked: DiffFormat | None, output: str | None) -> DiffFormat
     return asked or (DiffFormat.GITHUB if in_actions else DiffFormat.TEXT)
 
 
-def _read(old: str, new: str, at: str) -> tuple[Document, Document]:
+def _read(old: str, new: str, at: str, connection: Connection) -> tuple[Document, Document]:
     from osbctl.errors import UsageError
+
+    if [old, new, "-" if connection.password_stdin else ""].count("-") > 1:
+        raise UsageError("standard input can be one thing only", "name files for the others")
+    before = _source(old, at, connection)
+    return before, _source(new, at, connection)
+
+
+def _source(word: str, at: str, connection: Connection) -> Document:
+    from osbctl.sources.limits import Limits
     from osbctl.sources.read import read_source
 
-    if old == new == "-":
-        raise UsageError("standard input cannot be both catalogs", "name a file for one of them")
-    return read_source(old, at=at), read_source(new, at=at)
+    if is_address(word):
+        return connection.document(word)
+    return read_source(word, limits=Limits(bytes=connection.max_bytes), at=at)
 
 
 def _changes(old: Document, new: Document, view: frozenset[Platform], instances: str | None) -> list[Change]:
     from osbctl.comparison.catalogs import compare_catalogs
-    from osbctl.comparison.instances import read_instances
     from osbctl.comparison.places import with_places
 
-    used = read_instances(instances) if instances else None
+    used = _instances(instances) if instances else None
     changes = compare_catalogs(old.data, new.data, platforms=view, instances=used)
     if not changes:
         return []
     return with_places(changes + now_refused(old.data, new.data, changes, view), old, new)
 
 
+def _instances(file: str) -> frozenset[str]:
+    from osbctl.comparison.instances import read_instances
+
+    return read_instances(file)
+
+
 def now_refused(
     old: dict[str, Any], new: dict[str, Any], changes: list[Change], view: frozenset[Platform]
 ) -> list[Change]:
     """What platforms in `view` refuse of the catalog `new` and not of `old`, unless `changes` tell it."""
-    from osbctl.comparison.refusals import new_refusals
+    from osbctl.comparison.refusals import new_refusals, touched_alone
 
-    refused = _refused(new, view)
+    refused = _refused(touched_alone(new, (change.new_path for change in changes)), view)
     known = _refused(old, view) if refused else []
     return new_refusals(old, new, known, refused, changes)
 

@@ -11,6 +11,7 @@ from osbctl.cli import diff as as_diff
 from osbctl.cli import fetch as as_fetch
 from osbctl.cli import options as common
 from osbctl.cli.brokers import options as registered
+from osbctl.cli.connection import Connection
 from osbctl.cli.drift_sides import Reaching, Sides
 from osbctl.platforms import Platform
 from osbctl.sources.exports.read import StoredAs
@@ -81,9 +82,8 @@ def drift(
     """
     from osbctl.comparison.instances import read_instances
 
-    reaching = Reaching(
-        user, password_stdin, credentials, api_version, ca_file, client_cert, insecure, timeout, max_bytes, database
-    )
+    connection = Connection(user, password_stdin, api_version, ca_file, client_cert, insecure, timeout, max_bytes)
+    reaching = Reaching(connection, credentials, database)
     used = read_instances(instances) if instances else None
     sides = Sides(reaching, platforms, used, stored_as, stored_broker)
 

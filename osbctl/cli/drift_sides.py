@@ -6,16 +6,17 @@ import os
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from osbctl.errors import DocumentError, SourceError, UsageError
+from osbctl.cli.connection import is_address, read_answer
+from osbctl.errors import UsageError
 from osbctl.platforms import Platform
 from osbctl.reports.changes import DRIFT
 
 if TYPE_CHECKING:
     from osbctl.changes import Change
     from osbctl.cli.brokers.reaching import Reach
+    from osbctl.cli.connection import Connection
     from osbctl.registry.records import BrokerRow, RegisteredBroker
     from osbctl.reports.changes import DiffReport
-    from osbctl.sources.broker import Answer
     from osbctl.sources.document import Document
     from osbctl.sources.exports.read import StoredAs
     from osbctl.sources.exports.stored import StoredCatalog
@@ -39,15 +40,8 @@ class Found:
 class Reaching:
     """The options that say how a broker is reached."""
 
-    user: str | None
-    password_stdin: bool
+    connection: Connection
     credentials: str | None
-    api_version: str
-    ca_file: str | None
-    client_cert: str | None
-    insecure: bool
-    timeout: float
-    max_bytes: int
     database: str | None
 
     def at_address(self, url: str) -> Document:
@@ -56,22 +50,7 @@ class Reaching:
         Raises:
             SourceError: there is none to be had.
         """
-        from osbctl.cli.fetch import make_access
-        from osbctl.sources.broker import fetch, split_url
-
-        address, named, password = split_url(url)
-        access = make_access(
-            self.user or named,
-            password,
-            self.password_stdin,
-            self.api_version,
-            self.ca_file,
-            self.client_cert,
-            self.insecure,
-            self.timeout,
-            self.max_bytes,
-        )
-        return self._document(fetch(address, access))
+        return self.connection.document(url)
 
     def reach(self, *, single: bool) -> Reach:
         """How registered brokers are reached; `single` as in `Passwords`.
@@ -82,23 +61,26 @@ class Reaching:
         from osbctl.cli.brokers.passwords import Passwords
         from osbctl.cli.brokers.reaching import Reach, make_access
 
-        if self.user:
+        options = self.connection
+        if options.user:
             raise UsageError("a registered broker has a user of its own", "leave --user out")
-        access = make_access(self.ca_file, self.client_cert, self.insecure, self.timeout)
-        passwords = Passwords(stdin=self.password_stdin, credentials=self.credentials, single=single)
-        return Reach(replace(access, max_bytes=self.max_bytes), passwords)
+        access = make_access(options.ca_file, options.client_cert, options.insecure, options.timeout)
+        passwords = Passwords(stdin=options.password_stdin, credentials=self.credentials, single=single)
+        return Reach(replace(access, max_bytes=options.max_bytes), passwords)
 
     def registered(self, row: BrokerRow, reach: Reach) -> Document:
         """The catalog of a registered broker; errors as `at_address`."""
         # No tag is sent: whether the broker's answer is what is stored is the very question.
-        return self._document(reach.fetch(row, ""))
+        answer = reach.fetch(row, "")
+        assert answer
+        return read_answer(answer, self.connection.max_bytes)
 
     def source(self, word: str) -> Document:
         """The catalog, or the export, in a source."""
         from osbctl.sources.limits import Limits
         from osbctl.sources.read import read_source
 
-        return read_source(word, limits=Limits(bytes=self.max_bytes))
+        return read_source(word, limits=Limits(bytes=self.connection.max_bytes))
 
     def names_one(self, word: str, *, among_files: bool = True) -> bool:
         """Whether `word` names a registered broker and is no address; `among_files`: nor a file that exists."""
@@ -114,17 +96,6 @@ class Reaching:
 
         with open_registry(self.database) as registry:
             return registry.broker(name)
-
-    def _document(self, answer: Answer | None) -> Document:
-        from osbctl.sources.limits import Limits
-        from osbctl.sources.read import parse_document
-
-        assert answer  # 304 comes only where a tag was sent
-        try:
-            return parse_document(answer.body, answer.name, limits=Limits(bytes=self.max_bytes))
-        except DocumentError as error:
-            # No finding about a document: it leaves open whether there is drift.
-            raise SourceError(error.message, "the broker's answer cannot be read as JSON") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +116,7 @@ class Sides:
         """
         if broker is None:
             raise UsageError("name a broker, or --all", "osbctl drift BROKER STORED...")
-        if [broker, *stored, "-" if self.reaching.password_stdin else ""].count("-") > 1:
+        if [broker, *stored, "-" if self.reaching.connection.password_stdin else ""].count("-") > 1:
             raise UsageError("standard input can be one thing only", "name files for the others")
         known = self.reaching.names_one(broker, among_files=bool(stored))
         if not stored and not known:
@@ -156,8 +127,8 @@ class Sides:
         if known:
             row = self.reaching.from_registry(broker).row
             return self.compare(kept, self.reaching.registered(row, self.reaching.reach(single=True)))
-        is_address = broker.startswith(("http://", "https://"))
-        return self.compare(kept, self.reaching.at_address(broker) if is_address else self.reaching.source(broker))
+        at_hand = self.reaching.at_address if is_address(broker) else self.reaching.source
+        return self.compare(kept, at_hand(broker))
 
     def compare(self, kept: StoredCatalog, broker: Document) -> Found:
         """The drift between two sides that are at hand."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from osbctl.cli import options as common
+from osbctl.cli.connection import Connection
 from osbctl.cli.output import note, put
 
 if TYPE_CHECKING:
@@ -47,15 +48,8 @@ def fetch(
     osbctl fetch https://broker.example.com --user platform -o catalog.json
     osbctl fetch https://broker.example.com --user platform | osbctl validate -
     """
-    from osbctl.sources.broker import fetch as get
-    from osbctl.sources.broker import split_url
-
-    address, named, password = split_url(url)
-    access = make_access(
-        user or named, password, password_stdin, api_version, ca_file, client_cert, insecure, timeout, max_bytes
-    )
-    answer = get(address, access)
-    assert answer  # 304 comes only where a tag was sent
+    connection = Connection(user, password_stdin, api_version, ca_file, client_cert, insecure, timeout, max_bytes)
+    answer = connection.fetch(url)
     put(answer.body.decode("utf-8", "surrogateescape").rstrip("\n") + "\n", output)
     return 0
 

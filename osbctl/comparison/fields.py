@@ -62,6 +62,9 @@ def compare_plan(to: Collector, pair: Pair, moved: bool = False) -> None:
     """The plan's own fields; `moved`: it stands under another service offering than before."""
     old, new = pair.old_plan, pair.new_plan
     assert old and new and pair.old_service and pair.new_service
+    effective = all(getattr(old, name) == getattr(new, name) for name in _INHERITED)
+    if effective and not moved and same(old.data, new.data):
+        return  # most plans, most of the time
     for name in _INHERITED:
         before, after = getattr(old, name), getattr(new, name)
         services = getattr(pair.old_service, name), getattr(pair.new_service, name)

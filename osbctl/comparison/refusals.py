@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from osbctl.changes import Change, Effect, Level, Named
 from osbctl.comparison.rules.identity import NOW_REFUSED
@@ -13,7 +13,6 @@ from osbctl.findings import pointer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from typing import Any
 
     from osbctl.findings import Path
     from osbctl.platforms import Platform
@@ -32,6 +31,33 @@ class _Place(NamedTuple):
     service: Named | None
     plan: Named | None
     field: Path
+
+
+def touched_alone(data: Mapping[str, Any], paths: Iterable[Path]) -> dict[str, Any]:
+    """The catalog without the schemas of plans to which none of `paths`, those of the changes, leads.
+
+    To judge schemas is most of the work, and one that nothing changed gives a refusal in both catalogs, or in none.
+    """
+    heads = {path[:4] if "plans" in path[2:3] else path for path in paths}
+    services = data.get("services")
+    if not isinstance(services, list) or heads & {(), ("services",)}:
+        return dict(data)
+    untouched = [("services", index) not in heads for index in range(len(services))]
+    slim = [_slim(service, index, heads) if untouched[index] else service for index, service in enumerate(services)]
+    return {**data, "services": slim}
+
+
+def _slim(service: Any, index: int, heads: set[Path]) -> Any:
+    plans = service.get("plans") if isinstance(service, dict) else None
+    if not isinstance(plans, list) or ("services", index, "plans") in heads:
+        return service
+    slim = [
+        {key: value for key, value in plan.items() if key != "schemas"}
+        if isinstance(plan, dict) and ("services", index, "plans", at) not in heads
+        else plan
+        for at, plan in enumerate(plans)
+    ]
+    return {**service, "plans": slim}
 
 
 def new_refusals(

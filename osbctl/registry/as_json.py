@@ -1,4 +1,4 @@
-"""Registered brokers for programs: JSON values. A field may be added, nothing else changes."""
+"""Registered brokers for programs: JSON values, whose shape is `schemas/brokers-1.json`."""
 
 from __future__ import annotations
 

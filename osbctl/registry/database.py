@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from osbctl.errors import RegistryError, UsageError
 from osbctl.registry import faults
+from osbctl.registry.errors import missing_extra
 
 try:
     import sqlalchemy
@@ -15,9 +16,7 @@ try:
     from sqlalchemy.exc import ArgumentError, SQLAlchemyError
     from sqlalchemy.pool import QueuePool
 except ImportError as error:
-    raise RegistryError(
-        "the registry of brokers needs SQLAlchemy and Alembic", "pip install 'osbctl[registry]'"
-    ) from error
+    raise missing_extra() from error
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -88,10 +87,8 @@ def parse_url(url: str) -> URL:
     Raises:
         UsageError: it is of no database that osbctl knows. The message never holds a password.
     """
-    if "://" not in url:
-        return sqlalchemy.URL.create("sqlite", database=url)
     try:
-        parsed = sqlalchemy.make_url(url)
+        parsed = sqlalchemy.make_url(url) if "://" in url else sqlalchemy.URL.create("sqlite", database=url)
     except (ArgumentError, ValueError):
         raise UsageError("--database is no URL of a database", _URLS) from None
     if parsed.drivername in ("postgresql", "postgres"):
@@ -142,8 +139,12 @@ def _prepare_sqlite(connection: Any, _record: Any) -> None:
 
     With `synchronous` full, both a killed process and a power cut leave the old or the new state.
     """
-    connection.execute("PRAGMA foreign_keys = ON")
-    connection.execute("PRAGMA synchronous = FULL")
+    try:
+        connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA synchronous = FULL")
+    except Exception:
+        connection.close()  # SQLAlchemy before 2.1 leaves it open
+        raise
 
 
 def _begin_sqlite(connection: Connection) -> None:

@@ -10,6 +10,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
+def missing_extra() -> RegistryError:
+    """The error of a library that is not installed."""
+    return RegistryError(
+        "the registry of brokers needs SQLAlchemy, Alembic and platformdirs", "pip install 'osbctl[registry]'"
+    )
+
+
 class UnknownBrokerError(UsageError):
     """No broker of that name is registered."""
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import sqlalchemy
 
 from osbctl.errors import RegistryError
+from osbctl.registry.errors import missing_extra
 from osbctl.registry.tables import VERSION_TABLE
 
 if TYPE_CHECKING:
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
 NEWEST = "0001"
 """The last migration in `migrations/versions`."""
+
+FOLDER = Path(__file__).parent / "migrations"
+"""Alembic's folder of them."""
 
 _LOCK = 0x6F7362_63746C
 """The key of PostgreSQL's advisory lock: any fixed number does; this one spells osbctl."""
@@ -54,11 +58,13 @@ def _version(connection: Connection) -> str | None:
 
 
 def _upgrade(connection: Connection) -> None:
-    from alembic import command
-    from alembic.config import Config
-
+    try:
+        from alembic import command
+        from alembic.config import Config
+    except ImportError as error:
+        raise missing_extra() from error
     config = Config()
-    config.set_main_option("script_location", str(Path(__file__).parent / "migrations").replace("%", "%%"))
+    config.set_main_option("script_location", str(FOLDER).replace("%", "%%"))
     config.set_main_option("path_separator", "os")
     config.attributes["connection"] = connection
     with warnings.catch_warnings():

@@ -77,7 +77,9 @@ def reconcile(
 
 def with_kept(catalog: Mapping[str, Any], kept: Sequence[Kept]) -> dict[str, Any]:
     """The catalog together with what the platform keeps beside it."""
-    services = [{**service, "plans": list(service.get("plans") or ())} for service in catalog.get("services") or ()]
+    services = [
+        {**service.data, "plans": [plan.data for plan in service.plans]} for service in Catalog.of(catalog).services
+    ]
     by_id = {service.get("id"): service for service in services}
     for one in kept:
         if not one.plan_id and one.service_id not in by_id:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from osbctl.errors import RegistryError
+
 if TYPE_CHECKING:
     from osbctl.platforms import Platform
 
@@ -154,6 +156,15 @@ class RegisteredBroker:
 
     @property
     def data(self) -> dict[str, Any]:
-        """The stored catalog as JSON values."""
-        value: dict[str, Any] = json.loads(self.catalog)
+        """The stored catalog as JSON values.
+
+        Raises:
+            RegistryError: it is no JSON object: something else than osbctl wrote to the database.
+        """
+        try:
+            value = json.loads(self.catalog)
+        except (ValueError, RecursionError):
+            value = None
+        if not isinstance(value, dict):
+            raise RegistryError(f"the stored catalog of {self.row.name} is no JSON object", "remove and add the broker")
         return value

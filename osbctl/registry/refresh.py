@@ -6,8 +6,9 @@ import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from osbctl.errors import SourceError
-from osbctl.registry.errors import OutdatedError
+from osbctl.errors import SourceError, UsageError
+from osbctl.platforms import Platform
+from osbctl.registry.errors import OutdatedError, UnknownBrokerError
 from osbctl.registry.reconcile import reconcile
 from osbctl.registry.records import Outcome, Refresh, Registration, Told
 from osbctl.registry.store import now
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeAlias
 
-    from osbctl.platforms import Platform
     from osbctl.registry.records import BrokerRow
     from osbctl.registry.store import Registry
     from osbctl.sources.broker import Answer
@@ -76,12 +76,25 @@ def refresh(registry: Registry, name: str, fetch: Fetch, check: Check, policy: P
     raise AssertionError
 
 
+def refresh_or_tell(registry: Registry, name: str, fetch: Fetch, check: Check, policy: Policy) -> Refresh:
+    """As `refresh`, one among many: a broker that other processes remove or never let go of is an outcome, too.
+
+    Raises:
+        RegistryError: the database cannot be used.
+    """
+    try:
+        return refresh(registry, name, fetch, check, policy)
+    except (UnknownBrokerError, OutdatedError) as error:
+        told = (Told("not-stored", "error", name, error.message),)
+        return Refresh(now(), Outcome.FAILED, policy.platform or Platform.CLOUD_FOUNDRY, told=told)
+
+
 def _attempt(registry: Registry, seen: BrokerRow, fetch: Fetch, check: Check, policy: Policy) -> Refresh:
     platform = policy.platform or seen.platform
     base = Refresh(now(), Outcome.UNCHANGED, platform, seen.etag)
     try:
         answer = fetch(seen, seen.etag)
-    except SourceError as error:
+    except (SourceError, UsageError) as error:  # an address that makes no sense was not written by osbctl
         words = error.message + (f" ({error.advice})" if error.advice else "")
         gone = replace(base, outcome=Outcome.FAILED, told=(Told("not-fetched", "error", seen.name, words),))
         return _store(registry, seen, gone, policy)

@@ -8,28 +8,17 @@ import re
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from osbctl.catalog import Catalog
 from osbctl.errors import UsageError
-from osbctl.platforms import Platform
 from osbctl.registry.database import WAIT_SECONDS, Database
 from osbctl.registry.errors import NameTakenError, OutdatedError, UnknownBrokerError
-from osbctl.registry.records import (
-    Action,
-    BrokerRow,
-    Kept,
-    Outcome,
-    Refresh,
-    RegisteredBroker,
-    Registration,
-    State,
-    Told,
-    What,
-)
+from osbctl.registry.records import Outcome, RegisteredBroker
 
 # `database` says what to install where SQLAlchemy is missing; so it is imported first.
 from sqlalchemy import Row, Select, delete, func, insert, select, update  # isort: skip
+from sqlalchemy.exc import IntegrityError  # isort: skip
 
 from osbctl.registry.migrate import migrate  # isort: skip
+from osbctl.registry.rows import LIGHT, broker_row, kept_rows, refreshes, stored  # isort: skip
 from osbctl.registry.tables import BROKERS, KEPT, REFRESHES  # isort: skip
 
 if TYPE_CHECKING:
@@ -38,12 +27,13 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
+    from osbctl.registry.records import BrokerRow, Kept, Refresh, Registration
+
 MAX_REFRESHES = 1_000
 """How many refreshes of each broker are remembered; the oldest go first."""
 
 _PAGE = 200
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-_LIGHT = tuple(column for column in BROKERS.c if column.name not in ("catalog", "variable"))
 
 
 class Registry:
@@ -63,7 +53,11 @@ class Registry:
             RegistryError: it cannot be opened; this and all other calls raise it where the database fails.
         """
         database = Database(url, wait_seconds)
-        migrate(database)
+        try:
+            migrate(database)
+        except BaseException:
+            database.close()
+            raise
         return cls(database)
 
     def __enter__(self) -> Registry:
@@ -72,6 +66,10 @@ class Registry:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give up all connections."""
         self._database.close()
 
     @property
@@ -83,9 +81,9 @@ class Registry:
         """All brokers by name, read page by page: no lock is held between two, and none grows with their number."""
         after = ""
         while True:
-            query = select(*_LIGHT).where(BROKERS.c.name > after).order_by(BROKERS.c.name).limit(_PAGE)
+            query = select(*LIGHT).where(BROKERS.c.name > after).order_by(BROKERS.c.name).limit(_PAGE)
             rows = self._rows(query)
-            yield from map(_broker_row, rows)
+            yield from map(broker_row, rows)
             if len(rows) < _PAGE:
                 return
             after = rows[-1].name
@@ -100,10 +98,10 @@ class Registry:
         Raises:
             UnknownBrokerError: there is none of that name.
         """
-        rows = self._rows(select(*_LIGHT).where(BROKERS.c.name == name))
+        rows = self._rows(select(*LIGHT).where(BROKERS.c.name == name))
         if not rows:
             raise UnknownBrokerError(name, self.names())
-        return _broker_row(rows[0])
+        return broker_row(rows[0])
 
     def broker(self, name: str) -> RegisteredBroker:
         """One broker with its catalog and what is kept beside it.
@@ -116,7 +114,7 @@ class Registry:
             kept = _kept(connection, row.id) if row else ()
         if row is None:
             raise UnknownBrokerError(name, self.names())
-        return RegisteredBroker(_broker_row(row), bytes(row.catalog), kept)
+        return RegisteredBroker(broker_row(row), bytes(row.catalog), kept)
 
     def history(self, name: str) -> list[Refresh]:
         """The refreshes of a broker, the newest first, at most `MAX_REFRESHES`.
@@ -125,7 +123,7 @@ class Registry:
             UnknownBrokerError: there is none of that name.
         """
         query = select(REFRESHES).where(REFRESHES.c.broker_id == self.row(name).id).order_by(REFRESHES.c.id.desc())
-        return [_refresh(row) for row in self._rows(query.limit(MAX_REFRESHES))]
+        return refreshes(self._rows(query.limit(MAX_REFRESHES)))
 
     def add(self, new: Registration, catalog: bytes, refresh: Refresh) -> None:
         """Register a broker with its first catalog: JSON that was found to be valid. `refresh` tells of it.
@@ -139,11 +137,14 @@ class Registry:
             "registered_at": refresh.at,
             "revision": 1,
             "kept_plans": 0,
-            **_stored(catalog, refresh),
+            **stored(catalog, refresh),
         }
         with self._database.writing() as connection:
             _check_free(connection, new.name)
-            result = connection.execute(insert(BROKERS).values(row))
+            try:
+                result = connection.execute(insert(BROKERS).values(row))
+            except IntegrityError:  # on PostgreSQL, another writer may have come in between
+                raise NameTakenError(new.name, new.name) from None
             assert result.inserted_primary_key
             _remember(connection, result.inserted_primary_key[0], refresh)
 
@@ -173,7 +174,7 @@ class Registry:
         """
         values: dict[str, Any] = {"outcome": refresh.outcome.value, "revision": seen.revision + 1}
         if catalog is not None:
-            values |= _stored(catalog, refresh)
+            values |= stored(catalog, refresh)
         elif refresh.outcome is Outcome.UNCHANGED:
             values |= {"refreshed_at": refresh.at, "etag": refresh.etag}
         if kept is not None:
@@ -226,27 +227,8 @@ def _check_free(connection: Connection, name: str) -> None:
         raise NameTakenError(name, taken)
 
 
-def _stored(catalog: bytes, refresh: Refresh) -> dict[str, Any]:
-    services = Catalog.of(json.loads(catalog)).services
-    return {
-        "catalog": catalog,
-        "etag": refresh.etag,
-        "services": len(services),
-        "plans": sum(len(service.plans) for service in services),
-        "refreshed_at": refresh.at,
-        "outcome": refresh.outcome.value,
-    }
-
-
-def _broker_row(row: Row[Any]) -> BrokerRow:
-    values = {column.name: getattr(row, column.name) for column in _LIGHT}
-    return BrokerRow(**values | {"platform": Platform(row.platform), "outcome": Outcome(row.outcome)})
-
-
 def _kept(connection: Connection, broker_id: int) -> tuple[Kept, ...]:
-    rows = connection.execute(select(KEPT).where(KEPT.c.broker_id == broker_id).order_by(KEPT.c.id))
-    values = (json.loads(row.content) for row in rows)
-    return tuple(Kept(**value | {"state": State(value["state"])}) for value in values)
+    return kept_rows(connection.execute(select(KEPT).where(KEPT.c.broker_id == broker_id).order_by(KEPT.c.id)))
 
 
 def _replace_kept(connection: Connection, broker_id: int, kept: Sequence[Kept]) -> None:
@@ -263,14 +245,3 @@ def _remember(connection: Connection, broker_id: int, refresh: Refresh) -> None:
     ours = REFRESHES.c.broker_id == broker_id
     oldest = select(REFRESHES.c.id).where(ours).order_by(REFRESHES.c.id.desc()).limit(1).offset(MAX_REFRESHES)
     connection.execute(delete(REFRESHES).where(ours, REFRESHES.c.id <= func.coalesce(oldest.scalar_subquery(), 0)))
-
-
-def _refresh(row: Row[Any]) -> Refresh:
-    return Refresh(
-        at=row.at,
-        outcome=Outcome(row.outcome),
-        platform=Platform(row.platform),
-        etag=row.etag,
-        actions=tuple(Action(**one | {"what": What(one["what"])}) for one in json.loads(row.actions)),
-        told=tuple(Told(**one) for one in json.loads(row.told)),
-    )

@@ -34,7 +34,7 @@ def table(rows: Iterable[BrokerRow], width: int, *, colored: bool) -> str:
 
     made = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), header_style="bold")
     for column in COLUMNS:
-        made.add_column(column.capitalize(), overflow="fold")
+        made.add_column(column.capitalize(), overflow="fold", no_wrap=column not in ("NAME", "URL", "USER"))
     for row in rows:
         made.add_row(*map(Text, cells(row)))
     file = io.StringIO()

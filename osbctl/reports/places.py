@@ -24,14 +24,14 @@ def relative(source: str, root: str) -> str:
 
 
 def with_fingerprints(findings: Iterable[Finding], root: str) -> Iterator[tuple[Finding, str]]:
-    """Each finding with a fingerprint of its rule, file and JSON pointer: no line, no wording.
+    """Each finding with a fingerprint of its identity, else of its rule, file and JSON pointer: no line, no wording.
 
     Equal ones are told apart by a running number, so that every fingerprint is unique.
     """
-    seen: Counter[tuple[str, str, str]] = Counter()
+    seen: Counter[tuple[str, ...]] = Counter()
     for finding in findings:
         source = relative(finding.location.source, root) if finding.location else ""
-        key = (finding.rule, source, pointer(finding.path))
+        key = (finding.identity,) if finding.identity else (finding.rule, source, pointer(finding.path))
         digest = hashlib.sha256("\0".join((*key, str(seen[key]))).encode("utf-8", "surrogatepass"))
         seen[key] += 1
         yield finding, digest.hexdigest()[:32]

@@ -100,7 +100,8 @@ def _error(rule: str, message: str, place: Location, hint: str = "") -> Finding:
 
 def _from_git(source: str, limits: Limits) -> bytes:
     if source.startswith(("http://", "https://")):  # not named in the message: it may hold a password
-        raise UsageError("a source is a file, not an address", "osbctl fetch URL -o FILE gets a broker's catalog")
+        advice = "osbctl fetch URL gets a broker's catalog; diff, drift and check take the address itself"
+        raise UsageError("a source is a file, not an address", advice)
     revision, colon, path = source.partition(":")
     if colon and revision and path:
         from osbctl.sources.git import read_blob

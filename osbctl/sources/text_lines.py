@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from functools import cached_property
 
 from osbctl.findings import Location
+
+_STEP = 1 << 15
+"""Characters between two places whose line is known: to count the line ends in between takes microseconds."""
 
 
 class Lines:
@@ -14,28 +18,42 @@ class Lines:
     def __init__(self, name: str, text: str) -> None:
         self._name = name
         self._text = text
-        self._starts = _line_starts(text)
         self._excerpts: dict[int, str] = {}
 
     def at(self, offset: int) -> Location:
         """The place of the character at `offset` (zero-based; the end of the text is allowed)."""
-        line = bisect_right(self._starts, offset)
-        return Location(self._name, line, offset - self._starts[line - 1] + 1, self._excerpt(line))
+        line, start = self._line_and_start(offset)
+        return Location(self._name, line, offset - start + 1, self._excerpt(start))
 
-    def _excerpt(self, line: int) -> str:
+    def _line_and_start(self, offset: int) -> tuple[int, int]:
+        if self._starts is not None:
+            line = bisect_right(self._starts, offset)
+            return line, self._starts[line - 1]
+        step = offset // _STEP
+        ends, start = self._steps[step]
+        line = ends + self._text.count("\n", step * _STEP, offset) + 1
+        return line, self._text.rfind("\n", step * _STEP, offset) + 1 or start
+
+    def _excerpt(self, start: int) -> str:
         # Kept: a file of 5 MB may be one line, and a thousand findings must not hold a thousand copies of it.
-        if line not in self._excerpts:
-            start = self._starts[line - 1]
-            end = self._starts[line] if line < len(self._starts) else len(self._text)
-            self._excerpts[line] = self._text[start:end].rstrip("\r\n")
-        return self._excerpts[line]
+        if start not in self._excerpts:
+            end = self._text.find("\n", start) + 1 or len(self._text)
+            self._excerpts[start] = self._text[start:end].partition("\r")[0].removesuffix("\n")
+        return self._excerpts[start]
 
+    @cached_property
+    def _starts(self) -> list[int] | None:
+        """Where lines begin, for a text with a CR in it."""
+        if "\r" not in self._text:
+            return None
+        return [0, *(match.end() for match in re.finditer(r"\r\n?|\n", self._text))]
 
-def _line_starts(text: str) -> list[int]:
-    starts, at = [0], 0
-    if "\r" not in text:
-        while (at := text.find("\n", at) + 1) > 0:
-            starts.append(at)
-        return starts
-    starts.extend(match.end() for match in re.finditer(r"\r\n?|\n", text))
-    return starts
+    @cached_property
+    def _steps(self) -> list[tuple[int, int]]:
+        """For each step, how many lines end before it, and where the line begins that it begins in."""
+        found, ends, start = [], 0, 0
+        for at in range(0, len(self._text) + 1, _STEP):
+            found.append((ends, start))
+            ends += self._text.count("\n", at, at + _STEP)
+            start = self._text.rfind("\n", at, at + _STEP) + 1 or start
+        return found

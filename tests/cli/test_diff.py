@@ -189,7 +189,7 @@ def test_standard_input_may_be_one_side_but_not_both(tmp_path: Path) -> None:
     assert osbctl(tmp_path, "diff", "-", new, stdin=json.dumps(OLD)).returncode == 1
     both = osbctl(tmp_path, "diff", "-", "-")
     assert both.returncode == 2
-    assert "standard input cannot be both" in both.stderr
+    assert "standard input can be one thing only" in both.stderr
 
 
 def test_at_holds_for_both_sides(tmp_path: Path) -> None:

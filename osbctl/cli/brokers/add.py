@@ -35,20 +35,26 @@ def add(
 ) -> int:
     """Register a broker with its catalog.
 
-    The catalog is fetched, validated and stored. The password is not stored. It comes from standard input,
-    OSBCTL_BROKER_<NAME>_PASSWORD (the name in capitals, other signs as _), credential records, the system's keyring, or
-    a prompt. A catalog that the platform would refuse is not stored, and the exit code is 1.
+    It is fetched, validated and stored; one that the platform would refuse is not, and the exit code is 1.
+
+    The password is never stored. It comes from standard input, OSBCTL_BROKER_<NAME>_PASSWORD (the name in capitals,
+    other signs as _), credential records, the system's keyring, or a prompt.
 
     \b
     osbctl brokers add data https://broker.example.com --user platform
     osbctl brokers add data https://broker.example.com --user platform --as kubernetes --password-stdin < secret
     """
-    from osbctl.cli.brokers.passwords import Passwords
+    from osbctl.cli.brokers.passwords import Passwords, check_keyring
     from osbctl.cli.brokers.passwords import save_to_keyring as save
     from osbctl.cli.brokers.reaching import Reach, base_url, check, make_access
+    from osbctl.credentials import check_identity
     from osbctl.registry.records import Outcome
 
     base, named = base_url(url)
+    if user or named:
+        check_identity(user or named)
+    if save_to_keyring:
+        check_keyring()
     with common.open_registry(database) as registry:
         from osbctl.registry.records import Registration
         from osbctl.registry.refresh import register
@@ -58,9 +64,9 @@ def add(
         passwords = Passwords(stdin=password_stdin, credentials=credentials, single=True)
         reach = Reach(make_access(ca_file, client_cert, insecure, timeout), passwords)
         done = register(registry, new, reach.fetch, check)
+    _tell(new, done)
     if done.outcome is Outcome.ADDED and save_to_keyring and new.username:
         save(new, passwords.of(new))
-    _tell(new, done)
     return int(done.outcome is Outcome.REFUSED)
 
 

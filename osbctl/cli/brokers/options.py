@@ -36,7 +36,10 @@ PasswordStdin = Annotated[
 ]
 Credentials = Annotated[
     str | None,
-    typer.Option(metavar="FILE", help="Credential records that hold passwords (hash-password --include-password)."),
+    typer.Option(
+        metavar="FILE",
+        help="Credential records with passwords (hash-password --include-password); a label may name the broker.",
+    ),
 ]
 Instances = Annotated[
     str | None,
@@ -73,10 +76,13 @@ def is_registered(name: str, database: str | None) -> bool:
 
 
 def _default() -> str:
-    from platformdirs import user_data_path
-
     from osbctl.errors import RegistryError
+    from osbctl.registry.errors import missing_extra
 
+    try:
+        from platformdirs import user_data_path
+    except ImportError as error:
+        raise missing_extra() from error
     folder = user_data_path("osbctl", appauthor=False)
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -41,14 +41,16 @@ class Passwords:
         if self._single and sys.stdin.isatty():
             from osbctl.cli.passwords import ask_password
 
-            return ask_password(f"Password of {broker.username} at {broker.name}: ")
+            self._read = ask_password(f"Password of {broker.username} at {broker.name}: ")
+            return self._read
         raise SourceError(f"{broker.name}: no password for {broker.username}", f"set {variable(broker.name)}")
 
     def _found(self, broker: Registration) -> str | None:
         if self._read is not None:
             return self._read
         given = os.environ.get(variable(broker.name))
-        return given or self._records.get(broker.username) or _from_keyring(broker)
+        of_user = self._records.get(broker.username, {})
+        return given or of_user.get(broker.name) or of_user.get("") or _from_keyring(broker)
 
 
 def variable(name: str) -> str:
@@ -58,19 +60,23 @@ def variable(name: str) -> str:
     return f"OSBCTL_BROKER_{variable_part(name)}_PASSWORD"
 
 
+def check_keyring() -> None:
+    """Raise SourceError where there is no keyring to save a password to."""
+    if _keyring() is None:
+        raise SourceError("there is no keyring to save the password to", f"{_KEYRING_EXTRA}, and a desktop session")
+
+
 def save_to_keyring(broker: Registration, password: str) -> None:
-    """Put the password into the system's keyring.
+    """Put the password into the system's keyring, which `check_keyring` found to be there.
 
     Raises:
-        SourceError: there is none, or it refuses.
+        SourceError: it refuses.
     """
     keyring = _keyring()
-    if keyring is None:
-        raise SourceError("there is no keyring to save the password to", f"{_KEYRING_EXTRA}, and a desktop session")
     try:
         keyring.set_password(_service(broker), broker.username, password)
     except keyring.errors.KeyringError:
-        raise SourceError("the keyring did not take the password") from None
+        raise SourceError("the keyring did not take the password; the broker is registered") from None
 
 
 def _read() -> str:
@@ -79,17 +85,21 @@ def _read() -> str:
     return read_password()
 
 
-def _records(file: str) -> dict[str, str]:
-    """The passwords in a credentials file by identity; the first that has not expired counts."""
+def _records(file: str) -> dict[str, dict[str, str]]:
+    """The passwords in a credentials file by identity and label; under no label the first of the identity.
+
+    A label that is the name of a broker says whose password it is. What has expired does not count.
+    """
     import time
     from pathlib import Path
 
     from osbctl.credentials import read_credentials
 
-    found: dict[str, str] = {}
+    found: dict[str, dict[str, str]] = {}
     for record in read_credentials(Path(file)):
         if record.password is not None and record.ends > time.time():
-            found.setdefault(record.identity, record.password)
+            ours = found.setdefault(record.identity, {"": record.password})
+            ours.setdefault(record.label or "", record.password)
     if not found:
         raise UsageError(f"{file}: no record there holds a password", "osbctl hash-password --include-password")
     return found

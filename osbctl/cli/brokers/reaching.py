@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from osbctl.errors import DocumentError, UsageError
+from osbctl.errors import DocumentError, SourceError, UsageError
 from osbctl.findings import Severity, pointer
 
 if TYPE_CHECKING:
@@ -35,7 +35,10 @@ class Reach:
         address, _, _ = split_url(broker.url)
         password = self.passwords.of(broker)
         access = replace(self.access, user=broker.username, password=password, api_version=broker.api_version)
-        answer = fetch(address, access, etag)
+        try:
+            answer = fetch(address, access, etag)
+        except SourceError as error:  # it may quote the broker, and a broker may quote the password
+            raise SourceError(_without(password, broker.username, error.message), error.advice) from None
         # A tag goes into a header again, and into reports.
         return replace(answer, etag="") if answer and not _is_tag(answer.etag) else answer
 
@@ -54,17 +57,19 @@ def base_url(url: str) -> tuple[str, str]:
     """The address without userinfo as it is stored, and the username in it, if any.
 
     Raises:
-        UsageError: it is no address of a broker, or holds a password.
+        UsageError: it is no address of a broker, or holds a password or a query.
     """
     from osbctl.sources.broker import CATALOG_PATH, split_url
 
     address, user, password = split_url(url)
+    if "?" in address or not address.isprintable():
+        raise UsageError("no base address of a broker: it has a query, or signs that cannot be shown")
     if password:
         raise UsageError(
             "a password in an address stays in the shell's history",
             "leave it out: it is asked for, or comes from --password-stdin",
         )
-    return address.partition("?")[0].rstrip("/").removesuffix(CATALOG_PATH), user
+    return address.rstrip("/").removesuffix(CATALOG_PATH), user
 
 
 def check(body: bytes, broker: Registration) -> tuple[Told, ...]:
@@ -89,6 +94,13 @@ def _told(finding: Finding) -> Told:
     secret = any(looks_secret(step) for step in finding.path)
     message = "the value is not as it must be (it may be a secret, and is not shown)" if secret else finding.message
     return Told(finding.rule, finding.severity.value, pointer(finding.path), message)
+
+
+def _without(password: str, user: str, text: str) -> str:
+    import base64
+
+    basic = base64.b64encode(f"{user}:{password}".encode()).decode()
+    return text.replace(basic, "***").replace(password, "***") if password else text
 
 
 def _is_tag(text: str) -> bool:

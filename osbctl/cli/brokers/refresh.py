@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from osbctl.registry.records import Refresh
+    from osbctl.registry.refresh import Policy
     from osbctl.registry.store import Registry
 
 
@@ -38,8 +39,8 @@ def refresh(
 ) -> int:
     """Fetch catalogs again and reconcile.
 
-    What the platform would create, update, deactivate and delete is told and stored. A catalog that is refused leaves
-    the stored one as it was. Exits with 3 where a broker could not be reached, else with 1 where a catalog was refused.
+    What the platform creates, updates, keeps and deletes is told and stored. A catalog that is refused leaves the
+    stored one as it was. Exits with 3 where a broker could not be reached, else with 1 where a catalog was refused.
 
     \b
     osbctl brokers refresh
@@ -50,8 +51,7 @@ def refresh(
     from osbctl.comparison.instances import read_instances
 
     with common.open_registry(database) as registry:
-        from osbctl.registry.refresh import Policy
-        from osbctl.registry.refresh import refresh as refresh_one
+        from osbctl.registry.refresh import Policy, refresh_or_tell
 
         chosen = _chosen(registry, names)
         passwords = Passwords(stdin=password_stdin, credentials=credentials, single=len(chosen) == 1)
@@ -59,36 +59,42 @@ def refresh(
         policy = Policy(platform, read_instances(instances) if instances else None, dry_run)
 
         def work(name: str) -> Refresh:
-            return refresh_one(registry, name, reach.fetch, check, policy)
+            return refresh_or_tell(registry, name, reach.fetch, check, policy)
 
-        return _report(_all(work, chosen, jobs), len(chosen), dry_run)
+        return _report(_all(work, chosen, jobs), len(chosen), policy)
 
 
 def _chosen(registry: Registry, names: list[str] | None) -> list[str]:
     from osbctl.registry.errors import UnknownBrokerError
 
-    known = registry.names()
+    known = dict.fromkeys(registry.names())
     for name in names or ():
         if name not in known:
             raise UnknownBrokerError(name, known)
-    return list(dict.fromkeys(names)) if names else known
+    return list(dict.fromkeys(names or known))
 
 
 def _all(work: Any, names: list[str], jobs: int) -> Iterator[tuple[str, Refresh]]:
     from osbctl.cli.progress import progress
     from osbctl.parallel import in_parallel
 
+    if len(names) == 1:  # in this thread: it may ask for a password, and an interrupt must find the terminal as it was
+        return ((name, work(name)) for name in names)
     return progress(in_parallel(work, names, jobs), len(names), "refreshing")
 
 
-def _report(results: Iterable[tuple[str, Refresh]], total: int, dry_run: bool) -> int:
-    from osbctl.registry.records import Outcome
+def _report(results: Iterable[tuple[str, Refresh]], total: int, policy: Policy) -> int:
+    from osbctl.registry.records import Outcome, What
     from osbctl.registry.text import refresh_lines
 
     counts = dict.fromkeys(Outcome, 0)
+    deleted = 0
     for name, done in results:
         counts[done.outcome] += 1
-        put("\n".join(refresh_lines(name, done, dry_run)) + "\n", None)
+        deleted += done.counts().get(What.DELETED, 0)
+        put("\n".join(refresh_lines(name, done, policy.dry_run)) + "\n", None)
+    if deleted and policy.instances is None:
+        note("deleted as if there were no instances: --instances tells of plans that have some")
     if total != 1:
         told = ", ".join(f"{number:,} {outcome}" for outcome, number in counts.items() if number) or "nothing to do"
         note(f"{total:,} brokers: {told}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import marshal
 from typing import TYPE_CHECKING
 
 from osbctl.comparison.schemas.changes import UndecidableError
@@ -21,7 +22,9 @@ def same_value(left: JsonValue, right: JsonValue) -> bool:
     try:
         if left != right:
             return False  # The quick answer; what is left is true against 1.
-    except RecursionError:
+        if marshal.dumps(left, 2) == marshal.dumps(right, 2):
+            return True  # Alike to the byte, types and all: what most values are that are equal.
+    except (RecursionError, ValueError):
         pass
     todo = [(left, right)]
     while todo:

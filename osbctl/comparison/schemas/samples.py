@@ -36,6 +36,34 @@ _LONE: dict[str, list[JsonValue]] = {"null": [None], "boolean": [True, False]}
 _KINDS = ("object", "string", "integer", "boolean", "array", "null")
 
 
+class _Growing:
+    """Values that are made when somebody gets to them, once. What asks for itself while it is made ends there."""
+
+    def __init__(self, source: Iterator[JsonValue]) -> None:
+        self._made: list[JsonValue] = []
+        self._source: Iterator[JsonValue] | None = source
+        self._busy = False
+
+    def __iter__(self) -> Iterator[JsonValue]:
+        at = 0
+        while at < len(self._made) or self._more():
+            yield self._made[at]
+            at += 1
+
+    def _more(self) -> bool:
+        if self._source is None or self._busy:
+            return False
+        self._busy = True
+        try:
+            self._made.append(next(self._source))
+        except StopIteration:
+            self._source = None
+            return False
+        finally:
+            self._busy = False
+        return True
+
+
 class Samples:
     """Makes values for schemas; the same schemas always give the same values."""
 
@@ -43,7 +71,7 @@ class Samples:
         self.oracle = oracle
         self.left = MAX_MADE
         self._known: dict[Any, list[JsonValue]] = {}
-        self._made: dict[Any, list[JsonValue]] = {}
+        self._made: dict[Any, _Growing] = {}
 
     def valid(self, facts: Facts, count: int = 1, depth: int = 0) -> list[JsonValue]:
         """Up to `count` values that meet all known schemas, by jsonschema's word."""
@@ -58,23 +86,29 @@ class Samples:
             self._known[key] = found
         return self._known[key]
 
-    def candidates(self, facts: Facts, depth: int = 0) -> list[JsonValue]:
+    def candidates(self, facts: Facts, depth: int = 0) -> Iterable[JsonValue]:
         """Values near the edges of the schemas, valid and not; those of the allowed kinds first."""
         key = (facts.key, depth)
         if key not in self._made:
-            self._made[key] = []  # What asks for itself while it is made gets nothing.
-            self._made[key] = self._distinct(facts, depth)
+            self._made[key] = _Growing(self._distinct(facts, depth))
         return self._made[key]
 
-    def _distinct(self, facts: Facts, depth: int) -> list[JsonValue]:
-        found: list[JsonValue] = []
+    def _distinct(self, facts: Facts, depth: int) -> Iterator[JsonValue]:
+        nested: list[JsonValue] = []
+        plain: set[tuple[bool, JsonValue]] = set()
         for value in self._all(facts, depth) if depth <= MAX_DEPTH else ():
             self.left -= 1
-            if len(found) >= MAX_VALUES or self.left < 0:
-                break
-            if not any(same_value(value, other) for other in found):
-                found.append(value)
-        return found
+            if len(nested) + len(plain) >= MAX_VALUES or self.left < 0:
+                return
+            if isinstance(value, dict | list):
+                if any(same_value(value, other) for other in nested):
+                    continue
+                nested.append(value)
+            elif (key := (isinstance(value, bool), value)) in plain:
+                continue
+            else:
+                plain.add(key)
+            yield value
 
     def _all(self, facts: Facts, depth: int) -> Iterator[JsonValue]:
         known = [schema for schema in facts.known if isinstance(schema.value, dict)]

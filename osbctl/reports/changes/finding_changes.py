@@ -53,6 +53,7 @@ def _finding(change: Change, report: DiffReport) -> Finding:
         location=change.new_location or change.old_location,
         refused_by=refused_by,
         hint=safe(change.advice),
+        identity=change.fingerprint,
     )
 
 

@@ -1,0 +1,148 @@
+"""Refreshing many registered brokers: time, connections at the brokers, and memory.
+
+    python benchmarks/registry.py [--brokers N] [--jobs N] [--database URL]
+
+One server on loopback stands for all brokers: each has a path, and a catalog of two service offerings with ten plans
+each, of its own. The database is a new SQLite file; `--database` names an empty PostgreSQL instead.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from validate import catalog
+
+from osbctl.platforms import Platform
+from osbctl.registry.records import Outcome, Refresh, Registration
+from osbctl.registry.store import Registry, now
+
+ROOT = Path(__file__).parent.parent
+
+
+class Brokers(ThreadingHTTPServer):
+    """All brokers. `round` is part of each catalog: raise it, and all catalogs have changed."""
+
+    daemon_threads = True
+    request_queue_size = 256
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.round = self.open = self.most = self.requests = 0
+        self.lock = threading.Lock()
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def body(self, name: str) -> bytes:
+        made = catalog(2, 10)
+        made["services"][0]["description"] = f"{name} in round {self.round}"
+        return json.dumps(made).encode()
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        with self.lock:
+            self.open += 1
+            self.most = max(self.most, self.open)
+        super().process_request(request, client_address)
+
+    def shutdown_request(self, request: Any) -> None:
+        super().shutdown_request(request)
+        with self.lock:
+            self.open -= 1
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: Brokers
+
+    def do_GET(self) -> None:
+        body = self.server.body(self.path.split("/")[1])
+        self.server.requests += 1
+        same = self.headers.get("If-None-Match") == tag(body)
+        self.send_response(304 if same else 200)
+        self.send_header("ETag", tag(body))
+        self.send_header("Content-Length", "0" if same else str(len(body)))
+        self.end_headers()
+        self.wfile.write(b"" if same else body)
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+class Run(NamedTuple):
+    """One `osbctl brokers refresh`: seconds, processor seconds, peak memory in MB, most connections at once."""
+
+    seconds: float
+    processor: float
+    memory: float
+    connections: int
+    summary: str
+
+
+def tag(body: bytes) -> str:
+    return f'"{hashlib.sha256(body).hexdigest()[:32]}"'
+
+
+def register(database: str, brokers: Brokers, first: int, last: int) -> None:
+    base = f"http://127.0.0.1:{brokers.server_port}"
+    with Registry.open(database) as registry:
+        for number in range(first, last):
+            name = f"b{number}"
+            body = brokers.body(name)
+            new = Registration(name, f"{base}/{name}", "", "2.14", Platform.CLOUD_FOUNDRY)
+            registry.add(new, body, Refresh(now(), Outcome.ADDED, Platform.CLOUD_FOUNDRY, tag(body)))
+
+
+def refresh(database: str, brokers: Brokers, jobs: int) -> Run:
+    brokers.most = 0
+    command = [sys.executable, "-m", "osbctl", "brokers", "refresh", "--jobs", str(jobs)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "OSBCTL_DATABASE": database}
+    start = time.perf_counter()
+    with tempfile.TemporaryFile() as errors:
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=errors, env=environment)
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        seconds = time.perf_counter() - start
+        errors.seek(0)
+        summary = errors.read().decode().strip()
+    if process.returncode:
+        raise SystemExit(summary)
+    return Run(seconds, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, brokers.most, summary)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--brokers", type=int, default=1_000)
+    parser.add_argument("--jobs", type=int, default=8)
+    parser.add_argument("--database")
+    options = parser.parse_args()
+    print("| brokers | catalogs | seconds | processor ms a broker | peak memory, MB | connections at once |")
+    print("|---:|---|---:|---:|---:|---:|")
+    with tempfile.TemporaryDirectory() as folder, Brokers() as brokers:
+        database = options.database or f"{folder}/brokers.sqlite"
+        done = 0
+        for number in (10, options.brokers):
+            register(database, brokers, done, number)
+            done = number
+            refresh(database, brokers, options.jobs)
+            for kind in ("unchanged", "changed"):
+                brokers.round += kind == "changed"
+                run = refresh(database, brokers, options.jobs)
+                cost = run.processor / number * 1000
+                print(
+                    f"| {number:,} | {kind} | {run.seconds:.1f} | {cost:.1f} | {run.memory:.0f} | {run.connections} |"
+                )
+                if kind not in run.summary:
+                    raise SystemExit(f"not {kind}: {run.summary}")
+
+
+if __name__ == "__main__":
+    main()

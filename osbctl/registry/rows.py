@@ -1,0 +1,75 @@
+"""From rows of the database to values, and back. What the rows hold is not trusted."""
+
+from __future__ import annotations
+
+import json
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from osbctl.catalog import Catalog
+from osbctl.errors import RegistryError
+from osbctl.platforms import ApiVersion, Platform
+from osbctl.registry.records import Action, BrokerRow, Kept, Outcome, Refresh, State, Told, What
+from osbctl.registry.tables import BROKERS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from sqlalchemy import Row
+
+LIGHT = tuple(column for column in BROKERS.c if column.name not in ("catalog", "variable"))
+"""The columns of a broker without its catalog."""
+
+
+def broker_row(row: Row[Any]) -> BrokerRow:
+    """The broker in a row that has the columns `LIGHT`, and may have more."""
+    values = {column.name: getattr(row, column.name) for column in LIGHT}
+    with _understood():
+        ApiVersion(row.api_version)
+        return BrokerRow(**values | {"platform": Platform(row.platform), "outcome": Outcome(row.outcome)})
+
+
+def kept_rows(rows: Iterable[Row[Any]]) -> tuple[Kept, ...]:
+    """What is kept, from rows of its table."""
+    with _understood():
+        values = (json.loads(row.content) for row in rows)
+        return tuple(Kept(**value | {"state": State(value["state"])}) for value in values)
+
+
+def refreshes(rows: Iterable[Row[Any]]) -> list[Refresh]:
+    """The refreshes in rows of their table."""
+    with _understood():
+        return [_refresh(row) for row in rows]
+
+
+def stored(catalog: bytes, refresh: Refresh) -> dict[str, Any]:
+    """The columns of a broker that change with its catalog."""
+    services = Catalog.of(json.loads(catalog)).services
+    return {
+        "catalog": catalog,
+        "etag": refresh.etag,
+        "services": len(services),
+        "plans": sum(len(service.plans) for service in services),
+        "refreshed_at": refresh.at,
+        "outcome": refresh.outcome.value,
+    }
+
+
+@contextmanager
+def _understood() -> Iterator[None]:
+    """Tells of rows that osbctl did not write: whoever shares the database may have."""
+    try:
+        yield
+    except (ValueError, TypeError, KeyError, RecursionError):
+        raise RegistryError("the database holds rows that osbctl did not write", "restore it from a backup") from None
+
+
+def _refresh(row: Row[Any]) -> Refresh:
+    return Refresh(
+        at=row.at,
+        outcome=Outcome(row.outcome),
+        platform=Platform(row.platform),
+        etag=row.etag,
+        actions=tuple(Action(**one | {"what": What(one["what"])}) for one in json.loads(row.actions)),
+        told=tuple(Told(**one) for one in json.loads(row.told)),
+    )

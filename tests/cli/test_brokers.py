@@ -1,0 +1,617 @@
+"""`osbctl brokers` as a whole process: every command, every fault of a broker, and no trace of a password anywhere."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import re
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import jsonschema
+import pytest
+from cryptography.hazmat.primitives import serialization
+
+from osbctl import __main__ as main
+from osbctl.cli.brokers import options
+from osbctl.credentials import as_json, make_record, write_record
+from osbctl.errors import UsageError
+from osbctl.platforms import Platform
+from osbctl.registry.records import Outcome, State, What
+from osbctl.registry.store import Registry
+from osbctl.resources import schemas_folder
+from tests.broker.harness import Authority, certificate, until
+from tests.cli.broker_server import BASIC, PASSWORD, USER, FakeBroker, broker
+from tests.registry.make import catalog, plan, refresh, registration, service
+
+ROOT = Path(__file__).parents[2]
+OLD = catalog(service("s", plan("p", "small"), plan("q", "large")))
+NEW = catalog(service("s", plan("p", "small"), plan("n", "new")))
+VARIABLE = {"OSBCTL_BROKER_MY_DB_PASSWORD": PASSWORD}
+
+
+class Program:
+    """Runs `osbctl brokers` in a folder of its own, and searches all that it leaves for the password."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.home = folder / "home"
+        self.home.mkdir()
+        self.environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "HOME": str(self.home)}
+        self.environment["PYTHON_KEYRING_BACKEND"] = "keyring.backends.null.Keyring"
+
+    def __call__(self, *words: str, stdin: str = "", code: int = 0, **more: str) -> str:
+        """Inside this process, which is ten times as fast; what it printed, standard error last."""
+        ended, out, err = self.run(*words, stdin=stdin, **more)
+        return self._looked_at(out, err, ended, code)
+
+    def run(self, *words: str, stdin: str = "", **more: str) -> tuple[int, str, str]:
+        out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
+        typed = io.TextIOWrapper(io.BytesIO(stdin.encode()))
+        with (
+            mock.patch.dict(os.environ, {**self.environment, **more}, clear=True),
+            mock.patch.multiple(sys, stdin=typed, stdout=out, stderr=err),
+            contextlib.chdir(self.folder),
+        ):
+            ended = main._run(["brokers", *words])
+        return ended, out.buffer.getvalue().decode(), err.buffer.getvalue().decode()  # type: ignore[attr-defined]
+
+    def process(self, *words: str, stdin: str = "", code: int = 0, **more: str) -> str:
+        done = subprocess.run(
+            [sys.executable, "-m", "osbctl", "brokers", *words], input=stdin, capture_output=True, text=True,
+            timeout=60, cwd=self.folder, env={**self.environment, **more},
+        )  # fmt: skip
+        return self._looked_at(done.stdout, done.stderr, done.returncode, code)
+
+    def _looked_at(self, out: str, err: str, ended: int, code: int) -> str:
+        assert ended == code, out + err
+        assert "Traceback" not in err
+        assert "internal error" not in err
+        self.search((out + err).encode())
+        return out + err
+
+    def search(self, output: bytes = b"") -> int:
+        """Fails where the password stands, clear or as in the header; the number of files that were searched."""
+        files = [file for file in self.home.rglob("*") if file.is_file()]
+        for content in (output, *(file.read_bytes() for file in files)):
+            assert PASSWORD.encode() not in content
+            assert BASIC.encode() not in content
+        return len(files)
+
+
+@pytest.fixture
+def osbctl(tmp_path: Path) -> Program:
+    return Program(tmp_path)
+
+
+@pytest.fixture
+def server() -> Iterator[FakeBroker]:
+    with broker(OLD) as server:
+        yield server
+
+
+@pytest.fixture
+def added(osbctl: Program, server: FakeBroker) -> Program:
+    """The program with the broker `my-db` registered, and its password in the environment."""
+    osbctl.environment.update(VARIABLE)
+    osbctl("add", "my-db", server.url, "--user", USER)
+    return osbctl
+
+
+def test_the_life_of_a_registered_broker_without_a_trace_of_its_password(
+    osbctl: Program, server: FakeBroker, tmp_path: Path
+) -> None:
+    assert osbctl.process("list") == "NAME\tURL\tUSER\tPLATFORM\tSERVICES\tPLANS\tKEPT\tREFRESHED\tLAST\n"
+    assert (
+        osbctl.process("add", "my-db", server.url, "--user", USER, "--password-stdin", stdin=PASSWORD)
+        == "my-db: added\n"
+    )
+    osbctl.environment.update(VARIABLE)
+    assert osbctl.process("refresh") == "my-db: unchanged\n"
+    assert server.statuses == [200, 304]
+    server.put(NEW)
+    used = tmp_path / "used.txt"
+    used.write_text("q\n")
+    dry = osbctl.process("refresh", "my-db", "--instances", str(used), "--dry-run")
+    assert dry.startswith("my-db: would change as on Cloud Foundry: 1 created, 1 kept\n")
+    assert osbctl.process("show", "my-db").count("\n  ") == 2
+    done = osbctl.process("refresh", "my-db", "--instances", str(used))
+    assert "  kept plan service-s/large: deactivated, as it has instances\n" in done
+    assert "  created plan service-s/new\n" in done
+    shown = osbctl.process("show", "my-db")
+    assert "kept, though gone from the catalog:\n  service-s/large  q  inactive since 20" in shown
+    server.put(OLD)
+    assert "reactivated plan service-s/large" in osbctl.process("refresh")
+    told = osbctl.process("history", "my-db").splitlines()
+    outcomes = [line.split(": ", 1)[1] for line in told if not line.startswith(" ")]
+    assert [re.split(r"\W", outcome)[0] for outcome in outcomes] == ["changed", "changed", "unchanged", "added"]
+    assert osbctl.process("remove", "my-db") == "my-db: removed\n"
+    assert osbctl.process("list").count("\n") == 1
+    assert osbctl.search() == 1  # the database in the user's data folder, and nothing else
+
+
+def test_list_show_and_history_are_json_for_programs(added: Program, server: FakeBroker) -> None:
+    (row,) = json.loads(added("list", "--format", "json"))["brokers"]
+    assert (row["name"], row["url"], row["username"], row["platform"]) == ("my-db", server.url, USER, "cloudfoundry")
+    shown = json.loads(added("show", "my-db", "--format", "json"))
+    assert (shown["catalog"], shown["kept"]) == (OLD, [])
+    assert row.items() <= shown.items()
+    server.put(NEW)
+    added("refresh")
+    newest, first = json.loads(added("history", "my-db", "--format", "json"))["refreshes"]
+    assert (newest["outcome"], newest["counts"], first["outcome"]) == ("changed", {"created": 1, "deleted": 1}, "added")
+    assert newest["told"][0].keys() == {"rule", "level", "object", "message"}
+
+
+def test_json_has_the_shape_of_its_schema(added: Program, server: FakeBroker, tmp_path: Path) -> None:
+    schema = json.loads((schemas_folder() / "brokers-1.json").read_text())
+    used = tmp_path / "used"
+    used.write_text("q")
+    server.put(NEW)
+    added("refresh", "--instances", str(used))
+    server.put({"services": 5})
+    added("refresh", code=1)
+    shown = {}
+    for words, title in ((("list",), "list"), (("show", "my-db"), "show"), (("history", "my-db"), "history")):
+        shown[title] = json.loads(added(*words, "--format", "json"))
+        jsonschema.validate(shown[title], schema)
+        own = next(part for part in schema["anyOf"] if part["title"] == title)
+        jsonschema.validate(shown[title], {**own, "definitions": schema["definitions"]})
+    assert shown["show"]["kept"]
+    assert [one["outcome"] for one in shown["history"]["refreshes"]] == ["refused", "changed", "added"]
+    for kind, values in (("outcome", Outcome), ("platform", Platform)):
+        assert schema["definitions"][kind]["enum"] == list(values)
+    assert schema["definitions"]["kept"]["properties"]["state"]["enum"] == list(State)
+    action = schema["definitions"]["refresh"]["properties"]["actions"]["items"]
+    assert action["properties"]["what"]["enum"] == list(What)
+
+
+def test_the_url_is_stored_as_the_base_address_without_userinfo(osbctl: Program, server: FakeBroker) -> None:
+    osbctl.environment.update(VARIABLE)
+    osbctl("add", "my-db", server.url.replace("//", f"//{USER}@") + "/v2/catalog")
+    (row,) = json.loads(osbctl("list", "--format", "json"))["brokers"]
+    assert (row["url"], row["username"]) == (server.url, USER)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("my-db", "https://u:{p}@broker.example.com"), "stays in the shell's history"),
+        (("a b", "https://x.example.com"), "cannot name a broker"),
+        (("my-db", "ftp://x.example.com"), "no address of a broker"),
+        (("my-db", "https://x.example.com/?token={p}"), "it has a query"),
+        (("my-db", "https://x.example.com/a\u202eb"), "signs that cannot be shown"),
+        (("my-db", "https://x.example.com", "--as", "heroku"), "--as"),
+        (("my-db", "https://x.example.com", "--database", "mysql://u:{p}@h/d"), "no database for the registry"),
+    ],
+)
+def test_wrong_usage_is_told_before_anything_is_asked(osbctl: Program, words: tuple[str, ...], told: str) -> None:
+    assert told in osbctl("add", *(word.format(p=PASSWORD) for word in words), code=2)
+
+
+def test_a_name_that_is_taken_is_refused_before_the_broker_is_asked(added: Program, server: FakeBroker) -> None:
+    assert "is registered already" in added("add", "my-db", server.url, "--user", USER, code=2)
+    assert "would share the variable" in added("add", "MY_DB", server.url, "--user", USER, code=2)
+    assert server.statuses == [200]
+
+
+@pytest.mark.parametrize("command", ["show", "history", "remove", "refresh"])
+def test_an_unknown_name_gets_advice(added: Program, command: str) -> None:
+    assert "did you mean my-db?" in added(command, "my-bd", code=2)
+
+
+# Where the password comes from.
+
+
+def test_credential_records_give_the_password_where_they_hold_it(osbctl: Program, server: FakeBroker) -> None:
+    with_it, without = osbctl.folder / "with.json", osbctl.folder / "without.json"
+    write_record(with_it, make_record(USER, PASSWORD, rounds=1000, include_password=True))
+    write_record(without, make_record(USER, PASSWORD, rounds=1000))
+    told = osbctl("add", "my-db", server.url, "--user", USER, "--credentials", str(without), code=2)
+    assert "no record there holds a password" in told
+    osbctl("add", "my-db", server.url, "--user", USER, "--credentials", str(with_it))
+    assert osbctl("refresh", "--credentials", str(with_it)) == "my-db: unchanged\n"
+
+
+def test_of_several_records_the_label_and_the_expiry_decide(osbctl: Program, server: FakeBroker) -> None:
+    file = osbctl.folder / "credentials.json"
+    password = {"rounds": 1000, "include_password": True}
+    records = [
+        make_record(USER, PASSWORD + "-old", expires="2020-01-01T00:00:00Z", label="my-db", **password),
+        make_record(USER, "wr0ng-by-default", **password),
+        make_record(USER, PASSWORD, label="my-db", **password),
+        make_record("somebody", PASSWORD + "-else", label="my-db", **password),
+    ]
+    file.write_text("[" + ",".join(as_json(record) for record in records) + "]")
+    osbctl("add", "my-db", server.url, "--user", USER, "--credentials", str(file))
+    told = osbctl("add", "other", server.url, "--user", USER, "--credentials", str(file), code=3)
+    assert "authentication failed" in told
+    assert "wr0ng" not in told
+
+
+KEYRING = """
+import json, pathlib, keyring.backend
+FILE = pathlib.Path(__file__).with_name("ring.json")
+class Ring(keyring.backend.KeyringBackend):
+    priority = 5
+    def get_password(self, service, username):
+        return json.loads(FILE.read_text()).get(f"{service} {username}") if FILE.exists() else None
+    def set_password(self, service, username, password):
+        FILE.write_text(json.dumps({f"{service} {username}": password}))
+"""
+
+
+def test_the_keyring_keeps_the_password_for_that_address_alone(osbctl: Program, server: FakeBroker) -> None:
+    folder = osbctl.folder / "ring"
+    folder.mkdir()
+    (folder / "ourring.py").write_text(KEYRING)
+    osbctl.environment |= {"PYTHON_KEYRING_BACKEND": "ourring.Ring", "PYTHONPATH": f"{ROOT}:{folder}"}
+    osbctl.process(
+        "add", "my-db", server.url, "--user", USER, "--password-stdin", "--save-to-keyring", stdin=PASSWORD + "\n"
+    )
+    assert json.loads((folder / "ring.json").read_text()) == {f"osbctl {server.url} {USER}": PASSWORD}
+    assert osbctl.process("refresh") == "my-db: unchanged\n"
+    with broker(OLD) as other:
+        told = osbctl.process("add", "other", other.url, "--user", USER, code=3)
+        assert "no password for platform" in told
+        assert "OSBCTL_BROKER_OTHER_PASSWORD" in told
+
+
+def test_without_a_keyring_saving_to_it_is_refused(osbctl: Program, server: FakeBroker) -> None:
+    told = osbctl("add", "my-db", server.url, "--user", USER, "--save-to-keyring", code=3, **VARIABLE)
+    assert "there is no keyring" in told
+    assert osbctl("list").count("\n") == 1
+
+
+def test_a_prompt_asks_at_a_terminal(osbctl: Program, server: FakeBroker) -> None:
+    code = "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))"
+    words = [sys.executable, "-m", "osbctl", "brokers", "add", "my-db", server.url, "--user", USER]
+    terminal = subprocess.Popen(
+        [sys.executable, "-c", code, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        env=osbctl.environment, cwd=osbctl.folder,
+    )  # fmt: skip
+    assert terminal.stdin
+    assert terminal.stdout
+    seen = b""
+    while b"Password of platform at my-db: " not in seen:
+        piece = os.read(terminal.stdout.fileno(), 1000)
+        assert piece, seen
+        seen += piece
+    rest, _ = terminal.communicate(PASSWORD.encode() + b"\n", timeout=30)
+    assert terminal.returncode == 0
+    assert b"my-db: added" in rest
+    osbctl.search(seen + rest)
+
+
+def test_one_password_on_standard_input_serves_one_broker(added: Program, server: FakeBroker) -> None:
+    added("add", "second", server.url, "--user", USER, OSBCTL_BROKER_SECOND_PASSWORD=PASSWORD)
+    assert "for several brokers" in added("refresh", "--password-stdin", stdin=PASSWORD, code=2)
+    assert added("refresh", "second", "--password-stdin", stdin=PASSWORD) == "second: unchanged\n"
+
+
+# Faults of brokers.
+
+
+def nothing_stored_changed(program: Program, before: Any) -> None:
+    after = json.loads(program("show", "my-db", "--format", "json"))
+    assert {**after, "outcome": ""} == {**before, "outcome": ""}
+
+
+@pytest.mark.parametrize("fault", ["down", "slow", "wrong password", "quotes", "no password"])
+def test_a_broker_that_gives_no_catalog(added: Program, server: FakeBroker, fault: str) -> None:
+    before = json.loads(added("show", "my-db", "--format", "json"))
+    words, told = ["refresh", "my-db"], ""
+    if fault == "slow":
+        server.delay, told = 5.0, "did not answer in time"
+        words += ["--timeout", "0.3"]
+    elif fault == "wrong password":
+        added.environment["OSBCTL_BROKER_MY_DB_PASSWORD"], told = "wr0ng", "authentication failed (401)"
+    elif fault == "quotes":
+        server.quotes, told = True, "not ***, ***"
+    elif fault == "no password":
+        del added.environment["OSBCTL_BROKER_MY_DB_PASSWORD"]
+        told = "no password for platform (set OSBCTL_BROKER_MY_DB_PASSWORD)"
+    else:
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        file = next(added.home.rglob("*.sqlite"))
+        import sqlite3
+
+        with sqlite3.connect(file) as connection:
+            connection.execute("UPDATE osbctl_brokers SET url = ?", (f"http://127.0.0.1:{port}",))
+        connection.close()
+        told, before["url"] = "the connection was refused", f"http://127.0.0.1:{port}"
+    said = added(*words, code=3)
+    assert said.startswith("my-db: not fetched: ")
+    assert told in said
+    assert "wr0ng" not in said
+    nothing_stored_changed(added, before)
+    assert json.loads(added("history", "my-db", "--format", "json"))["refreshes"][0]["outcome"] == "failed"
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b'{"services": [', "[syntax]"),
+        (b'{"services": 5}', "/services"),
+        (b"{}", "services"),
+        (json.dumps(catalog(service("s", plan("p", "same"), plan("q", "same")))).encode(), "same"),
+        (
+            json.dumps(catalog(service("s", plan("x", "small"), plan("q", "large")))).encode(),
+            "Plan names must be unique",
+        ),
+    ],
+)
+def test_a_catalog_that_is_refused_leaves_the_stored_one(
+    added: Program, server: FakeBroker, content: bytes, told: str
+) -> None:
+    before = json.loads(added("show", "my-db", "--format", "json"))
+    server.body = content
+    said = added("refresh", code=1)
+    assert said.startswith("my-db: refused as by Cloud Foundry; what is stored stays as it was\n")
+    assert told in said
+    nothing_stored_changed(added, before)
+    if "Plan names" not in told:
+        assert "new: refused" in added(
+            "add", "new", server.url, "--user", USER, code=1, OSBCTL_BROKER_NEW_PASSWORD=PASSWORD
+        )
+        assert "new" not in added("list")
+
+
+def test_a_secret_in_a_wrong_place_is_not_quoted(added: Program, server: FakeBroker) -> None:
+    client = {"id": "c", "secret": ["hunter2-and-more"], "redirect_uri": "https://x.example.com"}
+    server.put(catalog(service("s", "p", "q", dashboard_client=client)))
+    assert "hunter2" not in added("refresh", code=1)
+    assert "hunter2" not in added("history", "my-db")
+
+
+@pytest.fixture(scope="module")
+def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
+    folder = tmp_path_factory.mktemp("tls")
+    made = Authority(folder, folder / "ca.pem")
+    cert = certificate(made.key, made.key, "test authority", ca=True, days=50)
+    made.cert.write_bytes(cert.public_bytes(serialization.Encoding.PEM))
+    return made
+
+
+def test_a_certificate_that_nobody_vouches_for_gets_no_password(osbctl: Program, authority: Authority) -> None:
+    osbctl.environment.update(VARIABLE)
+    with broker(OLD, authority.issue("broker")) as server:
+        assert "TLS failed" in osbctl("add", "my-db", server.url, "--user", USER, code=3)
+        assert server.statuses == []
+        osbctl("add", "my-db", server.url, "--user", USER, "--ca-file", str(authority.cert))
+        assert "TLS failed" in osbctl("refresh", code=3)
+        assert server.statuses == [200]
+        told = osbctl("refresh", "--insecure")
+        assert "INSECURE" in told
+        assert "my-db: unchanged" in told
+
+
+def test_a_catalog_served_registered_changed_and_refreshed(osbctl: Program, authority: Authority) -> None:
+    """The whole story over HTTPS, with the product on both sides."""
+    file, credentials, log = (osbctl.folder / name for name in ("catalog.json", "credentials.json", "log"))
+    file.write_text(json.dumps(OLD))
+    write_record(credentials, make_record(USER, PASSWORD, rounds=1000))
+    cert, key = authority.issue("served")
+    words = [sys.executable, "-m", "osbctl", "serve", file, "--credentials", credentials, "--port", "0"]
+    with log.open("wb") as errors:
+        serving = subprocess.Popen(
+            [*words, "--tls-cert", cert, "--tls-key", key], stdout=errors, stderr=errors, env=osbctl.environment
+        )
+    try:
+        assert until(lambda: "credentials:" in log.read_text(), 20), log.read_text()
+        url = re.findall(r"on (https?://[^\s\"/]+)", log.read_text())[0].replace("0.0.0.0", "127.0.0.1")
+        osbctl.environment |= VARIABLE
+        trusted = ("--ca-file", str(authority.cert))
+        osbctl("add", "my-db", url, "--user", USER, *trusted)
+        assert osbctl("refresh", *trusted) == "my-db: unchanged\n"
+        file.write_text(json.dumps(NEW))
+        serving.send_signal(signal.SIGHUP)
+        said, end = "", time.monotonic() + 20
+        while "changed as on" not in said and time.monotonic() < end:
+            said = osbctl("refresh", *trusted)
+        assert "created plan service-s/new" in said
+        assert "deleted plan service-s/large" in said
+        assert json.loads(osbctl("show", "my-db", "--format", "json"))["catalog"]["services"] == NEW["services"]
+        assert "changed as on Cloud Foundry: 1 created, 1 deleted" in osbctl("history", "my-db")
+    finally:
+        serving.terminate()
+        serving.wait(10)
+
+
+# Many brokers.
+
+
+def test_one_dead_broker_does_not_stop_the_rest(added: Program, server: FakeBroker) -> None:
+    with broker(OLD) as other:
+        for name in ("b", "c"):
+            added("add", name, other.url, "--user", USER, **{f"OSBCTL_BROKER_{name.upper()}_PASSWORD": PASSWORD})
+    added.environment |= {"OSBCTL_BROKER_B_PASSWORD": PASSWORD, "OSBCTL_BROKER_C_PASSWORD": PASSWORD}
+    server.put(NEW)
+    said = added("refresh", "--jobs", "2", code=3)
+    assert "my-db: changed as on" in said
+    assert said.count(": not fetched: ") == 2
+    assert "osbctl: 3 brokers: 1 changed, 2 failed\n" in said
+    assert added("refresh", "my-db", "my-db") == "my-db: unchanged\n"
+
+
+def test_a_refused_catalog_among_many_exits_with_one(added: Program, server: FakeBroker) -> None:
+    with broker(OLD) as other:
+        added("add", "b", other.url, "--user", USER, OSBCTL_BROKER_B_PASSWORD=PASSWORD)
+        server.put({"services": 5})
+        said = added("refresh", code=1, OSBCTL_BROKER_B_PASSWORD=PASSWORD)
+    assert "osbctl: 2 brokers: 1 unchanged, 1 refused\n" in said
+
+
+@pytest.fixture
+def many(osbctl: Program, server: FakeBroker) -> Iterator[Program]:
+    """The program with 24 brokers at one server."""
+    with Registry.open(str(osbctl.folder / "many.sqlite")) as registry:
+        for number in range(24):
+            new = registration(f"b{number}", url=server.url, username=USER)
+            registry.add(new, server.body, refresh(Outcome.ADDED, etag=""))
+            osbctl.environment[f"OSBCTL_BROKER_B{number}_PASSWORD"] = PASSWORD
+    osbctl.environment["OSBCTL_DATABASE"] = str(osbctl.folder / "many.sqlite")
+    yield osbctl
+    osbctl.search((osbctl.folder / "many.sqlite").read_bytes())
+
+
+def test_many_are_asked_at_once_and_no_more_than_the_bound(many: Program, server: FakeBroker) -> None:
+    server.delay = 0.03
+    said = many("refresh", "--jobs", "3")
+    assert said.count(": unchanged\n") == 24
+    assert "osbctl: 24 brokers: 24 unchanged\n" in said
+    assert server.most == 3
+
+
+def test_a_bar_shows_progress_at_a_terminal_and_spoils_no_line(many: Program, server: FakeBroker) -> None:
+    code = "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))"
+    words = [sys.executable, "-m", "osbctl", "brokers", "refresh"]
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words], env=many.environment | {"TERM": "xterm"}, cwd=many.folder,
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout
+    assert "refreshing" in done.stdout
+    # What a terminal shows of a line: whatever follows the last erasure of it.
+    shown = [line.rstrip("\r").rpartition("\x1b[2K")[2] for line in done.stdout.split("\n")]
+    assert sorted(line for line in shown if ": unchanged" in line) == sorted(f"b{n}: unchanged" for n in range(24))
+
+
+def test_two_processes_that_refresh_all_at_once_lose_nothing(many: Program, server: FakeBroker) -> None:
+    server.put(NEW)
+    words = [sys.executable, "-m", "osbctl", "brokers", "refresh"]
+    both = [
+        subprocess.Popen(words, env=many.environment, cwd=many.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        for _ in range(2)
+    ]
+    said = [one.communicate(timeout=60)[0].decode() for one in both]
+    assert [one.returncode for one in both] == [0, 0], said
+    assert sum(one.count(": changed as on ") for one in said) == 24  # each catalog was stored once
+    with Registry.open(str(many.folder / "many.sqlite")) as registry:
+        for row in registry.brokers():
+            outcomes = sorted(one.outcome for one in registry.history(row.name))
+            assert outcomes == ["added", "changed", "unchanged"]
+            assert registry.broker(row.name).data == NEW
+
+
+def test_an_interrupt_ends_it_at_once_and_harms_nothing(many: Program, server: FakeBroker) -> None:
+    server.delay = 5
+    words = [sys.executable, "-m", "osbctl", "brokers", "refresh", "--jobs", "4"]
+    running = subprocess.Popen(
+        words, env=many.environment, cwd=many.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
+    assert until(lambda: server.now == 4, 20)
+    start = time.monotonic()
+    running.send_signal(signal.SIGINT)
+    said, _ = running.communicate(timeout=10)
+    assert (running.returncode, said) == (130, b"")
+    assert time.monotonic() - start < 3
+    assert many("list").count("\tadded\n") == 24
+
+
+def test_a_broker_that_another_process_removes_is_told_and_the_rest_goes_on(many: Program, server: FakeBroker) -> None:
+    file, answer = str(many.folder / "many.sqlite"), server.answer
+
+    def remove_one(headers: Any) -> tuple[int, bytes, str]:
+        with contextlib.suppress(UsageError), Registry.open(file) as registry:
+            registry.remove("b7")
+        return answer(headers)
+
+    server.answer = remove_one  # type: ignore[method-assign]
+    said = many("refresh", "--jobs", "4", code=3)
+    assert "b7: not fetched: no broker 'b7' is registered\n" in said
+    assert "osbctl: 24 brokers: 23 unchanged, 1 failed\n" in said
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE osbctl_brokers SET catalog = x'00ff'",
+        "UPDATE osbctl_brokers SET catalog = x'5b5d'",
+        "UPDATE osbctl_brokers SET catalog = x'7b227365727669636573223a5b355d7d'",
+        "UPDATE osbctl_brokers SET platform = 'heroku'",
+        "UPDATE osbctl_brokers SET api_version = '2.14' || char(13, 10) || 'X-Header: 1'",
+        "UPDATE osbctl_brokers SET url = 'file:///etc/passwd'",
+        "UPDATE osbctl_brokers SET name = char(27) || '[2J'",
+        "UPDATE osbctl_brokers SET etag = char(13, 10) || 'X-Header: 1'",
+        "UPDATE osbctl_refreshes SET told = '{}', actions = '[5]'",
+        "INSERT INTO osbctl_kept (broker_id, content) VALUES (1, '[]')",
+        "DROP TABLE osbctl_kept",
+    ],
+)
+def test_rows_that_others_wrote_into_the_database_end_in_sentences(
+    added: Program, server: FakeBroker, statement: str
+) -> None:
+    connection = sqlite3.connect(next(added.home.rglob("*.sqlite")))
+    with connection:
+        connection.execute(statement)
+    connection.close()
+    server.put(NEW)
+    for words in (("list",), ("show", "my-db"), ("history", "my-db"), ("refresh",), ("list", "--format", "json")):
+        code, out, err = added.run(*words)
+        assert code in (0, 2, 3), err
+        assert not {"\x1b", "\r"} & set(out + err)
+        assert "internal error" not in err
+
+
+def test_nothing_registered_is_nothing_to_do(osbctl: Program) -> None:
+    assert osbctl("refresh") == "osbctl: 0 brokers: nothing to do\n"
+
+
+def test_another_database_is_named_by_option_or_variable(osbctl: Program, server: FakeBroker) -> None:
+    osbctl.environment.update(VARIABLE)
+    osbctl("add", "my-db", server.url, "--user", USER, "--database", "one.sqlite")
+    assert osbctl("list", OSBCTL_DATABASE="one.sqlite").count("\n") == 2
+    assert osbctl("list", "--database", "two.sqlite", OSBCTL_DATABASE="one.sqlite").count("\n") == 1
+    assert osbctl.search() == 0
+
+
+def test_a_locked_database_ends_in_a_sentence(added: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(options, "open_registry", lambda database: Registry.open(database, 0.2))
+    added.environment["OSBCTL_DATABASE"] = str(next(added.home.rglob("*.sqlite")))
+    file = next(added.home.rglob("*.sqlite"))
+    holder = sqlite3.connect(file, isolation_level=None)
+    holder.execute("BEGIN EXCLUSIVE")
+    told = added("list", code=3)
+    holder.execute("ROLLBACK")
+    holder.close()
+    assert "another process is writing, and did not finish in time" in told
+
+
+@pytest.mark.parametrize("missing", ["sqlalchemy", "alembic", "platformdirs"])
+def test_without_the_extra_a_sentence_says_what_to_install(osbctl: Program, missing: str) -> None:
+    fake = osbctl.folder / "fake"
+    fake.mkdir()
+    (fake / f"{missing}.py").write_text("raise ImportError")
+    told = osbctl.process("list", code=3, PYTHONPATH=f"{fake}:{ROOT}")
+    assert "pip install 'osbctl[registry]'" in told
+
+
+@pytest.mark.parametrize("command", ["brokers list", "brokers list --format json", "rules"])
+def test_a_reader_that_has_gone_is_no_finding(many: Program, command: str) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    words = [sys.executable, "-m", "osbctl", *command.split()]
+    done = subprocess.run(
+        words, stdout=writing, stderr=subprocess.PIPE, env=many.environment, cwd=many.folder, check=False
+    )
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_help_loads_no_database_library() -> None:
+    code = "import sys; from osbctl.cli.app import build; build(['brokers']); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
+    heavy = {"sqlalchemy", "alembic", "rich", "urllib3", "keyring", "platformdirs", "yaml", "jsonschema_rs"}
+    assert not heavy & set(done.stdout.split())

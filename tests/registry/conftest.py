@@ -1,0 +1,35 @@
+"""The same tests against SQLite and a real PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from osbctl.registry.store import Registry
+from tests.registry import postgres
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[postgres.Cluster]:
+    folder = postgres.programs()
+    if folder is None:
+        pytest.skip("no PostgreSQL here: neither on PATH nor in /usr/lib/postgresql")
+    with postgres.cluster(folder) as cluster:
+        yield cluster
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """An empty database."""
+    if request.param == "sqlite":
+        return str(tmp_path / "brokers.sqlite")
+    cluster: postgres.Cluster = request.getfixturevalue("cluster")
+    return cluster.create()
+
+
+@pytest.fixture
+def registry(url: str) -> Iterator[Registry]:
+    with Registry.open(url, wait_seconds=5) as registry:
+        yield registry

@@ -1,0 +1,57 @@
+"""Catalogs, registrations and refreshes for tests."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from osbctl.platforms import Platform
+from osbctl.registry.records import Outcome, Refresh, Registration
+from osbctl.registry.store import Registry
+
+AT = "2026-01-02T03:04:05Z"
+
+
+def plan(id: str, name: str = "", **more: Any) -> dict[str, Any]:
+    return {"id": id, "name": name or f"plan-{id}", "description": f"plan {id}", **more}
+
+
+def service(id: str, *plans: Mapping[str, Any] | str, name: str = "", **more: Any) -> dict[str, Any]:
+    made = [plan(one) if isinstance(one, str) else dict(one) for one in plans]
+    base = {"id": id, "name": name or f"service-{id}", "description": f"service {id}", "bindable": True}
+    return {**base, "plans": made, **more}
+
+
+def catalog(*services: Mapping[str, Any]) -> dict[str, Any]:
+    return {"services": list(services)}
+
+
+def body(*services: Mapping[str, Any]) -> bytes:
+    return json.dumps(catalog(*services)).encode()
+
+
+def tag(body: bytes) -> str:
+    return f'"{hashlib.sha256(body).hexdigest()[:16]}"'
+
+
+def registration(name: str = "db", platform: Platform = Platform.CLOUD_FOUNDRY, **more: Any) -> Registration:
+    fields = {"url": f"https://{name}.example.com", "username": "user", "api_version": "2.14"} | more
+    return Registration(name=name, platform=platform, **fields)
+
+
+def refresh(outcome: Outcome = Outcome.CHANGED, **more: Any) -> Refresh:
+    return Refresh(**{"at": AT, "outcome": outcome, "platform": Platform.CLOUD_FOUNDRY, "etag": '"t"'} | more)
+
+
+SMALL = body(service("s", "p"))
+
+
+def add(registry: Registry, *names: str, content: bytes = SMALL, **more: Any) -> None:
+    for name in names or ("db",):
+        registry.add(registration(name, **more), content, refresh(Outcome.ADDED, etag=tag(content)))
+
+
+def names(values: Sequence[Any]) -> list[str]:
+    return [value.name for value in values]

@@ -1,0 +1,108 @@
+"""A PostgreSQL cluster of our own in a temporary folder, on loopback, ended with the tests."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pwd
+import secrets
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+PASSWORD = "pg-p4ss-" + secrets.token_hex(8)
+_NUMBERS = count(1)
+
+
+@dataclass(frozen=True)
+class Cluster:
+    port: int
+
+    def url(self, database: str) -> str:
+        return f"postgresql+psycopg://osbctl:{PASSWORD}@127.0.0.1:{self.port}/{database}"
+
+    def connect(self, database: str = "postgres") -> Any:
+        import psycopg
+
+        return psycopg.connect(
+            host="127.0.0.1", port=self.port, user="osbctl", password=PASSWORD, dbname=database, autocommit=True
+        )
+
+    def create(self) -> str:
+        """The URL of a new, empty database."""
+        name = f"t{next(_NUMBERS)}"
+        with self.connect() as connection:
+            connection.execute(f"CREATE DATABASE {name}")
+        return self.url(name)
+
+
+def programs() -> Path | None:
+    """The folder with `initdb` and `postgres`; None where PostgreSQL is not installed."""
+    found = shutil.which("postgres")
+    places = [Path(found).resolve().parent] if found else []
+    places += sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
+    return next((place for place in places if (place / "initdb").exists() and (place / "postgres").exists()), None)
+
+
+@contextlib.contextmanager
+def cluster(bin: Path) -> Iterator[Cluster]:
+    folder = Path(tempfile.mkdtemp(prefix="osbctl-pg-"))
+    who = _user()
+    if who:
+        os.chown(folder, pwd.getpwnam(who["user"]).pw_uid, -1)
+    (folder / "password").write_text(PASSWORD)
+    (folder / "password").chmod(0o644)
+    try:
+        init = [bin / "initdb", "-D", folder / "data", "-U", "osbctl", "--auth=scram-sha-256", "-E", "UTF8"]
+        _run([*init, "--no-sync", "--locale=C", f"--pwfile={folder / 'password'}"], folder, who)
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        options = [f"port={port}", "listen_addresses=127.0.0.1", f"unix_socket_directories={folder}"]
+        options += ["fsync=off", "max_connections=40", "shared_buffers=16MB"]
+        words = [word for option in options for word in ("-c", option)]
+        with (folder / "log").open("wb") as log:
+            server = subprocess.Popen(
+                [bin / "postgres", "-D", folder / "data", *words], stdout=log, stderr=log, cwd=folder, **who
+            )
+        try:
+            yield _ready(Cluster(port), server, folder / "log")
+        finally:
+            server.send_signal(2)  # PostgreSQL's "fast" shutdown
+            server.wait(20)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _user() -> dict[str, Any]:
+    """PostgreSQL refuses to run as root: its own user then, or nobody."""
+    if os.getuid() != 0:
+        return {}
+    names = {entry.pw_name for entry in pwd.getpwall()}
+    entry = pwd.getpwnam("postgres" if "postgres" in names else "nobody")
+    return {"user": entry.pw_name, "group": entry.pw_gid, "extra_groups": []}
+
+
+def _run(command: list[Any], folder: Path, who: dict[str, Any]) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, cwd=folder, **who)
+    assert done.returncode == 0, done.stderr
+
+
+def _ready(cluster: Cluster, server: subprocess.Popen[bytes], log: Path) -> Cluster:
+    import psycopg
+
+    for _ in range(200):
+        assert server.poll() is None, log.read_text()
+        try:
+            cluster.connect().close()
+        except psycopg.OperationalError:
+            time.sleep(0.05)
+        else:
+            return cluster
+    raise AssertionError(log.read_text())

@@ -1,0 +1,225 @@
+"""Faults of the database: each is one sentence, and nothing that was stored is lost or half-written."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import stat
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from osbctl.errors import RegistryError, UsageError
+from osbctl.registry.database import parse_url
+from osbctl.registry.store import Registry
+from tests.registry import postgres
+from tests.registry.make import SMALL, add, body, refresh, service
+
+ROOT = Path(__file__).parents[2]
+BIG = body(*(service(f"s{number}", "p", metadata={"text": "x" * 2000}) for number in range(200)))
+
+
+def python(*arguments: str, timeout: float = 120) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        cwd=ROOT,
+        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT)},
+    )
+
+
+def test_a_killed_refresh_leaves_the_old_or_the_new_state(url: str) -> None:
+    """100 kills at random moments on SQLite; 25 on PostgreSQL, whose server outlives the client."""
+    times = 25 if "://" in url else 100
+    done = python("-m", "tests.registry.killing", url, str(times))
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert told["kills"] == times
+    assert told["stored"] > 2
+    if "://" not in url:
+        assert told["interrupted"] > 10  # the moments were the right ones
+
+
+def test_a_database_that_another_process_holds_is_told_after_the_wait(tmp_path: Path) -> None:
+    file = tmp_path / "brokers.sqlite"
+    with Registry.open(str(file), wait_seconds=0.2) as registry:
+        add(registry)
+        seen = registry.row("db")
+        holder = sqlite3.connect(file, isolation_level=None)
+        holder.execute("BEGIN EXCLUSIVE")
+        for call in (lambda: registry.store_refresh(seen, refresh()), registry.names, lambda: registry.remove("db")):
+            with pytest.raises(RegistryError, match="another process is writing, and did not finish in time") as error:
+                call()
+            assert error.value.exit_code == 3
+        holder.execute("ROLLBACK")
+        holder.close()
+        assert registry.broker("db").row == seen
+
+
+def test_a_row_that_another_session_holds_is_told_after_the_wait(cluster: postgres.Cluster) -> None:
+    url = cluster.create()
+    with Registry.open(url, wait_seconds=0.2) as registry:
+        add(registry)
+        with cluster.connect(url.rpartition("/")[2]) as holder:
+            holder.execute("BEGIN")
+            holder.execute("SELECT * FROM osbctl_brokers FOR UPDATE")
+            with pytest.raises(RegistryError, match="another process is writing, and did not finish in time"):
+                registry.store_refresh(registry.row("db"), refresh())
+            holder.execute("ROLLBACK")
+        registry.store_refresh(registry.row("db"), refresh())
+
+
+_FULL = """
+    import resource, signal, sys
+    from osbctl.errors import RegistryError
+    from osbctl.registry.store import Registry
+    from tests.registry.make import add, refresh
+    from tests.registry.test_faults import BIG
+    with Registry.open(sys.argv[1]) as registry:
+        if sys.argv[2] == "quota":
+            resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+        for call in (
+            lambda: registry.store_refresh(registry.row("db"), refresh(), catalog=BIG, kept=()),
+            lambda: add(registry, "other", content=BIG),
+        ):
+            try:
+                call()
+            except RegistryError as error:
+                print(error.message, "|", error.advice)
+    """
+
+
+def test_a_quota_that_is_reached_leaves_what_was_stored(tmp_path: Path) -> None:
+    file = str(tmp_path / "brokers.sqlite")
+    _fill(file, "quota")
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root may mount a small file system")
+def test_a_full_disk_leaves_what_was_stored(tmp_path: Path) -> None:
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", tmp_path], capture_output=True, check=False
+    )
+    if mounted.returncode:
+        pytest.skip("no file system may be mounted here")
+    try:
+        _fill(str(tmp_path / "brokers.sqlite"), "disk")
+    finally:
+        subprocess.run(["umount", tmp_path], check=True)
+
+
+def _fill(file: str, how: str) -> None:
+    with Registry.open(file) as registry:
+        add(registry)
+        before = registry.broker("db")
+    done = python("-c", textwrap.dedent(_FULL), file, how)
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.splitlines()) == 2, done.stdout
+    assert all("full" in line and "nothing was changed" in line for line in done.stdout.splitlines()), done.stdout
+    with Registry.open(file) as registry:
+        assert registry.broker("db") == before
+        assert registry.names() == ["db"]
+        registry.store_refresh(before.row, refresh(), catalog=SMALL)  # and goes on once there is room
+
+
+def test_the_file_is_for_its_owner_alone(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        with Registry.open(str(tmp_path / "brokers.sqlite")) as registry:
+            add(registry)
+    finally:
+        os.umask(before)
+    assert [stat.S_IMODE(file.stat().st_mode) for file in tmp_path.iterdir()] == [0o600]
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"services: []\n" * 100, "this is no SQLite database"),
+        (b"SQLite format 3\0" + b"\xff" * 5000, "this is no SQLite"),
+    ],
+)
+def test_a_file_that_is_something_else_is_left_alone(tmp_path: Path, content: bytes, told: str) -> None:
+    file = tmp_path / "catalog.yaml"
+    file.write_bytes(content)
+    with pytest.raises(RegistryError, match=told) as error:
+        Registry.open(str(file))
+    assert "\n" not in error.value.message
+    assert file.read_bytes() == content
+
+
+def test_a_damaged_database_is_called_so(tmp_path: Path) -> None:
+    file = tmp_path / "brokers.sqlite"
+    with Registry.open(str(file)) as registry:
+        add(registry, content=BIG)
+    data = bytearray(file.read_bytes())
+    data[4096 * 2 :] = b"\xa5" * (len(data) - 4096 * 2)
+    file.write_bytes(data)
+    with pytest.raises(RegistryError, match="the database is damaged"), Registry.open(str(file)) as registry:
+        list(registry.brokers())
+
+
+def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
+    with pytest.raises(RegistryError, match="No such file or directory") as error:
+        Registry.open(str(tmp_path / "none" / "brokers.sqlite"))
+    assert error.value.advice
+
+
+@pytest.mark.parametrize(
+    ("url", "driver"),
+    [
+        ("brokers.sqlite", "sqlite"),
+        ("/data/my brokers%20.sqlite", "sqlite"),
+        ("sqlite:////data/brokers.sqlite", "sqlite"),
+        ("postgresql+psycopg://u@h/d", "postgresql+psycopg"),
+        ("postgresql://u@h/d", "postgresql+psycopg"),
+    ],
+)
+def test_a_path_and_a_url_name_a_database(url: str, driver: str) -> None:
+    parsed = parse_url(url)
+    assert parsed.drivername == driver
+    if "://" not in url:
+        assert parsed.database == url
+
+
+@pytest.mark.parametrize(
+    "url", ["mysql://u:hidden@h/d", "://", "https://u:hidden@h", "sqlite://", "sqlite:///:memory:", ":memory:", ""]
+)
+def test_another_url_is_refused_without_its_password(url: str) -> None:
+    with pytest.raises(UsageError) as error:
+        Registry.open(url)
+    assert "hidden" not in error.value.message + error.value.advice
+
+
+def test_a_server_that_is_not_there_or_refuses_is_told_without_the_password(cluster: postgres.Cluster) -> None:
+    url = cluster.create()
+    wrong = url.replace(postgres.PASSWORD, "wr0ng-p4ss")
+    cases = {
+        url.replace(f":{cluster.port}/", ":1/"): "no server there",
+        wrong: "the server refuses the user or the password",
+        url + "_gone": "the server has no such database or user",
+        url.replace("127.0.0.1", "/nonexistent-folder") + "?x=1": "the database failed",
+    }
+    for bad, told in cases.items():
+        with pytest.raises(RegistryError, match=told) as error:
+            Registry.open(bad, wait_seconds=2)
+        assert error.value.exit_code == 3
+        assert not {postgres.PASSWORD, "wr0ng-p4ss"} & set(f"{error.value.message} {error.value.advice}".split())
+        assert postgres.PASSWORD not in str(error.value)
+        assert "wr0ng-p4ss" not in str(error.value)
+
+
+def test_libpq_finds_the_password_by_itself(cluster: postgres.Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    url = cluster.create().replace(f":{postgres.PASSWORD}@", "@")
+    monkeypatch.setenv("PGPASSFILE", "/nonexistent")
+    with pytest.raises(RegistryError, match="the server wants a password"):
+        Registry.open(url)
+    monkeypatch.setenv("PGPASSWORD", postgres.PASSWORD)
+    with Registry.open(url) as registry:
+        assert registry.names() == []
+        assert postgres.PASSWORD not in registry.name

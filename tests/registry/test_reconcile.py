@@ -1,0 +1,198 @@
+"""What each platform does with a new catalog: the table of changes, row by row."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from osbctl.platforms import Platform
+from osbctl.registry import reconcile as module
+from osbctl.registry.reconcile import Reconciliation, reconcile, with_kept
+from osbctl.registry.records import BrokerRow, Kept, Outcome, RegisteredBroker, State, What
+from tests.registry.make import AT, catalog, plan, service
+
+CF, K8S, SM, KORIFI = Platform.CLOUD_FOUNDRY, Platform.KUBERNETES, Platform.SERVICE_MANAGER, Platform.KORIFI
+LATER = "2026-09-09T00:00:00Z"
+OLD = catalog(service("s", plan("p", "small"), plan("q", "large")), service("t", plan("r", "only")))
+
+
+def stored(data: dict[str, Any], *kept: Kept, platform: Platform = CF) -> RegisteredBroker:
+    row = BrokerRow("db", "https://x", "u", "2.14", platform, 1, "", 0, 0, 0, AT, AT, Outcome.ADDED, 1)
+    return RegisteredBroker(row, json.dumps(data).encode(), kept)
+
+
+def run(new: dict[str, Any], platform: Platform, used: set[str] | None = None, *kept: Kept) -> Reconciliation:
+    instances = None if used is None else frozenset(used)
+    return reconcile(stored(OLD, *kept), new, platform, instances, LATER)
+
+
+def did(result: Reconciliation) -> list[str]:
+    return [f"{one.what} {one.service}" + (f"/{one.plan}" if one.plan else "") for one in result.actions]
+
+
+def states(result: Reconciliation) -> list[tuple[str, str, str, str]]:
+    return [(one.service_id, one.plan_id, one.state.value, one.since) for one in result.kept]
+
+
+PLAN_GONE = catalog(service("s", plan("p", "small")), service("t", plan("r", "only")))
+SERVICE_GONE = catalog(service("s", plan("p", "small"), plan("q", "large")))
+REFUSED = "refused"
+
+
+@pytest.mark.parametrize(
+    ("new", "used", "platform", "expected"),
+    [
+        # a plan removed
+        (PLAN_GONE, {"p"}, CF, ["deleted service-s/large"]),
+        (PLAN_GONE, {"q"}, CF, ["kept service-s/large"]),
+        (PLAN_GONE, None, CF, ["deleted service-s/large"]),
+        (PLAN_GONE, set(), SM, ["deleted service-s/large"]),
+        (PLAN_GONE, {"q"}, SM, REFUSED),
+        (PLAN_GONE, set(), K8S, ["deleted service-s/large"]),
+        (PLAN_GONE, {"q"}, K8S, ["kept service-s/large"]),
+        (PLAN_GONE, set(), KORIFI, ["kept service-s/large"]),
+        # a service offering removed
+        (SERVICE_GONE, set(), CF, ["deleted service-t", "deleted service-t/only"]),
+        (SERVICE_GONE, {"r"}, CF, ["kept service-t", "kept service-t/only"]),
+        (SERVICE_GONE, {"r"}, SM, REFUSED),
+        (SERVICE_GONE, set(), SM, ["deleted service-t", "deleted service-t/only"]),
+        (SERVICE_GONE, {"r"}, K8S, ["kept service-t", "kept service-t/only"]),
+        (SERVICE_GONE, set(), KORIFI, ["kept service-t", "kept service-t/only"]),
+        # one that loses both plans, of which one is in use
+        (
+            catalog(service("t", plan("r", "only"))), {"q"}, CF,
+            ["kept service-s", "deleted service-s/small", "kept service-s/large"],
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_gone(new: dict[str, Any], used: set[str] | None, platform: Platform, expected: Any) -> None:
+    result = run(new, platform, used)
+    assert (REFUSED if result.refused else did(result)) == expected
+    assert {one.plan_id for one in result.kept if one.plan_id} <= (used or set()) or platform is KORIFI
+    if result.refused:
+        assert result.told
+        assert all(one.level == "refused" for one in result.told)
+
+
+def changed(**services: Any) -> dict[str, Any]:
+    """The old catalog with the plans of service offerings replaced."""
+    base = {"s": [plan("p", "small"), plan("q", "large")], "t": [plan("r", "only")]} | services
+    return catalog(*(service(one, *plans) for one, plans in base.items()))
+
+
+@pytest.mark.parametrize(
+    ("new", "used", "refused_by"),
+    [
+        # the table of changes, rows where a platform refuses the whole update
+        (changed(t=[plan("r2", "only")]), set(), {CF}),
+        (changed(t=[plan("r2", "only")]), {"r"}, {CF, SM}),
+        (catalog(service("s", plan("p", "small"), plan("q", "large")),
+                 service("t2", plan("r2", "only"), name="service-t")), set(), set()),
+        (catalog(service("s", plan("p", "small"), plan("q", "large")),
+                 service("t2", plan("r2", "only"), name="service-t")), {"r"}, {CF, SM}),
+        (changed(s=[plan("p", "small")], t=[plan("r", "only"), plan("q", "large")]), set(), {CF}),
+        (changed(s=[plan("q", "SMALL")]), set(), {CF}),
+        (changed(s=[plan("p", "large"), plan("q", "small")]), set(), {CF, SM}),
+        (changed(s=[plan("p", "tiny"), plan("q", "large"), plan("n", "small")]), set(), set()),
+        (changed(s=[plan("p", "tiny"), plan("q", "large")]), {"p"}, set()),
+        (changed(s=[plan("p", "small", free=False), plan("q", "large")]), {"p"}, set()),
+    ],
+)  # fmt: skip
+def test_who_refuses_the_whole_update(new: dict[str, Any], used: set[str], refused_by: set[Platform]) -> None:
+    results = {platform: run(new, platform, used) for platform in Platform}
+    assert {platform for platform, result in results.items() if result.refused} == refused_by
+    for platform in refused_by:
+        assert (results[platform].actions, results[platform].kept) == ((), ())
+
+
+def test_new_and_changed_objects_are_told_each() -> None:
+    new = changed(s=[plan("p", "small", free=False), plan("q", "large"), plan("n", "new")], u=[plan("v")])
+    assert did(run(new, CF)) == [
+        "updated service-s/small", "created service-s/new", "created service-u", "created service-u/plan-v",
+    ]  # fmt: skip
+    new["services"][1]["description"] = "other"
+    assert "updated service-t" in did(run(new, CF))
+
+
+def test_the_same_catalog_does_nothing_on_any_platform() -> None:
+    for platform in Platform:
+        result = run(OLD, platform, {"p", "q"})
+        assert (result.refused, result.actions, result.told, result.kept) == (False, (), (), ())
+
+
+@pytest.mark.parametrize(("platform", "state"), [(CF, "inactive"), (K8S, "flagged"), (KORIFI, "offered")])
+def test_what_is_kept_stays_until_its_last_instance_is_gone(platform: Platform, state: str) -> None:
+    first = run(PLAN_GONE, platform, {"q"})
+    assert states(first) == [("s", "q", state, LATER)]
+    assert first.kept[0].data == plan("q", "large")
+    broker = stored(PLAN_GONE, *first.kept)
+    again = reconcile(broker, PLAN_GONE, platform, None, "2027-01-01T00:00:00Z")
+    assert (again.kept, again.actions, again.told) == (first.kept, (), ())  # nobody said that the instances are gone
+    empty = reconcile(broker, PLAN_GONE, platform, frozenset(), "2027-01-01T00:00:00Z")
+    if platform is KORIFI:
+        assert (empty.kept, empty.actions) == (first.kept, ())
+    else:
+        assert (empty.kept, did(empty)) == ((), ["deleted service-s/large"])
+    back = reconcile(broker, OLD, platform, None, LATER)
+    assert (did(back), back.kept) == (["reactivated service-s/large"], ())
+
+
+def test_a_service_that_comes_back_leaves_its_kept_plan_beside_it() -> None:
+    gone = run(catalog(service("t", plan("r", "only"))), CF, {"q"})
+    broker = stored(catalog(service("t", plan("r", "only"))), *gone.kept)
+    back = reconcile(broker, PLAN_GONE, CF, frozenset({"q"}), LATER)
+    assert did(back) == ["reactivated service-s", "created service-s/small"]
+    assert states(back) == [("s", "q", "inactive", LATER)]
+
+
+def test_a_kept_plan_still_holds_its_name() -> None:
+    kept = Kept("s", "x", State.INACTIVE, AT, plan("x", "extra"))
+    new = changed(s=[plan("p", "small"), plan("q", "large"), plan("n", "Extra")])
+    result = run(new, CF, {"x"}, kept)
+    assert (result.refused, result.kept) == (True, (kept,))
+    assert "Plan names must be unique within a service" in result.told[0].message
+    assert not run(new, K8S, {"x"}, kept).refused
+
+
+def test_kept_rows_join_the_catalog_in_their_places() -> None:
+    kept = (
+        Kept("gone", "", State.INACTIVE, AT, {"id": "gone", "name": "g"}),
+        Kept("gone", "g1", State.INACTIVE, AT, plan("g1")),
+        Kept("s", "x", State.INACTIVE, AT, plan("x")),
+        Kept("lost", "y", State.INACTIVE, AT, plan("y")),
+    )
+    whole = with_kept(OLD, kept)
+    ids = {one["id"]: [each["id"] for each in one["plans"]] for one in whole["services"]}
+    assert ids == {"s": ["p", "q", "x"], "t": ["r"], "gone": ["g1"]}
+    assert catalog(service("s", plan("p", "small"), plan("q", "large")), service("t", plan("r", "only"))) == OLD
+
+
+def test_a_view_of_another_platform_renames_what_is_kept() -> None:
+    first = run(PLAN_GONE, CF, {"q"})
+    result = reconcile(stored(PLAN_GONE, *first.kept), PLAN_GONE, K8S, None, "2027-01-01T00:00:00Z")
+    assert states(result) == [("s", "q", "flagged", "2027-01-01T00:00:00Z")]
+
+
+def test_many_changes_are_told_up_to_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MAX_TOLD", 3)
+    result = run(changed(s=[plan("p", "small"), plan("q", "large"), *(plan(f"n{n}") for n in range(10))]), CF)
+    assert len(result.actions) == 10
+    assert [one.message for one in result.told][3:] == ["and 7 more"]
+
+
+def test_a_secret_that_changed_is_not_told() -> None:
+    new = changed()
+    new["services"][0]["dashboard_client"] = {"id": "c", "secret": "hunter2-and-more", "redirect_uri": "https://x"}
+    for platform in Platform:
+        assert "hunter2" not in repr(run(new, platform).told)
+
+
+def test_every_what_and_state_is_reached() -> None:
+    results = [run(PLAN_GONE, platform, used) for platform in Platform for used in ({"q"}, set())]
+    results += [run(changed(s=[plan("p", "x"), plan("n")]), CF)]
+    kept = Kept("s", "n", State.INACTIVE, AT, plan("n"))
+    results += [run(changed(s=[plan("p", "small"), plan("q", "large"), plan("n")]), CF, None, kept)]
+    assert {one.what for result in results for one in result.actions} == set(What)
+    assert {one.state for result in results for one in result.kept} == set(State)

@@ -1,0 +1,182 @@
+"""From a broker's answer to what is stored: every way it can go."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from osbctl.errors import SourceError
+from osbctl.platforms import Platform
+from osbctl.registry.errors import OutdatedError, UnknownBrokerError
+from osbctl.registry.records import Outcome, Registration, Told
+from osbctl.registry.refresh import Policy, refresh, register
+from osbctl.registry.store import Registry
+from osbctl.sources.broker import Answer
+from tests.registry.make import SMALL, add, body, registration, service, tag
+
+NEW = body(service("s", "p", "q"))
+EMPTY = body(service("t", "r"))
+
+
+class Broker:
+    """Stands for a broker that has one catalog, and remembers the tags that it was asked with."""
+
+    def __init__(self, content: bytes = SMALL, during: Callable[[], None] | None = None) -> None:
+        self.content, self.asked, self.during = content, [], during
+
+    def fetch(self, broker: Registration, etag: str) -> Answer | None:
+        self.asked: list[str] = [*self.asked, etag]
+        if self.during:
+            self.during()
+        return None if etag == tag(self.content) else Answer("x", self.content, tag(self.content))
+
+
+def fine(body: bytes, broker: Registration) -> tuple[Told, ...]:
+    return ()
+
+
+def faulty(body: bytes, broker: Registration) -> tuple[Told, ...]:
+    return (Told("some-rule", "error", "/services/0", f"not on {broker.platform}"),)
+
+
+def down(broker: Registration, etag: str) -> Answer | None:
+    raise SourceError("https://x: the connection was refused", "is the broker running there?")
+
+
+def test_registering_stores_the_catalog_with_its_tag(registry: Registry) -> None:
+    done = register(registry, registration(), Broker(NEW).fetch, fine)
+    broker = registry.broker("db")
+    assert (done.outcome, broker.catalog, broker.row.etag) == (Outcome.ADDED, NEW, tag(NEW))
+    assert registry.history("db") == [done]
+
+
+def test_a_refused_catalog_is_not_registered(registry: Registry) -> None:
+    done = register(registry, registration(), Broker().fetch, faulty)
+    assert (done.outcome, done.told[0].message, registry.names()) == (Outcome.REFUSED, "not on cloudfoundry", [])
+
+
+def test_a_broker_that_is_down_is_not_registered(registry: Registry) -> None:
+    with pytest.raises(SourceError, match="the connection was refused"):
+        register(registry, registration(), down, fine)
+    assert registry.names() == []
+
+
+def test_an_unchanged_catalog_costs_a_304(registry: Registry) -> None:
+    add(registry)
+    broker = Broker()
+    assert refresh(registry, "db", broker.fetch, faulty, Policy()).outcome is Outcome.UNCHANGED  # not even checked
+    assert broker.asked == [tag(SMALL)]
+    assert len(registry.history("db")) == 2
+
+
+def test_a_changed_catalog_is_stored_with_what_happened(registry: Registry) -> None:
+    add(registry)
+    done = refresh(registry, "db", Broker(NEW).fetch, fine, Policy())
+    broker = registry.broker("db")
+    assert (done.outcome, done.counts(), broker.catalog, broker.row.etag) == (
+        Outcome.CHANGED, {"created": 1}, NEW, tag(NEW),
+    )  # fmt: skip
+    assert registry.history("db")[0] == done
+    assert refresh(registry, "db", Broker(NEW).fetch, fine, Policy()).outcome is Outcome.UNCHANGED
+
+
+def test_a_broker_without_tags_is_compared_by_bytes(registry: Registry) -> None:
+    add(registry)
+    done = refresh(registry, "db", lambda broker, etag: Answer("x", SMALL, ""), fine, Policy())
+    assert (done.outcome, registry.row("db").etag) == (Outcome.UNCHANGED, "")
+
+
+def test_other_bytes_of_the_same_meaning_are_stored(registry: Registry) -> None:
+    add(registry)
+    done = refresh(registry, "db", Broker(SMALL + b"\n").fetch, fine, Policy())
+    assert (done.outcome, done.actions, registry.broker("db").catalog) == (Outcome.CHANGED, (), SMALL + b"\n")
+
+
+@pytest.mark.parametrize("how", ["invalid", "refused by the platform", "down"])
+def test_what_fails_leaves_the_stored_catalog_and_says_why(registry: Registry, how: str) -> None:
+    add(registry)
+    before = registry.broker("db")
+    moved = body(service("s2", "p", name="service-s"))
+    fetch = down if how == "down" else Broker(moved).fetch
+    done = refresh(registry, "db", fetch, faulty if how == "invalid" else fine, Policy())
+    after = registry.broker("db")
+    assert (after.catalog, after.kept, after.row.etag) == (before.catalog, before.kept, before.row.etag)
+    assert after.row.refreshed_at == before.row.refreshed_at
+    assert done.outcome is (Outcome.FAILED if how == "down" else Outcome.REFUSED)
+    assert done.told
+    assert done.actions == ()
+    assert registry.history("db")[0] == done
+
+
+def test_a_dry_run_tells_all_and_writes_nothing(registry: Registry) -> None:
+    add(registry)
+    before, history = registry.broker("db"), registry.history("db")
+    outcomes = [
+        refresh(registry, "db", fetch, check, Policy(dry_run=True)).outcome
+        for fetch, check in (
+            (Broker().fetch, fine),
+            (Broker(NEW).fetch, fine),
+            (Broker(NEW).fetch, faulty),
+            (down, fine),
+        )
+    ]
+    assert outcomes == [Outcome.UNCHANGED, Outcome.CHANGED, Outcome.REFUSED, Outcome.FAILED]
+    assert (registry.broker("db"), registry.history("db")) == (before, history)
+
+
+def test_the_platform_of_the_row_counts_unless_another_is_named(registry: Registry) -> None:
+    add(registry, platform=Platform.KORIFI)
+    plain = refresh(registry, "db", Broker(EMPTY).fetch, fine, Policy(dry_run=True))
+    other = Policy(Platform.SERVICE_MANAGER, frozenset({"p"}), dry_run=True)
+    asked = refresh(registry, "db", Broker(EMPTY).fetch, fine, other)
+    assert (plain.platform, plain.outcome) == (Platform.KORIFI, Outcome.CHANGED)
+    assert (asked.platform, asked.outcome) == (Platform.SERVICE_MANAGER, Outcome.REFUSED)
+
+
+def test_an_unchanged_catalog_is_looked_at_again_for_another_platform(registry: Registry) -> None:
+    add(registry)
+    done = refresh(registry, "db", Broker().fetch, faulty, Policy(Platform.KUBERNETES))
+    assert (done.outcome, done.told[0].message) == (Outcome.REFUSED, "not on kubernetes")
+
+
+def test_what_was_kept_goes_with_its_last_instance_at_a_304(registry: Registry) -> None:
+    add(registry)
+    refresh(registry, "db", Broker(EMPTY).fetch, fine, Policy(instances=frozenset({"p"})))
+    assert registry.row("db").kept_plans == 1
+    assert refresh(registry, "db", Broker(EMPTY).fetch, fine, Policy()).outcome is Outcome.UNCHANGED
+    assert registry.row("db").kept_plans == 1
+    done = refresh(registry, "db", Broker(EMPTY).fetch, fine, Policy(instances=frozenset()))
+    assert (done.counts(), registry.broker("db").kept) == ({"deleted": 2}, ())
+
+
+def test_another_writer_in_between_is_seen_and_built_upon(registry: Registry) -> None:
+    add(registry)
+    others = [body(service("s", "p", "o1")), body(service("s", "p", "o2"))]
+
+    def meanwhile() -> None:
+        if others:
+            refresh(registry, "db", Broker(others.pop()).fetch, fine, Policy())
+
+    broker = Broker(NEW, meanwhile)
+    done = refresh(registry, "db", broker.fetch, fine, Policy())
+    assert len(broker.asked) == 3
+    assert [action.plan for action in done.actions] == ["plan-q", "plan-o1"]
+    assert registry.broker("db").catalog == NEW
+    assert len(registry.history("db")) == 4
+
+
+def test_a_writer_that_never_rests_ends_it_in_a_sentence(registry: Registry) -> None:
+    add(registry)
+
+    def meanwhile() -> None:
+        refresh(registry, "db", down, fine, Policy())
+
+    with pytest.raises(OutdatedError):
+        refresh(registry, "db", Broker(NEW, meanwhile).fetch, fine, Policy())
+
+
+def test_a_broker_removed_in_between_is_told(registry: Registry) -> None:
+    add(registry)
+    with pytest.raises(UnknownBrokerError):
+        refresh(registry, "db", Broker(NEW, lambda: registry.remove("db")).fetch, fine, Policy())

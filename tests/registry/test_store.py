@@ -1,0 +1,322 @@
+"""The store, on SQLite and PostgreSQL alike."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy
+
+from osbctl.errors import RegistryError, UsageError
+from osbctl.platforms import Platform
+from osbctl.registry import migrate, store, tables
+from osbctl.registry.database import Database
+from osbctl.registry.errors import NameTakenError, OutdatedError, UnknownBrokerError
+from osbctl.registry.records import Action, Kept, Outcome, State, Told, What
+from osbctl.registry.store import Registry
+from tests.registry.make import AT, SMALL, add, body, names, refresh, registration, service, tag
+
+ODD = 'quo"te \' 100% \x00 \ud83d "\u202e" ümläut \U0001f600'
+
+
+def test_what_was_added_is_read_again(registry: Registry) -> None:
+    content = body(service("s", "p", "q"), service("t", "r"))
+    new = registration("db", Platform.KORIFI, username="üser", api_version="2.16")
+    registry.add(new, content, refresh(Outcome.ADDED, etag='"tag"'))
+    broker = registry.broker("db")
+    assert broker.catalog == content
+    assert broker.data["services"][1]["plans"][0]["id"] == "r"
+    row = broker.row
+    assert (row.url, row.username, row.api_version, row.platform) == (
+        "https://db.example.com", "üser", "2.16", Platform.KORIFI,
+    )  # fmt: skip
+    assert (row.services, row.plans, row.kept_plans, row.etag, row.outcome) == (2, 3, 0, '"tag"', Outcome.ADDED)
+    assert (row.registered_at, row.refreshed_at) == (AT, AT)
+    assert row == registry.row("db") == next(registry.brokers())
+    assert [one.outcome for one in registry.history("db")] == [Outcome.ADDED]
+
+
+def test_brokers_come_by_name_over_many_pages(registry: Registry, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store, "_PAGE", 3)
+    some = [f"b{number}" for number in range(7)]
+    add(registry, *reversed(some))
+    assert names(list(registry.brokers())) == some == registry.names()
+
+
+def test_a_page_holds_no_lock_against_writers(registry: Registry) -> None:
+    add(registry, "a", "b")
+    for row in registry.brokers():
+        registry.store_refresh(row, refresh(Outcome.UNCHANGED))
+    assert [row.revision for row in registry.brokers()] == [2, 2]
+
+
+def test_an_unknown_broker_gets_advice(registry: Registry) -> None:
+    with pytest.raises(UnknownBrokerError, match="no broker 'db' is registered") as error:
+        registry.broker("db")
+    assert error.value.advice == "none is yet"
+    add(registry, "data-services")
+    for call in (registry.broker, registry.row, registry.history, registry.remove):
+        with pytest.raises(UnknownBrokerError) as error:
+            call("data-service")
+        assert error.value.advice == "did you mean data-services?"
+        assert error.value.exit_code == 2
+
+
+@pytest.mark.parametrize("name", ["", " ", "a b", "-a", "a/b", "ä", "a" * 101, "a\n", "https://x", "a\x1b[2J"])
+def test_a_name_of_a_wrong_shape_is_refused(registry: Registry, name: str) -> None:
+    with pytest.raises(UsageError, match="cannot name a broker"):
+        registry.check_free(name)
+
+
+@pytest.mark.parametrize("other", ["my-db", "MY-DB", "my_db", "my.db"])
+def test_two_brokers_never_share_the_variable_with_the_password(registry: Registry, other: str) -> None:
+    add(registry, "my-db")
+    with pytest.raises(NameTakenError):
+        registry.check_free(other)
+    with pytest.raises(NameTakenError):
+        add(registry, other)
+    assert registry.names() == ["my-db"]
+
+
+def test_a_refresh_stores_catalog_kept_rows_and_history_together(registry: Registry) -> None:
+    add(registry, "db", "other")
+    kept = (
+        Kept("s", "", State.INACTIVE, AT, {"id": "s", "name": ODD}),
+        Kept("s", "p", State.INACTIVE, AT, {"id": "p", "name": ODD, "metadata": {ODD: [1.5, None]}}),
+    )
+    done = refresh(etag='"2"', actions=(Action(What.KEPT, ODD, ODD, ODD),), told=(Told("rule", "breaking", ODD, ODD),))
+    content = body(service("t", "q"))
+    registry.store_refresh(registry.row("db"), done, catalog=content, kept=kept)
+    broker = registry.broker("db")
+    assert (broker.catalog, broker.kept, broker.row.kept_plans, broker.row.etag) == (content, kept, 1, '"2"')
+    assert registry.history("db")[0] == done
+    assert registry.broker("other").catalog == SMALL
+    registry.store_refresh(broker.row, done, catalog=content, kept=())
+    assert (registry.broker("db").kept, registry.row("db").kept_plans) == ((), 0)
+
+
+@pytest.mark.parametrize("outcome", [Outcome.REFUSED, Outcome.FAILED])
+def test_what_brings_no_catalog_leaves_the_stored_one(registry: Registry, outcome: Outcome) -> None:
+    add(registry)
+    before = registry.broker("db")
+    registry.store_refresh(before.row, refresh(outcome, at="2026-05-05T00:00:00Z", etag='"other"'))
+    after = registry.broker("db")
+    assert after == replace(before, row=replace(before.row, outcome=outcome, revision=2))
+    assert [one.outcome for one in registry.history("db")] == [outcome, Outcome.ADDED]
+
+
+def test_an_unchanged_catalog_moves_time_and_tag(registry: Registry) -> None:
+    add(registry)
+    registry.store_refresh(registry.row("db"), refresh(Outcome.UNCHANGED, at="2026-05-05T00:00:00Z", etag='"2"'))
+    row = registry.row("db")
+    assert (row.refreshed_at, row.etag, row.registered_at) == ("2026-05-05T00:00:00Z", '"2"', AT)
+
+
+def test_an_outdated_refresh_stores_nothing(registry: Registry) -> None:
+    add(registry)
+    seen = registry.row("db")
+    registry.store_refresh(seen, refresh(), catalog=body(service("first", "p")))
+    stands = registry.broker("db")
+    with pytest.raises(OutdatedError):
+        registry.store_refresh(seen, refresh(), catalog=body(service("second", "p")), kept=())
+    assert registry.broker("db") == stands
+    assert len(registry.history("db")) == 2
+    registry.remove("db")
+    add(registry)
+    with pytest.raises(OutdatedError):  # another broker of the same name
+        registry.store_refresh(stands.row, refresh())
+
+
+def test_a_write_that_fails_in_the_middle_leaves_nothing(registry: Registry, monkeypatch: pytest.MonkeyPatch) -> None:
+    add(registry)
+    before = registry.broker("db")
+
+    def fail(*_: Any) -> None:
+        raise ZeroDivisionError
+
+    with monkeypatch.context() as patched:
+        patched.setattr(store, "_remember", fail)
+        kept = (Kept("s", "p", State.INACTIVE, AT, {}),)
+        with pytest.raises(ZeroDivisionError):
+            registry.store_refresh(before.row, refresh(), catalog=b'{"services":[]}', kept=kept)
+        with pytest.raises(ZeroDivisionError):
+            add(registry, "new")
+    assert registry.broker("db") == before
+    assert registry.names() == ["db"]
+    assert len(registry.history("db")) == 1
+
+
+def test_history_is_bounded_for_each_broker(registry: Registry, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store, "MAX_REFRESHES", 3)
+    add(registry, "db", "other")
+    for number in range(6):
+        registry.store_refresh(registry.row("db"), refresh(Outcome.UNCHANGED, etag=f'"{number}"'))
+    assert [one.etag for one in registry.history("db")] == ['"5"', '"4"', '"3"']
+    assert len(registry.history("other")) == 1
+
+
+def test_a_removed_broker_leaves_no_trace(registry: Registry, url: str) -> None:
+    add(registry, "db", "other")
+    registry.store_refresh(registry.row("db"), refresh(), kept=(Kept("s", "p", State.INACTIVE, AT, {}),))
+    registry.remove("db")
+    with closing(Database(url)) as database, database.reading() as connection:
+        for table, left in ((tables.BROKERS, 1), (tables.KEPT, 0), (tables.REFRESHES, 1)):
+            assert connection.scalar(sqlalchemy.select(sqlalchemy.func.count()).select_from(table)) == left
+
+
+def test_several_that_open_a_new_database_at_once_all_succeed(url: str) -> None:
+    faults: list[Exception] = []
+    gate = threading.Barrier(6)
+
+    def work(number: int) -> None:
+        try:
+            gate.wait(10)
+            with Registry.open(url) as registry:
+                add(registry, f"b{number}")
+        except Exception as error:
+            faults.append(error)
+
+    _together(work, 6)
+    assert faults == []
+    with Registry.open(url) as registry:
+        assert len(registry.names()) == 6
+
+
+def test_of_two_that_add_one_name_one_wins(url: str) -> None:
+    Registry.open(url).close()
+    gate, won, lost = threading.Barrier(4), [], []
+
+    def work(number: int) -> None:
+        with Registry.open(url) as registry:
+            gate.wait(10)
+            try:
+                add(registry, "db", username=f"u{number}")
+                won.append(number)
+            except (NameTakenError, RegistryError) as error:
+                lost.append(error)
+
+    _together(work, 4)
+    assert len(won) == 1, lost
+    assert [type(error) for error in lost] == [NameTakenError] * 3
+    with Registry.open(url) as registry:
+        assert registry.row("db").username == f"u{won[0]}"
+
+
+def test_several_writers_lose_nothing(url: str) -> None:
+    """Each adds its own services to the one catalog; at the end all are there, and every write has its entry."""
+    with Registry.open(url) as registry:
+        add(registry, content=body())
+    each, writers, faults = 8, 4, []
+
+    def work(number: int) -> None:
+        try:
+            with Registry.open(url, wait_seconds=30) as registry:
+                done = 0
+                while done < each:
+                    stored = registry.broker("db")
+                    services = [*stored.data["services"], service(f"{number}-{done}", "p")]
+                    content = body(*services)
+                    try:
+                        registry.store_refresh(stored.row, refresh(etag=tag(content)), catalog=content)
+                        done += 1
+                    except OutdatedError:
+                        pass
+        except Exception as error:
+            faults.append(error)
+
+    _together(work, writers)
+    assert faults == []
+    with Registry.open(url) as registry:
+        broker, history = registry.broker("db"), registry.history("db")
+    assert {one["id"] for one in broker.data["services"]} == {f"{w}-{n}" for w in range(writers) for n in range(each)}
+    assert (broker.row.revision, broker.row.etag) == (1 + each * writers, tag(broker.catalog))
+    assert len(history) == 1 + each * writers
+
+
+def test_the_migrations_make_the_tables_that_the_program_uses(url: str) -> None:
+    Registry.open(url).close()
+    from alembic.autogenerate import compare_metadata
+    from alembic.migration import MigrationContext
+
+    with closing(Database(url)) as database, database.reading() as connection:
+        context = MigrationContext.configure(connection, opts={"version_table": tables.VERSION_TABLE})
+        assert context.get_current_revision() == migrate.NEWEST
+        assert compare_metadata(context, tables.METADATA) == []
+
+
+def test_the_newest_migration_is_the_one_that_the_program_knows() -> None:
+    from alembic.script import ScriptDirectory
+
+    assert ScriptDirectory(str(migrate.FOLDER)).get_heads() == [migrate.NEWEST]
+
+
+NEXT = """
+import sqlalchemy as sa
+from alembic import op
+revision, down_revision = "0002", "0001"
+def upgrade():
+    op.add_column("osbctl_brokers", sa.Column("owner", sa.Text, nullable=False, server_default="nobody"))
+    op.execute("DELETE FROM osbctl_refreshes")
+    FAULT
+"""
+
+
+@pytest.mark.parametrize("fault", ["", "raise ZeroDivisionError"])
+def test_a_later_version_takes_over_the_data_or_changes_nothing(
+    url: str, fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Registry.open(url) as registry:
+        add(registry)
+        before = registry.broker("db")
+    shutil.copytree(migrate.FOLDER, tmp_path / "migrations 100%")
+    (tmp_path / "migrations 100%" / "versions" / "0002_next.py").write_text(NEXT.replace("FAULT", fault))
+    with monkeypatch.context() as later:
+        later.setattr(migrate, "FOLDER", tmp_path / "migrations 100%")
+        later.setattr(migrate, "NEWEST", "0002")
+        if fault:
+            with pytest.raises(ZeroDivisionError):
+                Registry.open(url)
+        else:
+            Registry.open(url).close()
+    if fault:
+        with Registry.open(url) as registry:
+            assert registry.broker("db") == before
+            assert len(registry.history("db")) == 1
+    with closing(Database(url)) as database, database.reading() as connection:
+        columns = {column["name"] for column in sqlalchemy.inspect(connection).get_columns("osbctl_brokers")}
+        assert ("owner" in columns) is not bool(fault)
+        if not fault:
+            found = connection.execute(sqlalchemy.text("SELECT name, owner FROM osbctl_brokers")).all()
+            assert [tuple(row) for row in found] == [("db", "nobody")]
+
+
+def test_a_database_of_a_newer_program_is_left_alone(url: str) -> None:
+    with Registry.open(url) as registry:
+        add(registry)
+    with closing(Database(url)) as database, database.writing() as connection:
+        connection.execute(sqlalchemy.text("UPDATE osbctl_version SET version_num = '9999'"))
+    with pytest.raises(RegistryError, match="a newer osbctl made this database"):
+        Registry.open(url)
+    with closing(Database(url)) as database, database.reading() as connection:
+        assert connection.scalar(sqlalchemy.text("SELECT count(*) FROM osbctl_brokers")) == 1
+
+
+def test_a_current_database_is_opened_without_alembic(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    Registry.open(url).close()
+    monkeypatch.setattr(migrate, "_upgrade", lambda _: pytest.fail("migrated again"))
+    with Registry.open(url) as registry:
+        assert registry.names() == []
+
+
+def _together(work: Any, number: int) -> None:
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(number)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+        assert not thread.is_alive()

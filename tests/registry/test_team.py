@@ -1,0 +1,42 @@
+"""`osbctl brokers` on PostgreSQL, as a team uses it: the same story, and no password anywhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.cli.broker_server import BASIC, PASSWORD, USER, broker
+from tests.cli.test_brokers import NEW, OLD, VARIABLE, Program
+from tests.registry import postgres
+
+
+def test_a_team_shares_a_database_but_no_password(cluster: postgres.Cluster, tmp_path: Path) -> None:
+    url = cluster.create()
+    osbctl = Program(tmp_path)
+    osbctl.environment |= {**VARIABLE, "OSBCTL_DATABASE": url}
+    said = ""
+    with broker(OLD) as server:
+        said += osbctl("add", "my-db", server.url, "--user", USER)
+        server.put(NEW)
+        said += osbctl("refresh", "--as", "korifi")
+        said += osbctl("show", "my-db") + osbctl("history", "my-db") + osbctl("list")
+    said += osbctl("refresh", code=3)
+    assert "kept plan service-s/large: still offered: Korifi deletes nothing" in said
+    assert "service-s/large  q  offered since 20" in said
+    assert stored(cluster, url).count("'my-db'") == 1
+    assert not [secret for secret in (PASSWORD, BASIC, postgres.PASSWORD) if secret in said + stored(cluster, url)]
+    told = osbctl("list", code=3, OSBCTL_DATABASE=url.replace(f":{cluster.port}/", ":1/"))
+    assert "no server there" in told
+    assert postgres.PASSWORD not in told
+    osbctl("remove", "my-db")
+    assert stored(cluster, url).count("'my-db'") == 0
+    assert osbctl.search() == 0  # no file was made beside it
+
+
+def stored(cluster: postgres.Cluster, url: str) -> str:
+    """Everything in the tables of the database, with binary columns as text."""
+    found = ""
+    with cluster.connect(url.rpartition("/")[2]) as connection:
+        for table in ("osbctl_brokers", "osbctl_kept", "osbctl_refreshes"):
+            for row in connection.execute(f"SELECT * FROM {table}").fetchall():
+                found += repr(row)
+    return found

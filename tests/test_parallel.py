@@ -1,0 +1,70 @@
+"""Work on many things at once: bounded, complete, and quick to end."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from osbctl.parallel import in_parallel
+
+
+@pytest.mark.parametrize("jobs", [1, 3, 50])
+@pytest.mark.parametrize("number", [0, 1, 20])
+def test_each_item_comes_back_with_its_result(jobs: int, number: int) -> None:
+    results = list(in_parallel(lambda item: item * item, range(number), jobs))
+    assert sorted(results) == [(item, item * item) for item in range(number)]
+
+
+def test_no_more_than_the_bound_are_at_work_or_waiting() -> None:
+    lock, now, most, taken = threading.Lock(), 0, 0, 0
+
+    def work(item: int) -> int:
+        nonlocal now, most
+        with lock:
+            now += 1
+            most = max(most, now)
+        time.sleep(0.002)
+        with lock:
+            now -= 1
+        return item
+
+    def items() -> Iterator[int]:
+        nonlocal taken
+        for item in range(60):
+            taken += 1
+            yield item
+
+    for done, _ in enumerate(in_parallel(work, items(), 5)):
+        assert taken <= done + 5 + 1
+    assert most == 5
+    assert now == 0
+
+
+def test_the_quick_do_not_wait_for_the_slow() -> None:
+    release = threading.Event()
+    results = in_parallel(lambda item: release.wait(10) if item == 0 else True, range(5), 2)
+    assert [next(results)[0] for _ in range(4)] == [1, 2, 3, 4]
+    release.set()
+    assert list(results) == [(0, True)]
+
+
+def test_what_work_raises_is_raised() -> None:
+    def work(item: int) -> int:
+        return 1 // (item - 3)
+
+    with pytest.raises(ZeroDivisionError):
+        list(in_parallel(work, range(10), 2))
+
+
+def test_threads_end_when_the_results_are_left() -> None:
+    before = threading.active_count()
+    results = in_parallel(lambda item: item, range(100), 4)
+    next(results)
+    results.close()  # type: ignore[attr-defined]
+    end = time.monotonic() + 5
+    while threading.active_count() > before and time.monotonic() < end:
+        time.sleep(0.01)
+    assert threading.active_count() <= before
