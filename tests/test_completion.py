@@ -42,21 +42,21 @@ def run(environment: dict[str, str], *command: str) -> str:
 @pytest.mark.parametrize(
     ("words", "offered"),
     [
-        (["val"], {"validate"}),
-        (["br"], {"brokers"}),
-        (["brokers", "re"], {"refresh", "remove"}),
-        (["new", ""], {"service", "plan"}),
-        (["validate", "--fo"], {"--format"}),
-        (["validate", "--format", "s"], {"sarif"}),
-        (["validate", "--platform", "c"], {"cloudfoundry"}),
-        (["serve", "catalog.yaml", "--log-f"], {"--log-format"}),
+        (["val"], ["validate"]),
+        (["br"], ["brokers"]),
+        (["brokers", "re"], ["refresh", "remove"]),
+        (["new", ""], ["service", "plan"]),
+        (["validate", "--fo"], ["--format"]),
+        (["validate", "--format", "s"], ["sarif"]),
+        (["validate", "--platform", "c"], ["cloudfoundry"]),
+        (["serve", "catalog.yaml", "--log-f"], ["--log-format"]),
     ],
-    ids=" ".join,
 )
-def test_bash_completes(environment: dict[str, str], words: list[str], offered: set[str]) -> None:
+def test_bash_completes(environment: dict[str, str], words: list[str], offered: list[str]) -> None:
     script = Path(environment["HOME"], "completion.sh")
     script.write_text(run(environment, "osbctl", "--show-completion", "bash"))
-    assert set(run(environment, "bash", "--norc", "-c", ASK, "bash", str(script), *words).split()) == offered
+    told = run(environment, "bash", "--norc", "-c", ASK, "bash", str(script), *words)
+    assert sorted(told.split()) == sorted(offered)
 
 
 def test_an_installed_completion_is_there_in_the_next_shell(environment: dict[str, str]) -> None:
