@@ -1,0 +1,55 @@
+"""Command lines in the documentation name commands and options that there are, also where they are not run."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from osbctl.cli.app import build
+from tests.docs.test_links import PAGES
+
+ROOT = Path(__file__).parents[2]
+TOP = build([])
+GENERAL = {"-h", "--help", "--version", "--install-completion", "--show-completion"}
+
+
+def lines(page: Path) -> list[str]:
+    """The command lines of `osbctl` in fenced blocks and in code, from the name on."""
+    text = page.read_text(encoding="utf-8")
+    fenced = re.findall(r"(?ms)^ *```(?:console|sh)\n(.*?)^ *```", text)
+    joined = "\n".join(fenced).replace("\\\n", " ")
+    code = re.findall(r"`(osbctl [^`\n]+)`", text)
+    return re.findall(r"(?m)(?<!-n )(?<![\w/.-])osbctl [^\n|&;)]*", joined) + code
+
+
+def unknown(line: str) -> list[str]:
+    """What in `line` is no command of osbctl and no option of that command."""
+    words = shlex.split(re.sub(r"[<>]", " ", line), comments=True)[1:]
+    command: Any = TOP
+    while words and hasattr(command, "commands") and not words[0].startswith("-"):
+        if words[0] == "COMMAND":
+            return []
+        if words[0] not in command.commands:
+            return [words[0]]
+        command = command.commands[words.pop(0)]
+    options = {name for parameter in command.params for name in (*parameter.opts, *parameter.secondary_opts)} | GENERAL
+    given = [word.partition("=")[0] for word in words if re.match(r"--?[a-z]", word)]
+    return [word for word in given if word not in options]
+
+
+FOUND = [(page, line) for page in PAGES if page.name != "CHANGELOG.md" for line in lines(page)]
+
+
+@pytest.mark.parametrize(("page", "line"), FOUND, ids=[f"{page.stem}: {line}"[:80] for page, line in FOUND])
+def test_it_is_a_command_that_there_is(page: Path, line: str) -> None:
+    assert unknown(line) == []
+
+
+def test_they_are_found_and_a_wrong_one_is_seen() -> None:
+    assert len(FOUND) > 100
+    assert unknown("osbctl validate --platfrom cloudfoundry x.yaml") == ["--platfrom"]
+    assert unknown("osbctl brokers forget data") == ["forget"]
