@@ -137,11 +137,14 @@ class Sides:
         from osbctl.comparison.places import with_places
 
         view = self._view(kept)
+        told = notes(kept, broker.data)
+        if kept.without_secrets:
+            broker = _without_secrets(broker, told)
         changes = find_drift(kept, broker.data, platforms=view, instances=self.instances)
         if changes:
             changes += now_refused(kept.document.data, broker.data, changes, view)
         placed = with_places(changes, kept.document, broker)
-        return Found(kept.document.name, broker.name, placed, notes(kept, broker.data))
+        return Found(kept.document.name, broker.name, placed, told)
 
     def _stored(self, words: list[str]) -> StoredCatalog:
         from osbctl.sources.exports.read import stored_catalog
@@ -159,6 +162,17 @@ class Sides:
         return frozenset(Platform if stored.platform is None else {stored.platform})
 
 
+def _without_secrets(broker: Document, told: list[str]) -> Document:
+    """The broker's side as the registry would have stored it; `told` gets a sentence where that is another."""
+    from osbctl.registry.secrets import without_secrets
+
+    data = without_secrets(broker.data)
+    if data is broker.data:
+        return broker
+    told.append("secrets of dashboard clients are not stored, so they are not compared")
+    return replace(broker, data=data)
+
+
 def stored_in_registry(broker: RegisteredBroker) -> StoredCatalog:
     """What the registry has stored of a broker, seen as the platform that it is registered for."""
     from osbctl.catalog import Catalog
@@ -171,7 +185,7 @@ def stored_in_registry(broker: RegisteredBroker) -> StoredCatalog:
         services.get(one.service_id, one.service_id) + (f"/{one.name}" if one.plan_id else "") for one in broker.kept
     )
     document = parse_document(broker.catalog, f"{broker.row.name} (stored)")
-    return StoredCatalog(document, broker.row.platform, kept=tuple(kept))
+    return StoredCatalog(document, broker.row.platform, kept=tuple(kept), without_secrets=True)
 
 
 def _shown(word: str) -> str:

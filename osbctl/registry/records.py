@@ -148,7 +148,7 @@ class BrokerRow(Registration):
 
 @dataclass(frozen=True, slots=True)
 class RegisteredBroker:
-    """A registered broker: its row, its catalog as the broker sent it, and what is kept beside that."""
+    """A registered broker: its row, its catalog as the broker sent it but for secrets, and what is kept beside that."""
 
     row: BrokerRow
     catalog: bytes

@@ -11,6 +11,7 @@ from osbctl.platforms import Platform
 from osbctl.registry.errors import OutdatedError, UnknownBrokerError
 from osbctl.registry.reconcile import reconcile
 from osbctl.registry.records import Outcome, Refresh, Registration, Told
+from osbctl.registry.secrets import body_without_secrets
 from osbctl.registry.store import now
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def register(registry: Registry, new: Registration, fetch: Fetch, check: Check) 
     if reasons:
         return Refresh(now(), Outcome.REFUSED, new.platform, answer.etag, told=reasons)
     added = Refresh(now(), Outcome.ADDED, new.platform, answer.etag)
-    registry.add(new, answer.body, added)
+    registry.add(new, body_without_secrets(answer.body), added)
     return added
 
 
@@ -116,6 +117,7 @@ def _take_over(
     reasons = check(body, replace(seen, platform=base.platform))
     if reasons:
         return _store(registry, seen, replace(base, outcome=Outcome.REFUSED, told=reasons), policy)
+    body = body_without_secrets(body)
     result = reconcile(stored, json.loads(body), base.platform, policy.instances, base.at)
     if result.refused:
         return _store(registry, seen, replace(base, outcome=Outcome.REFUSED, told=result.told), policy)

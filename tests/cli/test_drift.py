@@ -286,6 +286,25 @@ def test_names_in_the_registry(osbctl: Run, brokers: Brokers) -> None:
     assert "data (stored)" in osbctl("drift", "data").out  # without STORED, it can only be a name
 
 
+def test_a_secret_is_neither_stored_nor_drift(osbctl: Run, brokers: Brokers, tmp_path: Path) -> None:
+    with_client = copy.deepcopy(GOOD)
+    client = {"id": "c", "secret": SECRET, "redirect_uri": "https://dash.example.com"}
+    with_client["services"][0]["dashboard_client"] = client
+    assert osbctl("brokers", "add", "data", brokers.put("data", with_client)).code == 0
+    done = osbctl("drift", "data", "--fail-on", "any")
+    assert done[:2] == (0, "")
+    assert done.err == "osbctl: secrets of dashboard clients are not stored, so they are not compared\n"
+    client["redirect_uri"] = "https://other.example.com"
+    brokers.put("data", with_client)
+    assert "redirect_uri" in osbctl("drift", "data", "--fail-on", "any").out
+    assert osbctl("brokers", "refresh", "data").code == 0
+    osbctl("brokers", "show", "data", "--format", "json")
+    osbctl("brokers", "history", "data", "--format", "json")
+    stored = b"".join(file.read_bytes() for file in tmp_path.glob("brokers.sqlite*"))
+    assert b"other.example.com" in stored
+    assert SECRET.encode() not in stored
+
+
 def test_what_the_registry_keeps_is_named(osbctl: Run, brokers: Brokers) -> None:
     larger = copy.deepcopy(GOOD)
     plan_id = "5F0E4A0A-1D0C-4C25-8B7E-0C8D2E0C6A03"

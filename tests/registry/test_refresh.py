@@ -11,6 +11,7 @@ from osbctl.platforms import Platform
 from osbctl.registry.errors import OutdatedError, UnknownBrokerError
 from osbctl.registry.records import Outcome, Registration, Told
 from osbctl.registry.refresh import Policy, refresh, register
+from osbctl.registry.secrets import PLACEHOLDER, body_without_secrets, without_secrets
 from osbctl.registry.store import Registry
 from osbctl.sources.broker import Answer
 from tests.registry.make import SMALL, add, body, registration, service, tag
@@ -180,3 +181,29 @@ def test_a_broker_removed_in_between_is_told(registry: Registry) -> None:
     add(registry)
     with pytest.raises(UnknownBrokerError):
         refresh(registry, "db", Broker(NEW, lambda: registry.remove("db")).fetch, fine, Policy())
+
+
+SECRET = "hunter2-dashboard"
+
+
+def with_dashboard(secret: str, uri: str = "https://dash.example.com") -> bytes:
+    return body(service("s", "p", dashboard_client={"id": "c", "secret": secret, "redirect_uri": uri}))
+
+
+def test_a_dashboard_clients_secret_is_not_stored(registry: Registry) -> None:
+    register(registry, registration(), Broker(with_dashboard(SECRET)).fetch, fine)
+    client = registry.broker("db").data["services"][0]["dashboard_client"]
+    assert client == {"id": "c", "secret": PLACEHOLDER, "redirect_uri": "https://dash.example.com"}
+    again = refresh(registry, "db", Broker(with_dashboard(SECRET + "2")).fetch, fine, Policy())
+    assert again.outcome is Outcome.UNCHANGED, "a new secret alone is nothing that is stored"
+    moved = refresh(registry, "db", Broker(with_dashboard(SECRET, "https://new.example.com")).fetch, fine, Policy())
+    assert [told.rule for told in moved.told] == ["change-dashboard-client"]
+    gone = refresh(registry, "db", Broker(body(service("t", "q"))).fetch, fine, Policy(instances=frozenset("p")))
+    assert gone.outcome is Outcome.CHANGED
+    assert SECRET not in repr((registry.broker("db"), registry.history("db")))
+
+
+def test_a_catalog_without_secrets_is_stored_to_the_byte() -> None:
+    odd = b'{"services": [ {"dashboard_client": null}, 3, {"dashboard_client": {"id": "c"}} ] , "x": 1.0}'
+    assert body_without_secrets(odd) == odd
+    assert without_secrets({"services": 1}) == {"services": 1}

@@ -19,7 +19,7 @@ class StoredCatalog:
     it, None where that is not known; `shape` that of its export, None for a catalog that was kept whole. `kept` names
     what is gone from the broker's catalog and stays: `service` or `service/plan`; these are not in the document.
     `partial` holds a sentence for each reason to think that the export does not show all. `public`: every plan in the
-    export is one that everybody sees.
+    export is one that everybody sees. `without_secrets`: secrets were replaced when it was stored.
     """
 
     document: Document
@@ -28,3 +28,4 @@ class StoredCatalog:
     kept: tuple[str, ...] = ()
     partial: tuple[str, ...] = ()
     public: bool = False
+    without_secrets: bool = False
