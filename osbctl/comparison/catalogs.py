@@ -10,7 +10,7 @@ from osbctl.comparison.fields import compare_plan, compare_service
 from osbctl.comparison.match import Match, by_id, by_name, folded
 from osbctl.comparison.names import Renaming, given_up, renamings
 from osbctl.comparison.rules import fields, identity
-from osbctl.comparison.values import same, shown
+from osbctl.comparison.values import same, shown, shown_both
 from osbctl.platforms import Platform
 
 if TYPE_CHECKING:
@@ -52,7 +52,8 @@ def compare_catalogs(
     _Comparison(Catalog.of(old), Catalog.of(new), collector).run()
     for key in (*old, *(key for key in new if key not in old)):
         if key != "services" and not same(old.get(key), new.get(key)):
-            message = f"{shown(key)} changed from {shown(old.get(key), (key,))} to {shown(new.get(key), (key,))}"
+            before, after = shown_both(old.get(key), new.get(key), (key,))
+            message = f"{shown(key)} changed from {before} to {after}"
             collector.add(fields.OTHER, Pair(), message, (key,), old.get(key), new.get(key))
     if not collector.changes and not same(dict(old), dict(new)):
         collector.add(fields.OTHER, Pair(), _UNTOLD)

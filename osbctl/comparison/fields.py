@@ -8,7 +8,7 @@ from osbctl.changes import Effect, Level
 from osbctl.comparison.collect import Pair
 from osbctl.comparison.parameters import compare_parameters
 from osbctl.comparison.rules import fields as rules
-from osbctl.comparison.values import same, shown, table
+from osbctl.comparison.values import same, shown, shown_both, table
 from osbctl.platforms import Platform
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ def _flag(to: Collector, pair: Pair, path: Path, old: bool, new: bool) -> None:
             Effect(e.platform, Level.SAFE, "does not store it for plans") if e.platform is Platform.KUBERNETES else e
             for e in kind.effects(to.view, None)
         )
-    to.add(kind, pair, _changed(name, old, new), path, old, new, effects=effects)
+    to.add(kind, pair, _changed(".".join(map(str, path)), old, new), path, old, new, effects=effects)
 
 
 def _explicitness(to: Collector, pair: Pair, name: str, same_effect: bool) -> None:
@@ -246,7 +246,8 @@ def _changed(name: str, old: Any, new: Any, path: Path = ()) -> str:
         return f"{name} added: {shown(new, path)}"
     if new is None:
         return f"{name} removed, was {shown(old, path)}"
-    return f"{name} changed from {shown(old, path)} to {shown(new, path)}"
+    before, after = shown_both(old, new, path)
+    return f"{name} changed from {before} to {after}"
 
 
 def _hidden(value: dict[str, Any], key: str) -> str | None:

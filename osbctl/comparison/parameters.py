@@ -9,7 +9,7 @@ from osbctl.changes import Level
 from osbctl.comparison.kinds import KINDS
 from osbctl.comparison.rules import fields, parameters
 from osbctl.comparison.schemas import ABSENT, compare_schemas, witness_text
-from osbctl.comparison.values import at, same, shown
+from osbctl.comparison.values import at, same, shown_both
 
 if TYPE_CHECKING:
     from osbctl.comparison.collect import Collector, Pair
@@ -29,7 +29,7 @@ def compare_parameters(to: Collector, pair: Pair, old: Any, new: Any) -> None:
         for change in compare_schemas(_schema(at(old, place)), _schema(at(new, place))):
             _add(to, pair, change, place, old, new)
     if len(to.changes) == before:
-        message = f"schemas changed in parts that platforms do not read: {shown(old)} to {shown(new)}"
+        message = "schemas changed in parts that platforms do not read: {} to {}".format(*shown_both(old, new))
         to.add(fields.OTHER, pair, message, ("schemas",), old, new)
 
 

@@ -37,10 +37,28 @@ def masked(value: JsonValue, path: Path = ()) -> JsonValue:
 
 def shown(value: JsonValue, path: Path = ()) -> str:
     """`value` as a short line of JSON without secrets."""
+    return _cut(_line(value, path))
+
+
+def shown_both(old: JsonValue, new: JsonValue, path: Path = ()) -> tuple[str, str]:
+    """Both values as `shown` does it, but so that the first difference between long ones is seen."""
+    before, after = _line(old, path), _line(new, path)
+    if max(len(before), len(after)) <= MAX_TEXT:
+        return before, after
+    same = next((i for i, (a, b) in enumerate(zip(before, after, strict=False)) if a != b), 0)
+    start = max(0, same - MAX_TEXT // 2)
+    return _cut(before, start), _cut(after, start)
+
+
+def _line(value: JsonValue, path: Path) -> str:
     try:
-        text = json.dumps(masked(value, path), ensure_ascii=False)
+        return json.dumps(masked(value, path), ensure_ascii=False)
     except RecursionError:
         return "(nested too deep)"
+
+
+def _cut(text: str, start: int = 0) -> str:
+    text = f"…{text[start:]}" if start else text
     return text if len(text) <= MAX_TEXT else text[: MAX_TEXT - 1] + "…"
 
 

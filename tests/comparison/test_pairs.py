@@ -14,14 +14,30 @@ from hypothesis import strategies as st
 from osbctl.changes import Change, Effect, Level
 from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.comparison.refusals import Refused, new_refusals
+from osbctl.comparison.rules import load_all
+from osbctl.comparison.values import MAX_TEXT, shown_both
 from osbctl.errors import OsbctlError
 from osbctl.platforms import Platform
+from osbctl.reports.changes import DiffFormat, DiffReport, render
 from osbctl.resources import catalogs_folder
+from osbctl.rule import RULES
 from osbctl.sources.read import read_source
 from osbctl.validation.platforms import judge_all
 from tests.corpus import catalogs, needs_corpus
 
 from .make import by_rule, catalog, one, plan, service, with_plan
+
+load_all()
+
+
+def test_where_long_values_differ_is_seen() -> None:
+    old = [f"bullet {number}" for number in range(40)]
+    before, after = shown_both(old, [*old[:-1], "the last one"])
+    assert "bullet 39" in before
+    assert "the last one" in after
+    assert len(before) <= MAX_TEXT >= len(after)
+    assert shown_both("short", "also short") == ('"short"', '"also short"')
+    assert shown_both(old, [*old, "one more"])[1].endswith('"one more"]')
 
 
 @needs_corpus
@@ -125,6 +141,9 @@ def test_no_pair_of_catalogs_crashes(old: dict[str, Any], new: dict[str, Any], i
         assert change.effects
         assert change.message
         assert len(change.fingerprint) == 32
+    report = DiffReport(old="old", new="new", changes=changes, rules=RULES, root="")
+    for form in DiffFormat:
+        assert "\x1b" not in render(report, form)
     assert compare_catalogs(old, copy.deepcopy(old)) == []
     assert changes or json.dumps(old, sort_keys=True) == json.dumps(new, sort_keys=True)
 

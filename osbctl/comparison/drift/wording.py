@@ -6,11 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from osbctl.comparison.rules import fields, identity
-from osbctl.comparison.values import SECRET, shown
+from osbctl.comparison.values import SECRET, shown, shown_both
 
 if TYPE_CHECKING:
     from osbctl.changes import Change
-    from osbctl.sources.document import JsonValue
 
 _GONE = "the platform has it, the broker no longer offers it"
 _NEW = "the broker offers it, the platform does not have it"
@@ -53,8 +52,6 @@ def _message(change: Change) -> str:
         return f"{name}: the platform and the broker differ (it may be a secret, and is not shown)"
     if change.old is None and change.new is None:
         return change.message.replace(" changed", " differs", 1)
-    return f"{name}: the platform has {_value(change.old)}, the broker says {_value(change.new)}"
-
-
-def _value(value: JsonValue) -> str:
-    return "nothing" if value is None else shown(value)
+    stored, said = shown_both(change.old, change.new)
+    stored, said = "nothing" if change.old is None else stored, "nothing" if change.new is None else said
+    return f"{name}: the platform has {stored}, the broker says {said}"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema import FormatChecker
@@ -28,7 +30,8 @@ BROKEN = st.recursive(
     lambda inner: st.dictionaries(KEYWORDS, inner, max_size=4) | st.lists(inner, max_size=3),
     max_leaves=12,
 )
-MESSY = settings(deadline=None, max_examples=400, suppress_health_check=list(HealthCheck), derandomize=True)
+LONG = "OSBCTL_FUZZ" in os.environ
+MESSY = settings(deadline=None, max_examples=400, suppress_health_check=list(HealthCheck), derandomize=not LONG)
 
 
 def valid(schema: Any, value: Any, formats: bool = False) -> bool | None:
@@ -39,7 +42,8 @@ def valid(schema: Any, value: Any, formats: bool = False) -> bool | None:
         return None
 
 
-@settings(MESSY, max_examples=300)
+@pytest.mark.fuzz
+@settings(MESSY, max_examples=6_000 if LONG else 300)
 @given(pairs())
 def test_levels_are_true(pair: tuple[dict[str, Any], dict[str, Any], random.Random]) -> None:
     old, new, choose = pair
