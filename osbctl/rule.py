@@ -41,6 +41,7 @@ class Category(StrEnum):
     PLATFORM = "platform"
     BUILD = "build"
     CHANGE = "change"
+    WIRE = "wire"
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ FLOORS = {
     "validation": 1,
     "comparison": 1,
     "broker": 1,
+    "conformance": 1,
     "registry": 1,
     "reports": 1,
     "views": 1,

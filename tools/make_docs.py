@@ -45,6 +45,7 @@ CATEGORIES = {
     Category.BUILD: "What keeps a source folder from composing.",
     Category.PLATFORM: "What a platform refuses although the specification allows it.",
     Category.CHANGE: "What a change of a catalog means for platforms and users.",
+    Category.WIRE: "What is wrong with the answers of a live broker; `osbctl check` asks.",
 }
 
 

@@ -24,6 +24,7 @@ COMMANDS = {
     "drift": "osbctl.cli.drift:drift",
     "fetch": "osbctl.cli.fetch:fetch",
     "brokers": "osbctl.cli.brokers:brokers",
+    "check": "osbctl.cli.check:check",
     "serve": "osbctl.cli.serve:serve",
     "hash-password": "osbctl.cli.hash_password:hash_password",
     "verify-password": "osbctl.cli.verify_password:verify_password",

@@ -59,8 +59,8 @@ def execute(request: Request) -> int:
     options = validation_options(request, config)
     judgements, code, selection = _judge_all(request, options)
     fail_on = request.fail_on or _choice(FailOn, config.fail_on, config) or FailOn.ERROR
-    report = Report(judgements, LazyRules(), fail_on, os.getcwd(), _color(request))  # noqa: PTH109
-    _put(report, request)
+    report = Report(judgements, LazyRules(), fail_on, os.getcwd(), wants_color(request))  # noqa: PTH109
+    put_report(report, request)
     _name_unmatched(selection, config)
     return code or int(report.failed)
 
@@ -135,11 +135,13 @@ class LazyRules(dict[str, "Rule"]):
 def all_rules() -> Mapping[str, Rule]:
     """Every rule of the product by id."""
     from osbctl.comparison.rules import load_all as load_comparison
+    from osbctl.conformance import rules as wire
     from osbctl.rule import RULES
     from osbctl.validation.rules import load_all as load_validation
 
     load_validation()
     load_comparison()
+    assert wire  # to import it registers its rules
     return RULES
 
 
@@ -162,13 +164,15 @@ def _choice(kind: type[_Choice], value: str | None, config: Config) -> _Choice |
         raise ConfigError(f"{config.origin}: {value!r} is none of: {words}", did_you_mean(value, kind)) from None
 
 
-def _color(request: Request) -> bool:
+def wants_color(request: Request) -> bool:
+    """Whether the report goes to a terminal that shows colours, or was told to."""
     from osbctl.cli.terminal import use_color
 
     return request.output in (None, "-") and use_color(request.color, sys.stdout)
 
 
-def _put(report: Report, request: Request) -> None:
+def put_report(report: Report, request: Request) -> None:
+    """Write the report where and as the request says."""
     from osbctl.cli.output import put
     from osbctl.reports import render
 

@@ -21,12 +21,15 @@ from osbctl.sources.limits import MAX_BYTES
 from osbctl.text import safe
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from urllib3 import BaseHTTPResponse
 
 MAX_REDIRECTS = 5
 CATALOG_PATH = "/v2/catalog"
+FAULTS = (faults.HTTPError, OSError, ValueError)
+"""What a request may raise that gets no answer."""
+
 _CHUNK = 65_536
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
@@ -82,9 +85,9 @@ def fetch(address: str, access: Access, etag: str = "") -> Answer | None:
     Raises:
         SourceError: no answer, or none that is a catalog; the sentence says which of the many ways it was.
     """
-    _check_scheme(address, access)
+    check_scheme(address, access)
     deadline = time.monotonic() + access.total_seconds
-    with _pool(access) as pool:
+    with open_pool(access) as pool:
         current = address
         for _ in range(MAX_REDIRECTS + 1):
             response = _request(pool, current, address, access, etag)
@@ -96,13 +99,15 @@ def fetch(address: str, access: Access, etag: str = "") -> Answer | None:
     raise SourceError(f"{address}: more than {MAX_REDIRECTS} redirects", "a broker answers directly")
 
 
-def _check_scheme(address: str, access: Access) -> None:
+def check_scheme(address: str, access: Access) -> None:
+    """Raise SourceError where credentials would go out over plain http to another machine."""
     parts = urlsplit(address)
     if parts.scheme == "http" and not access.insecure and parts.hostname not in _LOOPBACK:
         raise SourceError(f"{address}: credentials do not go out over plain http", "use https, or --insecure")
 
 
-def _pool(access: Access) -> urllib3.PoolManager:
+def open_pool(access: Access) -> urllib3.PoolManager:
+    """Connections under these conditions; nothing is tried twice."""
     timeout = urllib3.Timeout(connect=access.connect_seconds, read=access.total_seconds)
     options: dict[str, Any] = {"timeout": timeout, "retries": False}
     if access.client_cert:
@@ -120,14 +125,18 @@ def _request(pool: urllib3.PoolManager, current: str, address: str, access: Acce
     if etag:
         headers["If-None-Match"] = etag
     try:
-        return pool.request(
-            "GET", current, headers=headers, redirect=False, preload_content=False, decode_content=False
-        )
-    except (faults.HTTPError, OSError, ValueError) as error:
-        raise _unreachable(address, error) from None
+        return send(pool, "GET", current, headers)
+    except FAULTS as error:
+        raise unreachable(address, error) from None
 
 
-def _unreachable(address: str, error: Exception) -> SourceError:
+def send(pool: urllib3.PoolManager, method: str, url: str, headers: Mapping[str, str]) -> BaseHTTPResponse:
+    """The answer to one request, its body still to be read; no redirect is followed. Raises one of `FAULTS`."""
+    return pool.request(method, url, headers=headers, redirect=False, preload_content=False, decode_content=False)
+
+
+def unreachable(address: str, error: Exception) -> SourceError:
+    """What one of `FAULTS` means, in a sentence."""
     kinds: tuple[tuple[type[Exception], str, str], ...] = (
         (faults.NameResolutionError, "there is no such host", "is the name right?"),
         (faults.SSLError, f"TLS failed: {_reason(error)}", "--ca-file names the authority of its certificate"),
@@ -162,7 +171,7 @@ def _answer(response: BaseHTTPResponse, address: str, access: Access, deadline: 
     if response.status == 304:
         response.close()
         return None
-    body = b"".join(_body(response, address, access, deadline))
+    body = b"".join(read_body(response, address, access, deadline))
     if response.status != 200:
         raise _refused(response.status, body, address)
     if not body.strip().startswith(b"{"):
@@ -170,8 +179,14 @@ def _answer(response: BaseHTTPResponse, address: str, access: Access, deadline: 
     return Answer(address, body, response.headers.get("ETag") or "")
 
 
-def _body(response: BaseHTTPResponse, address: str, access: Access, deadline: float) -> Iterator[bytes]:
-    """The pieces of the body, unpacked; neither what comes in nor what goes out exceeds the limit."""
+def read_body(response: BaseHTTPResponse, address: str, access: Access, deadline: float) -> Iterator[bytes]:
+    """The pieces of the body, unpacked; neither what comes in nor what goes out exceeds the limit.
+
+    `deadline` is a moment of the monotonic clock.
+
+    Raises:
+        SourceError: it is cut short, too slow, too large, or not packed as it says.
+    """
     packed = (response.headers.get("Content-Encoding") or "").lower() == "gzip"
     unpack = zlib.decompressobj(wbits=31) if packed else None
     size = 0
@@ -201,10 +216,11 @@ def _refused(status: int, body: bytes, address: str) -> SourceError:
         412: "the broker wants another version: --api-version",
     }.get(status, "")
     told = {401: "authentication failed (401)", 412: "it refuses the API version (412)"}.get(status, f"status {status}")
-    return SourceError(f"{address}: {told}{_description(body)}", advice)
+    return SourceError(f"{address}: {told}{description(body)}", advice)
 
 
-def _description(body: bytes) -> str:
+def description(body: bytes) -> str:
+    """What an error body of a broker says, after a colon; empty where it says nothing (OSB, Service Broker Errors)."""
     import json
 
     try:

@@ -1,0 +1,1 @@
+"""What a live broker answers, held against the contract of its catalog endpoint."""

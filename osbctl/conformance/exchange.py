@@ -1,0 +1,124 @@
+"""One request to a broker and what came of it: an answer, half of one, or none. Never raises for what a broker does."""
+
+from __future__ import annotations
+
+import json
+import time
+from base64 import b64encode
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit, urlunsplit
+
+from urllib3.util import SKIP_HEADER
+
+from osbctl.errors import SourceError
+from osbctl.sources import broker
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import urllib3
+
+    from osbctl.sources.broker import Access
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What came back. `told` names the request for a reader.
+
+    `status` is 0 where there was no answer; `fault` says why that, or the body, did not come whole (empty where all is
+    well). `headers` have lower-case names; `body` is unpacked; `seconds` are those from the request to the last byte.
+    """
+
+    told: str
+    status: int = 0
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytes = field(default=b"", repr=False)
+    seconds: float = 0.0
+    fault: str = ""
+
+    @property
+    def json(self) -> Any:
+        """The body as JSON; None where it is none."""
+        try:
+            return json.loads(self.body)
+        except (ValueError, RecursionError):
+            return None
+
+    @property
+    def media_type(self) -> str:
+        """What the body is called, without parameters."""
+        return self.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
+class Exchange:
+    """Asks one broker, each time on a connection of its own, as platforms do that ask once an hour."""
+
+    def __init__(self, address: str, access: Access) -> None:
+        self.address, self.access = address, access
+        parts = urlsplit(address)
+        self.path = parts.path
+        self.secure = parts.scheme == "https"
+        self.host, self.port = parts.hostname or "", parts.port or (443 if self.secure else 80)
+
+    def good(self) -> dict[str, str]:
+        """The headers of a good request: credentials, if there are some, and the API version."""
+        headers = {"X-Broker-API-Version": self.access.api_version, "Accept": "application/json"}
+        if self.access.user or self.access.password:
+            headers["Authorization"] = basic(self.access.user, self.access.password)
+        return headers
+
+    def at(self, path: str) -> str:
+        """The address of another path of the same broker."""
+        parts = urlsplit(self.address)
+        return urlunsplit((parts.scheme, parts.netloc, path, "", ""))
+
+    def ask(
+        self,
+        told: str = "",
+        *,
+        method: str = "GET",
+        path: str = "",
+        changes: Mapping[str, str | None] | None = None,
+        seconds: float | None = None,
+    ) -> Reply:
+        """Send a good request but for what is named: headers that are another, or None for none; at most `seconds`."""
+        headers = {**self.good(), "Accept-Encoding": SKIP_HEADER, "Connection": "close", "User-Agent": "osbctl"}
+        for name, value in (changes or {}).items():
+            headers.pop(name, None)
+            if value is not None:
+                headers[name] = value
+        access = replace(
+            self.access, total_seconds=min(seconds or self.access.total_seconds, self.access.total_seconds)
+        )
+        shown = f"{method} {path or self.path}" + (f" {told}" if told else "")
+        began = time.monotonic()
+        with broker.open_pool(access) as pool:
+            reply = self._sent(pool, method, self.at(path) if path else self.address, headers, access)
+        return replace(reply, told=shown, seconds=time.monotonic() - began)
+
+    def _sent(
+        self, pool: urllib3.PoolManager, method: str, url: str, headers: Mapping[str, str], access: Access
+    ) -> Reply:
+        deadline = time.monotonic() + access.total_seconds
+        try:
+            response = broker.send(pool, method, url, headers)
+        except broker.FAULTS as error:
+            return Reply("", fault=_sentence(broker.unreachable("", error)))
+        found = {name.lower(): value for name, value in response.headers.items()}
+        body, fault = bytearray(), ""
+        try:
+            for piece in broker.read_body(response, "", access, deadline):
+                body += piece
+        except SourceError as error:
+            fault = _sentence(error)
+        return Reply("", response.status, found, bytes(body), fault=fault)
+
+
+def basic(user: str, password: str) -> str:
+    """The value of an Authorization header (RFC 7617)."""
+    return "Basic " + b64encode(f"{user}:{password}".encode()).decode()
+
+
+def _sentence(error: SourceError) -> str:
+    return error.message.removeprefix(": ")

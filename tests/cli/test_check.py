@@ -1,0 +1,88 @@
+"""`osbctl check` as a whole process, of `osbctl serve` and of faulty brokers."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from osbctl.credentials import make_record
+from osbctl.credentials.writing import write_record
+from osbctl.reports import Format
+from osbctl.resources import catalogs_folder
+from tests.cli.machine import PASSWORD, Machine
+from tests.conformance.faulty import PASSWORD as THEIRS
+from tests.conformance.faulty import USER, faulty
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.broker.harness import Authority
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    (tmp_path / "catalog.yaml").write_bytes((catalogs_folder() / "data-services.yaml").read_bytes())
+    write_record(tmp_path / "credentials.json", make_record("platform", PASSWORD, rounds=1000))
+    return Machine(tmp_path)
+
+
+@pytest.mark.parametrize("version", ["2.13", "2.14", "2.17"])
+def test_nothing_is_said_of_our_own_broker(machine: Machine, authority: Authority, version: str) -> None:
+    options = ("--user", "platform", "--password-stdin", "--ca-file", str(authority.cert), "--fail-on", "info")
+    with machine.serving(*authority.issue("broker")) as address:
+        told = machine.run("check", address, *options, "--api-version", version, stdin=PASSWORD)
+        first, *verdicts = told.splitlines()
+        assert first == f"{address}/v2/catalog: nothing to complain about"
+        assert [line.split()[-1] for line in verdicts] == ["accepts"] * 4
+        machine.run("check", address, *options, stdin="wrong", code=3)
+    machine.run("check", address, *options, stdin=PASSWORD, code=3)  # nobody is there any more
+    assert "authentication failed (401)" in machine.output
+    assert "the connection was refused" in machine.output
+    assert PASSWORD not in machine.output
+
+
+def check(machine: Machine, fault: str, *options: str, code: int) -> str:
+    with faulty(fault) as (address, _):
+        return machine.run(
+            "check", address, "--user", USER, "--password-stdin", *options, stdin=THEIRS, code=code
+        ).replace(address, "ADDRESS")
+
+
+@pytest.mark.parametrize("format", Format)
+def test_every_format_tells_a_fault(machine: Machine, format: Format) -> None:
+    told = check(machine, "open", "--format", format, code=1)
+    assert "wire-open" in told
+    assert "GET /v2/catalog without credentials: answered 200, not 401" in told
+    if format in (Format.JSON, Format.SARIF, Format.GITLAB):
+        json.loads(told)
+
+
+def test_the_catalog_is_validated_and_platforms_judge_both(machine: Machine) -> None:
+    told = check(machine, "bad-catalog", code=1)
+    assert "[schema-required]" in told
+    assert "ADDRESS:1:" in told
+    assert "Cloud Foundry               refuses" in told
+    report: dict[str, Any] = json.loads(check(machine, "gzip-unasked", "--format", "json", code=1))
+    verdicts = report["documents"][0]["platforms"]
+    assert {name: verdict["verdict"] for name, verdict in verdicts.items()} == {
+        "cloudfoundry": "refuses",
+        "kubernetes": "accepts",
+        "service-manager": "accepts",
+        "korifi": "accepts",
+    }
+
+
+def test_fail_on_and_ignore(machine: Machine) -> None:
+    check(machine, "plain-401", code=0)
+    check(machine, "plain-401", "--fail-on", "warning", code=1)
+    check(machine, "open", "--ignore", "wire-open", code=0)
+    check(machine, "open", "--ignore", "wire-opne", code=2)
+    assert "did you mean" in machine.output
+
+
+def test_no_answer_gives_findings_and_verdicts(machine: Machine) -> None:
+    told = check(machine, "garbage", code=1)
+    assert "[wire-no-answer]" in told
+    assert told.count("refuses (1 reason)") == 4

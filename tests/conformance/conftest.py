@@ -1,0 +1,3 @@
+"""The certificate authority that the broker's tests have."""
+
+from tests.broker.conftest import authority as authority

@@ -1,0 +1,180 @@
+"""A broker that keeps the contract, but for the one fault that it is told to have."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import itertools
+import json
+import socketserver
+import threading
+import time
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import ssl
+    from collections.abc import Iterator
+
+USER, PASSWORD = "platform", "correct-horse"
+CATALOG = {
+    "services": [
+        {
+            "id": "6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4",
+            "name": "db",
+            "description": "A database.",
+            "bindable": True,
+            "plan_updateable": False,
+            "metadata": {"displayName": "DB"},
+            "tags": ["db"],
+            "plans": [
+                {
+                    "id": "A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13",
+                    "name": "small",
+                    "description": "A small one.",
+                    "free": True,
+                }
+            ],
+        }
+    ]
+}
+SLOW_SECONDS = 0.5
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Answers as the fault of its server wants."""
+
+    protocol_version = "HTTP/1.1"
+    server: Server
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Say nothing."""
+
+    def handle_one_request(self) -> None:
+        if self.server.fault == "garbage":
+            self.connection.recv(65_536)
+            self.wfile.write(b"\x00\x01 SSH-2.0 what do you want\r\n\r\n")
+            self.close_connection = True
+        elif self.server.fault == "closes":
+            self.connection.recv(65_536)
+            self.close_connection = True
+        else:
+            super().handle_one_request()
+
+    def do_GET(self) -> None:
+        fault, self.count = self.server.fault, next(self.server.counter)
+        if fault == "hangs" or (fault == "hangs-later" and self.count):
+            self.server.stop.wait(5)
+            self.close_connection = True
+            return None
+        if not self._authorized() and fault != "open":
+            return self._unauthorized()
+        asked = self.requestline.split()[1]  # `path` has lost a doubled slash already
+        path = asked.replace("//", "/") if fault != "double-slash" else asked
+        if fault == "redirects" and path == "/v2/catalog":
+            return self._send(301, b"", {"Location": "/elsewhere/v2/catalog"})
+        if path.removeprefix("/elsewhere") != "/v2/catalog":
+            return self._error(500 if fault == "path-500" else 200 if fault == "path-200" else 404)
+        if self.command == "POST":
+            return self._error(200 if fault == "method" else 405, {"Allow": "GET, HEAD"})
+        version = self.headers.get("X-Broker-API-Version")
+        if fault != "version-unchecked" and not (version or "").startswith("2."):
+            return self._error({"version-400": 400, "version-500": 500}.get(fault, 412))
+        return self._catalog()
+
+    do_HEAD = do_POST = do_GET  # noqa: N815  # the names that the base class calls
+
+    def _authorized(self) -> bool:
+        given = self.headers.get("Authorization", "")
+        if self.server.fault == "any-password" and given.startswith("Basic ") and "%" not in given:
+            return True
+        return given == "Basic " + base64.b64encode(f"{USER}:{PASSWORD}".encode()).decode()
+
+    def _unauthorized(self) -> None:
+        fault = self.server.fault
+        if fault == "plain-401":
+            return self._send(401, b"no", {"Content-Type": "text/plain", "WWW-Authenticate": "Basic realm=x"})
+        if fault == "forbidden":
+            return self._error(403)
+        return self._error(401, {} if fault == "no-challenge" else {"WWW-Authenticate": "Basic realm=x"})
+
+    def _catalog(self) -> None:
+        fault, catalog = self.server.fault, json.loads(json.dumps(CATALOG))
+        if fault == "unstable":
+            catalog["services"][0]["plans"][0]["id"] = f"A1F7C254-3B6D-4C8E-8F02-{self.count:012}"
+        if fault == "bad-catalog":
+            del catalog["services"][0]["plans"][0]["name"]
+        body = json.dumps(catalog).encode()
+        body = {"not-json": b"<html>hello</html>", "a-list": b"[]", "not-200": b"{}"}.get(fault, body)
+        tag = f'"{self.count}"' if fault == "tag-changes" else '"one"'
+        headers = {"Content-Type": "text/html" if fault == "content-type" else "application/json", "ETag": tag}
+        if fault != "no-echo" and (identity := self.headers.get("X-Broker-API-Request-Identity")):
+            headers["X-Broker-API-Request-Identity"] = identity
+        if self.headers.get("If-None-Match") == tag and fault != "no-304":
+            return self._send(304, b"", headers)
+        if fault == "gzip-unasked" or "gzip" in self.headers.get("Accept-Encoding", ""):
+            headers["Content-Encoding"] = "gzip"
+            body = b"this is no gzip" if fault == "gzip-broken" else gzip.compress(body)
+        if fault == "slow":
+            time.sleep(SLOW_SECONDS)
+        status = 500 if fault == "not-200" else 405 if fault == "no-head" and self.command == "HEAD" else 200
+        return self._send(status, body, headers, cut=fault == "cut")
+
+    def _error(self, status: int, headers: dict[str, str] | None = None) -> None:
+        description = {"description": "It does not go that way."}
+        if self.server.fault == "echoes":
+            description["description"] += " You sent " + self.headers.get("Authorization", "nothing")
+        fields = {"Content-Type": "application/json", **(headers or {})}
+        self._send(status, b"{}" if self.server.fault == "bare-errors" else json.dumps(description).encode(), fields)
+
+    def _send(self, status: int, body: bytes, headers: dict[str, str], cut: bool = False) -> None:
+        self.send_response_only(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        if status != 304:
+            self.send_header("Content-Length", str(len(body) * 2 if cut else len(body)))
+        self.send_header("Connection", "close")
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(body)
+        self.close_connection = True
+
+
+class Server(socketserver.ThreadingTCPServer):
+    """The faulty broker; `asked` counts its connections."""
+
+    daemon_threads = True
+    allow_reuse_address = True
+
+    def __init__(self, fault: str, context: ssl.SSLContext | None) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.fault, self.context = fault, context
+        self.counter = itertools.count()
+        self.asked = 0
+        self.stop = threading.Event()
+
+    def get_request(self) -> Any:
+        connection, address = super().get_request()
+        self.asked += 1
+        if self.context:
+            connection = self.context.wrap_socket(connection, server_side=True)
+        return connection, address
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that goes away is no fault of the test."""
+
+
+@contextmanager
+def faulty(fault: str = "", context: ssl.SSLContext | None = None) -> Iterator[tuple[str, Server]]:
+    """The address of the catalog of a running faulty broker, and the broker."""
+    with Server(fault, context) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+        thread.start()
+        try:
+            scheme = "https" if context else "http"
+            yield f"{scheme}://localhost:{server.server_address[1]}/v2/catalog", server
+        finally:
+            server.stop.set()
+            server.shutdown()
+            thread.join(5)

@@ -1,0 +1,146 @@
+"""One fault a broker, and exactly the rules that it breaks."""
+
+from __future__ import annotations
+
+import ssl
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from osbctl.conformance.check import Patience, check_broker
+from osbctl.conformance.rules import EVERY
+from osbctl.errors import SourceError
+from osbctl.findings import Severity
+from osbctl.platforms import Platform
+from osbctl.rule import RULES, Category
+from osbctl.sources.broker import Access
+from tests.broker.harness import Authority
+from tests.conformance.faulty import PASSWORD, SLOW_SECONDS, USER, faulty
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from osbctl.conformance.check import Checked
+
+ACCESS = Access(user=USER, password=PASSWORD, api_version="2.15", connect_seconds=2, total_seconds=3)
+PATIENCE = Patience(slow=SLOW_SECONDS - 0.1, probe=0.7)
+HTTP = "wire-plain-http"
+
+TABLE: dict[str, set[str]] = {
+    "": set(),
+    "open": {"wire-open"},
+    "any-password": {"wire-open"},
+    "plain-401": {"wire-error-body"},
+    "no-challenge": {"wire-challenge"},
+    "forbidden": {"wire-unauthorized"},
+    "version-unchecked": {"wire-version-unchecked"},
+    "version-400": {"wire-version-status"},
+    "version-500": {"wire-version-status"},
+    "gzip-unasked": {"wire-gzip-unasked"},
+    "gzip-broken": {"wire-gzip-broken"},
+    "tag-changes": {"wire-tag"},
+    "no-304": {"wire-tag"},
+    "unstable": {"wire-unstable"},
+    "redirects": {"wire-redirect"},
+    "slow": {"wire-slow"},
+    "cut": {"wire-cut"},
+    "hangs": {"wire-no-answer"},
+    "hangs-later": {"wire-no-answer"},
+    "closes": {"wire-no-answer"},
+    "garbage": {"wire-no-answer"},
+    "not-json": {"wire-not-json"},
+    "a-list": {"wire-not-json"},
+    "not-200": {"wire-status"},
+    "content-type": {"wire-content-type"},
+    "path-500": {"wire-unknown-path"},
+    "path-200": {"wire-unknown-path"},
+    "method": {"wire-method"},
+    "double-slash": {"wire-double-slash"},
+    "no-head": {"wire-head"},
+    "no-echo": {"wire-request-identity"},
+    "echoes": {"wire-secret"},
+    "bare-errors": {"wire-error-body"},
+}
+"""Each fault of the broker with the rules that are to be found broken."""
+
+
+def rules(checked: Checked) -> set[str]:
+    return {finding.rule for finding in checked.findings} - {HTTP}
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_a_fault_is_found(name: str) -> None:
+    with faulty(name) as (address, server):
+        checked = check_broker(address, ACCESS, PATIENCE)
+        assert rules(checked) == TABLE[name], [finding.message for finding in checked.findings]
+        assert server.asked <= 16, "a handful of requests"
+    catalog_came = name not in {"cut", "hangs", "closes", "garbage", "not-json", "a-list", "not-200"}
+    assert (checked.catalog is not None) == catalog_came
+    told = " ".join(finding.message for finding in checked.findings)
+    assert PASSWORD not in told
+
+
+def test_every_rule_of_the_wire_is_shown() -> None:
+    shown = set().union(*TABLE.values()) | {HTTP, "wire-certificate", "wire-certificate-ends"}
+    assert shown == {rule.id for rule in RULES.values() if rule.category is Category.WIRE}
+
+
+@pytest.mark.parametrize(
+    ("name", "refused"),
+    [
+        ("gzip-unasked", {Platform.CLOUD_FOUNDRY}),
+        ("gzip-broken", set(Platform) - {Platform.CLOUD_FOUNDRY}),
+        ("cut", set(EVERY)),
+        ("not-200", set(EVERY)),
+        ("plain-401", set()),
+    ],
+)
+def test_who_could_not_register_it(name: str, refused: set[Platform]) -> None:
+    with faulty(name) as (address, _):
+        findings = check_broker(address, ACCESS, PATIENCE).findings
+    assert {platform for finding in findings for platform in finding.refused_by} == refused
+
+
+def test_service_manager_gives_up_first() -> None:
+    with faulty("slow") as (address, _):
+        (found,) = (
+            f for f in check_broker(address, ACCESS, replace(PATIENCE, service_manager=0.2)).findings if f.rule != HTTP
+        )
+    assert (found.severity, found.refused_by) == (Severity.ERROR, (Platform.SERVICE_MANAGER,))
+
+
+def test_wrong_credentials_are_no_finding() -> None:
+    with faulty() as (address, server):
+        with pytest.raises(SourceError, match=r"authentication failed \(401\)"):
+            check_broker(address, replace(ACCESS, password="wrong"), PATIENCE)
+        assert server.asked == 1
+
+
+def test_nobody_there() -> None:
+    with pytest.raises(SourceError, match="refused"):
+        check_broker("http://127.0.0.1:9/v2/catalog", ACCESS, PATIENCE)
+
+
+def context(pair: tuple[Path, Path]) -> ssl.SSLContext:
+    made = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    made.load_cert_chain(*pair)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("days", "expected"), [(20, set()), (5, {"wire-certificate-ends"}), (-0.01, {"wire-certificate"})]
+)
+def test_certificates(authority: Authority, days: float, expected: set[str]) -> None:
+    pair = authority.issue(f"check-{days}", days=days)
+    with faulty("", context(pair)) as (address, _):
+        checked = check_broker(address, replace(ACCESS, ca_file=str(authority.cert)), PATIENCE)
+        assert rules(checked) == expected
+
+
+def test_an_unknown_authority_gets_no_password(authority: Authority) -> None:
+    with faulty("", context(authority.issue("check-unknown"))) as (address, server):
+        assert rules(check_broker(address, ACCESS, PATIENCE)) == {"wire-certificate"}
+        assert next(server.counter) == 0, "no request came through"
+        found = rules(check_broker(address, replace(ACCESS, insecure=True), PATIENCE))
+        assert found == set()
