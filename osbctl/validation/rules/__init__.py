@@ -17,6 +17,10 @@ DESCRIBED = ("reading", "building", "schema", "platform_cloudfoundry", "platform
 """The modules that only describe what others find: the reader, the schema, the platforms."""
 
 
+_ELSEWHERE = (Category.CHANGE, Category.WIRE)
+"""What other rooms find, and may have registered by now."""
+
+
 def load_checks() -> tuple[Rule, ...]:
     """The rules that the engine runs, in the order of their modules."""
     for name in CHECKED:
@@ -28,4 +32,4 @@ def load_all() -> Mapping[str, Rule]:
     """Every rule of validation by id."""
     for name in (*CHECKED, *DESCRIBED):
         import_module(f"{__name__}.{name}")
-    return {rule.id: rule for rule in RULES.values() if rule.category is not Category.CHANGE}
+    return {rule.id: rule for rule in RULES.values() if rule.category not in _ELSEWHERE}
