@@ -20,7 +20,7 @@ REPORTS = {
     "credentials.json": "osbctl hash-password",
 }
 VARIABLES = {
-    "OSBCTL_PASSWORD": "`fetch`, `drift`: the password of the broker that is asked.",
+    "OSBCTL_PASSWORD": "`fetch`, `check`, `diff`, `drift`: the password of the broker that is asked.",
     "OSBCTL_BROKER_<NAME>_PASSWORD": (
         "`brokers`, `drift`: the password of the registered broker NAME; the name in capitals, other signs as `_`."
     ),

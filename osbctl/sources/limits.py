@@ -8,9 +8,10 @@ from dataclasses import dataclass
 MAX_BYTES = 50_000_000
 """The largest source, in bytes: ten times the largest catalog met in the field."""
 
-MAX_DEPTH = 3_000
+MAX_DEPTH = 500 if (3, 12) <= sys.version_info < (3, 12, 2) else 3_000
 """The deepest nesting. Real catalogs, with schemas in schemas, have 14 levels, but platforms read far deeper
-ones (Cloud Foundry takes 2,000), and osbctl must not refuse what they accept."""
+ones (Cloud Foundry takes 2,000), and osbctl must not refuse what they accept. Python 3.12.0 and 3.12.1 give up
+after 1,500 calls in C, whatever limit is set (python/cpython#112215)."""
 
 MAX_NODES = 20_000_000
 """The most values, YAML aliases expanded: more than 50 MB of plain text can hold is an alias bomb."""

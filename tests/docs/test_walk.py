@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
+from tests.docs.test_links import PAGES, ROOT
 from tools.walk import WalkError, walked
 
 PAGE = """
@@ -43,3 +45,16 @@ def test_another_end_than_told_is_an_error() -> None:
 def test_a_broker_that_does_not_start_is_an_error() -> None:
     with pytest.raises(WalkError, match="does not serve"):
         walked("<!-- walk(serve) -->\n```console\n$ osbctl serve missing.yaml --credentials missing.json\n```\n")
+
+
+FILES = re.compile(r"<!-- file: (\S+) -->\n *```\w+\n(.*)")
+WRITTEN = [page for page in PAGES if FILES.search(page.read_text(encoding="utf-8"))]
+
+
+@pytest.mark.parametrize("page", WRITTEN, ids=lambda page: str(page.relative_to(ROOT)))
+def test_the_reader_sees_which_file_a_block_is(page: Path) -> None:
+    """The marker is a comment: the name stands in the block's first line, or in the sentence before it."""
+    text = page.read_text(encoding="utf-8")
+    for match in FILES.finditer(text):
+        name, first = match.groups()
+        assert name in first or f"`{name}`" in text[max(0, match.start() - 250) : match.start()], name

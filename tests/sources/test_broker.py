@@ -106,7 +106,7 @@ FAULTS = [
 ]
 
 
-@pytest.mark.parametrize(("answer", "told"), FAULTS)
+@pytest.mark.parametrize(("answer", "told"), FAULTS, ids=[told for _, told in FAULTS])
 def test_each_fault_has_its_sentence(answer: bytes, told: str) -> None:
     with broker(answer) as (address, _), pytest.raises(SourceError) as caught:
         fetch(address, ACCESS)

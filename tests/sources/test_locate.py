@@ -6,7 +6,10 @@ import pytest
 
 from osbctl.errors import DocumentError
 from osbctl.sources.document import Document
+from osbctl.sources.limits import MAX_DEPTH
 from osbctl.sources.read import parse_document
+
+DEEP = MAX_DEPTH - 100
 
 JSON = """{
   "services": [
@@ -166,12 +169,12 @@ def test_faults_behind_wide_characters_and_crlf() -> None:
 
 @pytest.mark.parametrize(
     ("name", "text"),
-    [("a.json", '{"a":' * 2900 + "1" + "}" * 2900), ("a.yaml", "a: " + "{a: " * 2900 + "1" + "}" * 2900)],
+    [("a.json", '{"a":' * DEEP + "1" + "}" * DEEP), ("a.yaml", "a: " + "{a: " * DEEP + "1" + "}" * DEEP)],
 )
 def test_deep_paths(name: str, text: str) -> None:
     document = parse_document(text.encode(), name)
-    path = ("a",) * 2900
-    column = 2 + 5 * 2899 if name == "a.json" else 5 + 4 * 2898
+    path = ("a",) * DEEP
+    column = 2 + 5 * (DEEP - 1) if name == "a.json" else 5 + 4 * (DEEP - 2)
     assert places(document, path) == [(1, column)]
 
 
