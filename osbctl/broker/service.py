@@ -83,8 +83,12 @@ def _service(sources: Sources, catalog: ServedCatalog, records: Sequence[Credent
         catalog=lambda: answers.catalog,
         waiting=lambda: gate.waiting,
         summary=[
-            f"serving {catalog.services} services with {catalog.plans} plans",
+            f"serving {_counted(catalog.services, 'service')} with {_counted(catalog.plans, 'plan')}",
             "credentials: " + ", ".join(record.name for record in records),
         ],
         close=gate.close,
     )
+
+
+def _counted(number: int, word: str) -> str:
+    return f"{number:,} {word}" if number == 1 else f"{number:,} {word}s"

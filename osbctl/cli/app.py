@@ -70,12 +70,20 @@ def build(arguments: list[str]) -> TyperGroup:
         module, _, function = COMMANDS[name].partition(":")
         command = getattr(import_module(module), function)
         if isinstance(command, typer.Typer):
-            app.add_typer(command, name=name)
+            app.add_typer(command, name=name, short_help=_in_short(str(command.info.help)))
         else:
-            app.command(name)(command)
+            app.command(name, short_help=_in_short(command.__doc__))(command)
     group = typer.main.get_command(app)
     assert isinstance(group, TyperGroup)
     return group
+
+
+def _in_short(text: str) -> str:
+    """What the list of commands says of one: its first sentence, up to what a colon or semicolon explains."""
+    first = " ".join(text.partition("\n\n")[0].split())
+    for end in (". ", ":", ";"):
+        first = first.partition(end)[0]
+    return first.rstrip(".")
 
 
 def _print_version(wanted: bool) -> None:

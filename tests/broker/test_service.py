@@ -68,7 +68,7 @@ def test_the_whole_broker(tmp_path: Path, workers: int) -> None:
                 assert ask(sock, request(password))[0] == status
         started.send_signal(signal.SIGTERM)
         assert started.wait(10) == 0
-        assert "serving 1 services with 2 plans" in text()
+        assert "serving 1 service with 2 plans" in text()
         assert text().count('credential="platform"') == 2
         assert "right" not in text().replace("platform", "")
     finally:
