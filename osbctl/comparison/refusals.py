@@ -34,9 +34,10 @@ class _Place(NamedTuple):
 
 
 def touched_alone(data: Mapping[str, Any], paths: Iterable[Path]) -> dict[str, Any]:
-    """The catalog without the schemas of plans to which none of `paths`, those of the changes, leads.
+    """The catalog with no more than id, name and description of plans to which none of `paths`, the changes', leads.
 
-    To judge schemas is most of the work, and one that nothing changed gives a refusal in both catalogs, or in none.
+    To judge plans is most of the work, and one that nothing changed gives a refusal in both catalogs, or in none; but
+    its id and name may stand in the way of another.
     """
     heads = {path[:4] if "plans" in path[2:3] else path for path in paths}
     services = data.get("services")
@@ -47,12 +48,15 @@ def touched_alone(data: Mapping[str, Any], paths: Iterable[Path]) -> dict[str, A
     return {**data, "services": slim}
 
 
+_KNOWN_BY = ("id", "name", "description")
+
+
 def _slim(service: Any, index: int, heads: set[Path]) -> Any:
     plans = service.get("plans") if isinstance(service, dict) else None
     if not isinstance(plans, list) or ("services", index, "plans") in heads:
         return service
     slim = [
-        {key: value for key, value in plan.items() if key != "schemas"}
+        {key: plan[key] for key in _KNOWN_BY if key in plan}
         if isinstance(plan, dict) and ("services", index, "plans", at) not in heads
         else plan
         for at, plan in enumerate(plans)
