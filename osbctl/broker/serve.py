@@ -88,7 +88,6 @@ def serve(options: ServeOptions, make_service: Callable[[], Service], environ: M
     options.check()
     ground = _Ground(sockets=[], tls=_tls(options), proxy=_proxy(options))
     ground.sockets = _listen(options, environ, ground)
-    _announce(options, ground)
     try:
         if options.workers == 1:
             return _Process(options, ground, 0).run(make_service)
@@ -215,6 +214,7 @@ class _Process:
             if reload_asked.is_set():
                 watcher.reload_now()
             if self.index == 0:
+                _announce(self.options, self.ground)  # from here on connections are taken
                 for sentence in service.summary:
                     _log.info("%s", sentence)
             left = self.loop.run()

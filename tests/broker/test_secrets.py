@@ -41,7 +41,10 @@ def test_no_trace_of_a_secret(tmp_path: Path, pair: tuple[Path, Path], trust: ss
     seen = b""
     try:
         assert until(lambda: "credentials:" in log.read_text(), 20), log.read_text()
-        port, admin = (int(found) for found in re.findall(r"on https?://[^\s\"]+:(\d+)", log.read_text())[:2])
+        port, admin = (
+            int(re.findall(what + r" on https?://[^\s\"]+:(\d+)", log.read_text())[0])
+            for what in ("listening", "admin")
+        )
 
         def send(text: str) -> bytes:
             raw = socket.create_connection(("127.0.0.1", port), timeout=10)
