@@ -25,11 +25,16 @@ def load_checks() -> tuple[Rule, ...]:
     """The rules that the engine runs, in the order of their modules."""
     for name in CHECKED:
         import_module(f"{__name__}.{name}")
-    return tuple(rule for rule in RULES.values() if rule.check)
+    return tuple(rule for rule in _registered() if rule.check)
 
 
 def load_all() -> Mapping[str, Rule]:
     """Every rule of validation by id."""
     for name in (*CHECKED, *DESCRIBED):
         import_module(f"{__name__}.{name}")
-    return {rule.id: rule for rule in RULES.values() if rule.category not in _ELSEWHERE}
+    return {rule.id: rule for rule in _registered() if rule.category not in _ELSEWHERE}
+
+
+def _registered() -> list[Rule]:
+    """A copy at one stroke: another thread may be importing rules of other rooms at this moment."""
+    return list(RULES.values())
