@@ -53,7 +53,7 @@ def address(broker: subprocess.Popen[str]) -> str:
     for line in broker.stderr:
         print(line, end="")
         told += line
-        if re.search(r" serving \d+ services", line):
+        if re.search(r" serving \d+ service", line):
             return re.findall(r"listening on (https://\S+)", told)[0]
     raise SystemExit("the broker ended before it listened")
 

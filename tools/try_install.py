@@ -66,7 +66,7 @@ def address(broker: subprocess.Popen[str]) -> str:
     told = ""
     for line in broker.stderr:
         told += line
-        if re.search(r" serving \d+ services", line):
+        if re.search(r" serving \d+ service", line):
             return re.findall(r"listening on (http://\S+)", told)[0]
     raise SystemExit(f"the broker ended before it listened:\n{told}")
 
