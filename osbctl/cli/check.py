@@ -11,7 +11,14 @@ import typer
 from osbctl.cli import fetch as as_fetch
 from osbctl.cli import options as common
 from osbctl.cli.connection import Connection
-from osbctl.cli.validation_run import LazyRules, Request, put_report, validation_options, wants_color
+from osbctl.cli.validation_run import (
+    LazyRules,
+    Request,
+    effective_fail_on,
+    put_report,
+    validation_options,
+    wants_color,
+)
 from osbctl.platforms import ApiVersion, Platform
 from osbctl.reports import FailOn, Format, Report
 
@@ -53,7 +60,7 @@ def check(
     """Check a running broker: how it answers, then the catalog that it gives, then who could register it.
 
     It is asked some fifteen times, one request after the other: with and without version and credentials, packed, by
-    its tag, at other paths. Two of the requests fail to log in. The password comes as with osbctl fetch.
+    its tag, at other paths. Two of them try wrong logins. The password comes as with osbctl fetch.
 
     \b
     osbctl check https://broker.example.com --user platform
@@ -76,11 +83,12 @@ def check(
         output=output,
         color=color.value,
     )
-    options = validation_options(request, find_config(os.curdir))
+    config = find_config(os.curdir)
+    options, severity = validation_options(request, config), effective_fail_on(request, config)
     checked = check_broker(address, connection.access(user or named, password))
     judgement = _judgement(address, checked, options)
     root, paint = os.getcwd(), wants_color(request)  # noqa: PTH109
-    report = Report([judgement], LazyRules(), fail_on or FailOn.ERROR, root, paint)
+    report = Report([judgement], LazyRules(), severity, root, paint)
     put_report(report, request)
     return int(report.failed)
 

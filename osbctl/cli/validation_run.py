@@ -58,11 +58,16 @@ def execute(request: Request) -> int:
     config = load_config(request.config) if request.config else find_config(os.curdir)
     options = validation_options(request, config)
     judgements, code, selection = _judge_all(request, options)
-    fail_on = request.fail_on or _choice(FailOn, config.fail_on, config) or FailOn.ERROR
+    fail_on = effective_fail_on(request, config)
     report = Report(judgements, LazyRules(), fail_on, os.getcwd(), wants_color(request))  # noqa: PTH109
     put_report(report, request)
     _name_unmatched(selection, config)
     return code or int(report.failed)
+
+
+def effective_fail_on(request: Request, config: Config) -> FailOn:
+    """From which severity on the run fails: the call has the first say, then the configuration."""
+    return request.fail_on or _choice(FailOn, config.fail_on, config) or FailOn.ERROR
 
 
 def validation_options(request: Request, config: Config) -> ValidationOptions:

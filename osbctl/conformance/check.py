@@ -1,11 +1,11 @@
 """Asks a live broker what platforms and the public conformance checkers ask, and what they leave out.
 
-About fifteen requests, one after the other, each bounded in time and size. Two of them fail to log in.
+About fifteen requests, one after the other, each bounded in time and size. Two of them try wrong logins.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from osbctl.sources.broker import Access
 
 MOST_SILENT = 2
-"""After so many requests without an answer no more are sent."""
+"""After so many requests without a whole answer no more are sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,14 +63,19 @@ def check_broker(address: str, access: Access, patience: Patience = USUAL) -> Ch
         exchange = Exchange(_target(address, reply), access)
         reply = exchange.ask("", changes={"X-Broker-API-Request-Identity": probes.IDENTITY})
     if reply.status == 401:
-        told = f"{address}: authentication failed (401){description(reply.body)}"
+        told = f"{address}: authentication failed (401){access.hide(description(reply.body))}"
         raise SourceError(told, "the user or the password is wrong, so nothing can be checked")
     if reply.status == 0:
-        return Checked((*findings, _silence(address, reply)), None)
+        return Checked(_hidden([*findings, _silence(address, reply)], access), None)
     findings += probes.of_catalog(reply, access.api_version, patience.slow, patience.service_manager)
     findings += _probed(exchange, reply, patience)
     usable = reply.status == 200 and not reply.fault and isinstance(reply.json, dict)
-    return Checked(tuple(findings), reply.body if usable else None)
+    return Checked(_hidden(findings, access), reply.body if usable else None)
+
+
+def _hidden(findings: list[Finding], access: Access) -> tuple[Finding, ...]:
+    """The findings without the password, should the broker have sent it back."""
+    return tuple(replace(finding, message=access.hide(finding.message)) for finding in findings)
 
 
 def _transport(exchange: Exchange) -> Iterator[Finding]:
@@ -128,6 +133,6 @@ def _probed(exchange: Exchange, reply: Reply, patience: Patience) -> Iterator[Fi
         yield from (fault("wire-no-answer", f"{one.told}: {one.fault}", refused_by=()) for one in missing)
         yield from (() if missing else found)
         yield from probes.of_errors(visit.asked, exchange)
-        silent += len(missing)
+        silent += sum(1 for one in visit.asked if one.fault)
         if silent >= MOST_SILENT:
             return

@@ -17,8 +17,6 @@ from osbctl.sources import broker
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import urllib3
-
     from osbctl.sources.broker import Access
 
 
@@ -93,22 +91,19 @@ class Exchange:
         )
         shown = f"{method} {path or self.path}" + (f" {told}" if told else "")
         began = time.monotonic()
-        with broker.open_pool(access) as pool:
-            reply = self._sent(pool, method, self.at(path) if path else self.address, headers, access)
+        with broker.Line(access) as line:
+            reply = self._sent(line, method, self.at(path) if path else self.address, headers)
         return replace(reply, told=shown, seconds=time.monotonic() - began)
 
-    def _sent(
-        self, pool: urllib3.PoolManager, method: str, url: str, headers: Mapping[str, str], access: Access
-    ) -> Reply:
-        deadline = time.monotonic() + access.total_seconds
+    def _sent(self, line: broker.Line, method: str, url: str, headers: Mapping[str, str]) -> Reply:
         try:
-            response = broker.send(pool, method, url, headers)
+            response = line.send(method, url, headers)
         except broker.FAULTS as error:
-            return Reply("", fault=_sentence(broker.unreachable("", error)))
+            return Reply("", fault=_sentence(broker.unreachable("", error, line)))
         found = {name.lower(): value for name, value in response.headers.items()}
         body, fault = bytearray(), ""
         try:
-            for piece in broker.read_body(response, "", access, deadline):
+            for piece in broker.read_body(response, "", line):
                 body += piece
         except SourceError as error:
             fault = _sentence(error)

@@ -26,7 +26,7 @@ IDENTITY = "osbctl-check-7f1c"
 _ECHO = (2, 15)
 """From this version on the request identity comes back."""
 
-_WRONG = "osbctl-check-wrong"
+_NOBODY, _WRONG = "osbctl-check-nobody", "osbctl-check-wrong"
 _GO = (Platform.KUBERNETES, Platform.SERVICE_MANAGER, Platform.KORIFI)
 
 
@@ -72,7 +72,9 @@ def of_catalog(reply: Reply, version: str, slow: float, too_slow: float) -> Iter
 def of_errors(replies: Iterable[Reply], exchange: Exchange) -> Iterator[Finding]:
     """What answers to requests that failed must hold, and must not."""
     access = exchange.access
-    secrets = [access.password, basic(access.user, access.password).removeprefix("Basic ")] if access.password else []
+    users = (access.user or _NOBODY, _NOBODY)
+    sent = [basic(access.user, access.password), *(basic(user, _WRONG) for user in users)]
+    secrets = [_WRONG, *filter(None, [access.password]), *(header.removeprefix("Basic ") for header in sent)]
     for reply in replies:
         if reply.status < 400:
             continue
@@ -83,7 +85,7 @@ def of_errors(replies: Iterable[Reply], exchange: Exchange) -> Iterator[Finding]
 
 
 def _error_body(reply: Reply) -> Iterator[Finding]:
-    if reply.told.startswith("HEAD"):
+    if reply.told.startswith("HEAD") or reply.fault:
         return
     said = reply.json.get("description") if isinstance(reply.json, dict) else None
     if not (isinstance(said, str) and said.strip()):
@@ -148,8 +150,8 @@ def _credentials(visit: Visit) -> Iterator[Finding]:
     access = visit.exchange.access
     given = {
         "without credentials": None,
-        "with a wrong password": basic(access.user or _WRONG, _WRONG),
-        "with an unknown user": basic(_WRONG, _WRONG),
+        "with a wrong password": basic(access.user or _NOBODY, _WRONG),
+        "with an unknown user": basic(_NOBODY, _WRONG),
         "with malformed credentials": "Basic %%%",
     }
     for told, header in given.items():
@@ -209,7 +211,9 @@ def _identity(reply: Reply, version: str) -> Iterator[Finding]:
     back = reply.headers.get("x-broker-api-request-identity")
     if back != IDENTITY:
         severity = None if _is_at_least(version, _ECHO) else Severity.INFO
-        message = f"{reply.told}: X-Broker-API-Request-Identity came back as {back or 'nothing'}"
+        message = (
+            f"{reply.told}: X-Broker-API-Request-Identity {f'came back as {back}' if back else 'did not come back'}"
+        )
         yield fault("wire-request-identity", message, severity=severity)
 
 

@@ -6,7 +6,9 @@ a name, a message or a log. The size of the answer is bounded, packed and unpack
 
 from __future__ import annotations
 
-import time
+import contextlib
+import socket
+import threading
 import zlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -22,6 +24,7 @@ from osbctl.text import safe
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from types import TracebackType
 
     from urllib3 import BaseHTTPResponse
 
@@ -30,6 +33,7 @@ CATALOG_PATH = "/v2/catalog"
 FAULTS = (faults.HTTPError, OSError, ValueError)
 """What a request may raise that gets no answer."""
 
+_TOO_SLOW = ("it took the request, but did not answer in time", "platforms wait 15 to 60 seconds")
 _CHUNK = 65_536
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
@@ -51,6 +55,13 @@ class Access:
     connect_seconds: float = 10.0
     total_seconds: float = 60.0
     max_bytes: int = MAX_BYTES
+
+    def hide(self, text: str) -> str:
+        """`text`, which a broker may have had a say in, without the password as it is and as it is sent."""
+        if not self.password:
+            return text
+        sent = urllib3.make_headers(basic_auth=f"{self.user}:{self.password}")["authorization"]
+        return text.replace(sent.removeprefix("Basic "), "***").replace(self.password, "***")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,14 +97,13 @@ def fetch(address: str, access: Access, etag: str = "") -> Answer | None:
         SourceError: no answer, or none that is a catalog; the sentence says which of the many ways it was.
     """
     check_scheme(address, access)
-    deadline = time.monotonic() + access.total_seconds
-    with open_pool(access) as pool:
+    with Line(access) as line:
         current = address
         for _ in range(MAX_REDIRECTS + 1):
-            response = _request(pool, current, address, access, etag)
+            response = _request(line, current, address, etag)
             location = response.headers.get("Location")
             if response.status not in (301, 302, 303, 307, 308) or not location:
-                return _answer(response, address, access, deadline)
+                return _answer(response, address, line)
             response.close()
             current = _redirected(current, location)
     raise SourceError(f"{address}: more than {MAX_REDIRECTS} redirects", "a broker answers directly")
@@ -106,43 +116,100 @@ def check_scheme(address: str, access: Access) -> None:
         raise SourceError(f"{address}: credentials do not go out over plain http", "use https, or --insecure")
 
 
-def open_pool(access: Access) -> urllib3.PoolManager:
-    """Connections under these conditions; nothing is tried twice."""
+class Line:
+    """Connections to a broker, cut when the time of `access` is over: not even a byte now and then keeps them open."""
+
+    def __init__(self, access: Access) -> None:
+        self.access = access
+        self.expired = False
+        self._open: list[socket.socket] = []
+        self._pool = _pool(access, self._open)
+        self._timer = threading.Timer(access.total_seconds, self._cut)
+        self._timer.daemon = True
+
+    def __enter__(self) -> Line:
+        self._timer.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._timer.cancel()
+        self._pool.clear()
+        for sock in self._open:
+            sock.close()
+
+    def send(self, method: str, url: str, headers: Mapping[str, str]) -> BaseHTTPResponse:
+        """The answer to one request, its body still to be read; no redirect is followed. Raises one of `FAULTS`."""
+        response = self._pool.request(
+            method, url, headers=headers, redirect=False, preload_content=False, decode_content=False
+        )
+        if self.expired:  # the end that we made looks like the end of the header
+            response.close()
+            raise TimeoutError
+        return response
+
+    def _cut(self) -> None:
+        self.expired = True
+        for sock in self._open:
+            with contextlib.suppress(OSError):
+                sock.shutdown(socket.SHUT_RDWR)
+
+
+def _pool(access: Access, opened: list[socket.socket]) -> urllib3.PoolManager:
+    """Connections under these conditions; nothing is tried twice. A second descriptor of each goes to `opened`."""
     timeout = urllib3.Timeout(connect=access.connect_seconds, read=access.total_seconds)
     options: dict[str, Any] = {"timeout": timeout, "retries": False}
     if access.client_cert:
         options["cert_file"] = access.client_cert
     if access.insecure:
         urllib3.disable_warnings(faults.InsecureRequestWarning)
-        return urllib3.PoolManager(cert_reqs="CERT_NONE", **options)
-    return urllib3.PoolManager(cert_reqs="CERT_REQUIRED", ca_certs=access.ca_file, **options)
+        options["cert_reqs"] = "CERT_NONE"
+    else:
+        options |= {"cert_reqs": "CERT_REQUIRED", "ca_certs": access.ca_file}
+    pool = urllib3.PoolManager(**options)
+    pool.pool_classes_by_scheme = {
+        "http": _watched(urllib3.HTTPConnectionPool, opened),
+        "https": _watched(urllib3.HTTPSConnectionPool, opened),
+    }
+    return pool
 
 
-def _request(pool: urllib3.PoolManager, current: str, address: str, access: Access, etag: str) -> BaseHTTPResponse:
+def _watched(pool: Any, opened: list[socket.socket]) -> Any:
+    """The kind of pool whose connections hand a second descriptor of their socket to `opened`, before any TLS."""
+
+    class Connection(pool.ConnectionCls):  # type: ignore[misc]
+        def _new_conn(self) -> socket.socket:
+            sock: socket.socket = super()._new_conn()
+            opened.append(sock.dup())
+            return sock
+
+    return type(pool.__name__, (pool,), {"ConnectionCls": Connection})
+
+
+def _request(line: Line, current: str, address: str, etag: str) -> BaseHTTPResponse:
+    access = line.access
     headers = {"Accept": "application/json", "X-Broker-API-Version": access.api_version, "User-Agent": "osbctl"}
     if access.user or access.password:
         headers |= urllib3.make_headers(basic_auth=f"{access.user}:{access.password}")
     if etag:
         headers["If-None-Match"] = etag
     try:
-        return send(pool, "GET", current, headers)
+        return line.send("GET", current, headers)
     except FAULTS as error:
-        raise unreachable(address, error) from None
+        raise unreachable(address, error, line) from None
 
 
-def send(pool: urllib3.PoolManager, method: str, url: str, headers: Mapping[str, str]) -> BaseHTTPResponse:
-    """The answer to one request, its body still to be read; no redirect is followed. Raises one of `FAULTS`."""
-    return pool.request(method, url, headers=headers, redirect=False, preload_content=False, decode_content=False)
-
-
-def unreachable(address: str, error: Exception) -> SourceError:
+def unreachable(address: str, error: Exception, line: Line) -> SourceError:
     """What one of `FAULTS` means, in a sentence."""
+    if line.expired:
+        return SourceError(f"{address}: {_TOO_SLOW[0]}", _TOO_SLOW[1])
     kinds: tuple[tuple[type[Exception], str, str], ...] = (
         (faults.NameResolutionError, "there is no such host", "is the name right?"),
         (faults.SSLError, f"TLS failed: {_reason(error)}", "--ca-file names the authority of its certificate"),
         (faults.NewConnectionError, "the connection was refused", "is the broker running there?"),
         (faults.ConnectTimeoutError, "nobody answered in time", "is it reachable from here?"),
-        (faults.ReadTimeoutError, "it took the request, but did not answer in time", "platforms wait 15 to 60 seconds"),
+        (faults.ReadTimeoutError, *_TOO_SLOW),
         (faults.ProtocolError, "it closed the connection without an answer", "is this a port that speaks TLS?"),
         (OSError, f"a file cannot be used: {_reason(error)}", "--ca-file and --client-cert are PEM files"),
     )
@@ -167,56 +234,57 @@ def _redirected(current: str, location: str) -> str:
     return target
 
 
-def _answer(response: BaseHTTPResponse, address: str, access: Access, deadline: float) -> Answer | None:
+def _answer(response: BaseHTTPResponse, address: str, line: Line) -> Answer | None:
     if response.status == 304:
         response.close()
         return None
-    body = b"".join(read_body(response, address, access, deadline))
+    body = b"".join(read_body(response, address, line))
     if response.status != 200:
-        raise _refused(response.status, body, address)
+        raise _refused(response.status, body, address, line.access)
     if not body.strip().startswith(b"{"):
         raise SourceError(f"{address}: the answer is no JSON object", "is this the address of a service broker?")
     return Answer(address, body, response.headers.get("ETag") or "")
 
 
-def read_body(response: BaseHTTPResponse, address: str, access: Access, deadline: float) -> Iterator[bytes]:
+def read_body(response: BaseHTTPResponse, address: str, line: Line) -> Iterator[bytes]:
     """The pieces of the body, unpacked; neither what comes in nor what goes out exceeds the limit.
-
-    `deadline` is a moment of the monotonic clock.
 
     Raises:
         SourceError: it is cut short, too slow, too large, or not packed as it says.
     """
     packed = (response.headers.get("Content-Encoding") or "").lower() == "gzip"
     unpack = zlib.decompressobj(wbits=31) if packed else None
-    size = 0
+    size, limit = 0, line.access.max_bytes
     try:
         for chunk in response.stream(_CHUNK, decode_content=False):
-            if time.monotonic() > deadline:
-                raise SourceError(f"{address}: the answer took longer than {access.total_seconds:g} seconds")
-            piece = unpack.decompress(chunk, access.max_bytes + 1 - size) if unpack else chunk
+            piece = unpack.decompress(chunk, limit + 1 - size) if unpack else chunk
             size += len(piece)
-            if size > access.max_bytes:
-                raise SourceError(f"{address}: the answer is larger than {access.max_bytes:,} bytes")
+            if size > limit:
+                raise SourceError(f"{address}: the answer is larger than {limit:,} bytes")
             yield piece
     except zlib.error:
         raise SourceError(f"{address}: the answer says that it is gzip, and is not") from None
-    except (faults.ProtocolError, faults.ReadTimeoutError, faults.DecodeError) as error:
-        slow = isinstance(error, faults.ReadTimeoutError)
-        told = "the answer did not come to its end in time" if slow else "the answer was cut short"
-        raise SourceError(f"{address}: {told}", "try again; if it stays, look into the broker's log") from None
+    except (faults.ProtocolError, faults.ReadTimeoutError, faults.DecodeError, OSError) as error:
+        raise _broken_off(address, line.expired or isinstance(error, faults.ReadTimeoutError)) from None
     finally:
         response.close()
+    if line.expired:  # without a length, the end that we made looks like the broker's
+        raise _broken_off(address, True)
 
 
-def _refused(status: int, body: bytes, address: str) -> SourceError:
+def _broken_off(address: str, slow: bool) -> SourceError:
+    told = "the answer did not come to its end in time" if slow else "the answer was cut short"
+    return SourceError(f"{address}: {told}", "try again; if it stays, look into the broker's log")
+
+
+def _refused(status: int, body: bytes, address: str, access: Access) -> SourceError:
     advice = {
         401: "the user or the password is wrong",
         404: "is this the broker's address?",
         412: "the broker wants another version: --api-version",
     }.get(status, "")
     told = {401: "authentication failed (401)", 412: "it refuses the API version (412)"}.get(status, f"status {status}")
-    return SourceError(f"{address}: {told}{description(body)}", advice)
+    return SourceError(f"{address}: {told}{access.hide(description(body))}", advice)
 
 
 def description(body: bytes) -> str:

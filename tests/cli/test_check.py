@@ -82,6 +82,14 @@ def test_fail_on_and_ignore(machine: Machine) -> None:
     assert "did you mean" in machine.output
 
 
+def test_the_configuration_has_a_say(machine: Machine) -> None:
+    (machine.folder / "osbctl.toml").write_text('fail-on = "info"\nignore = ["wire-plain-http"]\n')
+    told = check(machine, "version-400", code=1)
+    assert "wire-version-status" in told
+    assert "wire-plain-http" not in told
+    check(machine, "version-400", "--fail-on", "error", code=0)
+
+
 def test_no_answer_gives_findings_and_verdicts(machine: Machine) -> None:
     told = check(machine, "garbage", code=1)
     assert "[wire-no-answer]" in told

@@ -52,7 +52,10 @@ class Handler(BaseHTTPRequestHandler):
         """Say nothing."""
 
     def handle_one_request(self) -> None:
-        if self.server.fault == "garbage":
+        if self.server.fault == "drips-head":
+            self.connection.recv(65_536)
+            self._drip(b"HTTP/1.1 200 OK\r\nX: " + b"x" * 200)
+        elif self.server.fault == "garbage":
             self.connection.recv(65_536)
             self.wfile.write(b"\x00\x01 SSH-2.0 what do you want\r\n\r\n")
             self.close_connection = True
@@ -85,6 +88,14 @@ class Handler(BaseHTTPRequestHandler):
 
     do_HEAD = do_POST = do_GET  # noqa: N815  # the names that the base class calls
 
+    def _drip(self, data: bytes) -> None:
+        """Send byte by byte, each long before the client's patience with one ends."""
+        for byte in data:
+            if self.server.stop.wait(0.05):
+                break
+            self.wfile.write(bytes([byte]))
+        self.close_connection = True
+
     def _authorized(self) -> bool:
         given = self.headers.get("Authorization", "")
         if self.server.fault == "any-password" and given.startswith("Basic ") and "%" not in given:
@@ -97,7 +108,10 @@ class Handler(BaseHTTPRequestHandler):
             return self._send(401, b"no", {"Content-Type": "text/plain", "WWW-Authenticate": "Basic realm=x"})
         if fault == "forbidden":
             return self._error(403)
-        return self._error(401, {} if fault == "no-challenge" else {"WWW-Authenticate": "Basic realm=x"})
+        headers = {} if fault == "no-challenge" else {"WWW-Authenticate": "Basic realm=x"}
+        if fault == "echoes-401":
+            headers["X-Sent"] = self.headers.get("Authorization", "")
+        return self._error(401, headers)
 
     def _catalog(self) -> None:
         fault, catalog = self.server.fault, json.loads(json.dumps(CATALOG))
@@ -111,6 +125,8 @@ class Handler(BaseHTTPRequestHandler):
         headers = {"Content-Type": "text/html" if fault == "content-type" else "application/json", "ETag": tag}
         if fault != "no-echo" and (identity := self.headers.get("X-Broker-API-Request-Identity")):
             headers["X-Broker-API-Request-Identity"] = identity
+        if fault == "leaks":
+            headers["X-Broker-API-Request-Identity"] = self.headers.get("Authorization", "")
         if self.headers.get("If-None-Match") == tag and fault != "no-304":
             return self._send(304, b"", headers)
         if fault == "gzip-unasked" or "gzip" in self.headers.get("Accept-Encoding", ""):
@@ -136,7 +152,9 @@ class Handler(BaseHTTPRequestHandler):
             self.send_header("Content-Length", str(len(body) * 2 if cut else len(body)))
         self.send_header("Connection", "close")
         self.end_headers()
-        if self.command != "HEAD":
+        if self.server.fault == "drips-body":
+            self._drip(body)
+        elif self.command != "HEAD":
             self.wfile.write(body)
         self.close_connection = True
 

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
+import socket
 import ssl
+import threading
+import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from osbctl.conformance.check import Patience, check_broker
+from osbctl.conformance.exchange import basic
 from osbctl.conformance.rules import EVERY
 from osbctl.errors import SourceError
 from osbctl.findings import Severity
 from osbctl.platforms import Platform
 from osbctl.rule import RULES, Category
-from osbctl.sources.broker import Access
+from osbctl.sources.broker import Access, fetch
 from tests.broker.harness import Authority
 from tests.conformance.faulty import PASSWORD, SLOW_SECONDS, USER, faulty
 
@@ -60,6 +65,10 @@ TABLE: dict[str, set[str]] = {
     "no-head": {"wire-head"},
     "no-echo": {"wire-request-identity"},
     "echoes": {"wire-secret"},
+    "echoes-401": {"wire-secret"},
+    "leaks": {"wire-request-identity"},
+    "drips-head": {"wire-no-answer"},
+    "drips-body": {"wire-cut"},
     "bare-errors": {"wire-error-body"},
 }
 """Each fault of the broker with the rules that are to be found broken."""
@@ -75,10 +84,21 @@ def test_a_fault_is_found(name: str) -> None:
         checked = check_broker(address, ACCESS, PATIENCE)
         assert rules(checked) == TABLE[name], [finding.message for finding in checked.findings]
         assert server.asked <= 16, "a handful of requests"
-    catalog_came = name not in {"cut", "hangs", "closes", "garbage", "not-json", "a-list", "not-200"}
+    catalog_came = name not in {
+        "cut",
+        "drips-head",
+        "drips-body",
+        "hangs",
+        "closes",
+        "garbage",
+        "not-json",
+        "a-list",
+        "not-200",
+    }
     assert (checked.catalog is not None) == catalog_came
     told = " ".join(finding.message for finding in checked.findings)
-    assert PASSWORD not in told
+    for secret in (PASSWORD, basic(USER, PASSWORD).removeprefix("Basic ")):
+        assert secret not in told
 
 
 def test_every_rule_of_the_wire_is_shown() -> None:
@@ -108,6 +128,46 @@ def test_service_manager_gives_up_first() -> None:
             f for f in check_broker(address, ACCESS, replace(PATIENCE, service_manager=0.2)).findings if f.rule != HTTP
         )
     assert (found.severity, found.refused_by) == (Severity.ERROR, (Platform.SERVICE_MANAGER,))
+
+
+def test_what_a_refusal_says_is_told_without_the_password() -> None:
+    with faulty("echoes") as (address, _):
+        with pytest.raises(SourceError, match=r"authentication failed \(401\): .*You sent Basic \*\*\*") as caught:
+            check_broker(address, replace(ACCESS, password="another"), PATIENCE)
+        assert "another" not in caught.value.message
+        with pytest.raises(SourceError, match=r"You sent Basic \*\*\*"):
+            fetch(address, replace(ACCESS, password="another"))
+
+
+@pytest.mark.parametrize("name", ["drips-head", "drips-body"])
+def test_a_trickle_does_not_hold_fetch(name: str) -> None:
+    with faulty(name) as (address, _):
+        began = time.monotonic()
+        with pytest.raises(SourceError, match="in time"):
+            fetch(address, replace(ACCESS, total_seconds=0.7))
+        assert time.monotonic() - began < 3
+
+
+def test_a_trickle_in_the_handshake_does_not_hold_fetch() -> None:
+    stop = threading.Event()
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def drip() -> None:
+            connection, _ = listener.accept()
+            with connection, contextlib.suppress(OSError):
+                for byte in b"\x16\x03\x03\x40\x00" + bytes(200):
+                    if stop.wait(0.05):
+                        break
+                    connection.sendall(bytes([byte]))
+
+        thread = threading.Thread(target=drip, daemon=True)
+        thread.start()
+        began = time.monotonic()
+        with pytest.raises(SourceError, match="in time"):
+            fetch(f"https://localhost:{listener.getsockname()[1]}/v2/catalog", replace(ACCESS, total_seconds=0.7))
+        assert time.monotonic() - began < 3
+        stop.set()
+        thread.join(5)
 
 
 def test_wrong_credentials_are_no_finding() -> None:
