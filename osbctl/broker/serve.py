@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import signal
 import threading
+import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -158,7 +159,9 @@ def _supervise(options: ServeOptions, ground: _Ground, make_service: Callable[[]
         return process.run(make_service)
 
     _log.info("%d workers", options.workers)
-    supervisor = Supervisor(options.workers, work, options.settings.drain_seconds, admin.turn)
+    # A loop without a socket does not wait, but returns at once.
+    turn = admin.turn if options.admin_listen else time.sleep
+    supervisor = Supervisor(options.workers, work, options.settings.drain_seconds, turn)
     open_admin(options, admin, supervisor.standing)
     try:
         return supervisor.run()

@@ -149,6 +149,20 @@ def test_workers_share_the_port_and_are_replaced(tmp_path: Path, trust: ssl.SSLC
     assert all(gone(int(pid)) for pid in pids)
 
 
+def processor_seconds(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+@pytest.mark.parametrize("admin", ["", "127.0.0.1:0"])
+def test_the_parent_of_workers_is_idle(tmp_path: Path, tls: dict[str, str], admin: str) -> None:
+    with process(tmp_path, **tls, workers=2, admin_listen=admin) as broker:
+        before = processor_seconds(broker.process.pid)
+        time.sleep(1)
+        assert processor_seconds(broker.process.pid) - before < 0.3
+        assert broker.end() == 0
+
+
 def over_tls_or_none(trust: ssl.SSLContext, port: int) -> object:
     try:
         return over_tls(trust, port)
