@@ -13,9 +13,11 @@ from osbctl.conformance import probes
 from osbctl.conformance.certificate import SOON_DAYS, days_left
 from osbctl.conformance.exchange import Exchange
 from osbctl.conformance.faults import fault
+from osbctl.conformance.rules import EVERY
 from osbctl.errors import SourceError
+from osbctl.findings import Severity
 from osbctl.platforms import Platform
-from osbctl.sources.broker import check_scheme, description
+from osbctl.sources.broker import check_access, description
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,13 +56,16 @@ def check_broker(address: str, access: Access, patience: Patience = USUAL) -> Ch
     Raises:
         SourceError: nobody is there, or the credentials are wrong: then there is nothing to check.
     """
-    check_scheme(address, access)
+    check_access(address, access)
     exchange = Exchange(address, access)
     findings = list(_transport(exchange))
     reply = exchange.ask("", changes={"X-Broker-API-Request-Identity": probes.IDENTITY})
     if 300 <= reply.status < 400:
-        findings.append(_redirect(reply))
-        exchange = Exchange(_target(address, reply), access)
+        findings.append(_redirect(address, reply))
+        target = _target(address, reply)
+        if target is None:  # credentials are sent to no other place
+            return Checked(_hidden(findings, access), None)
+        exchange = Exchange(target, access)
         reply = exchange.ask("", changes={"X-Broker-API-Request-Identity": probes.IDENTITY})
     if reply.status == 401:
         told = f"{address}: authentication failed (401){access.hide(description(reply.body))}"
@@ -100,28 +105,25 @@ def _silence(address: str, reply: Reply) -> Finding:
     return fault("wire-no-answer", f"{reply.told}: {reply.fault}")
 
 
-def _redirect(reply: Reply) -> Finding:
-    refused = (Platform.CLOUD_FOUNDRY,) if reply.status == 308 else ()
+def _redirect(address: str, reply: Reply) -> Finding:
+    elsewhere = _target(address, reply) is None
+    refused = EVERY if elsewhere else (Platform.CLOUD_FOUNDRY,) if reply.status == 308 else ()
     return fault(
         "wire-redirect",
-        f"{reply.told}: redirected ({reply.status})",
+        f"{reply.told}: redirected ({reply.status}){' to another host, or to no address' if elsewhere else ''}",
+        severity=Severity.ERROR if refused else None,
         refused_by=refused,
         hint="register the broker under the address where it answers",
     )
 
 
-def _target(address: str, reply: Reply) -> str:
-    """Where a redirect leads, on the same host; credentials go nowhere else.
-
-    Raises:
-        SourceError: it leads elsewhere.
-    """
-    target = urljoin(address, reply.headers.get("location", ""))
-    if urlsplit(target)[:2] != urlsplit(address)[:2]:
-        raise SourceError(
-            f"{address}: it redirects to another place", "credentials are not sent there; name that address instead"
-        )
-    return target
+def _target(address: str, reply: Reply) -> str | None:
+    """Where a redirect leads; None where that is another place than `address`, or none."""
+    try:
+        target = urljoin(address, reply.headers.get("location", ""))
+        return target if urlsplit(target)[:2] == urlsplit(address)[:2] else None
+    except ValueError:
+        return None
 
 
 def _probed(exchange: Exchange, reply: Reply, patience: Patience) -> Iterator[Finding]:
@@ -132,7 +134,7 @@ def _probed(exchange: Exchange, reply: Reply, patience: Patience) -> Iterator[Fi
         missing = [one for one in visit.asked if not one.status]
         yield from (fault("wire-no-answer", f"{one.told}: {one.fault}", refused_by=()) for one in missing)
         yield from (() if missing else found)
-        yield from probes.of_errors(visit.asked, exchange)
+        yield from probes.of_errors(visit.asked)
         silent += sum(1 for one in visit.asked if one.fault)
         if silent >= MOST_SILENT:
             return

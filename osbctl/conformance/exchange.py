@@ -26,6 +26,7 @@ class Reply:
 
     `status` is 0 where there was no answer; `fault` says why that, or the body, did not come whole (empty where all is
     well). `headers` have lower-case names; `body` is unpacked; `seconds` are those from the request to the last byte.
+    `sent` is the Authorization header of the request.
     """
 
     told: str
@@ -34,6 +35,7 @@ class Reply:
     body: bytes = field(default=b"", repr=False)
     seconds: float = 0.0
     fault: str = ""
+    sent: str = field(default="", repr=False)
 
     @property
     def json(self) -> Any:
@@ -93,7 +95,8 @@ class Exchange:
         began = time.monotonic()
         with broker.Line(access) as line:
             reply = self._sent(line, method, self.at(path) if path else self.address, headers)
-        return replace(reply, told=shown, seconds=time.monotonic() - began)
+        sent = headers.get("Authorization", "")
+        return replace(reply, told=shown, seconds=time.monotonic() - began, sent=sent)
 
     def _sent(self, line: broker.Line, method: str, url: str, headers: Mapping[str, str]) -> Reply:
         try:

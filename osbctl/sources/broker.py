@@ -11,6 +11,7 @@ import socket
 import threading
 import zlib
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urljoin, urlsplit, urlunsplit
 
@@ -81,8 +82,13 @@ def split_url(url: str) -> tuple[str, str, str]:
     Raises:
         UsageError: it is no http or https URL.
     """
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+    try:
+        parts = urlsplit(url)
+        known = parts.scheme in ("http", "https") and bool((parts.hostname or "").encode("idna"))
+        known = known and (parts.port is None or parts.port > 0)
+    except ValueError:  # a port that is none, half an IPv6 address, a name that no host can have
+        known = False
+    if not known:
         raise UsageError("this is no address of a broker", "write it as https://broker.example.com")
     host = parts.netloc.rpartition("@")[2]
     path = parts.path if parts.path.rstrip("/").endswith(CATALOG_PATH) else parts.path.rstrip("/") + CATALOG_PATH
@@ -96,7 +102,7 @@ def fetch(address: str, access: Access, etag: str = "") -> Answer | None:
     Raises:
         SourceError: no answer, or none that is a catalog; the sentence says which of the many ways it was.
     """
-    check_scheme(address, access)
+    check_access(address, access)
     with Line(access) as line:
         current = address
         for _ in range(MAX_REDIRECTS + 1):
@@ -109,11 +115,21 @@ def fetch(address: str, access: Access, etag: str = "") -> Answer | None:
     raise SourceError(f"{address}: more than {MAX_REDIRECTS} redirects", "a broker answers directly")
 
 
-def check_scheme(address: str, access: Access) -> None:
-    """Raise SourceError where credentials would go out over plain http to another machine."""
+def check_access(address: str, access: Access) -> None:
+    """Raise SourceError where credentials would go out over plain http to another machine, or a file is no PEM file."""
     parts = urlsplit(address)
     if parts.scheme == "http" and not access.insecure and parts.hostname not in _LOOPBACK:
         raise SourceError(f"{address}: credentials do not go out over plain http", "use https, or --insecure")
+    for file in filter(None, (access.ca_file, access.client_cert)):
+        try:
+            Path(file).read_bytes().index(b"-----BEGIN ")
+        except OSError as error:
+            raise SourceError(f"{file}: cannot be read: {error.strerror}", _PEM) from None
+        except ValueError:
+            raise SourceError(f"{file}: this is no PEM file", _PEM) from None
+
+
+_PEM = "--ca-file and --client-cert are PEM files"
 
 
 class Line:
@@ -211,7 +227,7 @@ def unreachable(address: str, error: Exception, line: Line) -> SourceError:
         (faults.ConnectTimeoutError, "nobody answered in time", "is it reachable from here?"),
         (faults.ReadTimeoutError, *_TOO_SLOW),
         (faults.ProtocolError, "it closed the connection without an answer", "is this a port that speaks TLS?"),
-        (OSError, f"a file cannot be used: {_reason(error)}", "--ca-file and --client-cert are PEM files"),
+        (OSError, f"the connection failed: {_reason(error)}", ""),
     )
     for kind, told, advice in kinds:
         if isinstance(error, kind):
@@ -224,7 +240,10 @@ def _reason(error: Exception) -> str:
 
 
 def _redirected(current: str, location: str) -> str:
-    target = urljoin(current, location)
+    try:
+        target = urljoin(current, location)
+    except ValueError:
+        raise SourceError(f"{current}: it redirects to what is no address") from None
     ours, theirs = urlsplit(current), urlsplit(target)
     if (ours.scheme, ours.netloc) != (theirs.scheme, theirs.netloc):
         raise SourceError(

@@ -40,6 +40,7 @@ CATALOG = {
     ]
 }
 SLOW_SECONDS = 0.5
+PLACES = {"redirects-away": "https://example.com/v2/catalog", "redirects-nowhere": "http://[::1"}
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -77,6 +78,8 @@ class Handler(BaseHTTPRequestHandler):
         path = asked.replace("//", "/") if fault != "double-slash" else asked
         if fault == "redirects" and path == "/v2/catalog":
             return self._send(301, b"", {"Location": "/elsewhere/v2/catalog"})
+        if fault in PLACES:
+            return self._send(302, b"", {"Location": PLACES[fault]})
         if path.removeprefix("/elsewhere") != "/v2/catalog":
             return self._error(500 if fault == "path-500" else 200 if fault == "path-200" else 404)
         if self.command == "POST":

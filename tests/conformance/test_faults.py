@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from osbctl.conformance.check import Patience, check_broker
-from osbctl.conformance.exchange import basic
+from osbctl.conformance.exchange import Reply, basic
+from osbctl.conformance.probes import of_errors
 from osbctl.conformance.rules import EVERY
-from osbctl.errors import SourceError
+from osbctl.errors import SourceError, UsageError
 from osbctl.findings import Severity
 from osbctl.platforms import Platform
 from osbctl.rule import RULES, Category
-from osbctl.sources.broker import Access, fetch
+from osbctl.sources.broker import Access, fetch, split_url
 from tests.broker.harness import Authority
 from tests.conformance.faulty import PASSWORD, SLOW_SECONDS, USER, faulty
 
@@ -48,6 +49,8 @@ TABLE: dict[str, set[str]] = {
     "no-304": {"wire-tag"},
     "unstable": {"wire-unstable"},
     "redirects": {"wire-redirect"},
+    "redirects-away": {"wire-redirect"},
+    "redirects-nowhere": {"wire-redirect"},
     "slow": {"wire-slow"},
     "cut": {"wire-cut"},
     "hangs": {"wire-no-answer"},
@@ -85,6 +88,8 @@ def test_a_fault_is_found(name: str) -> None:
         assert rules(checked) == TABLE[name], [finding.message for finding in checked.findings]
         assert server.asked <= 16, "a handful of requests"
     catalog_came = name not in {
+        "redirects-away",
+        "redirects-nowhere",
         "cut",
         "drips-head",
         "drips-body",
@@ -175,6 +180,23 @@ def test_wrong_credentials_are_no_finding() -> None:
         with pytest.raises(SourceError, match=r"authentication failed \(401\)"):
             check_broker(address, replace(ACCESS, password="wrong"), PATIENCE)
         assert server.asked == 1
+
+
+@pytest.mark.parametrize("given", [{"ca_file": "missing.pem"}, {"ca_file": "."}, {"client_cert": "missing.pem"}])
+def test_files_that_cannot_be_used(given: dict[str, str], authority: Authority) -> None:
+    with faulty("", context(authority.issue("check-files"))) as (address, _), pytest.raises(SourceError):
+        check_broker(address, replace(ACCESS, **given), PATIENCE)
+
+
+@pytest.mark.parametrize("url", ["https://host:99999", "https://host:abc", "https://.example.com", "http://[::1"])
+def test_what_is_no_address(url: str) -> None:
+    with pytest.raises(UsageError):
+        split_url(url)
+
+
+def test_a_short_password_is_no_word_of_an_error() -> None:
+    refusal = Reply("GET /", 401, {}, b"the user or the password is wrong", sent=basic("u", "password"))
+    assert {finding.rule for finding in of_errors([refusal])} == {"wire-error-body"}
 
 
 def test_nobody_there() -> None:
