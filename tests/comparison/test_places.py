@@ -1,0 +1,101 @@
+"""Where changes stand: the text at the place of a path is the value of the path, in JSON and in YAML."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from osbctl.comparison.catalogs import compare_catalogs
+from osbctl.comparison.places import with_places
+from osbctl.comparison.values import at
+from osbctl.sources.read import parse_document, read_source
+from osbctl.sources.yaml_text import dump
+from tests.corpus import needs_corpus
+
+from .pairs import edited, real_pairs
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from osbctl.findings import Location
+    from osbctl.sources.document import Document
+
+WRITERS = {
+    "json": json.dumps,
+    "indented.json": lambda value: json.dumps(value, indent=3, ensure_ascii=False),
+    "yaml": dump,
+    "flow.yaml": lambda value: yaml.safe_dump(value, default_flow_style=True, width=60, sort_keys=False),
+}
+
+
+def there(data: Any, path: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The longest part of `path` that leads to something in `data`."""
+    for length, step in enumerate(path):
+        inside = step in data if isinstance(data, dict) else isinstance(data, list) and step in range(len(data))
+        if not inside:
+            return path[:length]
+        data = data[step]
+    return path
+
+
+def offset(text: str, place: Location) -> int:
+    return sum(len(line) + 1 for line in text.split("\n")[: place.line - 1]) + place.column - 1
+
+
+def json_at(text: str, start: int, path: tuple[Any, ...]) -> Any:
+    """The value that `text` holds at `start`, behind its key if it has one."""
+    if path and isinstance(path[-1], str):
+        key, end = json.JSONDecoder().raw_decode(text, start)
+        assert key == path[-1]
+        rest = text[end:].lstrip()
+        assert rest[0] == ":"
+        text, start = rest[1:].lstrip(), 0
+    return json.JSONDecoder().raw_decode(text, start)[0]
+
+
+def yaml_at(root: yaml.Node, path: tuple[Any, ...]) -> tuple[int, int]:
+    """Where PyYAML has the key or entry that `path` leads to."""
+    found = root
+    for step in path:
+        if isinstance(step, str):
+            key, root = next((key, value) for key, value in root.value if key.value == step)
+            found = key
+        else:
+            found = root = root.value[step]
+    return found.start_mark.line + 1, found.start_mark.column + 1
+
+
+def assert_right(document: Document, path: tuple[Any, ...], place: Location | None) -> None:
+    assert place
+    path = there(document.data, path)
+    assert place.source == document.name
+    if document.syntax == "json":
+        assert json_at(document.text, offset(document.text, place), path) == at(document.data, path)
+    else:
+        assert (place.line, place.column) == yaml_at(yaml.compose(document.text, yaml.SafeLoader), path)
+
+
+def assert_places(old: Document, new: Document) -> None:
+    changes = with_places(compare_catalogs(old.data, new.data), old, new)
+    for change in changes:
+        assert_right(old, change.old_path, change.old_location)
+        assert_right(new, change.new_path, change.new_location)
+
+
+@pytest.mark.fuzz
+@given(edited(), st.sampled_from(sorted(WRITERS)), st.sampled_from(sorted(WRITERS)))
+def test_every_place_holds_its_value(pair: tuple[Any, Any], before: str, after: str) -> None:
+    texts = WRITERS[before](pair[0]), WRITERS[after](pair[1])
+    old, new = (parse_document(t.encode(), f"{n}.{e}") for t, n, e in zip(texts, "ab", (before, after), strict=True))
+    assert_places(old, new)
+
+
+@needs_corpus
+@pytest.mark.parametrize("pair", real_pairs()[::4], ids=lambda pair: f"{pair[0].name[:40]}..{pair[1].name[:40]}")
+def test_every_place_in_real_catalogs_holds_its_value(pair: tuple[Path, Path]) -> None:
+    assert_places(*(read_source(str(file)) for file in pair))
