@@ -1,7 +1,7 @@
 """Two JSON parameter schemas, compared by what they accept.
 
 `compare_schemas` is the door. It is sound: `safe` is said only of what was proved, `breaking` only
-with a request that jsonschema confirms, and all else is `risky`.
+with a request that jsonschema-rs confirms, and all else is `risky`.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def compare_schemas(old: JsonValue, new: JsonValue) -> list[SchemaChange]:
 
 
 def _compared(before: JsonValue, after: JsonValue) -> list[SchemaChange]:
-    # jsonschema takes 60 ms to load; most pairs of schemas are equal.
+    # It takes a while to load; most pairs of schemas are equal.
     from osbctl.comparison.schemas.compare import compare, compare_added
 
     return compare_added(after) if before is None else compare(before, after)

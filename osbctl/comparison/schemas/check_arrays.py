@@ -58,4 +58,9 @@ def check_contains(prover: Prover, pair: Pair) -> Iterator[Suspect]:
     yield pair.suspect("contains")
 
 
-ARRAY_CHECKS = (check_items, check_count, check_unique, check_contains)
+ARRAY_CHECKS = {
+    check_items: ("items", "prefixItems", "additionalItems"),
+    check_count: ("minItems", "maxItems"),
+    check_unique: ("uniqueItems",),
+    check_contains: ("contains",),
+}

@@ -118,4 +118,9 @@ def _by_kind(facts: Facts) -> Iterator[Facts]:
             yield facts.only(kinds)
 
 
-COMBINATION_CHECKS = (check_any_of, check_one_of, check_not, check_if)
+COMBINATION_CHECKS = {
+    check_any_of: ("anyOf",),
+    check_one_of: ("oneOf",),
+    check_not: ("not",),
+    check_if: ("if",),
+}

@@ -131,4 +131,10 @@ def _depends_already(facts: Facts, new: Subschema, keyword: str, name: str) -> b
     return False
 
 
-OBJECT_CHECKS = (check_required, check_size, check_properties, check_names, check_dependencies)
+OBJECT_CHECKS = {
+    check_required: ("required",),
+    check_size: ("minProperties", "maxProperties"),
+    check_properties: ("properties", "patternProperties", "additionalProperties"),
+    check_names: ("propertyNames",),
+    check_dependencies: ("dependencies", "dependentRequired", "dependentSchemas"),
+}

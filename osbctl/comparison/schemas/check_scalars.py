@@ -47,7 +47,7 @@ def check_bounds(_: Prover, pair: Pair) -> Iterator[Suspect]:
 
 
 def check_multiple(_: Prover, pair: Pair) -> Iterator[Suspect]:
-    """`multipleOf`. Fractions divide inexactly (0.3 is no multiple of 0.1), so only equal ones count."""
+    """`multipleOf`. Validators differ on fractions (is 0.3 a multiple of 0.1?), so only equal ones count."""
     step = pair.new.get("multipleOf")
     numbers = pair.facts.kinds & NUMBERS
     if step is None or not numbers or (type(step) is int and step == 1 and "fraction" not in numbers):
@@ -134,12 +134,12 @@ def _spelling(schema: Subschema, end: str) -> str:
     return f"m{end}" if schema.get(f"m{end}") is not None else f"exclusiveM{end}"
 
 
-SCALAR_CHECKS = (
-    check_type,
-    check_values,
-    check_bounds,
-    check_multiple,
-    check_length,
-    check_pattern,
-    check_format,
-)
+SCALAR_CHECKS = {
+    check_type: ("type",),
+    check_values: ("enum", "const"),
+    check_bounds: ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
+    check_multiple: ("multipleOf",),
+    check_length: ("minLength", "maxLength"),
+    check_pattern: ("pattern",),
+    check_format: ("format",),
+}

@@ -1,4 +1,4 @@
-"""The comparison of two parameter schemas that differ. Imports jsonschema: loaded by need only."""
+"""The comparison of two parameter schemas that differ; loaded where some do."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _compare(old: Root, new: Root) -> list[SchemaChange]:
     suspects = _unique(Prover(oracle).compare(_top(old, new)))
     changes = list(_judged(suspects, Witnesses(oracle, old, new))) if suspects else []
     changes += default_changes(old, new)
-    changes += _relaxed(old, new, suspects)
+    changes += _relaxed(old, new, suspects, oracle.again())
     reworded = wording_change(old, new)
     if reworded is not None:
         changes.append(reworded)
@@ -154,11 +154,11 @@ def _change(level: SchemaLevel, suspect: Suspect, message: str, witness: JsonVal
     return SchemaChange(level, rule, suspect.pointer_old("old"), suspect.pointer_new, message, witness)
 
 
-def _relaxed(old: Root, new: Root, suspects: list[Suspect]) -> Iterator[SchemaChange]:
+def _relaxed(old: Root, new: Root, suspects: list[Suspect], oracle: Oracle) -> Iterator[SchemaChange]:
     """What the new schema allows and the old did not, but for the places that are told of already."""
     told = {(*s.pair.steps(), s.rule, s.name) for s in suspects}
     try:
-        backward = _unique(Prover(Oracle()).compare(_top(new, old)))
+        backward = _unique(Prover(oracle).compare(_top(new, old)))
     except UndecidableError:
         return
     for suspect in backward:

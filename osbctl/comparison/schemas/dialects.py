@@ -31,13 +31,14 @@ _DRAFT_2020 = (_DRAFT_2019 - {"additionalItems", "$recursiveRef"}) | {"prefixIte
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """One draft. `validator` names its class in `jsonschema`; `keywords` are those that can refuse a value.
+    """One draft. `uri` names its metaschema, `validator` its class in `jsonschema_rs`; `keywords` can refuse a value.
 
     Whatever is not among the keywords is an annotation there: `const` says nothing in draft-04.
     """
 
     name: str
     year: int
+    uri: str
     validator: str
     keywords: frozenset[str]
 
@@ -47,14 +48,18 @@ class Dialect:
         return self.year < 2019
 
 
-DRAFT_7 = Dialect("draft-07", 2018, "Draft7Validator", _DRAFT_7)
+_OLD, _NEW = "http://json-schema.org/draft-{}/schema", "https://json-schema.org/draft/{}/schema"
+DRAFT_7 = Dialect("draft-07", 2018, _OLD.format("07"), "Draft7Validator", _DRAFT_7)
 
 _DIALECTS = {
-    "json-schema.org/draft-04/schema": Dialect("draft-04", 2013, "Draft4Validator", _DRAFT_4),
-    "json-schema.org/draft-06/schema": Dialect("draft-06", 2017, "Draft6Validator", _DRAFT_6),
-    "json-schema.org/draft-07/schema": DRAFT_7,
-    "json-schema.org/draft/2019-09/schema": Dialect("2019-09", 2019, "Draft201909Validator", _DRAFT_2019),
-    "json-schema.org/draft/2020-12/schema": Dialect("2020-12", 2020, "Draft202012Validator", _DRAFT_2020),
+    dialect.uri.partition("://")[2]: dialect
+    for dialect in (
+        Dialect("draft-04", 2013, _OLD.format("04"), "Draft4Validator", _DRAFT_4),
+        Dialect("draft-06", 2017, _OLD.format("06"), "Draft6Validator", _DRAFT_6),
+        DRAFT_7,
+        Dialect("2019-09", 2019, _NEW.format("2019-09"), "Draft201909Validator", _DRAFT_2019),
+        Dialect("2020-12", 2020, _NEW.format("2020-12"), "Draft202012Validator", _DRAFT_2020),
+    )
 }
 
 

@@ -1,28 +1,32 @@
-"""The judge of single values: `jsonschema`, with nothing fetched and no dangerous pattern run."""
+"""The judge of single values: jsonschema-rs, with nothing fetched, and no word where a pattern takes too long."""
 
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
+from urllib.parse import quote
 
-import jsonschema
 import jsonschema_rs
-from referencing import Registry
 
 from osbctl.comparison.schemas import patterns
-from osbctl.comparison.schemas.changes import UndecidableError
+from osbctl.findings import pointer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from osbctl.comparison.schemas.roots import Root, Subschema
+    from osbctl.findings import Path
     from osbctl.sources.document import JsonValue
 
 MAX_JUDGEMENTS = 20_000
 """Values judged for one pair of schemas; beyond this differences are left undecided."""
 
-_FORMATS = jsonschema.FormatChecker(sorted(set(jsonschema.FormatChecker.checkers) - {"regex"}))
-"""Without `regex`, which would compile texts out of the schema."""
+_WORK = 5_000
+"""Characters times a pattern's weight: so much counts as one more judgement."""
+
+_ROOT = "urn:osbctl:schema"
+_NOT_EVERYWHERE = ("contentEncoding", "contentMediaType", "dependencies")
+"""What jsonschema-rs asserts under drafts that do not, or only may."""
+
+_MARKS = {"exclusiveMaximum": "maximum", "exclusiveMinimum": "minimum"}
+"""In draft-04 these mark the bounds that stand beside them."""
 
 
 class Oracle:
@@ -30,105 +34,101 @@ class Oracle:
 
     def __init__(self) -> None:
         self.left = MAX_JUDGEMENTS
-        self._validators: dict[tuple[int, bool], Any] = {}
+        self._judges: dict[tuple[int, Path, bool], Any] = {}
+        self._registries: dict[int, Any] = {}
+
+    def again(self) -> Oracle:
+        """One that knows what this one knows of the schemas, and has all its judgements left."""
+        other = Oracle()
+        other._judges, other._registries = self._judges, self._registries
+        return other
 
     def accepts(self, place: Subschema, value: JsonValue, formats: bool = False) -> bool | None:
         """Whether the value is valid there; None where it cannot be told."""
-        if self.left <= 0:
-            return None
-        self.left -= 1
-        try:
-            return bool(self._validator(place, formats).is_valid(value))
-        except Exception:  # Whatever jsonschema trips over, the value is not judged.
-            return None
+        found = self._objections(place, value, formats, brief=True)
+        return None if found is None else not found
 
     def objections(self, place: Subschema, value: JsonValue) -> frozenset[str] | None:
         """The keywords directly at this place that refuse the value, formats asserted."""
+        return self._objections(place, value, formats=True, brief=False)
+
+    def _objections(self, place: Subschema, value: JsonValue, formats: bool, brief: bool) -> frozenset[str] | None:
+        """As `objections`; `brief`: any of them will do."""
         if self.left <= 0:
             return None
         self.left -= 1
+        if isinstance(place.value, bool):
+            return frozenset() if place.value else frozenset({""})
+        heaviest = place.root.heaviest_pattern
+        if heaviest:
+            longest = _longest_text(value)
+            self.left -= longest * heaviest // _WORK
+            if self.left < 0 or not patterns.affordable(longest, heaviest):
+                return None
         try:
-            errors = self._validator(place, formats=True).iter_errors(value)
-            return frozenset(str(e.absolute_schema_path[0]) if e.absolute_schema_path else "" for e in errors)
-        except Exception:  # As above.
+            judge = self._judge(place, formats)
+            if brief and judge.is_valid(value):
+                return frozenset()
+            errors = list(judge.iter_errors(value))
+        except Exception:  # Whatever it trips over, the value is not judged.
             return None
+        if any(patterns.gave_up(error) for error in errors):
+            return None
+        # The first step is our own reference to the place.
+        named = (str(error.evaluation_path[1]) for error in errors)
+        return frozenset(_MARKS.get(name, name) if place.root.dialect.year < 2014 else name for name in named)
 
-    def _validator(self, place: Subschema, formats: bool) -> Any:
-        key = (id(place.root), formats)
-        if key not in self._validators:
-            self._validators[key] = _guarded(place.root, formats)
-        value = place.value
-        if isinstance(value, dict):
-            # Only the top may hold $schema; jsonschema would follow it back to its own, unguarded class.
-            value = {k: v for k, v in value.items() if k != "$schema"} if "$schema" in value else value
-        return self._validators[key].evolve(schema=value)
+    def _judge(self, place: Subschema, formats: bool) -> Any:
+        formats = formats and place.root.has_formats
+        key = (id(place.root), place.pointer, formats)
+        if key not in self._judges:
+            dialect = place.root.dialect
+            self._judges[key] = getattr(jsonschema_rs, dialect.validator)(
+                {"$ref": f"{_ROOT}#{quote(pointer(place.pointer))}"},
+                registry=self._registry(place.root),
+                retriever=_fetch_nothing,
+                validate_formats=formats,
+                pattern_options=patterns.PATIENCE,
+                keywords={name: _Silent for name in _NOT_EVERYWHERE if name not in dialect.keywords},
+            )
+        return self._judges[key]
+
+    def _registry(self, root: Root) -> Any:
+        if id(root) not in self._registries:
+            draft = getattr(jsonschema_rs, root.dialect.validator.removesuffix("Validator"))
+            self._registries[id(root)] = jsonschema_rs.Registry(
+                [(_ROOT, root.value)], draft=draft, retriever=_fetch_nothing
+            )
+        return self._registries[id(root)]
 
 
 def is_schema(root: Root) -> bool:
-    """Whether the schema is valid under the metaschema of its draft. Formats are not looked at."""
-    quick, exact = _metaschema(root.dialect.validator)
+    """Whether the schema is valid under the metaschema of its draft."""
+    if not isinstance(root.value, dict):
+        return isinstance(root.value, bool)
     try:
-        return bool(quick.is_valid(root.value) or exact.is_valid(root.value))
-    except (RecursionError, ValueError):
+        return jsonschema_rs.meta.is_valid({**root.value, "$schema": root.dialect.uri})
+    except (ValueError, jsonschema_rs.ReferencingError):
         return False
 
 
-@lru_cache(maxsize=8)
-def _metaschema(name: str) -> tuple[Any, Any]:
-    """Two validators of a metaschema: one for a quick yes, one with the last word."""
-    kind = getattr(jsonschema, name)
-    return jsonschema_rs.validator_for(kind.META_SCHEMA), kind(kind.META_SCHEMA)
-
-
-def _guarded(root: Root, formats: bool) -> Any:
-    value = root.value
+def _longest_text(value: JsonValue) -> int:
     if isinstance(value, dict):
-        value = {k: v for k, v in value.items() if k != "$schema"}
-    kind = _guarded_class(root.dialect.validator)
-    return kind(value, registry=Registry(), format_checker=_FORMATS if formats else None)
+        return max(map(_longest_text, (*value, *value.values())), default=0)
+    if isinstance(value, list):
+        return max(map(_longest_text, value), default=0)
+    return len(value) if isinstance(value, str) else 0
 
 
-@lru_cache(maxsize=8)
-def _guarded_class(name: str) -> Any:
-    original = getattr(jsonschema, name)
-    guards = {"pattern": _pattern, "enum": _quick_enum(original.VALIDATORS["enum"])}
-    for keyword in ("patternProperties", "additionalProperties"):
-        guards[keyword] = _guard_keys(original.VALIDATORS[keyword])
-    extend: Any = jsonschema.validators.extend  # Untyped in its stubs.
-    return extend(original, guards)
+class _Silent:
+    """A keyword that refuses nothing."""
+
+    def __init__(self, *_: object) -> None:
+        pass
+
+    def validate(self, _: object) -> None:
+        pass
 
 
-def _pattern(_: Any, pattern: str, value: JsonValue, __: Any) -> Iterator[Any]:
-    if isinstance(value, str) and not patterns.search(pattern, value):
-        yield jsonschema.ValidationError("pattern")
-
-
-def _quick_enum(original: Any) -> Any:
-    """The original check, but texts are looked up: an `enum` may list thousands."""
-    known: dict[int, tuple[list[JsonValue], frozenset[str]]] = {}
-
-    def quick(validator: Any, values: list[JsonValue], value: JsonValue, schema: Any) -> Iterator[Any]:
-        if not isinstance(value, str):
-            yield from original(validator, values, value, schema)
-            return
-        kept = known.get(id(values))
-        if kept is None or kept[0] is not values:
-            known.clear()  # One list at a time: the same one is asked many times in a row.
-            kept = known[id(values)] = (values, frozenset(v for v in values if isinstance(v, str)))
-        if value not in kept[1]:
-            yield jsonschema.ValidationError("enum")
-
-    return quick
-
-
-def _guard_keys(original: Any) -> Any:
-    """The original check of an object's keys, run only where every pattern may be run on every key."""
-
-    def guarded(validator: Any, given: Any, value: JsonValue, schema: Any) -> Iterator[Any]:
-        if isinstance(value, dict):
-            for pattern in schema.get("patternProperties", ()):
-                if any(patterns.matches(pattern, key) is None for key in value):
-                    raise UndecidableError
-        yield from original(validator, given, value, schema)
-
-    return guarded
+def _fetch_nothing(uri: str) -> NoReturn:
+    raise ValueError(uri)

@@ -1,7 +1,7 @@
-"""Regular expressions out of a schema: whether one may be run at all, and texts that fit it.
+"""Regular expressions out of a schema: whether a text fits one, and texts that should.
 
-Python's `re` backtracks: `^(a+)+$` takes seconds on 30 characters. A pattern from a catalog is
-therefore read first; it is run only on texts for which the number of ways to match is small.
+They are run by jsonschema-rs, which takes them as ECMA 262 has them and does not run away: Python's `re` takes seconds
+for `^(a+)+$` on 30 characters.
 """
 
 from __future__ import annotations
@@ -10,11 +10,13 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
+from math import prod
+from typing import Any
+
+import jsonschema_rs
 
 from osbctl.comparison.schemas.changes import UndecidableError
 
-MAX_WORK = 2_000_000
-"""Upper bound on (ways to match × start × length); well under a tenth of a second."""
 MAX_PATTERN = 300
 _MAX_NESTING = 12
 _MAX_COUNT = 4096
@@ -22,6 +24,13 @@ _POOL = "a0A-_. bz19BZ/@:+x"
 _EMPTY_ESCAPES = "bBAZ"
 _CLASS_TRAPS = ("[", "--", "&&", "||", "~~")
 """`re` warns that these may change their meaning."""
+PATIENCE = jsonschema_rs.FancyRegexOptions(backtrack_limit=10_000)
+"""Steps of a pattern that looks around. All others take time in proportion to the text and to their `weight`."""
+_MAX_TEXT = 1_500
+_MAX_WORK = 500_000
+"""Characters times `weight`: a few milliseconds."""
+_LOOKING = 100
+"""How much more a pattern costs that looks around or back: then the engine goes back and tries again."""
 ALWAYS = frozenset({"", ".*", "^"})
 """Patterns that every string matches."""
 
@@ -37,22 +46,10 @@ class Part:
     low: int = 1
     high: int | None = 1
 
-    def ways(self, length: int) -> float:
-        """An upper bound on the ways in which this piece can match within `length` characters."""
-        inner = self._ways_once(length)
-        high = length if self.high is None else min(self.high, max(length, self.low))
-        counts = max(high - self.low + 1, 1)
-        if inner <= 1:
-            return float(counts)
-        return float("inf") if self.high is None or high > 24 else min(inner, 1e12) ** high * counts
-
-    def _ways_once(self, length: int) -> float:
-        if self.choice:
-            return sum(part.ways(length) for part in self.parts)
-        total = 1.0
-        for part in self.parts:
-            total = min(total * part.ways(length), 1e30)
-        return total
+    def size(self) -> int:
+        """The single characters in it, repeated as often as they are counted out."""
+        once = 1 + sum(part.size() for part in self.parts)
+        return once * max(self.low, self.high or 0, 1)
 
     def text(self, variant: int, longer: int) -> str:
         """A text that should match: `variant` picks characters and branches, `longer` adds repetitions."""
@@ -69,19 +66,41 @@ class Part:
         return one + "".join(part.text(variant, longer) for part in self.parts)[:_MAX_COUNT]
 
 
-def search(pattern: str, text: str) -> bool:
-    """Whether the pattern is found in the text. Raises `UndecidableError` where it may not be run."""
-    read = _read(pattern)
-    if read is None or read.ways(len(text)) * (len(text) + 1) ** 2 > MAX_WORK:
-        raise UndecidableError("a pattern of it may take too long, or is not understood")
-    return re.search(pattern, text) is not None
-
-
 def matches(pattern: str, text: str) -> bool | None:
-    """As `search`, None where the pattern may not be run."""
+    """Whether the pattern is found in the text; None where it is not understood, or takes too long."""
+    engine = _engine(pattern)
+    if engine is None or not affordable(len(text), weight(pattern)):
+        return None
+    if engine.is_valid(text):
+        return True
+    return None if any(gave_up(error) for error in engine.iter_errors(text)) else False
+
+
+@lru_cache(maxsize=256)
+def weight(pattern: str) -> int:
+    """What the pattern costs, a character of a text: roughly the states that an engine has for it."""
+    read = _read(pattern)
+    counts = [min(int(count), 9_999) for count in re.findall(r"\d{1,9}(?=\})", pattern)]
+    size = read.size() if read else len(pattern) * prod(count or 1 for count in counts)
+    return size * (_LOOKING if re.search(r"\(\?<?[=!]|\\[1-9k]", pattern) else 1)
+
+
+def affordable(length: int, weight: int) -> bool:
+    """Whether a pattern of this weight may be run on a text of so many characters."""
+    return length <= _MAX_TEXT and length * weight <= _MAX_WORK
+
+
+def gave_up(error: jsonschema_rs.ValidationError) -> bool:
+    """Whether a pattern took too long; wherever it stands, this is what becomes of the whole value."""
+    kinds = jsonschema_rs.ValidationErrorKind
+    return isinstance(error.kind, kinds.BacktrackLimitExceeded | kinds.RegexEngineFailure)
+
+
+@lru_cache(maxsize=256)
+def _engine(pattern: str) -> Any:
     try:
-        return search(pattern, text)
-    except UndecidableError:
+        return jsonschema_rs.Draft7Validator({"pattern": pattern}, pattern_options=PATIENCE)
+    except ValueError:
         return None
 
 
@@ -93,16 +112,13 @@ def texts(pattern: str) -> list[str]:
     return list(dict.fromkeys(read.text(v, n) for n, v in product((0, 1, 2, 4, 9), (0, 1))))
 
 
-@lru_cache(maxsize=256)
 def _read(pattern: str) -> Part | None:
     if len(pattern) > MAX_PATTERN:
         return None
     try:
-        read = _Reader(pattern).read()
-        re.compile(pattern)
+        return _Reader(pattern).read()
     except (UndecidableError, re.error, ValueError, OverflowError, RecursionError):
         return None
-    return read
 
 
 class _Reader:

@@ -8,6 +8,7 @@ from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, Literal, TypeAlias
 from urllib.parse import unquote
 
+from osbctl.comparison.schemas import patterns
 from osbctl.comparison.schemas.changes import UndecidableError
 from osbctl.comparison.schemas.dialects import Dialect, dialect_of
 
@@ -120,6 +121,18 @@ class Root:
             todo.extend(below for _, below in _below(place))
         return found
 
+    @cached_property
+    def has_formats(self) -> bool:
+        """Whether anything depends on whether formats are enforced."""
+        return any(place.get("format") is not None for place in self.places.values())
+
+    @cached_property
+    def heaviest_pattern(self) -> int:
+        """The weight of the pattern that costs most to run; 0 where there is none."""
+        own = [place.get("pattern") for place in self.places.values()]
+        of_keys = [pattern for place in self.places.values() for pattern in place.get("patternProperties") or ()]
+        return max((patterns.weight(pattern) for pattern in (*own, *of_keys) if pattern), default=0)
+
     def resolve(self, ref: JsonValue) -> Subschema:
         """The schema that a local `$ref` names. Raises `UndecidableError`."""
         if not isinstance(ref, str) or not (ref == "#" or ref.startswith("#/")):
@@ -142,7 +155,8 @@ class Root:
             named = isinstance(place.value.get("$id", place.value.get("id")), str)
             if place.pointer and ("$schema" in place.value or (named and refers)):
                 raise UndecidableError("a part of it has an identity or a draft of its own")
-        self._refuse_loops()
+        if refers:
+            self._refuse_loops()
 
     def _refuse_loops(self) -> None:
         graph = {place: list(self._same_value(place)) for place in self.places.values()}

@@ -74,7 +74,7 @@ class Samples:
         self._made: dict[Any, _Growing] = {}
 
     def valid(self, facts: Facts, count: int = 1, depth: int = 0) -> list[JsonValue]:
-        """Up to `count` values that meet all known schemas, by jsonschema's word."""
+        """Up to `count` values that meet all known schemas by the oracle's word."""
         key = (facts.key, count, depth)
         if key not in self._known:
             found: list[JsonValue] = []

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import jsonschema_rs
 import pytest
-from jsonschema import FormatChecker
 from jsonschema.validators import validator_for
 
 from osbctl.comparison.schemas import ABSENT, SchemaChange, compare_schemas, witness_text
@@ -25,8 +25,9 @@ def top(draft: str = DRAFT_7, **keywords: Any) -> dict[str, Any]:
 
 
 def valid(schema: Any, value: Any, formats: bool = False) -> bool:
-    kind = validator_for(schema)
-    return bool(kind(schema, format_checker=FormatChecker() if formats else None).is_valid(value))
+    if formats:
+        return jsonschema_rs.validator_for(schema, validate_formats=True).is_valid(value)
+    return bool(validator_for(schema)(schema).is_valid(value))
 
 
 def confirm(old: Any, new: Any, change: SchemaChange) -> None:
@@ -302,7 +303,7 @@ UNDECIDED: list[tuple[str, Any, Any]] = [
         size({"type": "string", "pattern": "^(a+)+$"}),
         size({"type": "string", "pattern": "^(a+)+b?$"}),
     ),
-    ("a format that is not checked", size(STRING), size({"type": "string", "format": "hostname"})),
+    ("a format that is not checked", size(STRING), size({"type": "string", "format": "cron"})),
     ("fractions", size({"multipleOf": 0.2}), size({"multipleOf": 0.1})),
 ]
 
