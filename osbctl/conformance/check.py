@@ -73,6 +73,7 @@ def check_broker(address: str, access: Access, patience: Patience = USUAL) -> Ch
     if reply.status == 0:
         return Checked(_hidden([*findings, _silence(address, reply)], access), None)
     findings += probes.of_catalog(reply, access.api_version, patience.slow, patience.service_manager)
+    findings += probes.of_errors([reply])
     findings += _probed(exchange, reply, patience)
     usable = reply.status == 200 and not reply.fault and isinstance(reply.json, dict)
     return Checked(_hidden(findings, access), reply.body if usable else None)
@@ -134,7 +135,7 @@ def _probed(exchange: Exchange, reply: Reply, patience: Patience) -> Iterator[Fi
         missing = [one for one in visit.asked if not one.status]
         yield from (fault("wire-no-answer", f"{one.told}: {one.fault}", refused_by=()) for one in missing)
         yield from (() if missing else found)
-        yield from probes.of_errors(visit.asked)
+        yield from probes.of_errors(one for one in visit.asked if not visit.is_stuck(one))
         silent += sum(1 for one in visit.asked if one.fault)
         if silent >= MOST_SILENT:
             return

@@ -63,6 +63,10 @@ class Report:
         for judgement in self.judgements:
             yield from judgement.findings
 
+    def source(self, finding: Finding) -> str:
+        """The document that it stands in; without a place, it is about the one broker that was checked."""
+        return finding.location.source if finding.location else self.judgements[0].name
+
     @property
     def failed(self) -> bool:
         """Whether any finding counts under `fail_on`."""

@@ -17,11 +17,11 @@ _SEVERITIES = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.INFO
 
 def render(report: Report) -> str:
     """The report as GitLab's `artifacts:reports:codequality` takes it."""
-    issues = [_issue(f, print_, report.root) for f, print_ in with_fingerprints(report.findings(), report.root)]
+    issues = [_issue(f, print_, report) for f, print_ in with_fingerprints(report.findings(), report.root)]
     return json.dumps(issues, indent=2, ensure_ascii=False) + "\n"
 
 
-def _issue(finding: Finding, fingerprint: str, root: str) -> dict[str, Any]:
+def _issue(finding: Finding, fingerprint: str, report: Report) -> dict[str, Any]:
     place = finding.location
     return {
         "description": finding.message,
@@ -29,7 +29,7 @@ def _issue(finding: Finding, fingerprint: str, root: str) -> dict[str, Any]:
         "fingerprint": fingerprint,
         "severity": _SEVERITIES[finding.severity],
         "location": {
-            "path": relative(place.source, root) if place else "",
+            "path": relative(report.source(finding), report.root),
             "lines": {"begin": place.line if place else 1},
         },
     }

@@ -43,7 +43,7 @@ def _suite(judgement: Judgement, report: Report) -> Iterator[str]:
 def _case(finding: Finding, report: Report) -> Iterator[str]:
     place = finding.location
     where = f"{safe(place.source)}:{place.line}:{place.column}" if place else ""
-    file = quoteattr(safe(place.source) if place else "")
+    file = quoteattr(safe(report.source(finding)))
     name = quoteattr(f"{finding.rule} {where}".strip())
     line = place.line if place else 1
     yield f'    <testcase name={name} classname={file} file={file} line="{line}" time="0">'

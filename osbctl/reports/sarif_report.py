@@ -70,9 +70,10 @@ def _result(finding: Finding, fingerprint: str, index: dict[str, int], root: str
 
 
 def _location(finding: Finding, place: Location, root: str) -> dict[str, Any]:
+    source = relative(place.source, root)
     return {
         "physicalLocation": {
-            "artifactLocation": {"uri": quote(relative(place.source, root))},
+            "artifactLocation": {"uri": source if "://" in source else quote(source)},
             "region": {"startLine": place.line, "startColumn": place.column},
         },
         "logicalLocations": [{"fullyQualifiedName": pointer(finding.path) or "/"}],

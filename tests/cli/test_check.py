@@ -59,6 +59,16 @@ def test_every_format_tells_a_fault(machine: Machine, format: Format) -> None:
         json.loads(told)
 
 
+def test_what_has_no_line_is_said_of_the_address(machine: Machine) -> None:
+    issues = json.loads(check(machine, "open", "--format", "gitlab", code=1))
+    places = {issue["check_name"]: issue["location"] for issue in issues}
+    assert places["wire-open"] == {"path": "ADDRESS", "lines": {"begin": 1}}
+    assert 'file="ADDRESS"' in check(machine, "open", "--format", "junit", code=1)
+    (run,) = json.loads(check(machine, "bad-catalog", "--format", "sarif", code=1))["runs"]
+    found = [place["physicalLocation"] for result in run["results"] for place in result.get("locations", ())]
+    assert {place["artifactLocation"]["uri"] for place in found} == {"ADDRESS"}
+
+
 def test_the_catalog_is_validated_and_platforms_judge_both(machine: Machine) -> None:
     told = check(machine, "bad-catalog", code=1)
     assert "[schema-required]" in told

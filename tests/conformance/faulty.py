@@ -72,6 +72,8 @@ class Handler(BaseHTTPRequestHandler):
             self.server.stop.wait(5)
             self.close_connection = True
             return None
+        if fault == "gateway":
+            return self._send(503, b"<html>try again later</html>", {"Content-Type": "text/html"})
         if not self._authorized() and fault != "open":
             return self._unauthorized()
         asked = self.requestline.split()[1]  # `path` has lost a doubled slash already

@@ -59,7 +59,7 @@ TABLE: dict[str, set[str]] = {
     "garbage": {"wire-no-answer"},
     "not-json": {"wire-not-json"},
     "a-list": {"wire-not-json"},
-    "not-200": {"wire-status"},
+    "not-200": {"wire-status", "wire-error-body"},
     "content-type": {"wire-content-type"},
     "path-500": {"wire-unknown-path"},
     "path-200": {"wire-unknown-path"},
@@ -73,6 +73,7 @@ TABLE: dict[str, set[str]] = {
     "drips-head": {"wire-no-answer"},
     "drips-body": {"wire-cut"},
     "bare-errors": {"wire-error-body"},
+    "gateway": {"wire-status", "wire-error-body"},
 }
 """Each fault of the broker with the rules that are to be found broken."""
 
@@ -99,6 +100,7 @@ def test_a_fault_is_found(name: str) -> None:
         "not-json",
         "a-list",
         "not-200",
+        "gateway",
     }
     assert (checked.catalog is not None) == catalog_came
     told = " ".join(finding.message for finding in checked.findings)
@@ -125,6 +127,13 @@ def test_who_could_not_register_it(name: str, refused: set[Platform]) -> None:
     with faulty(name) as (address, _):
         findings = check_broker(address, ACCESS, PATIENCE).findings
     assert {platform for finding in findings for platform in finding.refused_by} == refused
+
+
+@pytest.mark.parametrize("name", ["gateway", "cut"])
+def test_one_cause_is_told_once(name: str) -> None:
+    with faulty(name) as (address, _):
+        told = [finding.rule for finding in check_broker(address, ACCESS, PATIENCE).findings]
+    assert len(told) == len(set(told)), told
 
 
 def test_service_manager_gives_up_first() -> None:
