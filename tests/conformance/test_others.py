@@ -1,4 +1,4 @@
-"""Brokers that other people wrote: openbrokerapi, the one that PyPI has, on Flask's server and on waitress."""
+"""Brokers that other people wrote, the two that PyPI has: openbrokerapi, and Yellow Pages' broker for MongoDB Atlas."""
 
 from __future__ import annotations
 
@@ -19,23 +19,26 @@ from tests.broker.harness import until
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-pytest.importorskip("openbrokerapi")
-PROGRAM = str(Path(__file__).with_name("openbroker_program.py"))
-SAID = {
+    from osbctl.conformance.check import Checked
+
+HERE = Path(__file__).parent
+ACCESS = Access(user="platform", password="correct-horse")
+ALIKE = {
     ("wire-plain-http", Severity.WARNING),
-    ("wire-request-identity", Severity.INFO),
     ("wire-version-status", Severity.INFO),
     ("wire-error-body", Severity.WARNING),
 }
+"""What is said of both: the one is made with the other."""
 
 
 @contextmanager
-def running(server: str, log: Path) -> Iterator[str]:
+def running(program: str, how: str, log: Path) -> Iterator[str]:
+    """The address of a program's broker, which is told `how` to serve."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     with log.open("wb") as out:
-        process = subprocess.Popen([sys.executable, PROGRAM, server, str(port)], stdout=out, stderr=out)
+        process = subprocess.Popen([sys.executable, str(HERE / program), how, str(port)], stdout=out, stderr=out)
 
     def answers() -> bool:
         with socket.socket() as sock:
@@ -49,11 +52,35 @@ def running(server: str, log: Path) -> Iterator[str]:
         process.wait(10)
 
 
+def said(checked: Checked) -> set[tuple[str, Severity]]:
+    return {(finding.rule, finding.severity) for finding in checked.findings}
+
+
 @pytest.mark.parametrize("server", ["flask", "waitress"])
-def test_what_is_said_of_it(server: str, tmp_path: Path) -> None:
-    with running(server, tmp_path / "log") as address:
-        checked = check_broker(address, Access(user="platform", password="correct-horse"))
-    assert {(finding.rule, finding.severity) for finding in checked.findings} == SAID
+def test_openbrokerapi(server: str, tmp_path: Path) -> None:
+    pytest.importorskip("openbrokerapi")
+    with running("openbroker_program.py", server, tmp_path / "log") as address:
+        checked = check_broker(address, ACCESS)
+    assert said(checked) == ALIKE | {("wire-request-identity", Severity.INFO)}
     assert checked.catalog
     told = [finding.message for finding in checked.findings if finding.rule == "wire-error-body"]
     assert [message.split(":")[0] for message in told] == ["POST /v2/catalog", "GET /v2/osbctl-check"]
+
+
+def test_atlasbroker_as_its_readme_starts_it(tmp_path: Path) -> None:
+    """It hands a list to openbrokerapi, which takes no list any more: no platform can register it."""
+    pytest.importorskip("atlasbroker")
+    with running("atlas_program.py", "published", tmp_path / "log") as address:
+        checked = check_broker(address, ACCESS)
+    assert said(checked) == ALIKE | {("wire-status", Severity.ERROR)}
+    assert checked.catalog is None
+
+
+def test_atlasbroker_mended(tmp_path: Path) -> None:
+    """It asks nobody for a password."""
+    pytest.importorskip("atlasbroker")
+    with running("atlas_program.py", "mended", tmp_path / "log") as address:
+        checked = check_broker(address, ACCESS)
+    assert said(checked) == ALIKE | {("wire-request-identity", Severity.INFO), ("wire-open", Severity.ERROR)}
+    assert checked.catalog
+    assert b"atlas-mongodb-cluster" in checked.catalog
