@@ -12,6 +12,7 @@ import argparse
 import copy
 import json
 import math
+import os
 import statistics
 import subprocess
 import sys
@@ -95,8 +96,12 @@ class Run:
 
 def run(command: list[str]) -> Run:
     """One whole process; a peer may end with findings (1), but not with a failure."""
+    # What is installed has its bytecode; a checkout's is written by the first run, whatever the environment says.
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     start = time.perf_counter()
-    status = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False).returncode
+    status = subprocess.run(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=env, check=False
+    ).returncode
     seconds = time.perf_counter() - start
     if status not in (0, 1):
         raise SystemExit(f"{command}: ended with {status}")

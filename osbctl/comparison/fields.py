@@ -45,9 +45,8 @@ def compare_service(
     """The service offering's own fields; `plans` are those that are in both, for what they inherit."""
     pair = Pair(old, new)
     for name in _INHERITED:
-        heirs = [p for p in plans if name not in _explicit(p[0].data) and name not in _explicit(p[1].data)]
         before, after = getattr(old, name), getattr(new, name)
-        if before != after and plans and not heirs:
+        if before != after and plans and not any(_inherits(name, *both) for both in plans):
             to.add(rules.SERVICE_FLAG, pair, _changed(name, before, after), (name,), before, after)
         else:
             _flag(to, pair, (name,), before, after)
@@ -68,7 +67,7 @@ def compare_plan(to: Collector, pair: Pair, moved: bool = False) -> None:
     for name in _INHERITED:
         before, after = getattr(old, name), getattr(new, name)
         services = getattr(pair.old_service, name), getattr(pair.new_service, name)
-        silent = name not in _explicit(old.data) and name not in _explicit(new.data)
+        silent = _inherits(name, old, new)
         if moved or not (silent and services == (before, after)):  # else the service offering's change tells it
             _flag(to, pair, (name,), before, after)
             _explicitness(to, pair, name, before == after)
@@ -252,6 +251,11 @@ def _changed(name: str, old: Any, new: Any, path: Path = ()) -> str:
 
 def _hidden(value: dict[str, Any], key: str) -> str | None:
     return None if value.get(key) is None else "(secret)"
+
+
+def _inherits(name: str, old: ServicePlan, new: ServicePlan) -> bool:
+    """Whether the plan leaves this to its service offering, before and after."""
+    return name not in _explicit(old.data) and name not in _explicit(new.data)
 
 
 def _explicit(data: Mapping[str, Any]) -> set[str]:

@@ -6,7 +6,6 @@ with a request that jsonschema-rs confirms, and all else is `risky`.
 
 from __future__ import annotations
 
-import marshal
 from typing import TYPE_CHECKING
 
 from osbctl.comparison.schemas.changes import ABSENT, Absent, SchemaChange, SchemaLevel
@@ -14,11 +13,6 @@ from osbctl.comparison.schemas.same import same_value
 
 if TYPE_CHECKING:
     from osbctl.sources.document import JsonValue
-
-_known: dict[bytes, list[SchemaChange]] = {}
-"""What was found of pairs: the plans of a service often have the same parameters, and change together."""
-
-_MOST_KNOWN = 1_000
 
 __all__ = ["ABSENT", "Absent", "SchemaChange", "SchemaLevel", "compare_schemas", "witness_text"]
 
@@ -40,28 +34,10 @@ def compare_schemas(old: JsonValue, new: JsonValue) -> list[SchemaChange]:
         return []
     if after is None:
         return [SchemaChange("safe", "schema-removed", (), None, "the schema was removed; anything is accepted")]
-    key = _key(before, after)
-    if key not in _known:
-        _known[key] = _compared(before, after)
-    found = _known[key]
-    if len(_known) > _MOST_KNOWN or not key:
-        _known.clear()
-    return list(found)
-
-
-def _compared(before: JsonValue, after: JsonValue) -> list[SchemaChange]:
     # It takes a while to load; most pairs of schemas are equal.
     from osbctl.comparison.schemas.compare import compare, compare_added
 
     return compare_added(after) if before is None else compare(before, after)
-
-
-def _key(before: JsonValue, after: JsonValue) -> bytes:
-    """What pairs that are written alike have in common; empty where there is no telling."""
-    try:
-        return marshal.dumps((before, after), 2)
-    except ValueError:  # nested too deep
-        return b""
 
 
 def witness_text(change: SchemaChange) -> str:

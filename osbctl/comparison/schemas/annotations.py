@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from osbctl.comparison.schemas.changes import ABSENT, SchemaChange
+from osbctl.comparison.schemas.roots import BARE
 from osbctl.comparison.schemas.same import same_value
 from osbctl.comparison.schemas.wording import default_changed
 
@@ -30,20 +31,20 @@ def default_changes(old: Root, new: Root) -> Iterator[SchemaChange]:
             )
 
 
-def wording_change(old: Root, new: Root) -> SchemaChange | None:
-    """One change for all titles, descriptions and other annotations together."""
+def wording_changes(old: Root, new: Root) -> list[SchemaChange]:
+    """One change at most, for all titles, descriptions and other annotations together."""
     found = [path for pair in _both(old, new) for path in _reworded(*pair)]
     if not found:
-        return None
+        return []
     first = found[0]
     more = f", and {len(found) - 1} more" if len(found) > 1 else ""
-    message = f"wording changed ({first[-1]!s:.40}{more}); it accepts what it accepted"
-    return SchemaChange("safe", "schema-wording", first[:-1], first[:-1], message)
+    message = f"wording changed ({first[-1]!s:.40}{more}); that refuses nothing"
+    return [SchemaChange("safe", "schema-wording", first[:-1], first[:-1], message)]
 
 
 def _reworded(before: Subschema, after: Subschema) -> Iterator[Path]:
-    asserted = before.root.dialect.keywords | after.root.dialect.keywords | {"$defs", "default", "definitions"}
-    for keyword in sorted((before.value.keys() | after.value.keys()) - asserted):
+    asserted = before.root.dialect.keywords | after.root.dialect.keywords
+    for keyword in sorted((before.value.keys() | after.value.keys()) - asserted - BARE):
         if not same_value(before.value.get(keyword, ABSENT), after.value.get(keyword, ABSENT)):
             yield (*before.pointer, keyword)
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import marshal
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from osbctl.comparison.schemas import wording
-from osbctl.comparison.schemas.annotations import default_changes, wording_change
+from osbctl.comparison.schemas.annotations import default_changes, wording_changes
 from osbctl.comparison.schemas.changes import ABSENT, Absent, SchemaChange, UndecidableError
 from osbctl.comparison.schemas.facts import OBJECT, Facts
 from osbctl.comparison.schemas.oracle import Oracle, is_schema
@@ -23,15 +25,24 @@ if TYPE_CHECKING:
 MAX_CHANGES = 200
 """Changes told of one pair of schemas; the rest is one line."""
 
+_known: dict[bytes, list[SchemaChange] | str] = {}
+"""What was found of bare pairs, or why nothing can be: plans often have the same parameters under other titles."""
+
+_MOST_KNOWN = 1_000
+
 
 def compare(old: JsonValue, new: JsonValue) -> list[SchemaChange]:
     """All changes between two schemas that are not equal. Never raises."""
     try:
         before, after = _root("old", old), _root("new", new)
-        return _compare(before, after)
-    except (UndecidableError, RecursionError) as error:
-        reason = str(error) or "it is nested too deeply"
-        return [SchemaChange("risky", UNDECIDED, (), (), f"the schemas differ, but cannot be compared: {reason}")]
+        found = _of_bare(before.bare(), after.bare())
+    except UndecidableError as error:
+        return [SchemaChange("risky", UNDECIDED, (), (), f"the schemas differ, but cannot be compared: {error}")]
+    changes = [*found, *wording_changes(before, after)]
+    if not changes:
+        # Written otherwise, or under another draft, and shown to be the same both ways.
+        changes.append(SchemaChange("safe", "schema-wording", (), (), "written differently; accepts the same"))
+    return _cut(changes) if len(changes) > MAX_CHANGES else changes
 
 
 def compare_added(new: JsonValue) -> list[SchemaChange]:
@@ -49,30 +60,45 @@ def compare_added(new: JsonValue) -> list[SchemaChange]:
 
 
 def _root(side: Side, value: JsonValue) -> Root:
+    with _saying(side):
+        return Root(side, value)
+
+
+@contextmanager
+def _saying(side: Side) -> Iterator[None]:
+    """Lets an error say which schema it is about."""
     try:
-        root = Root(side, value)
-        if not is_schema(root):
-            raise UndecidableError(f"it is not a valid {root.dialect.name} schema")
-        root.check()
+        yield
     except UndecidableError as error:
         raise UndecidableError(f"of the {side} schema, {error}") from None
-    return root
+
+
+def _of_bare(old: Root, new: Root) -> list[SchemaChange]:
+    key = marshal.dumps((old.value, new.value), 2)
+    if key not in _known:
+        if len(_known) >= _MOST_KNOWN:
+            _known.clear()
+        try:
+            _known[key] = _compare(old, new)
+        except (UndecidableError, RecursionError) as error:
+            _known[key] = str(error) or "it is nested too deeply"
+    found = _known[key]
+    if isinstance(found, str):
+        raise UndecidableError(found)
+    return found
 
 
 def _compare(old: Root, new: Root) -> list[SchemaChange]:
+    for root in (old, new):
+        with _saying(root.side):
+            if not is_schema(root):
+                raise UndecidableError(f"it is not a valid {root.dialect.name} schema")
+            root.check()
     oracle = Oracle()
     suspects = _unique(Prover(oracle).compare(_top(old, new)))
     changes = list(_judged(suspects, Witnesses(oracle, old, new))) if suspects else []
     changes += default_changes(old, new)
     changes += _relaxed(old, new, suspects, oracle.again())
-    reworded = wording_change(old, new)
-    if reworded is not None:
-        changes.append(reworded)
-    if not changes:
-        # Written otherwise, or under another draft, and shown to be the same both ways.
-        changes.append(SchemaChange("safe", "schema-wording", (), (), "written differently; accepts the same"))
-    if len(changes) > MAX_CHANGES:
-        return _cut(changes)
     return changes
 
 

@@ -38,6 +38,8 @@ _LIST = ("allOf", "anyOf", "items", "oneOf", "prefixItems")
 _MAP = ("$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties")
 _SAME_VALUE = frozenset("$ref allOf anyOf dependencies dependentSchemas else if not oneOf then".split())  # noqa: SIM905
 """Keywords whose subschemas look at the same value, not at a part of it."""
+BARE = frozenset({*_ONE, *_LIST, *_MAP, "$id", "$schema", "default", "id"})
+"""What stays of a schema's words beside those that its draft asserts."""
 _BEYOND = ("$dynamicRef", "$recursiveRef", "unevaluatedItems", "unevaluatedProperties")
 
 
@@ -104,6 +106,10 @@ class Root:
         if depth(value) > MAX_DEPTH:
             raise UndecidableError(f"it is nested deeper than {MAX_DEPTH} levels")
         self.dialect: Dialect = dialect_of(value)
+
+    def bare(self) -> Root:
+        """The same schema without titles, descriptions and whatever else refuses nothing; defaults stay."""
+        return Root(self.side, _bare(self.value, self.dialect.keywords | BARE))
 
     @property
     def top(self) -> Subschema:
@@ -192,6 +198,20 @@ def _below(place: Subschema) -> Iterator[tuple[str, Subschema]]:
                 for name, below in value[keyword].items()
                 if isinstance(below, dict | bool)
             )
+
+
+def _bare(value: JsonValue, kept: frozenset[str]) -> JsonValue:
+    if not isinstance(value, dict):
+        return value
+    return {keyword: _bare_inside(keyword, inner, kept) for keyword, inner in value.items() if keyword in kept}
+
+
+def _bare_inside(keyword: str, value: JsonValue, kept: frozenset[str]) -> JsonValue:
+    if isinstance(value, dict):
+        if keyword in _MAP:
+            return {name: _bare(inner, kept) for name, inner in value.items()}
+        return _bare(value, kept) if keyword in _ONE else value
+    return [_bare(inner, kept) for inner in value] if isinstance(value, list) and keyword in _LIST else value
 
 
 def depth(value: JsonValue) -> int:

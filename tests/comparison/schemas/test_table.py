@@ -8,7 +8,7 @@ import jsonschema_rs
 import pytest
 from jsonschema.validators import validator_for
 
-from osbctl.comparison.schemas import ABSENT, SchemaChange, compare_schemas, witness_text
+from osbctl.comparison.schemas import ABSENT, SchemaChange, compare, compare_schemas, witness_text
 
 from .strategies import DRAFT_4, DRAFT_6, DRAFT_7
 
@@ -279,6 +279,35 @@ def test_defaults_and_wording() -> None:
     assert (default.level, default.rule) == ("risky", "schema-default-changed")
     assert default.message == 'the default of "size" changed from "a" to "b"'
     assert (wording.level, wording.rule) == ("safe", "schema-wording")
+
+
+@pytest.mark.parametrize(
+    "around", [lambda s: {"not": s}, lambda s: {"oneOf": [s, {"type": "null"}]}, lambda s: {"additionalProperties": s}]
+)
+def test_other_words_refuse_nothing_wherever_they_stand(around: Any) -> None:
+    old, new = (around({"type": "string", "pattern": "^a", "description": text, "x-order": text}) for text in "ab")
+    [change] = compare_schemas(size(old), size(new))
+    assert (change.level, change.rule) == ("safe", "schema-wording")
+    assert change.message == "wording changed (description, and 1 more); that refuses nothing"
+
+
+def test_what_is_only_called_like_a_word_counts() -> None:
+    for name in ("title", "description", "examples"):
+        old, new = ({"properties": {name: {"maxLength": longest}}} for longest in (9, 8))
+        assert [change.level for change in compare_schemas(old, new)] == ["breaking"]
+        assert compare_schemas(size({"const": {name: 1}}), size({"const": {name: 2}}))[0].level == "breaking"
+
+
+def test_pairs_under_other_titles_are_compared_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Any] = []
+    compared = compare._compare
+    monkeypatch.setattr(compare, "_known", {})
+    monkeypatch.setattr(compare, "_compare", lambda *pair: asked.append(pair) or compared(*pair))
+    for old, new in (({"maxLength": 9}, {"maxLength": 8}), ({"$ref": "#/none"}, {"$ref": "elsewhere"})):
+        asked.clear()
+        first, second = (compare_schemas({**old, "title": title}, {**new, "title": title}) for title in "ab")
+        assert first == second != []
+        assert len(asked) == 1
 
 
 def test_true_is_not_one() -> None:
