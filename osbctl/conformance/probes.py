@@ -6,6 +6,7 @@ from base64 import b64decode
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from osbctl.conformance.connection import head_has_body
 from osbctl.conformance.exchange import basic
 from osbctl.conformance.faults import fault
 from osbctl.findings import Severity
@@ -29,6 +30,9 @@ _TELLING = 12
 
 _ECHO = (2, 15)
 """From this version on the request identity comes back."""
+
+_HEAD_SECONDS = 2.0
+"""How long a body that should not come is waited for."""
 
 _NOBODY, _WRONG = "osbctl-check-nobody", "osbctl-check-wrong"
 _GO = (Platform.KUBERNETES, Platform.SERVICE_MANAGER, Platform.KORIFI)
@@ -227,6 +231,9 @@ def _head(visit: Visit) -> Iterator[Finding]:
         yield fault("wire-head", f"{reply.told}: answered {reply.status}, not 200", severity=_grave(reply))
     elif length not in (None, real) and "content-encoding" not in visit.first.headers:
         yield fault("wire-head", f"{reply.told}: Content-Length is {length}, that of GET {real}")
+    elif head_has_body(visit.exchange, min(visit.seconds, _HEAD_SECONDS)):
+        message = f"{reply.told}: a body came behind the header"
+        yield fault("wire-head", message, hint="a proxy takes it for the answer to the next request")
 
 
 def _identity(reply: Reply, version: str) -> Iterator[Finding]:

@@ -159,7 +159,7 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         if self.server.fault == "drips-body":
             self._drip(body)
-        elif self.command != "HEAD":
+        elif self.command != "HEAD" or self.server.fault == "head-body":
             self.wfile.write(body)
         self.close_connection = True
 

@@ -66,6 +66,7 @@ TABLE: dict[str, set[str]] = {
     "method": {"wire-method"},
     "double-slash": {"wire-double-slash"},
     "no-head": {"wire-head"},
+    "head-body": {"wire-head"},
     "no-echo": {"wire-request-identity"},
     "echoes": {"wire-secret"},
     "echoes-401": {"wire-secret"},
@@ -235,3 +236,11 @@ def test_an_unknown_authority_gets_no_password(authority: Authority) -> None:
         assert next(server.counter) == 0, "no request came through"
         found = rules(check_broker(address, replace(ACCESS, insecure=True), PATIENCE))
         assert found == set()
+
+
+@pytest.mark.parametrize("insecure", [False, True])
+def test_a_body_behind_the_header_of_head_is_seen_through_tls(authority: Authority, insecure: bool) -> None:
+    access = replace(ACCESS, insecure=True) if insecure else replace(ACCESS, ca_file=str(authority.cert))
+    with faulty("head-body", context(authority.issue("check-head"))) as (address, _):
+        (found,) = check_broker(address, access, PATIENCE).findings
+    assert (found.rule, found.message) == ("wire-head", "HEAD /v2/catalog: a body came behind the header")
