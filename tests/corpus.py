@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from osbctl.sources.limits import MAX_DEPTH
+
 _ROOT = Path(__file__).parents[1]
 _PLACES = [_ROOT.parent / "shared" / "corpus", _ROOT.parent.parent / "shared" / "corpus"]
 
@@ -18,3 +20,7 @@ needs_corpus = pytest.mark.skipif(CORPUS is None, reason="the corpus of real cat
 def catalogs() -> list[Path]:
     """The real catalogs; empty where the corpus is absent."""
     return sorted((CORPUS / "catalogs").iterdir()) if CORPUS else []
+
+
+TOO_DEEP = {"034-doc-deep-nesting"} if MAX_DEPTH < 2_005 else set[str]()
+"""The probe that Python 3.12.0 and 3.12.1 cannot read, nor osbctl under them."""

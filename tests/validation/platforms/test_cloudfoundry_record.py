@@ -5,19 +5,15 @@ from __future__ import annotations
 import gzip
 import json
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from osbctl.validation.platforms.cloudfoundry import judge
+from tests.corpus import CORPUS, TOO_DEEP, needs_corpus
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-ROOT = Path(__file__).parents[3]
-CORPUS = next((place for place in (ROOT / "../shared/corpus", ROOT / "../../shared/corpus") if place.is_dir()), None)
-needs_corpus = pytest.mark.skipif(CORPUS is None, reason="the recorded verdicts are not here")
 
 
 def verdict(record: dict[str, Any]) -> str:
@@ -61,6 +57,8 @@ def records(name: str) -> Iterator[tuple[str, Any, dict[str, Any]]]:
                     yield record["case"], strict(record["text"]), record
                 except (ValueError, UnicodeEncodeError):
                     assert "-doc-" in record["case"]
+                except RecursionError:
+                    assert record["case"] in TOO_DEEP
 
 
 @needs_corpus
@@ -75,7 +73,7 @@ def test_verdict_and_lines_are_the_recorded_ones(name: str, cases: int) -> None:
         if (outcome.kind.value, list(outcome.messages)) != (verdict(record), record["errors"]):
             different.append(case)
     assert different == []
-    assert count >= cases
+    assert count >= cases - (len(TOO_DEEP) if "probes" in name else 0)
 
 
 @needs_corpus
