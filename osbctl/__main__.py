@@ -6,6 +6,7 @@ it was: 0 all well, 1 findings, 2 wrong usage, 3 could not run, 130 interrupted.
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 
@@ -18,7 +19,9 @@ def main() -> None:
     if arguments in (["--version"], ["-V"]):
         print(f"osbctl {osbctl.__version__}")  # noqa: T201  # the one answer that needs nothing else
         sys.exit(0)
-    sys.exit(_run(arguments))
+    code = _run(arguments)
+    gc.freeze()  # else the interpreter, as it ends, looks for garbage in all that was read
+    sys.exit(code)
 
 
 def _run(arguments: list[str]) -> int:
