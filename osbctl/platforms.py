@@ -18,12 +18,24 @@ class Platform(StrEnum):
         """The name that people call it by."""
         return _LABELS[self]
 
+    @property
+    def api_version(self) -> str:
+        """The `X-Broker-API-Version` that it sends."""
+        return _VERSIONS[self]
+
 
 _LABELS = {
     Platform.CLOUD_FOUNDRY: "Cloud Foundry",
     Platform.KUBERNETES: "Kubernetes Service Catalog",
     Platform.SERVICE_MANAGER: "SAP Service Manager",
     Platform.KORIFI: "Korifi",
+}
+
+_VERSIONS = {
+    Platform.CLOUD_FOUNDRY: "2.15",
+    Platform.KUBERNETES: "2.14",
+    Platform.SERVICE_MANAGER: "2.14",
+    Platform.KORIFI: "2.17",
 }
 
 

@@ -48,9 +48,13 @@ def fetch(
     osbctl fetch https://broker.example.com --user platform -o catalog.json
     osbctl fetch https://broker.example.com --user platform | osbctl validate -
     """
+    from osbctl.sources.broker import no_catalog, why_no_catalog
+
     connection = Connection(user, password_stdin, api_version, ca_file, client_cert, insecure, timeout, max_bytes)
     answer = connection.fetch(url)
-    put(answer.body.decode("utf-8", "surrogateescape").rstrip("\n") + "\n", output)
+    if why := why_no_catalog(answer.body):
+        raise no_catalog(answer.name, why)
+    put(answer.body.decode().rstrip("\n") + "\n", output)
     return 0
 
 
@@ -84,9 +88,14 @@ def make_access(
 
 def _password(user: str, stdin: bool) -> str:
     from osbctl.cli.passwords import ask_password, read_password
+    from osbctl.errors import UsageError
 
     if stdin:
         return read_password()
     if "OSBCTL_PASSWORD" in os.environ:
         return os.environ["OSBCTL_PASSWORD"]
-    return ask_password(f"Password of {user}: ") if user and sys.stdin.isatty() else ""
+    if not user:
+        return ""
+    if not sys.stdin.isatty():
+        raise UsageError(f"there is no password for {user}", "set OSBCTL_PASSWORD, or use --password-stdin")
+    return ask_password(f"Password of {user}: ")

@@ -1,6 +1,6 @@
 """Asks a live broker what platforms and the public conformance checkers ask, and what they leave out.
 
-About fifteen requests, one after the other, each bounded in time and size. Two of them try wrong logins.
+Fewer than twenty requests, one after the other, each bounded in time and size. Two of them try wrong logins.
 """
 
 from __future__ import annotations
@@ -12,17 +12,18 @@ from urllib.parse import urljoin, urlsplit
 from osbctl.conformance import probes
 from osbctl.conformance.certificate import SOON_DAYS, days_left
 from osbctl.conformance.exchange import Exchange
-from osbctl.conformance.faults import fault
+from osbctl.conformance.faults import fault, findings_of
 from osbctl.conformance.rules import EVERY
 from osbctl.errors import SourceError
 from osbctl.findings import Severity
 from osbctl.platforms import Platform
-from osbctl.sources.broker import check_access, description
+from osbctl.sources.broker import check_access, description, origin, tls_advice, why_no_catalog
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from osbctl.conformance.exchange import Reply
+    from osbctl.conformance.faults import Fault
     from osbctl.findings import Finding
     from osbctl.sources.broker import Access
 
@@ -57,26 +58,30 @@ def check_broker(address: str, access: Access, patience: Patience = USUAL) -> Ch
         SourceError: nobody is there, or the credentials are wrong: then there is nothing to check.
     """
     check_access(address, access)
-    exchange = Exchange(address, access)
-    findings = list(_transport(exchange))
-    reply = exchange.ask("", changes={"X-Broker-API-Request-Identity": probes.IDENTITY})
+    faults, catalog = _asked(Exchange(address, access), patience)
+    return Checked(_hidden(findings_of(faults), access), catalog)
+
+
+def _asked(exchange: Exchange, patience: Patience) -> tuple[list[Fault], bytes | None]:
+    faults = list(_transport(exchange))
+    reply = exchange.ask(changes={"X-Broker-API-Request-Identity": probes.IDENTITY})
     if 300 <= reply.status < 400:
-        findings.append(_redirect(address, reply))
-        target = _target(address, reply)
-        if target is None:  # credentials are sent to no other place
-            return Checked(_hidden(findings, access), None)
-        exchange = Exchange(target, access)
-        reply = exchange.ask("", changes={"X-Broker-API-Request-Identity": probes.IDENTITY})
+        faults.append(_redirect(exchange.address, reply))
+        target = _target(exchange.address, reply)
+        if not _is_beside(exchange.address, target):  # credentials are sent to no other place
+            return faults, None
+        exchange = Exchange(target, exchange.access)
+        reply = exchange.ask(changes={"X-Broker-API-Request-Identity": probes.IDENTITY})
     if reply.status == 401:
-        told = f"{address}: authentication failed (401){access.hide(description(reply.body))}"
+        told = f"{exchange.address}: authentication failed (401){exchange.access.hide(description(reply.body))}"
         raise SourceError(told, "the user or the password is wrong, so nothing can be checked")
     if reply.status == 0:
-        return Checked(_hidden([*findings, _silence(address, reply)], access), None)
-    findings += probes.of_catalog(reply, access.api_version, patience.slow, patience.service_manager)
-    findings += probes.of_errors([reply])
-    findings += _probed(exchange, reply, patience)
-    usable = reply.status == 200 and not reply.fault and isinstance(reply.json, dict)
-    return Checked(_hidden(findings, access), reply.body if usable else None)
+        return [*faults, _silence(exchange.address, reply)], None
+    faults += probes.of_catalog(reply, exchange.access.api_version, patience.slow, patience.service_manager)
+    faults += probes.of_errors([reply])
+    faults += _probed(exchange, reply, patience)
+    usable = reply.status == 200 and not reply.fault and not why_no_catalog(reply.body)
+    return faults, reply.body if usable else None
 
 
 def _hidden(findings: list[Finding], access: Access) -> tuple[Finding, ...]:
@@ -84,7 +89,7 @@ def _hidden(findings: list[Finding], access: Access) -> tuple[Finding, ...]:
     return tuple(replace(finding, message=access.hide(finding.message)) for finding in findings)
 
 
-def _transport(exchange: Exchange) -> Iterator[Finding]:
+def _transport(exchange: Exchange) -> Iterator[Fault]:
     if not exchange.secure:
         yield fault("wire-plain-http", f"{exchange.address} is plain HTTP", hint="serve it over HTTPS")
         return
@@ -93,49 +98,76 @@ def _transport(exchange: Exchange) -> Iterator[Finding]:
         yield fault("wire-certificate-ends", f"the certificate ends in {max(days, 0):.0f} days", hint="renew it")
 
 
-def _silence(address: str, reply: Reply) -> Finding:
-    """No answer to the good request: a finding where somebody is there.
+def _silence(address: str, reply: Reply) -> Fault:
+    """No answer to the good request: a fault where somebody is there.
 
     Raises:
         SourceError: nobody is.
     """
     if reply.fault.startswith("TLS failed"):
-        return fault("wire-certificate", reply.fault, hint="--ca-file names the authority of a private certificate")
+        return fault("wire-certificate", reply.fault, hint=tls_advice(reply.fault))
     if reply.fault in ("there is no such host", "the connection was refused", "nobody answered in time"):
         raise SourceError(f"{address}: {reply.fault}", "is the broker running there?")
-    return fault("wire-no-answer", f"{reply.told}: {reply.fault}")
+    return fault("wire-no-answer", reply.fault, reply)
 
 
-def _redirect(address: str, reply: Reply) -> Finding:
-    elsewhere = _target(address, reply) is None
-    refused = EVERY if elsewhere else (Platform.CLOUD_FOUNDRY,) if reply.status == 308 else ()
+def _redirect(address: str, reply: Reply) -> Fault:
+    target = _target(address, reply)
     return fault(
         "wire-redirect",
-        f"{reply.told}: redirected ({reply.status}){' to another host, or to no address' if elsewhere else ''}",
-        severity=Severity.ERROR if refused else None,
+        f"redirected ({reply.status}) to {_named(address, target)}",
+        reply,
+        severity=Severity.ERROR if (refused := _stopped_by(address, target, reply.status)) else None,
         refused_by=refused,
         hint="register the broker under the address where it answers",
     )
 
 
-def _target(address: str, reply: Reply) -> str | None:
-    """Where a redirect leads; None where that is another place than `address`, or none."""
+def _named(address: str, target: str) -> str:
+    if not target:
+        return "no address"
+    return "another path" if _is_beside(address, target) else f"another place, {origin(target)}"
+
+
+def _stopped_by(address: str, target: str, status: int) -> tuple[Platform, ...]:
+    """The platforms that get no catalog by this redirect."""
+    ours, theirs = urlsplit(address), urlsplit(target)
+    if ours.hostname != theirs.hostname or (ours.scheme, theirs.scheme) == ("https", "http"):
+        return EVERY
+    return (Platform.CLOUD_FOUNDRY,) if status == 308 else ()
+
+
+def _target(address: str, reply: Reply) -> str:
+    """Where a redirect leads; empty where that is no address."""
+    place = reply.headers.get("location", "")
     try:
-        target = urljoin(address, reply.headers.get("location", ""))
-        return target if urlsplit(target)[:2] == urlsplit(address)[:2] else None
+        target = urljoin(address, place) if place else ""
+        return target if urlsplit(target).scheme in ("http", "https") and urlsplit(target).hostname else ""
     except ValueError:
-        return None
+        return ""
 
 
-def _probed(exchange: Exchange, reply: Reply, patience: Patience) -> Iterator[Finding]:
+def _is_beside(address: str, target: str) -> bool:
+    return urlsplit(target)[:2] == urlsplit(address)[:2]
+
+
+def _probed(exchange: Exchange, reply: Reply, patience: Patience) -> Iterator[Fault]:
+    if reply.seconds > patience.probe:
+        if not reply.fault:
+            yield fault("wire-slow", "too slow to be asked anything else", reply, severity=Severity.INFO, refused_by=())
+        return
     silent = 0
     for probe in probes.PROBES:
         visit = probes.Visit(exchange, reply, patience.probe)
         found = list(probe(visit))
         missing = [one for one in visit.asked if not one.status]
-        yield from (fault("wire-no-answer", f"{one.told}: {one.fault}", refused_by=()) for one in missing)
+        yield from (fault("wire-no-answer", one.fault, one, refused_by=()) for one in missing)
         yield from (() if missing else found)
         yield from probes.of_errors(one for one in visit.asked if not visit.is_stuck(one))
+        limited = [one for one in visit.asked if one.status == probes.TOO_MANY != reply.status]
+        if limited:
+            said = "answered 429: it limits requests, so that it was asked nothing more"
+            yield fault("wire-limited", said, limited[0])
         silent += sum(1 for one in visit.asked if one.fault)
-        if silent >= MOST_SILENT:
+        if limited or silent >= MOST_SILENT:
             return

@@ -22,14 +22,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came back. `told` names the request for a reader.
+    """What came back. `request` is the request's first line without the version, `how` what was special about it.
 
     `status` is 0 where there was no answer; `fault` says why that, or the body, did not come whole (empty where all is
     well). `headers` have lower-case names; `body` is unpacked; `seconds` are those from the request to the last byte.
     `sent` is the Authorization header of the request.
     """
 
-    told: str
+    request: str
+    how: str = ""
     status: int = 0
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes = field(default=b"", repr=False)
@@ -39,9 +40,9 @@ class Reply:
 
     @property
     def json(self) -> Any:
-        """The body as JSON; None where it is none."""
+        """The body as JSON in UTF-8; None where it is none."""
         try:
-            return json.loads(self.body)
+            return json.loads(self.body.decode())
         except (ValueError, RecursionError):
             return None
 
@@ -75,14 +76,17 @@ class Exchange:
 
     def ask(
         self,
-        told: str = "",
+        how: str = "",
         *,
         method: str = "GET",
         path: str = "",
         changes: Mapping[str, str | None] | None = None,
         seconds: float | None = None,
     ) -> Reply:
-        """Send a good request but for what is named: headers that are another, or None for none; at most `seconds`."""
+        """Send a good request but for `how` it is said to be: headers that are another, or None for none.
+
+        It takes at most `seconds`.
+        """
         headers = {**self.good(), "Accept-Encoding": SKIP_HEADER, "Connection": "close", "User-Agent": "osbctl"}
         for name, value in (changes or {}).items():
             headers.pop(name, None)
@@ -91,12 +95,12 @@ class Exchange:
         access = replace(
             self.access, total_seconds=min(seconds or self.access.total_seconds, self.access.total_seconds)
         )
-        shown = f"{method} {path or self.path}" + (f" {told}" if told else "")
         began = time.monotonic()
         with broker.Line(access) as line:
             reply = self._sent(line, method, self.at(path) if path else self.address, headers)
         sent = headers.get("Authorization", "")
-        return replace(reply, told=shown, seconds=time.monotonic() - began, sent=sent)
+        request = f"{method} {path or self.path}"
+        return replace(reply, request=request, how=how, seconds=time.monotonic() - began, sent=sent)
 
     def _sent(self, line: broker.Line, method: str, url: str, headers: Mapping[str, str]) -> Reply:
         try:
@@ -110,7 +114,7 @@ class Exchange:
                 body += piece
         except SourceError as error:
             fault = _sentence(error)
-        return Reply("", response.status, found, bytes(body), fault=fault)
+        return Reply("", "", response.status, found, bytes(body), fault=fault)
 
 
 def basic(user: str, password: str) -> str:

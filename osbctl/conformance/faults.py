@@ -1,7 +1,8 @@
-"""Findings about the wire: they have no line, so that the sentence names the request."""
+"""What is wrong with the wire, and how that becomes findings, which have no line: the sentence names the request."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from osbctl.conformance import rules
@@ -10,21 +11,56 @@ from osbctl.rule import RULES
 from osbctl.text import safe
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from osbctl.conformance.exchange import Reply
     from osbctl.findings import Severity
     from osbctl.platforms import Platform
 
 assert rules  # its records are looked up below
 
 
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing that is wrong with the answer to one request; `reply` None: with the broker as a whole."""
+
+    rule: str
+    text: str
+    reply: Reply | None
+    severity: Severity
+    refused_by: tuple[Platform, ...]
+    hint: str
+
+
 def fault(
     rule: str,
-    message: str,
+    text: str,
+    reply: Reply | None = None,
     *,
     severity: Severity | None = None,
     refused_by: tuple[Platform, ...] | None = None,
     hint: str = "",
-) -> Finding:
-    """A finding of `rule`, with the severity and the platforms of its record unless others are named."""
+) -> Fault:
+    """A fault against `rule`, with the severity and the platforms of its record unless others are named."""
     record = RULES[rule]
     refused = record.refused_by if refused_by is None else refused_by
-    return Finding(rule, severity or record.severity, safe(message), refused_by=refused, hint=hint)
+    return Fault(rule, text, reply, severity or record.severity, refused, hint)
+
+
+def findings_of(faults: Iterable[Fault]) -> list[Finding]:
+    """A finding for each fault; one for all requests that show the same."""
+    alike: dict[tuple[object, ...], list[Fault]] = {}
+    for one in faults:
+        alike.setdefault((one.rule, one.text, one.severity, one.refused_by, one.hint), []).append(one)
+    return [_finding(group) for group in alike.values()]
+
+
+def _finding(group: list[Fault]) -> Finding:
+    first = group[0]
+    replies = [one.reply for one in group if one.reply]
+    ways: dict[str, list[str]] = {}
+    for reply in replies:
+        ways.setdefault(reply.request, []).append(reply.how)
+    told = " and ".join(f"{request} {', '.join(filter(None, how))}".strip() for request, how in ways.items())
+    message = f"{told}: {first.text}" if told else first.text
+    return Finding(first.rule, first.severity, safe(message), refused_by=first.refused_by, hint=first.hint)

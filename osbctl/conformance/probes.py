@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from base64 import b64decode
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -11,15 +12,16 @@ from osbctl.conformance.exchange import basic
 from osbctl.conformance.faults import fault
 from osbctl.findings import Severity
 from osbctl.platforms import Platform
+from osbctl.sources.broker import description, why_no_catalog
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import TypeAlias
 
     from osbctl.conformance.exchange import Exchange, Reply
-    from osbctl.findings import Finding
+    from osbctl.conformance.faults import Fault
 
-    Probe: TypeAlias = Callable[["Visit"], Iterator[Finding]]
+    Probe: TypeAlias = Callable[["Visit"], Iterator[Fault]]
 
 VERSION = "X-Broker-API-Version"
 IDENTITY = "osbctl-check-7f1c"
@@ -28,11 +30,14 @@ IDENTITY = "osbctl-check-7f1c"
 _TELLING = 12
 """Characters; a shorter password is looked for in the form in which it is sent alone."""
 
+TOO_MANY = 429
+"""The status of a broker that limits requests (RFC 6585 §4)."""
+
 _ECHO = (2, 15)
 """From this version on the request identity comes back."""
 
 _HEAD_SECONDS = 2.0
-"""How long a body that should not come is waited for."""
+"""How long an answer to HEAD is waited for, or a body that should not come."""
 
 _NOBODY, _WRONG = "osbctl-check-nobody", "osbctl-check-wrong"
 _GO = (Platform.KUBERNETES, Platform.SERVICE_MANAGER, Platform.KORIFI)
@@ -47,47 +52,56 @@ class Visit:
     seconds: float
     asked: list[Reply] = field(default_factory=list)
 
-    def ask(self, told: str = "", **options: Any) -> Reply:
+    def ask(self, how: str = "", **options: Any) -> Reply:
         """Ask as `Exchange.ask` does."""
-        self.asked.append(self.exchange.ask(told, seconds=self.seconds, **options))
+        self.asked.append(self.exchange.ask(how, seconds=self.seconds, **options))
         return self.asked[-1]
 
     def is_stuck(self, reply: Reply) -> bool:
-        """Whether the broker fails here as it fails the good request: then this says nothing new."""
-        return reply.status == self.first.status >= 400
+        """Whether this says nothing new: the broker fails as it fails the good request, or wants to be asked less."""
+        return reply.status == TOO_MANY or reply.status == self.first.status != 200
 
 
-def of_catalog(reply: Reply, version: str, slow: float, too_slow: float) -> Iterator[Finding]:
+def of_catalog(reply: Reply, version: str, slow: float, too_slow: float) -> Iterator[Fault]:
     """What the answer to the good request under this API version shows; `slow` and `too_slow` are seconds."""
-    told = reply.told
     if reply.fault:
-        yield fault("wire-cut", f"{told}: {reply.fault}")
+        yield fault("wire-cut", reply.fault, reply)
         return
     if reply.status != 200:
-        yield fault("wire-status", f"{told}: answered {reply.status}, not 200")
+        refused = _asking(version) if reply.status == 412 else None
+        said = f"answered {reply.status}, not 200{description(reply.body)}"
+        yield fault("wire-status", said, reply, refused_by=refused, hint=_STATUS_HINTS.get(reply.status, ""))
         return
     if "content-encoding" in reply.headers:
         packed = reply.headers["content-encoding"]
-        yield fault("wire-gzip-unasked", f"{told} without Accept-Encoding: the body is packed ({packed})")
-    if not isinstance(reply.json, dict):
-        yield fault("wire-not-json", f"{told}: the body is no JSON object")
+        yield fault("wire-gzip-unasked", f"the body is packed ({packed}), and there was no Accept-Encoding", reply)
+    if why := why_no_catalog(reply.body):
+        yield fault("wire-not-json", f"the body is no JSON object: {why}", reply)
     elif reply.media_type != "application/json":
-        yield fault("wire-content-type", f"{told}: called {reply.media_type or 'nothing'}, not application/json")
+        yield fault("wire-content-type", f"called {reply.media_type or 'nothing'}, not application/json", reply)
     yield from _identity(reply, version)
     if reply.seconds > slow:
         refused = (Platform.SERVICE_MANAGER,) if reply.seconds > too_slow else ()
         severity = Severity.ERROR if refused else None
-        message = f"{told}: the answer took {reply.seconds:.1f} seconds"
-        yield fault("wire-slow", message, severity=severity, refused_by=refused)
+        said = f"the answer took {reply.seconds:.1f} seconds"
+        yield fault("wire-slow", said, reply, severity=severity, refused_by=refused)
 
 
-def of_errors(replies: Iterable[Reply]) -> Iterator[Finding]:
+_STATUS_HINTS = {404: "is this the broker's address?", 412: "--api-version asks with another version"}
+
+
+def _asking(version: str) -> tuple[Platform, ...]:
+    """The platforms that send this version."""
+    return tuple(platform for platform in Platform if platform.api_version == version)
+
+
+def of_errors(replies: Iterable[Reply]) -> Iterator[Fault]:
     """What answers to requests that failed must hold, and must not."""
     for reply in replies:
         if reply.status < 400:
             continue
         if _echoes(reply):
-            yield fault("wire-secret", f"{reply.told}: the answer ({reply.status}) holds the password that was sent")
+            yield fault("wire-secret", f"the answer ({reply.status}) holds the password that was sent", reply)
         yield from _error_body(reply)
 
 
@@ -103,51 +117,52 @@ def _echoes(reply: Reply) -> bool:
     return (bool(token) and token in text) or (len(password) >= _TELLING and password in text)
 
 
-def _error_body(reply: Reply) -> Iterator[Finding]:
-    if reply.told.startswith("HEAD") or reply.fault:
+def _error_body(reply: Reply) -> Iterator[Fault]:
+    if reply.fault:
         return
     said = reply.json.get("description") if isinstance(reply.json, dict) else None
     if not (isinstance(said, str) and said.strip()):
-        yield fault("wire-error-body", f"{reply.told}: the body of the {reply.status} is no JSON with a description")
+        yield fault("wire-error-body", "the body of the error is no JSON with a description", reply)
     elif reply.media_type != "application/json":
-        message = f"{reply.told}: the body of the {reply.status} is called {reply.media_type or 'nothing'}"
-        yield fault("wire-content-type", message)
+        yield fault("wire-content-type", f"the body of the error is called {reply.media_type or 'nothing'}", reply)
 
 
-def _again(visit: Visit) -> Iterator[Finding]:
+def _again(visit: Visit) -> Iterator[Fault]:
     """The same, packed: as platforms written in Go ask."""
     if visit.first.status != 200 or visit.first.fault:
         return
     reply = visit.ask("with Accept-Encoding: gzip", changes={"Accept-Encoding": "gzip"})
     if reply.fault:
         refused = _GO if "gzip" in reply.fault else None
-        rule = "wire-gzip-broken" if "gzip" in reply.fault else "wire-cut"
-        yield fault(rule, f"{reply.told}: {reply.fault}", refused_by=refused)
+        yield fault("wire-gzip-broken" if "gzip" in reply.fault else "wire-cut", reply.fault, reply, refused_by=refused)
+    elif visit.is_stuck(reply):
+        return
     elif reply.status != 200:
-        yield fault("wire-gzip-broken", f"{reply.told}: answered {reply.status}, not 200")
+        yield fault("wire-gzip-broken", f"answered {reply.status}, not 200", reply)
     elif reply.json != visit.first.json:
         yield fault(
             "wire-unstable",
-            f"{visit.exchange.path}: two requests in a row got different catalogs",
+            "two requests in a row got different catalogs",
+            visit.first,
             hint="keep ids in the source; never make them at the start",
         )
 
 
-def _tag(visit: Visit) -> Iterator[Finding]:
+def _tag(visit: Visit) -> Iterator[Fault]:
     tag = visit.first.headers.get("etag")
     if visit.first.status != 200 or not tag:
         return
     reply = visit.ask("with If-None-Match", changes={"If-None-Match": tag})
-    if reply.status == 304:
+    if reply.status == 304 or visit.is_stuck(reply):
         return
     now = reply.headers.get("etag")
     if now != tag and reply.json == visit.first.json:
-        yield fault("wire-tag", f"{visit.exchange.path}: the tag changed, and the catalog did not")
+        yield fault("wire-tag", "the tag changed, and the catalog did not", visit.first)
     elif reply.json == visit.first.json:
-        yield fault("wire-tag", f"{reply.told}: answered {reply.status}, not 304, though the tag still holds")
+        yield fault("wire-tag", f"answered {reply.status}, not 304, though the tag still holds", reply)
 
 
-def _version(visit: Visit) -> Iterator[Finding]:
+def _version(visit: Visit) -> Iterator[Fault]:
     asked = [
         (visit.ask(f"without {VERSION}", changes={VERSION: None}), (412, 400)),
         (visit.ask(f"with an empty {VERSION}", changes={VERSION: ""}), (412, 400)),
@@ -157,17 +172,27 @@ def _version(visit: Visit) -> Iterator[Finding]:
         if visit.is_stuck(reply):
             continue
         if reply.status == 200:
-            yield fault("wire-version-unchecked", f"{reply.told}: answered as if all were well")
+            yield fault("wire-version-unchecked", "answered as if all were well", reply)
         elif reply.status not in allowed:
             severity = Severity.ERROR if reply.status >= 500 else None
-            message = f"{reply.told}: answered {reply.status}, not 412"
-            yield fault("wire-version-status", message, severity=severity)
+            yield fault("wire-version-status", f"answered {reply.status}, not 412", reply, severity=severity)
         elif reply.status == 400:
-            message = f"{reply.told}: answered 400, which OSB 2.16 allows; the conformance checkers want 412"
-            yield fault("wire-version-status", message, severity=Severity.INFO)
+            said = "answered 400, which OSB 2.16 allows; the conformance checkers want 412"
+            yield fault("wire-version-status", said, reply, severity=Severity.INFO)
 
 
-def _credentials(visit: Visit) -> Iterator[Finding]:
+def _own_versions(visit: Visit) -> Iterator[Fault]:
+    """As those platforms ask that send another version than the good request."""
+    if visit.first.status not in (200, 412):
+        return
+    for version in sorted({platform.api_version for platform in Platform} - {visit.exchange.access.api_version}):
+        reply = visit.ask(f"with {VERSION}: {version}", changes={VERSION: version})
+        if reply.status not in (0, 200, TOO_MANY):
+            said = f"answered {reply.status}, not 200{description(reply.body)}"
+            yield fault("wire-version-refused", said, reply, refused_by=_asking(version))
+
+
+def _credentials(visit: Visit) -> Iterator[Fault]:
     access = visit.exchange.access
     given = {
         "without credentials": None,
@@ -181,69 +206,75 @@ def _credentials(visit: Visit) -> Iterator[Finding]:
             yield from _refusal(reply)
 
 
-def _refusal(reply: Reply) -> Iterator[Finding]:
+def _refusal(reply: Reply) -> Iterator[Fault]:
     if reply.status == 401:
-        if not reply.headers.get("www-authenticate", "").lower().startswith("basic"):
-            yield fault("wire-challenge", f"{reply.told}: the 401 has no WWW-Authenticate: Basic")
+        if not _BASIC.search(reply.headers.get("www-authenticate", "")):
+            yield fault("wire-challenge", "the 401 has no WWW-Authenticate: Basic", reply)
     elif reply.status < 300:
-        yield fault("wire-open", f"{reply.told}: answered {reply.status}, not 401")
-    elif not (reply.status == 400 and "malformed" in reply.told):
-        yield fault("wire-unauthorized", f"{reply.told}: answered {reply.status}, not 401")
+        yield fault("wire-open", f"answered {reply.status}, not 401", reply)
+    elif not (reply.status == 400 and "malformed" in reply.how):
+        yield fault("wire-unauthorized", f"answered {reply.status}, not 401", reply)
 
 
-def _elsewhere(visit: Visit) -> Iterator[Finding]:
+_BASIC = re.compile(r"(?:^|,)\s*basic(?:\s|,|$)", re.IGNORECASE)
+"""Among the challenges of one header or several (RFC 9110 §11.6.1)."""
+
+
+def _elsewhere(visit: Visit) -> Iterator[Fault]:
     reply = visit.ask(method="POST", changes={"Content-Length": "0"})
     if visit.is_stuck(reply):
         return
     if reply.status not in (405, 404, 501):
-        yield fault("wire-method", f"{reply.told}: answered {reply.status}, not 405", severity=_grave(reply))
+        yield fault("wire-method", f"answered {reply.status}, not 405", reply, severity=_grave(reply))
     elif reply.status == 405 and "allow" not in reply.headers:
-        yield fault("wire-method", f"{reply.told}: the 405 has no Allow (RFC 9110 §10.2.1)", severity=Severity.INFO)
+        yield fault("wire-method", "the 405 has no Allow (RFC 9110 §10.2.1)", reply, severity=Severity.INFO)
     reply = visit.ask(path=visit.exchange.path.rpartition("/")[0] + "/osbctl-check")
     if reply.status != 404 and not visit.is_stuck(reply):
-        message = f"{reply.told}: answered {reply.status}, not 404"
-        yield fault("wire-unknown-path", message, severity=_grave(reply))
+        yield fault("wire-unknown-path", f"answered {reply.status}, not 404", reply, severity=_grave(reply))
 
 
 def _grave(reply: Reply) -> Severity | None:
     return Severity.ERROR if reply.status >= 500 else None
 
 
-def _double_slash(visit: Visit) -> Iterator[Finding]:
+def _double_slash(visit: Visit) -> Iterator[Fault]:
     base, catalog, rest = visit.exchange.path.rpartition("/v2/catalog")
     if visit.first.status != 200 or not catalog or rest:
         return
     reply = visit.ask(path=f"{base}/{catalog}")
-    if reply.status != 200:
+    if reply.status != 200 and not visit.is_stuck(reply):
         yield fault(
             "wire-double-slash",
-            f"{reply.told}: answered {reply.status}, not 200",
+            f"answered {reply.status}, not 200",
+            reply,
             hint="serve it, or see to it that nobody registers the broker with a slash at the end of its address",
         )
 
 
-def _head(visit: Visit) -> Iterator[Finding]:
+def _head(visit: Visit) -> Iterator[Fault]:
+    """No platform asks so: whatever comes, or does not, is no more than a note."""
     if visit.first.status != 200 or visit.first.fault:
         return
-    reply = visit.ask(method="HEAD")
+    reply = visit.exchange.ask(method="HEAD", seconds=min(visit.seconds, _HEAD_SECONDS))
     length, real = reply.headers.get("content-length"), str(len(visit.first.body))
+    if visit.is_stuck(reply):
+        return
     if reply.status != 200:
-        yield fault("wire-head", f"{reply.told}: answered {reply.status}, not 200", severity=_grave(reply))
+        said = f"answered {reply.status}, not 200" if reply.status else reply.fault
+        yield fault("wire-head", said, reply)
     elif length not in (None, real) and "content-encoding" not in visit.first.headers:
-        yield fault("wire-head", f"{reply.told}: Content-Length is {length}, that of GET {real}")
+        yield fault("wire-head", f"Content-Length is {length}, that of GET {real}", reply)
     elif head_has_body(visit.exchange, min(visit.seconds, _HEAD_SECONDS)):
-        message = f"{reply.told}: a body came behind the header"
-        yield fault("wire-head", message, hint="a proxy takes it for the answer to the next request")
+        hint = "a proxy takes it for the answer to the next request"
+        yield fault("wire-head", "a body came behind the header", reply, hint=hint)
 
 
-def _identity(reply: Reply, version: str) -> Iterator[Finding]:
+def _identity(reply: Reply, version: str) -> Iterator[Fault]:
     back = reply.headers.get("x-broker-api-request-identity")
     if back != IDENTITY:
         severity = None if _is_at_least(version, _ECHO) else Severity.INFO
-        message = (
-            f"{reply.told}: X-Broker-API-Request-Identity {f'came back as {back}' if back else 'did not come back'}"
-        )
-        yield fault("wire-request-identity", message, severity=severity)
+        said = f"X-Broker-API-Request-Identity {f'came back as {back}' if back else 'did not come back'}"
+        yield fault("wire-request-identity", said, reply, severity=severity)
 
 
 def _is_at_least(version: str, least: tuple[int, int]) -> bool:
@@ -251,5 +282,5 @@ def _is_at_least(version: str, least: tuple[int, int]) -> bool:
     return major.isdigit() and minor.isdigit() and (int(major), int(minor)) >= least
 
 
-PROBES: tuple[Probe, ...] = (_again, _tag, _version, _credentials, _elsewhere, _double_slash, _head)
-"""In this order; what is most telling comes visit.first."""
+PROBES: tuple[Probe, ...] = (_again, _tag, _version, _own_versions, _elsewhere, _double_slash, _head, _credentials)
+"""In this order; wrong logins come last, since a broker may lock the account."""

@@ -92,6 +92,15 @@ _warning(
     source="OSB, API Version Header",
 )
 _error(
+    "wire-version-refused",
+    """The version that a platform sends is refused.
+
+    Cloud Foundry sends 2.15, Service Catalog and SAP Service Manager 2.14, Korifi 2.17. Minor versions only add: a
+    broker may answer all of them as it answers the one that it knows.
+    """,
+    source="OSB, API Version Header; what the platforms send",
+)
+_error(
     "wire-open",
     """The catalog is given away without the right credentials.""",
     source="OSB, Platform to Service Broker Authentication",
@@ -142,6 +151,11 @@ _warning(
     Cloud Controller asks so where the broker was registered with a slash at the end of its address.
     """,
     source="How Cloud Controller joins addresses",
+)
+_note(
+    "wire-limited",
+    """The broker answers 429 to the few requests of a check, so that not all of it was checked.""",
+    source="RFC 6585 §4",
 )
 _note(
     "wire-head",

@@ -11,6 +11,7 @@ import socket
 import threading
 import zlib
 from dataclasses import dataclass, field
+from http.client import BadStatusLine, RemoteDisconnected
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urljoin, urlsplit, urlunsplit
@@ -222,17 +223,33 @@ def unreachable(address: str, error: Exception, line: Line) -> SourceError:
         return SourceError(f"{address}: {_TOO_SLOW[0]}", _TOO_SLOW[1])
     kinds: tuple[tuple[type[Exception], str, str], ...] = (
         (faults.NameResolutionError, "there is no such host", "is the name right?"),
-        (faults.SSLError, f"TLS failed: {_reason(error)}", "--ca-file names the authority of its certificate"),
+        (faults.SSLError, f"TLS failed: {_reason(error)}", tls_advice(_reason(error))),
         (faults.NewConnectionError, "the connection was refused", "is the broker running there?"),
         (faults.ConnectTimeoutError, "nobody answered in time", "is it reachable from here?"),
         (faults.ReadTimeoutError, *_TOO_SLOW),
-        (faults.ProtocolError, "it closed the connection without an answer", "is this a port that speaks TLS?"),
+        (faults.ProtocolError, *_no_http(error)),
         (OSError, f"the connection failed: {_reason(error)}", ""),
     )
     for kind, told, advice in kinds:
         if isinstance(error, kind):
             return SourceError(f"{address}: {told}", advice)
     return SourceError(f"{address}: the request failed: {type(error).__name__}")
+
+
+def _no_http(error: Exception) -> tuple[str, str]:
+    inner = error.args[1] if len(error.args) > 1 else None
+    if isinstance(inner, BadStatusLine) and not isinstance(inner, RemoteDisconnected):
+        return "it answers in another protocol than HTTP/1.1", "is this the broker's port?"
+    return "it closed the connection without an answer", "is this a port that speaks TLS?"
+
+
+def tls_advice(reason: str) -> str:
+    """What to do where the handshake failed for this reason."""
+    if "WRONG_VERSION_NUMBER" in reason or "HTTP_REQUEST" in reason:
+        return "is this a port of plain HTTP?"
+    if "mismatch" in reason or "not valid for" in reason:
+        return "the certificate is for another name than the address has"
+    return "--ca-file names the authority of a private certificate"
 
 
 def _reason(error: Exception) -> str:
@@ -247,10 +264,16 @@ def _redirected(current: str, location: str) -> str:
     ours, theirs = urlsplit(current), urlsplit(target)
     if (ours.scheme, ours.netloc) != (theirs.scheme, theirs.netloc):
         raise SourceError(
-            f"{current}: it redirects to another place, {safe(f'{theirs.scheme}://{theirs.hostname}')}",
+            f"{current}: it redirects to another place, {origin(target)}",
             "credentials are not sent there; name that address if it is the broker's",
         )
     return target
+
+
+def origin(url: str) -> str:
+    """Scheme, host and port of an address, fit to be shown."""
+    parts = urlsplit(url)
+    return safe(f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}")
 
 
 def _answer(response: BaseHTTPResponse, address: str, line: Line) -> Answer | None:
@@ -261,8 +284,13 @@ def _answer(response: BaseHTTPResponse, address: str, line: Line) -> Answer | No
     if response.status != 200:
         raise _refused(response.status, body, address, line.access)
     if not body.strip().startswith(b"{"):
-        raise SourceError(f"{address}: the answer is no JSON object", "is this the address of a service broker?")
+        raise no_catalog(address, why_no_catalog(body))
     return Answer(address, body, response.headers.get("ETag") or "")
+
+
+def no_catalog(address: str, why: str) -> SourceError:
+    """The answer is no JSON object, for this reason."""
+    return SourceError(f"{address}: the answer is no JSON object: {why}", "is this the address of a service broker?")
 
 
 def read_body(response: BaseHTTPResponse, address: str, line: Line) -> Iterator[bytes]:
@@ -289,6 +317,23 @@ def read_body(response: BaseHTTPResponse, address: str, line: Line) -> Iterator[
         response.close()
     if line.expired:  # without a length, the end that we made looks like the broker's
         raise _broken_off(address, True)
+
+
+def why_no_catalog(body: bytes) -> str:
+    """Why a body is no JSON object, as platforms read it; empty where it is one (RFC 8259, §8.1)."""
+    import json
+
+    if body.startswith(b"\xef\xbb\xbf"):
+        return "it begins with a byte order mark"
+    try:
+        value = json.loads(body.decode())
+    except UnicodeDecodeError:
+        return "it is not UTF-8"
+    except json.JSONDecodeError as error:
+        return f"{error.msg[0].lower()}{error.msg[1:]} at line {error.lineno}, column {error.colno}"
+    except (ValueError, RecursionError):
+        return ""  # beyond what this Python reads; the reader of catalogs says so
+    return "" if isinstance(value, dict) else "it is another kind of value"
 
 
 def _broken_off(address: str, slow: bool) -> SourceError:

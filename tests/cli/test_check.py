@@ -54,7 +54,8 @@ def check(machine: Machine, fault: str, *options: str, code: int) -> str:
 def test_every_format_tells_a_fault(machine: Machine, format: Format) -> None:
     told = check(machine, "open", "--format", format, code=1)
     assert "wire-open" in told
-    assert "GET /v2/catalog without credentials: answered 200, not 401" in told
+    ways = "without credentials, with a wrong password, with an unknown user, with malformed credentials"
+    assert f"GET /v2/catalog {ways}: answered 200, not 401" in told
     if format in (Format.JSON, Format.SARIF, Format.GITLAB):
         json.loads(told)
 
@@ -104,3 +105,11 @@ def test_no_answer_gives_findings_and_verdicts(machine: Machine) -> None:
     told = check(machine, "garbage", code=1)
     assert "[wire-no-answer]" in told
     assert told.count("refuses (1 reason)") == 4
+
+
+def test_a_broker_must_send_the_secret_of_its_dashboard_and_nobody_shows_it(machine: Machine) -> None:
+    for format in Format:
+        told = check(machine, "bad-catalog", "--format", format, "--fail-on", "info", code=1)
+        assert "schema-required" in told
+        assert "dashboard-secret-literal" not in told
+        assert "s3cr3t-of-db" not in machine.output

@@ -28,6 +28,7 @@ CATALOG = {
             "plan_updateable": False,
             "metadata": {"displayName": "DB"},
             "tags": ["db"],
+            "dashboard_client": {"id": "db", "secret": "s3cr3t-of-db", "redirect_uri": "https://db.example.com"},
             "plans": [
                 {
                     "id": "A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13",
@@ -71,11 +72,20 @@ class Handler(BaseHTTPRequestHandler):
         if fault == "hangs" or (fault == "hangs-later" and self.count):
             self.server.stop.wait(5)
             self.close_connection = True
-            return None
-        if fault == "gateway":
-            return self._send(503, b"<html>try again later</html>", {"Content-Type": "text/html"})
-        if not self._authorized() and fault != "open":
-            return self._unauthorized()
+        elif fault == "limits" and self.count >= 4:
+            self._error(429)
+        elif fault == "loops":
+            self._send(302, b"", {"Location": "/elsewhere/v2/catalog"})
+        elif fault == "gateway":
+            self._send(503, b"<html>try again later</html>", {"Content-Type": "text/html"})
+        elif not self._authorized() and fault != "open":
+            self.server.locked |= fault == "locks"
+            self._unauthorized()
+        else:
+            self._answer()
+
+    def _answer(self) -> None:
+        fault = self.server.fault
         asked = self.requestline.split()[1]  # `path` has lost a doubled slash already
         path = asked.replace("//", "/") if fault != "double-slash" else asked
         if fault == "redirects" and path == "/v2/catalog":
@@ -89,6 +99,8 @@ class Handler(BaseHTTPRequestHandler):
         version = self.headers.get("X-Broker-API-Version")
         if fault != "version-unchecked" and not (version or "").startswith("2."):
             return self._error({"version-400": 400, "version-500": 500}.get(fault, 412))
+        if version in {"version-old": ("2.17",), "version-new": ("2.14", "2.15")}.get(fault, ()):
+            return self._error(412)
         return self._catalog()
 
     do_HEAD = do_POST = do_GET  # noqa: N815  # the names that the base class calls
@@ -103,6 +115,8 @@ class Handler(BaseHTTPRequestHandler):
 
     def _authorized(self) -> bool:
         given = self.headers.get("Authorization", "")
+        if self.server.locked:
+            return False
         if self.server.fault == "any-password" and given.startswith("Basic ") and "%" not in given:
             return True
         return given == "Basic " + base64.b64encode(f"{USER}:{PASSWORD}".encode()).decode()
@@ -113,7 +127,8 @@ class Handler(BaseHTTPRequestHandler):
             return self._send(401, b"no", {"Content-Type": "text/plain", "WWW-Authenticate": "Basic realm=x"})
         if fault == "forbidden":
             return self._error(403)
-        headers = {} if fault == "no-challenge" else {"WWW-Authenticate": "Basic realm=x"}
+        challenge = 'Bearer realm="x", Basic realm="b"' if fault == "two-challenges" else 'Basic realm="x"'
+        headers = {} if fault == "no-challenge" else {"WWW-Authenticate": challenge}
         if fault == "echoes-401":
             headers["X-Sent"] = self.headers.get("Authorization", "")
         return self._error(401, headers)
@@ -126,6 +141,7 @@ class Handler(BaseHTTPRequestHandler):
             del catalog["services"][0]["plans"][0]["name"]
         body = json.dumps(catalog).encode()
         body = {"not-json": b"<html>hello</html>", "a-list": b"[]", "not-200": b"{}"}.get(fault, body)
+        body = {"mark": b"\xef\xbb\xbf" + body, "trailing": body + b"\n--\n"}.get(fault, body)
         tag = f'"{self.count}"' if fault == "tag-changes" else '"one"'
         headers = {"Content-Type": "text/html" if fault == "content-type" else "application/json", "ETag": tag}
         if fault != "no-echo" and (identity := self.headers.get("X-Broker-API-Request-Identity")):
@@ -173,6 +189,7 @@ class Server(socketserver.ThreadingTCPServer):
     def __init__(self, fault: str, context: ssl.SSLContext | None) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
         self.fault, self.context = fault, context
+        self.locked = False
         self.counter = itertools.count()
         self.asked = 0
         self.stop = threading.Event()

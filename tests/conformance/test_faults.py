@@ -75,6 +75,14 @@ TABLE: dict[str, set[str]] = {
     "drips-body": {"wire-cut"},
     "bare-errors": {"wire-error-body"},
     "gateway": {"wire-status", "wire-error-body"},
+    "loops": {"wire-redirect", "wire-status"},
+    "limits": {"wire-limited"},
+    "locks": set(),
+    "two-challenges": set(),
+    "mark": {"wire-not-json"},
+    "trailing": {"wire-not-json"},
+    "version-old": {"wire-version-refused"},
+    "version-new": {"wire-status", "wire-version-refused"},
 }
 """Each fault of the broker with the rules that are to be found broken."""
 
@@ -88,7 +96,7 @@ def test_a_fault_is_found(name: str) -> None:
     with faulty(name) as (address, server):
         checked = check_broker(address, ACCESS, PATIENCE)
         assert rules(checked) == TABLE[name], [finding.message for finding in checked.findings]
-        assert server.asked <= 16, "a handful of requests"
+        assert server.asked <= 19, "a handful of requests"
     catalog_came = name not in {
         "redirects-away",
         "redirects-nowhere",
@@ -99,9 +107,13 @@ def test_a_fault_is_found(name: str) -> None:
         "closes",
         "garbage",
         "not-json",
+        "mark",
+        "trailing",
         "a-list",
         "not-200",
         "gateway",
+        "loops",
+        "version-new",
     }
     assert (checked.catalog is not None) == catalog_came
     told = " ".join(finding.message for finding in checked.findings)
@@ -122,6 +134,9 @@ def test_every_rule_of_the_wire_is_shown() -> None:
         ("cut", set(EVERY)),
         ("not-200", set(EVERY)),
         ("plain-401", set()),
+        ("mark", set(EVERY)),
+        ("version-old", {Platform.KORIFI}),
+        ("version-new", set(Platform) - {Platform.KORIFI}),
     ],
 )
 def test_who_could_not_register_it(name: str, refused: set[Platform]) -> None:
@@ -130,7 +145,7 @@ def test_who_could_not_register_it(name: str, refused: set[Platform]) -> None:
     assert {platform for finding in findings for platform in finding.refused_by} == refused
 
 
-@pytest.mark.parametrize("name", ["gateway", "cut"])
+@pytest.mark.parametrize("name", ["gateway", "cut", "loops", "open", "forbidden", "no-challenge", "bare-errors"])
 def test_one_cause_is_told_once(name: str) -> None:
     with faulty(name) as (address, _):
         told = [finding.rule for finding in check_broker(address, ACCESS, PATIENCE).findings]
@@ -205,7 +220,7 @@ def test_what_is_no_address(url: str) -> None:
 
 
 def test_a_short_password_is_no_word_of_an_error() -> None:
-    refusal = Reply("GET /", 401, {}, b"the user or the password is wrong", sent=basic("u", "password"))
+    refusal = Reply("GET /", "", 401, {}, b"the user or the password is wrong", sent=basic("u", "password"))
     assert {finding.rule for finding in of_errors([refusal])} == {"wire-error-body"}
 
 

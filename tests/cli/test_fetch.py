@@ -1,0 +1,54 @@
+"""`osbctl fetch` as a whole process, of brokers that answer anything."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.cli.machine import Machine
+from tests.conformance.faulty import CATALOG, PASSWORD, USER, faulty
+from tests.sources.test_broker import broker, http
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    return Machine(tmp_path)
+
+
+def test_the_catalog_comes_as_it_is(machine: Machine) -> None:
+    with faulty() as (address, _):
+        options = ("--user", USER, "--password-stdin")
+        base = address.removesuffix("/v2/catalog")
+        assert json.loads(machine.run("fetch", base, *options, stdin=PASSWORD)) == CATALOG
+        machine.run("fetch", address, *options, "-o", "catalog.json", stdin=PASSWORD)
+        assert json.loads((machine.folder / "catalog.json").read_text()) == CATALOG
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        (b"{}\n--\n", "no JSON object: extra data at line 2, column 1"),
+        (b'{"a": "\xe9"}', "no JSON object: it is not UTF-8"),
+        (b"\xef\xbb\xbf{}", "no JSON object: it begins with a byte order mark"),
+        (b"<html>", "no JSON object: expecting value at line 1, column 1"),
+    ],
+)
+def test_what_is_no_json_is_not_written(machine: Machine, body: bytes, told: str) -> None:
+    with broker(http("200 OK", body)) as (address, _):
+        machine.run("fetch", address, "-o", "catalog.json", code=3)
+    assert told in machine.output
+    assert not (machine.folder / "catalog.json").exists()
+
+
+@pytest.mark.parametrize("command", ["fetch", "check"])
+def test_a_user_without_a_password_is_told_before_anything_is_sent(machine: Machine, command: str) -> None:
+    with faulty() as (address, server):
+        machine.run(command, address, "--user", USER, code=2)
+        assert server.asked == 0
+    assert f"there is no password for {USER}" in machine.output
+    assert "OSBCTL_PASSWORD" in machine.output
