@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
-from osbctl.errors import DocumentError, SourceError
+from osbctl.cli.output import note
+from osbctl.errors import DocumentError, SourceError, UsageError
 
 if TYPE_CHECKING:
     from osbctl.sources.broker import Access, Answer
@@ -14,7 +18,7 @@ if TYPE_CHECKING:
 
 def is_address(word: str) -> bool:
     """Whether a word names a broker by its address, and no file."""
-    return word.startswith(("http://", "https://"))
+    return word.lower().startswith(("http://", "https://"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,23 +50,45 @@ class Connection:
 
     def access(self, user: str, password: str) -> Access:
         """The access for `user`, with `password` or the one that is found elsewhere."""
-        from osbctl.cli.fetch import make_access
+        from osbctl.sources.broker import Access
 
-        return make_access(
-            user,
-            password,
-            self.password_stdin,
-            self.api_version,
-            self.ca_file,
-            self.client_cert,
-            self.insecure,
-            self.timeout,
-            self.max_bytes,
+        if self.insecure:
+            note("INSECURE: the broker's certificate is not checked; anybody in between can read the password")
+        return Access(
+            user=user,
+            password=password or self._password(user),
+            api_version=self.api_version,
+            ca_file=self.ca_file,
+            client_cert=self.client_cert,
+            insecure=self.insecure,
+            total_seconds=self.timeout,
+            max_bytes=self.max_bytes,
         )
+
+    def _password(self, user: str) -> str:
+        from osbctl.cli.passwords import ask_password
+
+        if self.password_stdin:
+            return _from_stdin()
+        if "OSBCTL_PASSWORD" in os.environ:
+            return os.environ["OSBCTL_PASSWORD"]
+        if not user:
+            return ""
+        if not sys.stdin.isatty():
+            raise UsageError(f"there is no password for {user}", "set OSBCTL_PASSWORD, or use --password-stdin")
+        return ask_password(f"Password of {user}: ")
 
     def document(self, url: str) -> Document:
         """The catalog of the broker at `url`; errors as `fetch`."""
         return read_answer(self.fetch(url), self.max_bytes)
+
+
+@cache
+def _from_stdin() -> str:
+    """Standard input comes once, and may be for two brokers."""
+    from osbctl.cli.passwords import read_password
+
+    return read_password()
 
 
 def read_answer(answer: Answer, max_bytes: int) -> Document:

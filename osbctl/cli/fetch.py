@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from osbctl.cli import options as common
 from osbctl.cli.connection import Connection
-from osbctl.cli.output import note, put
-
-if TYPE_CHECKING:
-    from osbctl.sources.broker import Access
+from osbctl.cli.output import put
 
 User = Annotated[str | None, typer.Option("--user", metavar="NAME", help="The username; else that of the URL.")]
 PasswordStdin = Annotated[
@@ -56,46 +51,3 @@ def fetch(
         raise no_catalog(answer.name, why)
     put(answer.body.decode().rstrip("\n") + "\n", output)
     return 0
-
-
-def make_access(
-    user: str,
-    password: str,
-    password_stdin: bool,
-    api_version: str,
-    ca_file: str | None,
-    client_cert: str | None,
-    insecure: bool,
-    timeout: float,
-    max_bytes: int,
-) -> Access:
-    """The access that the options describe, with the password from wherever it comes."""
-    from osbctl.sources.broker import Access
-
-    if insecure:
-        note("INSECURE: the broker's certificate is not checked; anybody in between can read the password")
-    return Access(
-        user=user,
-        password=password or _password(user, password_stdin),
-        api_version=api_version,
-        ca_file=ca_file,
-        client_cert=client_cert,
-        insecure=insecure,
-        total_seconds=timeout,
-        max_bytes=max_bytes,
-    )
-
-
-def _password(user: str, stdin: bool) -> str:
-    from osbctl.cli.passwords import ask_password, read_password
-    from osbctl.errors import UsageError
-
-    if stdin:
-        return read_password()
-    if "OSBCTL_PASSWORD" in os.environ:
-        return os.environ["OSBCTL_PASSWORD"]
-    if not user:
-        return ""
-    if not sys.stdin.isatty():
-        raise UsageError(f"there is no password for {user}", "set OSBCTL_PASSWORD, or use --password-stdin")
-    return ask_password(f"Password of {user}: ")

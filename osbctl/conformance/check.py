@@ -17,7 +17,16 @@ from osbctl.conformance.rules import EVERY
 from osbctl.errors import SourceError
 from osbctl.findings import Severity
 from osbctl.platforms import Platform
-from osbctl.sources.broker import check_access, description, origin, tls_advice, why_no_catalog
+from osbctl.sources.broker import (
+    MAX_REDIRECTS,
+    Missing,
+    check_access,
+    description,
+    origin,
+    redirect,
+    tls_advice,
+    why_no_catalog,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,19 +74,24 @@ def check_broker(address: str, access: Access, patience: Patience = USUAL) -> Ch
 def _asked(exchange: Exchange, patience: Patience) -> tuple[list[Fault], bytes | None]:
     faults = list(_transport(exchange))
     reply = exchange.ask(changes={"X-Broker-API-Request-Identity": probes.IDENTITY})
-    if 300 <= reply.status < 400:
-        faults.append(_redirect(exchange.address, reply))
-        target = _target(exchange.address, reply)
+    for hop in range(MAX_REDIRECTS + 1):
+        location = redirect(reply.status, reply.headers.get("location"))
+        if not location:
+            break
+        target = _target(exchange.address, location)
+        faults.append(_redirect(exchange.address, target, reply))
         if not _is_beside(exchange.address, target):  # credentials are sent to no other place
             return faults, None
+        if hop == MAX_REDIRECTS:
+            return [*faults, fault("wire-status", f"more than {MAX_REDIRECTS} redirects", reply)], None
         exchange = Exchange(target, exchange.access)
         reply = exchange.ask(changes={"X-Broker-API-Request-Identity": probes.IDENTITY})
     if reply.status == 401:
-        told = f"{exchange.address}: authentication failed (401){exchange.access.hide(description(reply.body))}"
+        told = f"{exchange.address}: authentication failed (401){description(reply.body, exchange.access)}"
         raise SourceError(told, "the user or the password is wrong, so nothing can be checked")
     if reply.status == 0:
         return [*faults, _silence(exchange.address, reply)], None
-    faults += probes.of_catalog(reply, exchange.access.api_version, patience.slow, patience.service_manager)
+    faults += probes.of_catalog(reply, exchange.access, patience.slow, patience.service_manager)
     faults += probes.of_errors([reply])
     faults += _probed(exchange, reply, patience)
     usable = reply.status == 200 and not reply.fault and not why_no_catalog(reply.body)
@@ -104,15 +118,14 @@ def _silence(address: str, reply: Reply) -> Fault:
     Raises:
         SourceError: nobody is.
     """
-    if reply.fault.startswith("TLS failed"):
+    if reply.missing is Missing.TLS:
         return fault("wire-certificate", reply.fault, hint=tls_advice(reply.fault))
-    if reply.fault in ("there is no such host", "the connection was refused", "nobody answered in time"):
+    if reply.missing is Missing.NOBODY:
         raise SourceError(f"{address}: {reply.fault}", "is the broker running there?")
     return fault("wire-no-answer", reply.fault, reply)
 
 
-def _redirect(address: str, reply: Reply) -> Fault:
-    target = _target(address, reply)
+def _redirect(address: str, target: str, reply: Reply) -> Fault:
     return fault(
         "wire-redirect",
         f"redirected ({reply.status}) to {_named(address, target)}",
@@ -137,11 +150,10 @@ def _stopped_by(address: str, target: str, status: int) -> tuple[Platform, ...]:
     return (Platform.CLOUD_FOUNDRY,) if status == 308 else ()
 
 
-def _target(address: str, reply: Reply) -> str:
+def _target(address: str, location: str) -> str:
     """Where a redirect leads; empty where that is no address."""
-    place = reply.headers.get("location", "")
     try:
-        target = urljoin(address, place) if place else ""
+        target = urljoin(address, location)
         return target if urlsplit(target).scheme in ("http", "https") and urlsplit(target).hostname else ""
     except ValueError:
         return ""
@@ -160,9 +172,8 @@ def _probed(exchange: Exchange, reply: Reply, patience: Patience) -> Iterator[Fa
     for probe in probes.PROBES:
         visit = probes.Visit(exchange, reply, patience.probe)
         found = list(probe(visit))
-        missing = [one for one in visit.asked if not one.status]
-        yield from (fault("wire-no-answer", one.fault, one, refused_by=()) for one in missing)
-        yield from (() if missing else found)
+        yield from (fault("wire-no-answer", one.fault, one, refused_by=()) for one in visit.asked if not one.status)
+        yield from found
         yield from probes.of_errors(one for one in visit.asked if not visit.is_stuck(one))
         limited = [one for one in visit.asked if one.status == probes.TOO_MANY != reply.status]
         if limited:

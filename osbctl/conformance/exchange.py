@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from base64 import b64encode
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
@@ -24,9 +23,9 @@ if TYPE_CHECKING:
 class Reply:
     """What came back. `request` is the request's first line without the version, `how` what was special about it.
 
-    `status` is 0 where there was no answer; `fault` says why that, or the body, did not come whole (empty where all is
-    well). `headers` have lower-case names; `body` is unpacked; `seconds` are those from the request to the last byte.
-    `sent` is the Authorization header of the request.
+    `status` is 0 where there was no answer, and `missing` the kind of that; `fault` says why it, or the body, did not
+    come whole (empty where all is well). `headers` have lower-case names; `body` is unpacked; `seconds` are those from
+    the request to the last byte. `sent` is the Authorization header of the request.
     """
 
     request: str
@@ -36,6 +35,7 @@ class Reply:
     body: bytes = field(default=b"", repr=False)
     seconds: float = 0.0
     fault: str = ""
+    missing: broker.Missing | None = None
     sent: str = field(default="", repr=False)
 
     @property
@@ -66,7 +66,7 @@ class Exchange:
         """The headers of a good request: credentials, if there are some, and the API version."""
         headers = {"X-Broker-API-Version": self.access.api_version, "Accept": "application/json"}
         if self.access.user or self.access.password:
-            headers["Authorization"] = basic(self.access.user, self.access.password)
+            headers["Authorization"] = broker.basic(self.access.user, self.access.password)
         return headers
 
     def at(self, path: str) -> str:
@@ -106,7 +106,8 @@ class Exchange:
         try:
             response = line.send(method, url, headers)
         except broker.FAULTS as error:
-            return Reply("", fault=_sentence(broker.unreachable("", error, line)))
+            silence = broker.unreachable("", error, line)
+            return Reply("", fault=_sentence(silence), missing=silence.kind)
         found = {name.lower(): value for name, value in response.headers.items()}
         body, fault = bytearray(), ""
         try:
@@ -115,11 +116,6 @@ class Exchange:
         except SourceError as error:
             fault = _sentence(error)
         return Reply("", "", response.status, found, bytes(body), fault=fault)
-
-
-def basic(user: str, password: str) -> str:
-    """The value of an Authorization header (RFC 7617)."""
-    return "Basic " + b64encode(f"{user}:{password}".encode()).decode()
 
 
 def _sentence(error: SourceError) -> str:

@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from osbctl.conformance.connection import head_has_body
-from osbctl.conformance.exchange import basic
 from osbctl.conformance.faults import fault
 from osbctl.findings import Severity
 from osbctl.platforms import Platform
-from osbctl.sources.broker import description, why_no_catalog
+from osbctl.sources.broker import basic, description, why_no_catalog
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
 
     from osbctl.conformance.exchange import Exchange, Reply
     from osbctl.conformance.faults import Fault
+    from osbctl.sources.broker import Access
 
     Probe: TypeAlias = Callable[["Visit"], Iterator[Fault]]
 
@@ -40,7 +40,6 @@ _HEAD_SECONDS = 2.0
 """How long an answer to HEAD is waited for, or a body that should not come."""
 
 _NOBODY, _WRONG = "osbctl-check-nobody", "osbctl-check-wrong"
-_GO = (Platform.KUBERNETES, Platform.SERVICE_MANAGER, Platform.KORIFI)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,19 +57,19 @@ class Visit:
         return self.asked[-1]
 
     def is_stuck(self, reply: Reply) -> bool:
-        """Whether this says nothing new: the broker fails as it fails the good request, or wants to be asked less."""
-        return reply.status == TOO_MANY or reply.status == self.first.status != 200
+        """Whether this says nothing new: no answer, one that the good request gets too, or a wish to be asked less."""
+        return reply.status in (0, TOO_MANY) or reply.status == self.first.status != 200
 
 
-def of_catalog(reply: Reply, version: str, slow: float, too_slow: float) -> Iterator[Fault]:
-    """What the answer to the good request under this API version shows; `slow` and `too_slow` are seconds."""
+def of_catalog(reply: Reply, access: Access, slow: float, too_slow: float) -> Iterator[Fault]:
+    """What the answer to the good request under this access shows; `slow` and `too_slow` are seconds."""
     if reply.fault:
         yield fault("wire-cut", reply.fault, reply)
         return
     if reply.status != 200:
-        refused = _asking(version) if reply.status == 412 else None
-        said = f"answered {reply.status}, not 200{description(reply.body)}"
-        yield fault("wire-status", said, reply, refused_by=refused, hint=_STATUS_HINTS.get(reply.status, ""))
+        said = f"answered {reply.status}, not 200{description(reply.body, access)}"
+        hint = _STATUS_HINTS.get(reply.status, "")
+        yield fault("wire-status", said, reply, refused_by=_stopped_by(reply.status, access.api_version), hint=hint)
         return
     if "content-encoding" in reply.headers:
         packed = reply.headers["content-encoding"]
@@ -79,7 +78,7 @@ def of_catalog(reply: Reply, version: str, slow: float, too_slow: float) -> Iter
         yield fault("wire-not-json", f"the body is no JSON object: {why}", reply)
     elif reply.media_type != "application/json":
         yield fault("wire-content-type", f"called {reply.media_type or 'nothing'}, not application/json", reply)
-    yield from _identity(reply, version)
+    yield from _identity(reply, access.api_version)
     if reply.seconds > slow:
         refused = (Platform.SERVICE_MANAGER,) if reply.seconds > too_slow else ()
         severity = Severity.ERROR if refused else None
@@ -88,6 +87,13 @@ def of_catalog(reply: Reply, version: str, slow: float, too_slow: float) -> Iter
 
 
 _STATUS_HINTS = {404: "is this the broker's address?", 412: "--api-version asks with another version"}
+
+
+def _stopped_by(status: int, version: str) -> tuple[Platform, ...]:
+    """The platforms that take this status for no catalog. Korifi takes whatever is below 300 for one."""
+    if status == 412:
+        return _asking(version)
+    return tuple(platform for platform in Platform if status >= 300 or platform is not Platform.KORIFI)
 
 
 def _asking(version: str) -> tuple[Platform, ...]:
@@ -132,11 +138,10 @@ def _again(visit: Visit) -> Iterator[Fault]:
     if visit.first.status != 200 or visit.first.fault:
         return
     reply = visit.ask("with Accept-Encoding: gzip", changes={"Accept-Encoding": "gzip"})
-    if reply.fault:
-        refused = _GO if "gzip" in reply.fault else None
-        yield fault("wire-gzip-broken" if "gzip" in reply.fault else "wire-cut", reply.fault, reply, refused_by=refused)
-    elif visit.is_stuck(reply):
+    if visit.is_stuck(reply):
         return
+    if reply.fault:
+        yield fault("wire-gzip-broken" if "content-encoding" in reply.headers else "wire-cut", reply.fault, reply)
     elif reply.status != 200:
         yield fault("wire-gzip-broken", f"answered {reply.status}, not 200", reply)
     elif reply.json != visit.first.json:
@@ -188,7 +193,7 @@ def _own_versions(visit: Visit) -> Iterator[Fault]:
     for version in sorted({platform.api_version for platform in Platform} - {visit.exchange.access.api_version}):
         reply = visit.ask(f"with {VERSION}: {version}", changes={VERSION: version})
         if reply.status not in (0, 200, TOO_MANY):
-            said = f"answered {reply.status}, not 200{description(reply.body)}"
+            said = f"answered {reply.status}, not 200{description(reply.body, visit.exchange.access)}"
             yield fault("wire-version-refused", said, reply, refused_by=_asking(version))
 
 
@@ -197,7 +202,7 @@ def _credentials(visit: Visit) -> Iterator[Fault]:
     given = {
         "without credentials": None,
         "with a wrong password": basic(access.user or _NOBODY, _WRONG),
-        "with an unknown user": basic(_NOBODY, _WRONG),
+        "with an unknown user": basic(_NOBODY, access.password or _WRONG),
         "with malformed credentials": "Basic %%%",
     }
     for told, header in given.items():
@@ -222,9 +227,7 @@ _BASIC = re.compile(r"(?:^|,)\s*basic(?:\s|,|$)", re.IGNORECASE)
 
 def _elsewhere(visit: Visit) -> Iterator[Fault]:
     reply = visit.ask(method="POST", changes={"Content-Length": "0"})
-    if visit.is_stuck(reply):
-        return
-    if reply.status not in (405, 404, 501):
+    if not visit.is_stuck(reply) and reply.status not in (405, 404, 501):
         yield fault("wire-method", f"answered {reply.status}, not 405", reply, severity=_grave(reply))
     elif reply.status == 405 and "allow" not in reply.headers:
         yield fault("wire-method", "the 405 has no Allow (RFC 9110 §10.2.1)", reply, severity=Severity.INFO)

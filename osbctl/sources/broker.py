@@ -6,11 +6,13 @@ a name, a message or a log. The size of the answer is bounded, packed and unpack
 
 from __future__ import annotations
 
-import contextlib
-import socket
-import threading
+import errno
+import ssl
 import zlib
+from base64 import b64encode
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from enum import Enum
 from http.client import BadStatusLine, RemoteDisconnected
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,10 +23,12 @@ from urllib3 import exceptions as faults
 
 from osbctl.errors import SourceError, UsageError
 from osbctl.platforms import DEFAULT_API_VERSION
+from osbctl.sources.deadline import Deadline
 from osbctl.sources.limits import MAX_BYTES
 from osbctl.text import safe
 
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Iterator, Mapping
     from types import TracebackType
 
@@ -62,8 +66,13 @@ class Access:
         """`text`, which a broker may have had a say in, without the password as it is and as it is sent."""
         if not self.password:
             return text
-        sent = urllib3.make_headers(basic_auth=f"{self.user}:{self.password}")["authorization"]
-        return text.replace(sent.removeprefix("Basic "), "***").replace(self.password, "***")
+        sent = basic(self.user, self.password).removeprefix("Basic ")
+        return text.replace(sent, "***").replace(self.password, "***")
+
+
+def basic(user: str, password: str) -> str:
+    """The value of an Authorization header (RFC 7617), in UTF-8."""
+    return "Basic " + b64encode(f"{user}:{password}".encode()).decode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,12 +117,17 @@ def fetch(address: str, access: Access, etag: str = "") -> Answer | None:
         current = address
         for _ in range(MAX_REDIRECTS + 1):
             response = _request(line, current, address, etag)
-            location = response.headers.get("Location")
-            if response.status not in (301, 302, 303, 307, 308) or not location:
-                return _answer(response, address, line)
+            location = redirect(response.status, response.headers.get("Location"))
+            if not location:
+                return _answer(response, address, line, etag)
             response.close()
             current = _redirected(current, location)
     raise SourceError(f"{address}: more than {MAX_REDIRECTS} redirects", "a broker answers directly")
+
+
+def redirect(status: int, location: str | None) -> str:
+    """Where an answer of this status leads; empty where it is no redirect (RFC 9110 §15.4)."""
+    return location or "" if status in (301, 302, 303, 307, 308) else ""
 
 
 def check_access(address: str, access: Access) -> None:
@@ -123,38 +137,42 @@ def check_access(address: str, access: Access) -> None:
         raise SourceError(f"{address}: credentials do not go out over plain http", "use https, or --insecure")
     for file in filter(None, (access.ca_file, access.client_cert)):
         try:
-            Path(file).read_bytes().index(b"-----BEGIN ")
+            Path(file).read_bytes()
         except OSError as error:
             raise SourceError(f"{file}: cannot be read: {error.strerror}", _PEM) from None
-        except ValueError:
-            raise SourceError(f"{file}: this is no PEM file", _PEM) from None
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    if access.ca_file:
+        with _telling(access.ca_file, "certificates"):
+            context.load_verify_locations(access.ca_file)
+    if access.client_cert:
+        with _telling(access.client_cert, "a certificate and its key, without a passphrase"):
+            context.load_cert_chain(access.client_cert, password="")  # else OpenSSL asks at the terminal
+
+
+@contextmanager
+def _telling(file: str, wanted: str) -> Iterator[None]:
+    try:
+        yield
+    except (ssl.SSLError, ValueError):
+        raise SourceError(f"{file}: this is no PEM file with {wanted}", _PEM) from None
 
 
 _PEM = "--ca-file and --client-cert are PEM files"
 
 
-class Line:
-    """Connections to a broker, cut when the time of `access` is over: not even a byte now and then keeps them open."""
+class Line(Deadline):
+    """Connections to a broker under the conditions of `access`, until its time is over."""
 
     def __init__(self, access: Access) -> None:
+        super().__init__(access.total_seconds)
         self.access = access
-        self.expired = False
-        self._open: list[socket.socket] = []
-        self._pool = _pool(access, self._open)
-        self._timer = threading.Timer(access.total_seconds, self._cut)
-        self._timer.daemon = True
-
-    def __enter__(self) -> Line:
-        self._timer.start()
-        return self
+        self._pool = _pool(access, self)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._timer.cancel()
         self._pool.clear()
-        for sock in self._open:
-            sock.close()
+        super().__exit__(kind, error, trace)
 
     def send(self, method: str, url: str, headers: Mapping[str, str]) -> BaseHTTPResponse:
         """The answer to one request, its body still to be read; no redirect is followed. Raises one of `FAULTS`."""
@@ -166,16 +184,11 @@ class Line:
             raise TimeoutError
         return response
 
-    def _cut(self) -> None:
-        self.expired = True
-        for sock in self._open:
-            with contextlib.suppress(OSError):
-                sock.shutdown(socket.SHUT_RDWR)
 
-
-def _pool(access: Access, opened: list[socket.socket]) -> urllib3.PoolManager:
-    """Connections under these conditions; nothing is tried twice. A second descriptor of each goes to `opened`."""
-    timeout = urllib3.Timeout(connect=access.connect_seconds, read=access.total_seconds)
+def _pool(access: Access, deadline: Deadline) -> urllib3.PoolManager:
+    """Connections under these conditions, each watched by `deadline`; nothing is tried twice."""
+    connect = min(access.connect_seconds, access.total_seconds)
+    timeout = urllib3.Timeout(connect=connect, read=access.total_seconds)
     options: dict[str, Any] = {"timeout": timeout, "retries": False}
     if access.client_cert:
         options["cert_file"] = access.client_cert
@@ -186,19 +199,19 @@ def _pool(access: Access, opened: list[socket.socket]) -> urllib3.PoolManager:
         options |= {"cert_reqs": "CERT_REQUIRED", "ca_certs": access.ca_file}
     pool = urllib3.PoolManager(**options)
     pool.pool_classes_by_scheme = {
-        "http": _watched(urllib3.HTTPConnectionPool, opened),
-        "https": _watched(urllib3.HTTPSConnectionPool, opened),
+        "http": _watched(urllib3.HTTPConnectionPool, deadline),
+        "https": _watched(urllib3.HTTPSConnectionPool, deadline),
     }
     return pool
 
 
-def _watched(pool: Any, opened: list[socket.socket]) -> Any:
-    """The kind of pool whose connections hand a second descriptor of their socket to `opened`, before any TLS."""
+def _watched(pool: Any, deadline: Deadline) -> Any:
+    """The kind of pool whose connections `deadline` watches from before any TLS."""
 
     class Connection(pool.ConnectionCls):  # type: ignore[misc]
         def _new_conn(self) -> socket.socket:
             sock: socket.socket = super()._new_conn()
-            opened.append(sock.dup())
+            deadline.watch(sock)
             return sock
 
     return type(pool.__name__, (pool,), {"ConnectionCls": Connection})
@@ -208,7 +221,7 @@ def _request(line: Line, current: str, address: str, etag: str) -> BaseHTTPRespo
     access = line.access
     headers = {"Accept": "application/json", "X-Broker-API-Version": access.api_version, "User-Agent": "osbctl"}
     if access.user or access.password:
-        headers |= urllib3.make_headers(basic_auth=f"{access.user}:{access.password}")
+        headers["Authorization"] = basic(access.user, access.password)
     if etag:
         headers["If-None-Match"] = etag
     try:
@@ -217,23 +230,53 @@ def _request(line: Line, current: str, address: str, etag: str) -> BaseHTTPRespo
         raise unreachable(address, error, line) from None
 
 
-def unreachable(address: str, error: Exception, line: Line) -> SourceError:
+class Missing(Enum):
+    """What kind of no answer it was."""
+
+    NOBODY = "nobody is there"
+    TLS = "the handshake failed"
+    SILENT = "somebody is there"
+
+
+class UnreachableError(SourceError):
+    """A request got no answer."""
+
+    def __init__(self, kind: Missing, message: str, advice: str) -> None:
+        super().__init__(message, advice)
+        self.kind = kind
+
+
+def unreachable(address: str, error: Exception, line: Line) -> UnreachableError:
     """What one of `FAULTS` means, in a sentence."""
-    if line.expired:
-        return SourceError(f"{address}: {_TOO_SLOW[0]}", _TOO_SLOW[1])
-    kinds: tuple[tuple[type[Exception], str, str], ...] = (
+    kind, told, advice = _meaning(error, line)
+    return UnreachableError(kind, f"{address}: {told}", advice)
+
+
+def _meaning(error: Exception, line: Line) -> tuple[Missing, str, str]:
+    nobody: tuple[tuple[type[Exception], str, str], ...] = (
         (faults.NameResolutionError, "there is no such host", "is the name right?"),
-        (faults.SSLError, f"TLS failed: {_reason(error)}", tls_advice(_reason(error))),
-        (faults.NewConnectionError, "the connection was refused", "is the broker running there?"),
+        (faults.NewConnectionError, *_no_connection(error)),
         (faults.ConnectTimeoutError, "nobody answered in time", "is it reachable from here?"),
-        (faults.ReadTimeoutError, *_TOO_SLOW),
-        (faults.ProtocolError, *_no_http(error)),
-        (OSError, f"the connection failed: {_reason(error)}", ""),
     )
-    for kind, told, advice in kinds:
-        if isinstance(error, kind):
-            return SourceError(f"{address}: {told}", advice)
-    return SourceError(f"{address}: the request failed: {type(error).__name__}")
+    for known, told, advice in nobody:
+        if isinstance(error, known):
+            return Missing.NOBODY, told, advice
+    if line.expired or isinstance(error, faults.ReadTimeoutError):
+        return Missing.SILENT, *_TOO_SLOW
+    if isinstance(error, faults.SSLError):
+        return Missing.TLS, f"TLS failed: {_reason(error)}", tls_advice(_reason(error))
+    if isinstance(error, faults.ProtocolError):
+        return Missing.SILENT, *_no_http(error)
+    if isinstance(error, OSError):
+        return Missing.SILENT, f"the connection failed: {_reason(error)}", ""
+    return Missing.SILENT, f"the request failed: {type(error).__name__}", ""
+
+
+def _no_connection(error: Exception) -> tuple[str, str]:
+    cause = error.__cause__
+    if isinstance(cause, OSError) and cause.errno not in (None, errno.ECONNREFUSED):
+        return f"no connection can be made: {safe(cause.strerror or '')}", "is it reachable from here?"
+    return "the connection was refused", "is the broker running there?"
 
 
 def _no_http(error: Exception) -> tuple[str, str]:
@@ -276,8 +319,8 @@ def origin(url: str) -> str:
     return safe(f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}")
 
 
-def _answer(response: BaseHTTPResponse, address: str, line: Line) -> Answer | None:
-    if response.status == 304:
+def _answer(response: BaseHTTPResponse, address: str, line: Line, etag: str) -> Answer | None:
+    if response.status == 304 and etag:
         response.close()
         return None
     body = b"".join(read_body(response, address, line))
@@ -315,8 +358,9 @@ def read_body(response: BaseHTTPResponse, address: str, line: Line) -> Iterator[
         raise _broken_off(address, line.expired or isinstance(error, faults.ReadTimeoutError)) from None
     finally:
         response.close()
-    if line.expired:  # without a length, the end that we made looks like the broker's
-        raise _broken_off(address, True)
+    # Without a length, the end that we made looks like the broker's, and half of what is packed like the whole.
+    if line.expired or (unpack and not unpack.eof):
+        raise _broken_off(address, line.expired)
 
 
 def why_no_catalog(body: bytes) -> str:
@@ -348,15 +392,19 @@ def _refused(status: int, body: bytes, address: str, access: Access) -> SourceEr
         412: "the broker wants another version: --api-version",
     }.get(status, "")
     told = {401: "authentication failed (401)", 412: "it refuses the API version (412)"}.get(status, f"status {status}")
-    return SourceError(f"{address}: {told}{access.hide(description(body))}", advice)
+    return SourceError(f"{address}: {told}{description(body, access)}", advice)
 
 
-def description(body: bytes) -> str:
-    """What an error body of a broker says, after a colon; empty where it says nothing (OSB, Service Broker Errors)."""
+def description(body: bytes, access: Access) -> str:
+    """What an error body of a broker says, after a colon, without what it was sent to log in.
+
+    Empty where it says nothing (OSB, Service Broker Errors).
+    """
     import json
 
     try:
-        description = json.loads(body)["description"]
+        said = json.loads(body)["description"]
     except (ValueError, KeyError, TypeError, RecursionError):
         return ""
-    return f": {safe(description)[:300]}" if isinstance(description, str) else ""
+    # Hidden before it is cut: half a password is one no more, but tells much of it.
+    return f": {safe(access.hide(said))[:300]}" if isinstance(said, str) else ""

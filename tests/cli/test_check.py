@@ -108,8 +108,8 @@ def test_no_answer_gives_findings_and_verdicts(machine: Machine) -> None:
 
 
 def test_a_broker_must_send_the_secret_of_its_dashboard_and_nobody_shows_it(machine: Machine) -> None:
-    for format in Format:
-        told = check(machine, "bad-catalog", "--format", format, "--fail-on", "info", code=1)
+    for form in Format:
+        told = check(machine, "bad-catalog", "--format", form, "--fail-on", "info", code=1)
         assert "schema-required" in told
         assert "dashboard-secret-literal" not in told
         assert "s3cr3t-of-db" not in machine.output

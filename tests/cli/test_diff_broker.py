@@ -65,5 +65,10 @@ def test_a_password_in_an_address_is_used_and_never_told(machine: Machine, autho
         assert told not in machine.output
 
 
+def test_one_password_on_standard_input_for_two_brokers(machine: Machine, authority: Authority, address: str) -> None:
+    options = ("--user", "platform", "--password-stdin", "--ca-file", str(authority.cert))
+    assert machine.run("diff", *options, address, address.replace("https", "HTTPS"), stdin=PASSWORD) == ""
+
+
 def test_standard_input_is_one_thing(machine: Machine) -> None:
     machine.run("diff", "--password-stdin", "https://localhost:1", "-", code=2)

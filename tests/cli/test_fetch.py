@@ -7,12 +7,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from osbctl.credentials import make_record
+from osbctl.credentials.writing import write_record
+from osbctl.resources import catalogs_folder
 from tests.cli.machine import Machine
 from tests.conformance.faulty import CATALOG, PASSWORD, USER, faulty
 from tests.sources.test_broker import broker, http
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from tests.broker.harness import Authority
 
 
 @pytest.fixture
@@ -52,3 +57,15 @@ def test_a_user_without_a_password_is_told_before_anything_is_sent(machine: Mach
         assert server.asked == 0
     assert f"there is no password for {USER}" in machine.output
     assert "OSBCTL_PASSWORD" in machine.output
+
+
+def test_a_password_of_any_letters(machine: Machine, authority: Authority) -> None:
+    password = "pä-€-correct-horse"
+    (machine.folder / "catalog.yaml").write_bytes((catalogs_folder() / "data-services.yaml").read_bytes())
+    write_record(machine.folder / "credentials.json", make_record("jürgen", password, rounds=1000))
+    options = ("--user", "jürgen", "--password-stdin", "--ca-file", str(authority.cert))
+    with machine.serving(*authority.issue("broker")) as address:
+        for command in ("fetch", "check"):
+            machine.run(command, address, *options, stdin=password)
+        machine.run("fetch", address, *options, stdin="pä-€-wrong-horse", code=3)
+    assert password not in machine.output

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     import ssl
     from collections.abc import Iterator
 
+from osbctl.sources.broker import basic
+
 USER, PASSWORD = "platform", "correct-horse"
 CATALOG = {
     "services": [
@@ -41,7 +43,15 @@ CATALOG = {
     ]
 }
 SLOW_SECONDS = 0.5
-PLACES = {"redirects-away": "https://example.com/v2/catalog", "redirects-nowhere": "http://[::1"}
+HOPS = {
+    "redirects": {"/v2/catalog": "/elsewhere/v2/catalog"},
+    "redirects-twice": {"/v2/catalog": "/v2/catalog/", "/v2/catalog/": "/elsewhere/v2/catalog"},
+}
+PLACES = {
+    "redirects-away": "https://example.com/v2/catalog",
+    "redirects-nowhere": "http://[::1",
+    "redirects-up": "https://localhost:1/v2/catalog",
+}
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -78,7 +88,9 @@ class Handler(BaseHTTPRequestHandler):
             self._send(302, b"", {"Location": "/elsewhere/v2/catalog"})
         elif fault == "gateway":
             self._send(503, b"<html>try again later</html>", {"Content-Type": "text/html"})
-        elif not self._authorized() and fault != "open":
+        elif fault == "open-and-closes" and "%" in self.headers.get("Authorization", ""):
+            self.close_connection = True
+        elif not self._authorized() and not fault.startswith("open"):
             self.server.locked |= fault == "locks"
             self._unauthorized()
         else:
@@ -88,8 +100,8 @@ class Handler(BaseHTTPRequestHandler):
         fault = self.server.fault
         asked = self.requestline.split()[1]  # `path` has lost a doubled slash already
         path = asked.replace("//", "/") if fault != "double-slash" else asked
-        if fault == "redirects" and path == "/v2/catalog":
-            return self._send(301, b"", {"Location": "/elsewhere/v2/catalog"})
+        if fault.startswith("redirects") and path in HOPS.get(fault, {}):
+            return self._send(301, b"", {"Location": HOPS[fault][path]})
         if fault in PLACES:
             return self._send(302, b"", {"Location": PLACES[fault]})
         if path.removeprefix("/elsewhere") != "/v2/catalog":
@@ -97,6 +109,8 @@ class Handler(BaseHTTPRequestHandler):
         if self.command == "POST":
             return self._error(200 if fault == "method" else 405, {"Allow": "GET, HEAD"})
         version = self.headers.get("X-Broker-API-Version")
+        if fault == "empty-version" and version == "":
+            return self._catalog()
         if fault != "version-unchecked" and not (version or "").startswith("2."):
             return self._error({"version-400": 400, "version-500": 500}.get(fault, 412))
         if version in {"version-old": ("2.17",), "version-new": ("2.14", "2.15")}.get(fault, ()):
@@ -119,7 +133,9 @@ class Handler(BaseHTTPRequestHandler):
             return False
         if self.server.fault == "any-password" and given.startswith("Basic ") and "%" not in given:
             return True
-        return given == "Basic " + base64.b64encode(f"{USER}:{PASSWORD}".encode()).decode()
+        if self.server.fault == "any-user":
+            given = basic(USER, base64.b64decode(given[6:] + "==").decode("latin-1").partition(":")[2])
+        return given == basic(USER, PASSWORD)
 
     def _unauthorized(self) -> None:
         fault = self.server.fault
@@ -127,6 +143,8 @@ class Handler(BaseHTTPRequestHandler):
             return self._send(401, b"no", {"Content-Type": "text/plain", "WWW-Authenticate": "Basic realm=x"})
         if fault == "forbidden":
             return self._error(403)
+        if fault == "malformed-400" and "%" in self.headers.get("Authorization", ""):
+            return self._error(400)
         challenge = 'Bearer realm="x", Basic realm="b"' if fault == "two-challenges" else 'Basic realm="x"'
         headers = {} if fault == "no-challenge" else {"WWW-Authenticate": challenge}
         if fault == "echoes-401":
@@ -152,9 +170,14 @@ class Handler(BaseHTTPRequestHandler):
             return self._send(304, b"", headers)
         if fault == "gzip-unasked" or "gzip" in self.headers.get("Accept-Encoding", ""):
             headers["Content-Encoding"] = "gzip"
-            body = b"this is no gzip" if fault == "gzip-broken" else gzip.compress(body)
+            packed = gzip.compress(body)
+            body = {"gzip-broken": b"this is no gzip", "gzip-half": packed[:-20]}.get(fault, packed)
         if fault == "slow":
             time.sleep(SLOW_SECONDS)
+        if fault in ("not-modified", "no-content"):
+            return self._send(304 if fault == "not-modified" else 204, b"", {})
+        if fault == "created":
+            return self._send(201, body, headers)
         status = 500 if fault == "not-200" else 405 if fault == "no-head" and self.command == "HEAD" else 200
         return self._send(status, body, headers, cut=fault == "cut")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import socket
 import ssl
 import threading
@@ -12,22 +13,24 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from osbctl.conformance.check import Patience, check_broker
-from osbctl.conformance.exchange import Reply, basic
+from osbctl.conformance.check import MOST_SILENT, Patience, check_broker
+from osbctl.conformance.exchange import Reply
 from osbctl.conformance.probes import of_errors
 from osbctl.conformance.rules import EVERY
 from osbctl.errors import SourceError, UsageError
 from osbctl.findings import Severity
 from osbctl.platforms import Platform
 from osbctl.rule import RULES, Category
-from osbctl.sources.broker import Access, fetch, split_url
-from tests.broker.harness import Authority
+from osbctl.sources.broker import Access, basic, description, fetch, split_url
+from osbctl.sources.deadline import Deadline
+from tests.broker.harness import Authority, until
 from tests.conformance.faulty import PASSWORD, SLOW_SECONDS, USER, faulty
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
-    from osbctl.conformance.check import Checked
+    from osbctl.conformance.check import MOST_SILENT, Checked
 
 ACCESS = Access(user=USER, password=PASSWORD, api_version="2.15", connect_seconds=2, total_seconds=3)
 PATIENCE = Patience(slow=SLOW_SECONDS - 0.1, probe=0.7)
@@ -76,6 +79,15 @@ TABLE: dict[str, set[str]] = {
     "bare-errors": {"wire-error-body"},
     "gateway": {"wire-status", "wire-error-body"},
     "loops": {"wire-redirect", "wire-status"},
+    "redirects-twice": {"wire-redirect"},
+    "redirects-up": {"wire-redirect"},
+    "not-modified": {"wire-status"},
+    "created": {"wire-status"},
+    "any-user": {"wire-open"},
+    "open-and-closes": {"wire-open", "wire-no-answer"},
+    "malformed-400": set(),
+    "empty-version": {"wire-version-unchecked"},
+    "gzip-half": {"wire-gzip-broken"},
     "limits": {"wire-limited"},
     "locks": set(),
     "two-challenges": set(),
@@ -113,6 +125,9 @@ def test_a_fault_is_found(name: str) -> None:
         "not-200",
         "gateway",
         "loops",
+        "redirects-up",
+        "not-modified",
+        "created",
         "version-new",
     }
     assert (checked.catalog is not None) == catalog_came
@@ -135,6 +150,13 @@ def test_every_rule_of_the_wire_is_shown() -> None:
         ("not-200", set(EVERY)),
         ("plain-401", set()),
         ("mark", set(EVERY)),
+        ("loops", set(EVERY)),
+        ("redirects", set()),
+        ("redirects-twice", set()),
+        ("redirects-up", set()),
+        ("redirects-away", set(EVERY)),
+        ("created", set(EVERY) - {Platform.KORIFI}),
+        ("gzip-half", set(EVERY) - {Platform.CLOUD_FOUNDRY}),
         ("version-old", {Platform.KORIFI}),
         ("version-new", set(Platform) - {Platform.KORIFI}),
     ],
@@ -150,6 +172,19 @@ def test_one_cause_is_told_once(name: str) -> None:
     with faulty(name) as (address, _):
         told = [finding.rule for finding in check_broker(address, ACCESS, PATIENCE).findings]
     assert len(told) == len(set(told)), told
+
+
+def test_a_broker_that_falls_silent_is_left_alone() -> None:
+    with faulty("hangs-later") as (address, server):
+        check_broker(address, ACCESS, PATIENCE)
+        assert server.asked == 1 + MOST_SILENT
+
+
+@pytest.mark.parametrize(("version", "severity"), [("2.14", Severity.INFO), ("2.15", Severity.WARNING)])
+def test_the_identity_must_come_back_from_2_15_on(version: str, severity: Severity) -> None:
+    with faulty("no-echo") as (address, _):
+        found = check_broker(address, replace(ACCESS, api_version=version), PATIENCE).findings
+    assert {one.severity for one in found if one.rule == "wire-request-identity"} == {severity}
 
 
 def test_service_manager_gives_up_first() -> None:
@@ -178,26 +213,53 @@ def test_a_trickle_does_not_hold_fetch(name: str) -> None:
         assert time.monotonic() - began < 3
 
 
-def test_a_trickle_in_the_handshake_does_not_hold_fetch() -> None:
+@pytest.mark.parametrize("ask", [fetch, check_broker])
+def test_a_trickle_in_the_handshake_holds_nobody(ask: Callable[[str, Access], object]) -> None:
     stop = threading.Event()
     with socket.create_server(("127.0.0.1", 0)) as listener:
 
         def drip() -> None:
-            connection, _ = listener.accept()
-            with connection, contextlib.suppress(OSError):
-                for byte in b"\x16\x03\x03\x40\x00" + bytes(200):
-                    if stop.wait(0.05):
-                        break
-                    connection.sendall(bytes([byte]))
+            while not stop.is_set():
+                connection, _ = listener.accept()
+                with connection, contextlib.suppress(OSError):
+                    for byte in b"\x16\x03\x03\x40\x00" + bytes(200):
+                        if stop.wait(0.05):
+                            break
+                        connection.sendall(bytes([byte]))
 
         thread = threading.Thread(target=drip, daemon=True)
         thread.start()
         began = time.monotonic()
-        with pytest.raises(SourceError, match="in time"):
-            fetch(f"https://localhost:{listener.getsockname()[1]}/v2/catalog", replace(ACCESS, total_seconds=0.7))
+        address = f"https://127.0.0.1:{listener.getsockname()[1]}/v2/catalog"
+        with contextlib.suppress(SourceError):  # to check, it is a broker that is there
+            ask(address, replace(ACCESS, total_seconds=0.7, connect_seconds=10))
         assert time.monotonic() - began < 3
         stop.set()
+        socket.create_connection(listener.getsockname()).close()
         thread.join(5)
+
+
+def test_a_connection_that_is_not_taken_does_not_hold_fetch() -> None:
+    with socket.socket() as listener, contextlib.ExitStack() as waiting:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(0)
+        for _ in range(4):
+            full = waiting.enter_context(socket.socket())
+            full.setblocking(False)
+            full.connect_ex(listener.getsockname())
+        began = time.monotonic()
+        with pytest.raises(SourceError, match="in time"):
+            address = f"http://127.0.0.1:{listener.getsockname()[1]}/v2/catalog"
+            fetch(address, replace(ACCESS, total_seconds=0.5, connect_seconds=10))
+        assert time.monotonic() - began < 3
+
+
+def test_a_connection_that_comes_too_late_is_not_used() -> None:
+    with Deadline(0.01) as deadline, socket.socket() as sock:
+        deadline.watch(sock)
+        until(lambda: deadline.expired, 5)
+        with pytest.raises(TimeoutError):
+            deadline.watch(sock)
 
 
 def test_wrong_credentials_are_no_finding() -> None:
@@ -207,16 +269,34 @@ def test_wrong_credentials_are_no_finding() -> None:
         assert server.asked == 1
 
 
-@pytest.mark.parametrize("given", [{"ca_file": "missing.pem"}, {"ca_file": "."}, {"client_cert": "missing.pem"}])
-def test_files_that_cannot_be_used(given: dict[str, str], authority: Authority) -> None:
-    with faulty("", context(authority.issue("check-files"))) as (address, _), pytest.raises(SourceError):
-        check_broker(address, replace(ACCESS, **given), PATIENCE)
+@pytest.mark.parametrize("content", [None, "", "-----BEGIN CERTIFICATE-----\nbm8=\n-----END CERTIFICATE-----\n"])
+@pytest.mark.parametrize("option", ["ca_file", "client_cert"])
+def test_files_that_cannot_be_used(option: str, content: str | None, authority: Authority, tmp_path: Path) -> None:
+    file = tmp_path / "own.pem"
+    if content is not None:
+        file.write_text(content)
+    access = replace(ACCESS, **{option: str(file)})
+    told = pytest.raises(SourceError, match=r"own\.pem: (cannot be read|this is no PEM file)")
+    with faulty("", context(authority.issue("check-files"))) as (address, _), told:
+        check_broker(address, access, PATIENCE)
 
 
 @pytest.mark.parametrize("url", ["https://host:99999", "https://host:abc", "https://.example.com", "http://[::1"])
 def test_what_is_no_address(url: str) -> None:
     with pytest.raises(UsageError):
         split_url(url)
+
+
+def test_half_a_password_is_not_told() -> None:
+    body = json.dumps({"description": "x" * 290 + PASSWORD}).encode()
+    assert description(body, ACCESS) == ": " + "x" * 290 + "***"
+
+
+@pytest.mark.parametrize("status", [304, 204])
+def test_what_nobody_asked_for_is_a_sentence(status: int) -> None:
+    name, told = "not-modified" if status == 304 else "no-content", pytest.raises(SourceError, match=f"status {status}")
+    with faulty(name) as (address, _), told:
+        fetch(address, ACCESS)
 
 
 def test_a_short_password_is_no_word_of_an_error() -> None:
@@ -243,6 +323,17 @@ def test_certificates(authority: Authority, days: float, expected: set[str]) -> 
     with faulty("", context(pair)) as (address, _):
         checked = check_broker(address, replace(ACCESS, ca_file=str(authority.cert)), PATIENCE)
         assert rules(checked) == expected
+
+
+def test_a_client_certificate_opens_every_connection(authority: Authority, tmp_path: Path) -> None:
+    both = tmp_path / "client.pem"
+    both.write_text("".join(file.read_text() for file in authority.issue("client")))
+    mutual = context(authority.issue("check-mutual", days=5))
+    mutual.verify_mode = ssl.CERT_REQUIRED
+    mutual.load_verify_locations(authority.cert)
+    access = replace(ACCESS, ca_file=str(authority.cert), client_cert=str(both))
+    with faulty("head-body", mutual) as (address, _):
+        assert rules(check_broker(address, access, PATIENCE)) == {"wire-certificate-ends", "wire-head"}
 
 
 def test_an_unknown_authority_gets_no_password(authority: Authority) -> None:
