@@ -10,8 +10,6 @@ from http.client import HTTPConnection, HTTPException
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from osbctl.sources.deadline import Deadline
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -22,17 +20,10 @@ _LONGEST_HEAD = 65_536
 
 @contextmanager
 def connected(exchange: Exchange) -> Iterator[socket.socket]:
-    """A connection to the broker, with TLS where its address says so, for as long as `access` allows at most.
-
-    Raises OSError or ValueError.
-    """
+    """A connection to the broker, with TLS where its address says so. Raises OSError or ValueError."""
     access = exchange.access
-    connect = min(access.connect_seconds, access.total_seconds)
-    with (
-        Deadline(access.total_seconds) as deadline,
-        socket.create_connection((exchange.host, exchange.port), timeout=connect) as raw,
-    ):
-        deadline.watch(raw)
+    timeout = min(access.connect_seconds, access.total_seconds)  # of the handshake as a whole, too
+    with socket.create_connection((exchange.host, exchange.port), timeout=timeout) as raw:
         if not exchange.secure:
             yield raw
             return
