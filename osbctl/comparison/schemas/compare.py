@@ -80,8 +80,10 @@ def _of_bare(old: Root, new: Root) -> list[SchemaChange]:
             _known.clear()
         try:
             _known[key] = _compare(old, new)
-        except (UndecidableError, RecursionError) as error:
-            _known[key] = str(error) or "it is nested too deeply"
+        except UndecidableError as error:
+            _known[key] = str(error)
+        except RecursionError:  # It hangs on who asks: not to be remembered.
+            raise UndecidableError("they are nested too deeply") from None
     found = _known[key]
     if isinstance(found, str):
         raise UndecidableError(found)

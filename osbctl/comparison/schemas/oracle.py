@@ -49,8 +49,15 @@ class Oracle:
         return None if found is None else not found
 
     def objections(self, place: Subschema, value: JsonValue) -> frozenset[str] | None:
-        """The keywords directly at this place that refuse the value, formats asserted."""
-        return self._objections(place, value, formats=True, brief=False)
+        """The keywords directly at this place that refuse the value, whether formats are asserted or not.
+
+        Under a `not`, to assert a format is to refuse less.
+        """
+        plain = self._objections(place, value, formats=False, brief=False)
+        if plain is None or not place.root.has_formats:
+            return plain
+        asserted = self._objections(place, value, formats=True, brief=False)
+        return None if asserted is None else plain | asserted
 
     def _objections(self, place: Subschema, value: JsonValue, formats: bool, brief: bool) -> frozenset[str] | None:
         """As `objections`; `brief`: any of them will do."""
@@ -65,8 +72,10 @@ class Oracle:
             self.left -= longest * heaviest // _WORK
             if self.left < 0 or not patterns.affordable(longest, heaviest):
                 return None
+        judge = self._judge(place, formats)
+        if judge is None:
+            return None
         try:
-            judge = self._judge(place, formats)
             if brief and judge.is_valid(value):
                 return frozenset()
             errors = list(judge.iter_errors(value))
@@ -79,25 +88,32 @@ class Oracle:
         return frozenset(_MARKS.get(name, name) if place.root.dialect.year < 2014 else name for name in named)
 
     def _judge(self, place: Subschema, formats: bool) -> Any:
+        """The validator of this place; None where it cannot be made, which takes its time and is tried once."""
         formats = formats and place.root.has_formats
         key = (id(place.root), place.pointer, formats)
         if key not in self._judges:
-            dialect = place.root.dialect
-            self._judges[key] = getattr(jsonschema_rs, dialect.validator)(
-                {"$ref": f"{_ROOT}#{quote(pointer(place.pointer))}"},
-                registry=self._registry(place.root),
-                retriever=_fetch_nothing,
-                validate_formats=formats,
-                pattern_options=patterns.PATIENCE,
-                keywords={name: _Silent for name in _NOT_EVERYWHERE if name not in dialect.keywords},
-            )
+            try:
+                self._judges[key] = self._made(place, formats)
+            except Exception:  # A pattern that the engine does not take, or takes for too large.
+                self._judges[key] = None
         return self._judges[key]
+
+    def _made(self, place: Subschema, formats: bool) -> Any:
+        dialect = place.root.dialect
+        return getattr(jsonschema_rs, dialect.validator)(
+            {"$ref": f"{_ROOT}#{quote(pointer(place.pointer))}"},
+            registry=self._registry(place.root),
+            retriever=_fetch_nothing,
+            validate_formats=formats,
+            pattern_options=patterns.PATIENCE,
+            keywords={name: _Silent for name in _NOT_EVERYWHERE if name not in dialect.keywords},
+        )
 
     def _registry(self, root: Root) -> Any:
         if id(root) not in self._registries:
             draft = getattr(jsonschema_rs, root.dialect.validator.removesuffix("Validator"))
             self._registries[id(root)] = jsonschema_rs.Registry(
-                [(_ROOT, root.value)], draft=draft, retriever=_fetch_nothing
+                [(_ROOT, root.unnamed)], draft=draft, retriever=_fetch_nothing
             )
         return self._registries[id(root)]
 

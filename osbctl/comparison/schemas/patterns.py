@@ -71,12 +71,15 @@ def matches(pattern: str, text: str) -> bool | None:
     engine = _engine(pattern)
     if engine is None or not affordable(len(text), weight(pattern)):
         return None
-    if engine.is_valid(text):
-        return True
-    return None if any(gave_up(error) for error in engine.iter_errors(text)) else False
+    try:
+        if engine.is_valid(text):
+            return True
+        return None if any(gave_up(error) for error in engine.iter_errors(text)) else False
+    except ValueError:  # half of a surrogate pair
+        return None
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=4096)
 def weight(pattern: str) -> int:
     """What the pattern costs, a character of a text: roughly the states that an engine has for it."""
     read = _read(pattern)
@@ -96,7 +99,7 @@ def gave_up(error: jsonschema_rs.ValidationError) -> bool:
     return isinstance(error.kind, kinds.BacktrackLimitExceeded | kinds.RegexEngineFailure)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=4096)
 def _engine(pattern: str) -> Any:
     try:
         return jsonschema_rs.Draft7Validator({"pattern": pattern}, pattern_options=PATIENCE)

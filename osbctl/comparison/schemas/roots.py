@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
@@ -38,8 +39,11 @@ _LIST = ("allOf", "anyOf", "items", "oneOf", "prefixItems")
 _MAP = ("$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties")
 _SAME_VALUE = frozenset("$ref allOf anyOf dependencies dependentSchemas else if not oneOf then".split())  # noqa: SIM905
 """Keywords whose subschemas look at the same value, not at a part of it."""
-BARE = frozenset({*_ONE, *_LIST, *_MAP, "$id", "$schema", "default", "id"})
+_NAMES = ("$id", "id")
+BARE = frozenset({*_ONE, *_LIST, *_MAP, *_NAMES, "$schema", "default"})
 """What stays of a schema's words beside those that its draft asserts."""
+_INDEX = re.compile("0|[1-9][0-9]{0,8}")
+"""Of an array in a JSON pointer (RFC 6901 §4); no array here has more."""
 _BEYOND = ("$dynamicRef", "$recursiveRef", "unevaluatedItems", "unevaluatedProperties")
 
 
@@ -117,6 +121,11 @@ class Root:
         return Subschema(self.side, (), self, self.value)
 
     @cached_property
+    def unnamed(self) -> JsonValue:
+        """The schema without identities: no reference that is followed leads to one, and relative ones need a base."""
+        return _bare(self.value, self.dialect.keywords | BARE - {*_NAMES})
+
+    @cached_property
     def places(self) -> dict[Path, Subschema]:
         """Every place that holds a schema, by pointer."""
         found: dict[Path, Subschema] = {}
@@ -144,7 +153,7 @@ class Root:
         if not isinstance(ref, str) or not (ref == "#" or ref.startswith("#/")):
             raise UndecidableError("it has a $ref that leaves the schema, or is no JSON pointer")
         parts = [unquote(part).replace("~1", "/").replace("~0", "~") for part in ref.split("/")[1:]]
-        for pointer in (tuple(parts), tuple(int(p) if p.isdecimal() else p for p in parts)):
+        for pointer in (tuple(parts), tuple(int(p) if _INDEX.fullmatch(p) else p for p in parts)):
             if pointer in self.places:
                 return self.places[pointer]
         raise UndecidableError("it has a $ref to a place that holds no schema")
@@ -158,7 +167,7 @@ class Root:
             for keyword in _BEYOND:
                 if place.get(keyword) is not None:
                     raise UndecidableError(f"it uses {keyword}, which this comparison does not read")
-            named = isinstance(place.value.get("$id", place.value.get("id")), str)
+            named = any(isinstance(place.value.get(keyword), str) for keyword in _NAMES)
             if place.pointer and ("$schema" in place.value or (named and refers)):
                 raise UndecidableError("a part of it has an identity or a draft of its own")
         if refers:

@@ -14,7 +14,7 @@ import jsonschema
 import pytest
 import yaml
 
-from osbctl.comparison.schemas import compare_schemas
+from osbctl.comparison.schemas import compare, compare_schemas
 from osbctl.comparison.schemas.changes import ABSENT
 from osbctl.comparison.schemas.dialects import _DIALECTS, Dialect
 from osbctl.comparison.schemas.oracle import MAX_JUDGEMENTS, Oracle
@@ -240,3 +240,58 @@ def test_real_schemas() -> None:
         for change in compare_schemas(old, copy.deepcopy(new)):
             assert old is not new
             assert change.level != "breaking" or change.witness is not ABSENT
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"not": {"format": "date"}},
+        {"oneOf": [{"format": "date"}, {"type": "string"}]},
+        {"if": {"format": "date"}, "then": False},
+    ],
+)
+def test_a_format_that_nobody_asserts_is_not_leaned_on(more: dict[str, Any]) -> None:
+    changes = compare_schemas({"properties": {"p": {"enum": ["x"]}}}, {"properties": {"p": {"enum": ["x"], **more}}})
+    assert "breaking" in {change.level for change in changes}
+
+
+def test_a_part_with_an_identity_of_its_own_is_not_compared_through_references() -> None:
+    inner = {
+        "id": "http://x/",
+        "definitions": {"q": {"type": "integer"}},
+        "properties": {"b": {"$ref": "#/definitions/q"}},
+    }
+    old = {"$schema": DRAFT_4, "definitions": {"q": {"type": "string"}}, "properties": {"a": {"$id": 5, **inner}}}
+    new = {**old, "properties": {"a": {"properties": {"b": {"type": "string"}}}}}
+    assert [change.rule for change in compare_schemas(old, new)] == ["schema-undecided"]
+
+
+@pytest.mark.parametrize("name", ["plan.json", "https://example.com/plan.json", "/properties/p", "urn:a:b"])
+def test_an_identity_is_in_nobodys_way(name: str) -> None:
+    old, new = ({"$id": name, "properties": {"p": {"$id": name, "maxLength": longest}}} for longest in (9, 8))
+    assert [change.level for change in compare_schemas(old, new)] == ["breaking"]
+
+
+def test_a_pattern_that_the_engine_refuses_is_compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[Any] = []
+    monkeypatch.setattr(Oracle, "_made", lambda _, place, formats: made.append((place, formats)) or 1 / 0)
+    judge, place = Oracle(), Root("new", {"pattern": "^\\p{L}{500}$"}).top
+    assert [judge.accepts(place, "x") for _ in range(9)] == [None] * 9
+    assert len(made) == 1
+
+
+def test_an_index_of_any_length_in_a_reference() -> None:
+    [change] = compare_schemas({"$ref": "#/" + "1" * 5000}, {"type": "string"})
+    assert change.rule == "schema-undecided"
+
+
+def test_how_deep_the_caller_is_does_not_stick(monkeypatch: pytest.MonkeyPatch) -> None:
+    old, new = ({"properties": {"deep": {"maxLength": longest}}} for longest in (9, 8))
+
+    def too_deep(*_: object) -> None:
+        raise RecursionError
+
+    with monkeypatch.context() as patched:
+        patched.setattr(compare, "_compare", too_deep)
+        assert compare_schemas(old, new)[0].level == "risky"
+    assert compare_schemas(old, new)[0].level == "breaking"
