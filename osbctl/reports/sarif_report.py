@@ -54,7 +54,7 @@ def _rule(rule: Rule) -> dict[str, Any]:
 
 
 def _result(finding: Finding, fingerprint: str, index: dict[str, int], root: str) -> dict[str, Any]:
-    text = f"{finding.message} {finding.hint}".strip() if finding.hint else finding.message
+    text = f"{finding.message}\nHint: {finding.hint}" if finding.hint else finding.message
     result: dict[str, Any] = {
         "ruleId": finding.rule,
         "ruleIndex": index[finding.rule],

@@ -68,6 +68,9 @@ def test_what_has_no_line_is_said_of_the_address(machine: Machine) -> None:
     (run,) = json.loads(check(machine, "bad-catalog", "--format", "sarif", code=1))["runs"]
     found = [place["physicalLocation"] for result in run["results"] for place in result.get("locations", ())]
     assert {place["artifactLocation"]["uri"] for place in found} == {"ADDRESS"}
+    assert "ADDRESS is plain HTTP\nHint: serve it over HTTPS" in {
+        result["message"]["text"] for result in run["results"]
+    }
 
 
 def test_the_catalog_is_validated_and_platforms_judge_both(machine: Machine) -> None:
