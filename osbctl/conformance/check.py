@@ -126,13 +126,14 @@ def _silence(address: str, reply: Reply) -> Fault:
 
 
 def _redirect(address: str, target: str, reply: Reply) -> Fault:
+    refused, followed = _stopped_by(address, target, reply.status), _is_beside(address, target)
     return fault(
         "wire-redirect",
         f"redirected ({reply.status}) to {_named(address, target)}",
         reply,
-        severity=Severity.ERROR if (refused := _stopped_by(address, target, reply.status)) else None,
+        severity=None if followed and not refused else Severity.ERROR,
         refused_by=refused,
-        hint="register the broker under the address where it answers",
+        hint="register the broker under the address where it answers" + ("" if followed else ", and check it there"),
     )
 
 

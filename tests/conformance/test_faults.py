@@ -174,6 +174,13 @@ def test_one_cause_is_told_once(name: str) -> None:
     assert len(told) == len(set(told)), told
 
 
+def test_what_was_not_followed_was_not_checked() -> None:
+    with faulty("redirects-up") as (address, _):
+        (found,) = (one for one in check_broker(address, ACCESS, PATIENCE).findings if one.rule != HTTP)
+    assert (found.severity, found.refused_by) == (Severity.ERROR, ())
+    assert found.message.endswith("to another place, https://localhost:1")
+
+
 def test_a_broker_that_falls_silent_is_left_alone() -> None:
     with faulty("hangs-later") as (address, server):
         check_broker(address, ACCESS, PATIENCE)
