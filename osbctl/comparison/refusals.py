@@ -89,7 +89,7 @@ def new_refusals(
 
 
 def _change(one: Refused, place: _Place, old: Mapping[str, Any]) -> Change:
-    words = _without_secrets(one).rstrip(".")
+    words = _naming(place.field, _without_secrets(one).rstrip("."))
     return Change(
         rule=NOW_REFUSED.id,
         message=f"{words} ({one.rule})",
@@ -101,6 +101,13 @@ def _change(one: Refused, place: _Place, old: Mapping[str, Any]) -> Change:
         new_path=one.path,
         advice=NOW_REFUSED.advice,
     )
+
+
+def _naming(field: Path, words: str) -> str:
+    """`words` with the field before them, unless they name it themselves: a report shows no path."""
+    named = str(field[-1]).replace("_", " ").casefold() if field else ""
+    known = named in words.replace("_", " ").casefold()
+    return words if known else f"{'.'.join(map(str, field))}: {words}"
 
 
 def _without_secrets(one: Refused) -> str:

@@ -207,6 +207,13 @@ def test_only_refusals_that_are_new_are_told() -> None:
     assert change.new_path == change.old_path == ("services", 0, "plans", 0, "bindable")
 
 
+def test_a_refusal_names_its_field() -> None:
+    old, new = one(), one(bindable="no", maximum_polling_duration="x")
+    told = [c.message for c in new_refusals(old, new, refusals(old), refusals(new), [])]
+    assert "bindable: Service Catalog cannot read the catalog: this must be a boolean (kubernetes-type)" in told
+    assert 'Service "bindable" field must be a boolean, but has value "no" (cloudfoundry-type)' in told
+
+
 def test_a_refusal_that_a_change_tells_already_is_not_told_again() -> None:
     old, new = one(), catalog()
     changes = compare_catalogs(old, new)

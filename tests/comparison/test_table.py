@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from osbctl.changes import Level
+from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.platforms import Platform
 
 from .make import by_rule, catalog, one, plan, service, with_plan
@@ -99,7 +100,41 @@ ROWS: list[tuple[str, Any, Any, frozenset[str] | None, str, dict[Platform, Level
     ("service removed", TWO_SERVICES, one(), None, "service-removed", {CF: B, K8S: B, SM: B}),
     ("service removed, used", TWO_SERVICES, one(), P2, "service-removed", {SM: R}),
     ("free to paid", with_plan(), with_plan(free=False), None, "free-to-paid", {CF: B}),
-    ("paid to free", with_plan(free=False), with_plan(free=True), None, "paid-to-free", {CF: S}),
+    ("paid to free", with_plan(free=False), with_plan(free=True), None, "paid-to-free", {CF: S, K8S: S, SM: S}),
+    (
+        "paid is left out",
+        with_plan(free=False),
+        with_plan(),
+        None,
+        "paid-to-free",
+        {CF: Y, K8S: S, SM: Y, KORIFI: S},
+    ),
+    ("paid is null", with_plan(free=False), with_plan(free=None), None, "paid-to-free", {CF: Y, K8S: S}),
+    (
+        "paid is written out",
+        with_plan(free=None),
+        with_plan(free=False),
+        None,
+        "free-to-paid",
+        {CF: B, K8S: S, SM: Y, KORIFI: S},
+    ),
+    ("paid, written out", with_plan(free=True), with_plan(free=False), None, "free-to-paid", {CF: B, K8S: Y}),
+    (
+        "bindable of a plan, left out before",
+        with_plan(),
+        with_plan(bindable=False),
+        None,
+        "bindable-withdrawn",
+        {CF: B, KORIFI: S},
+    ),
+    (
+        "bindable of a plan, left out now",
+        with_plan(bindable=False),
+        with_plan(),
+        None,
+        "capability-granted",
+        {CF: S, KORIFI: S},
+    ),
     ("bindable", one(), one(bindable=False), None, "bindable-withdrawn", {CF: B, K8S: B}),
     ("bindable of a plan", with_plan(), with_plan(bindable=False), None, "bindable-withdrawn", {CF: B}),
     ("updateable", one(plan_updateable=True), one(), None, "plan-updateable-withdrawn", {CF: B, K8S: B}),
@@ -204,6 +239,19 @@ ROWS: list[tuple[str, Any, Any, frozenset[str] | None, str, dict[Platform, Level
     ("tag removed", one(tags=["a", "b"]), one(tags=["b"]), None, "tag-removed", {CF: Y}),
     ("tag added", one(tags=["b"]), one(tags=["a", "b"]), None, "tag-added", {CF: S}),
     ("tags turned", one(tags=["a", "b"]), one(tags=["b", "a"]), None, "order", {CF: S}),
+    ("requires turned", one(requires=["a", "b"]), one(requires=["b", "a"]), None, "order", {CF: S}),
+    ("tags that are no texts", one(tags=[1]), one(tags=[2]), None, "other-field", {CF: S}),
+    ("a tag that stood there twice", one(tags=["a", "a"]), one(tags=["a"]), None, "other-field", {CF: S}),
+    (
+        "polling misshapen",
+        with_plan(maximum_polling_duration="a"),
+        with_plan(maximum_polling_duration="b"),
+        None,
+        "other-field",
+        {CF: S},
+    ),
+    ("dashboard gone", one(dashboard_client={"id": "a", "secret": "x"}), one(), None, "dashboard-client", {CF: Y}),
+    ("dashboard new", one(), one(dashboard_client={"id": "a", "secret": "x"}), None, "dashboard-client", {CF: Y}),
     ("plans turned", TWO, two(plan("p2", "large"), SMALL), None, "order", {CF: S}),
     (
         "services turned",
@@ -257,6 +305,8 @@ def test_row(old: Any, new: Any, instances: frozenset[str] | None, rule: str, le
 SINGLE = {
     "plan id", "plan id, used", "service id, new plan ids", "service id, plans kept", "renamed", "service renamed",
     "new plan", "new service", "plan removed", "service removed", "bindable", "updateable", "free to paid",
+    "paid is left out", "paid is written out", "requires turned", "tags that are no texts", "polling misshapen",
+    "a tag that stood there twice",
 }  # fmt: skip
 
 
@@ -264,6 +314,36 @@ SINGLE = {
 def test_one_cause_is_told_once(row: Any) -> None:
     removed = {"change-plan-removed"} if row[0] == "service id, plans kept" else set()
     assert set(by_rule(row[1], row[2])) - removed == {f"change-{row[4]}"}
+
+
+@pytest.mark.parametrize("row", [row for row in ROWS if row[0] in ("dashboard gone", "dashboard new")])
+def test_a_whole_dashboard_client_is_one_change(row: Any) -> None:
+    (change,) = compare_catalogs(row[1], row[2])
+    assert change.message in ("dashboard client removed", "dashboard client added")
+    assert change.field == "dashboard_client"
+
+
+MISSHAPEN: list[tuple[str, Any, Any]] = [
+    *(
+        (f"{name} {value!r}", with_plan(**{name: value}), with_plan(**{name: "no"}))
+        for name in ("free", "bindable", "plan_updateable", "binding_rotatable")
+        for value in (True, False, None)
+    ),
+    *((name, one(**{name: True}), one(**{name: "no"})) for name in ("bindable", "instances_retrievable")),
+    ("shareable", one(metadata={"shareable": True}), one(metadata={"shareable": "no"})),
+    ("tags", one(tags=["a"]), one(tags="a")),
+    ("polling", with_plan(maximum_polling_duration=60), with_plan(maximum_polling_duration=True)),
+    ("polling, no whole number", with_plan(maximum_polling_duration=60), with_plan(maximum_polling_duration=30.5)),
+    ("dashboard", one(dashboard_client={"id": "a"}), one(dashboard_client="a")),
+]
+
+
+@pytest.mark.parametrize(("old", "new"), [row[1:] for row in MISSHAPEN], ids=[row[0] for row in MISSHAPEN])
+def test_of_a_wrong_type_nothing_else_is_said(old: Any, new: Any) -> None:
+    for before, after in ((old, new), (new, old)):
+        (change,) = compare_catalogs(before, after)
+        assert change.level is Level.SAFE
+        assert change.message.endswith(" changed, and is not of the type that it must have")
 
 
 def test_every_rule_stands_in_the_table() -> None:
