@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
+
+    from osbctl.findings import Path
 
 
 class Thing(Protocol):
-    """What has an id and a name."""
+    """What has an id and a name: a service offering or a plan."""
 
     @property
     def id(self) -> str:
@@ -19,6 +21,14 @@ class Thing(Protocol):
     @property
     def name(self) -> str:
         """The name; empty where there is none."""
+
+    @property
+    def data(self) -> Mapping[str, Any]:
+        """The object as it was written."""
+
+    @property
+    def path(self) -> Path:
+        """Where it stands in its catalog."""
 
 
 T = TypeVar("T", bound=Thing)

@@ -92,6 +92,70 @@ ROWS: list[tuple[str, Any, Any, frozenset[str] | None, str, dict[Platform, Level
         "plan-name-passed-on",
         {CF: B, K8S: B, SM: B},
     ),
+    (
+        "renamed to a name that another one has but for the case",
+        TWO,
+        two(SMALL, plan("p2", "Small")),
+        None,
+        "plan-name-taken",
+        {CF: R, K8S: B, SM: B},
+    ),
+    (
+        "new one with a name that another one has but for the case",
+        two(SMALL),
+        two(SMALL, plan("p2", "Small")),
+        None,
+        "plan-name-taken",
+        {CF: R, K8S: S, SM: S},
+    ),
+    (
+        "taker before giver",
+        TWO,
+        two(plan("p2", "small"), plan("p1", "tiny")),
+        None,
+        "plan-name-taken",
+        {CF: R, K8S: B},
+    ),
+    (
+        "giver before taker",
+        TWO,
+        two(plan("p1", "tiny"), plan("p2", "small")),
+        None,
+        "plan-name-passed-on",
+        {CF: B, K8S: B},
+    ),
+    (
+        "new plan before giver, but saved last",
+        two(SMALL),
+        two(plan("p3", "small"), plan("p1", "tiny")),
+        None,
+        "plan-name-passed-on",
+        {CF: B, K8S: B},
+    ),
+    (
+        "new service before giver",
+        one(),
+        catalog(service("s2", "db", plan("p2", "small")), service("s1", "sql", SMALL)),
+        None,
+        "service-name-taken",
+        {CF: R, K8S: B},
+    ),
+    (
+        "service taker before giver",
+        TWO_SERVICES,
+        catalog(service("s2", "DB", plan("p2", "small")), service("s1", "sql", SMALL)),
+        None,
+        "service-name-taken",
+        {CF: R, K8S: B},
+    ),
+    (
+        "service giver before taker",
+        TWO_SERVICES,
+        catalog(service("s1", "sql", SMALL), service("s2", "DB", plan("p2", "small"))),
+        None,
+        "service-name-passed-on",
+        {CF: B, K8S: B},
+    ),
     ("renamed", TWO, two(plan("p1", "tiny"), plan("p2", "large")), None, "plan-renamed", {CF: B, K8S: B, SM: B}),
     ("only the case", TWO, two(plan("p1", "Small"), plan("p2", "large")), None, "plan-renamed", {CF: B}),
     ("service renamed", one(), catalog(service("s1", "sql", SMALL)), None, "service-renamed", {CF: B, K8S: B, SM: B}),
@@ -335,6 +399,8 @@ MISSHAPEN: list[tuple[str, Any, Any]] = [
     ("polling", with_plan(maximum_polling_duration=60), with_plan(maximum_polling_duration=True)),
     ("polling, no whole number", with_plan(maximum_polling_duration=60), with_plan(maximum_polling_duration=30.5)),
     ("dashboard", one(dashboard_client={"id": "a"}), one(dashboard_client="a")),
+    ("name of a plan", with_plan(), catalog(service("s1", "db", {**plan("p1", ""), "name": 5}))),
+    ("name", one(), catalog({**service("s1", "db", plan("p1", "small")), "name": 5})),
 ]
 
 
@@ -354,7 +420,6 @@ def test_every_rule_stands_in_the_table() -> None:
     shown = {f"change-{row[4]}" for row in ROWS}
     elsewhere = {rule for rule in KINDS if rule.startswith("change-schema-")} | {
         "change-now-refused",
-        "change-service-name-passed-on",
     }
     assert set(KINDS) - elsewhere == shown - {rule for rule in shown if rule.startswith("change-schema-")}
 
@@ -368,9 +433,23 @@ def test_the_words_of_cloud_foundry_name_service_and_plan() -> None:
 def test_three_names_that_go_round_are_swapped_and_a_chain_is_not() -> None:
     old = two(plan("1", "a"), plan("2", "b"), plan("3", "c"))
     round_ = two(plan("1", "b"), plan("2", "c"), plan("3", "a"))
-    chain = two(plan("1", "b"), plan("2", "c"), plan("3", "d"))
+    chain = plan("1", "b"), plan("2", "c"), plan("3", "d")
     assert set(by_rule(old, round_)) == {"change-plan-names-swapped"}
-    assert set(by_rule(old, chain)) == {"change-plan-name-passed-on", "change-plan-renamed"}
+    assert set(by_rule(old, two(*chain))) == {"change-plan-name-taken", "change-plan-renamed"}
+    turned = set(by_rule(old, two(*chain[::-1])))
+    assert turned == {"change-plan-name-passed-on", "change-plan-renamed", "change-order"}
+
+
+def test_a_taken_name_says_who_has_it() -> None:
+    renamed = by_rule(TWO, two(SMALL, plan("p2", "Small")))["change-plan-name-taken"]
+    assert 'from "large" to "Small"' in renamed.message
+    assert '"small" (id "p1") still has' in renamed.message
+    assert '"small" (id "p1") still has' in by_rule(two(SMALL), two(SMALL, plan("x", "SMALL")))[renamed.rule].message
+
+
+def test_a_name_that_stands_twice_is_left_to_whoever_judges_the_new_catalog() -> None:
+    assert set(by_rule(TWO, two(SMALL, plan("p2", "small")))) == {"change-plan-renamed"}
+    assert set(by_rule(two(SMALL), two(SMALL, plan("p2", "small")))) == {"change-plan-added"}
 
 
 def test_a_service_name_is_passed_on() -> None:
