@@ -15,7 +15,7 @@ from osbctl.comparison.values import same, shown, shown_both
 from osbctl.platforms import Platform
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Iterable, Mapping
     from typing import Any
 
     from osbctl.catalog import ServiceOffering, ServicePlan
@@ -81,10 +81,12 @@ class _Comparison:
         self._services = by_id(old.services, new.services)
         gone, fresh = self._services.gone, self._services.fresh
         self._replaced = by_name(gone, fresh)
-        self._old_home = {plan.id: service for service in old.services for plan in service.plans if plan.id}
-        self._new_home = {plan.id: service for service in new.services for plan in service.plans if plan.id}
         pairs = (*self._services.kept, *self._replaced)
-        self._stays = {(id(before), id(after)) for before, after in pairs}
+        left = _without_counterpart(old.services, {id(before): after for before, after in pairs})
+        came = _without_counterpart(new.services, {id(after): before for before, after in pairs})
+        # A plan has moved where it is gone from its old home; where it is not, the new one is a copy.
+        self._moves = [(*left[plan], *came[plan]) for plan in left if plan in came]
+        self._movers = {id(plan) for _, before, _, after in self._moves for plan in (before, after)}
 
     def run(self) -> None:
         services = self._services
@@ -135,8 +137,8 @@ class _Comparison:
             return
         match = by_id(old.plans, new.plans)
         # A plan that moves is told once, as moved.
-        gone = [plan for plan in match.gone if not self._has_moved(plan)]
-        fresh = [plan for plan in match.fresh if not self._has_moved(plan)]
+        gone = [plan for plan in match.gone if id(plan) not in self._movers]
+        fresh = [plan for plan in match.fresh if id(plan) not in self._movers]
         replaced = by_name(gone, fresh)
         if old.plans and not new.plans:
             self._to.add(identity.SERVICE_WITHOUT_PLANS, Pair(old, new), "no plan is left", ("plans",))
@@ -167,20 +169,25 @@ class _Comparison:
             self._new_name(Pair(old, new, None, fresh), fresh, taken.get(id(fresh)), folded(fresh) in passed_on)
 
     def _moved(self) -> None:
-        after = {plan.id: plan for plan in self._new.plans if plan.id}
-        for service in self._old.services:
-            for plan in service.plans:
-                if not self._has_moved(plan) or self._old_home[plan.id] is not service:
-                    continue
-                home = self._new_home[plan.id]
-                pair = Pair(service, home, plan, after[plan.id])
-                message = f"moved from service {shown(service.name)} to {shown(home.name)}"
-                self._to.add(identity.PLAN_MOVED, pair, message, (), service.id, home.id)
-                compare_plan(self._to, pair, moved=True)
+        for old_home, before, new_home, after in self._moves:
+            pair = Pair(old_home, new_home, before, after)
+            message = f"moved from service {shown(old_home.name)} to {shown(new_home.name)}"
+            self._to.add(identity.PLAN_MOVED, pair, message, (), old_home.id, new_home.id)
+            compare_plan(self._to, pair, moved=True)
 
-    def _has_moved(self, plan: ServicePlan) -> bool:
-        before, after = self._old_home.get(plan.id), self._new_home.get(plan.id)
-        return before is not None and after is not None and (id(before), id(after)) not in self._stays
+
+def _without_counterpart(
+    services: Iterable[ServiceOffering], counterparts: Mapping[int, ServiceOffering]
+) -> dict[str, tuple[ServiceOffering, ServicePlan]]:
+    """By id, the first of the plans that the counterpart of their service (by its `id()`) does not have, and where."""
+    found: dict[str, tuple[ServiceOffering, ServicePlan]] = {}
+    for service in services:
+        other = counterparts.get(id(service))
+        known = {plan.id for plan in other.plans} if other else set()
+        for plan in service.plans:
+            if plan.id and plan.id not in known:
+                found.setdefault(plan.id, (service, plan))
+    return found
 
 
 def _plans(service: ServiceOffering) -> str:

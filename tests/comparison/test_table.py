@@ -462,3 +462,33 @@ def test_what_a_changed_id_hides_is_compared_all_the_same() -> None:
     assert set(by_rule(old, new)) == {"change-plan-id", "change-free-to-paid"}
     moved = catalog(service("t", "other", plan("p1", "small", free=False)))
     assert "change-free-to-paid" in by_rule(old, moved)
+
+
+COPY = plan("p1", "copy", free=False)
+MQ = service("s2", "mq", plan("p2", "large"))
+DB = service("s1", "db", SMALL)
+COPIES = [
+    ("plan", catalog(DB, service("s2", "mq", plan("p2", "large"), COPY)), "plan-added"),
+    ("plan, before its original", catalog(service("s2", "mq", COPY, plan("p2", "large")), DB), "plan-added"),
+    ("service", catalog(DB, MQ, service("s3", "copy", SMALL)), "service-added"),
+    ("service, before its original", catalog(service("s3", "copy", SMALL), DB, MQ), "service-added"),
+    ("service with its id", catalog(DB, MQ, service("s1", "copy", SMALL)), "service-added"),
+    ("service with its id, before its original", catalog(service("s1", "copy", SMALL), DB, MQ), "service-added"),
+]
+
+
+@pytest.mark.parametrize(("new", "rule"), [row[1:] for row in COPIES], ids=[row[0] for row in COPIES])
+def test_a_copy_with_its_ids_kept_has_not_moved(new: Any, rule: str) -> None:
+    first = catalog(*({"db": DB, "mq": MQ}[one["name"]] for one in new["services"] if one["name"] != "copy"))
+    assert set(by_rule(first, new)) == {f"change-{rule}"}
+    back = {"plan-added": "plan-removed", "service-added": "service-removed"}[rule]
+    assert set(by_rule(new, first)) == {f"change-{back}"}
+
+
+def test_a_plan_that_moves_and_is_copied_has_moved_once() -> None:
+    old = catalog(service("s1", "db", SMALL, plan("p3", "x")), MQ)
+    there = service("s2", "mq", plan("p2", "large"), SMALL)
+    new = catalog(service("s1", "db", plan("p3", "x")), there, service("s4", "other", SMALL))
+    changes = compare_catalogs(old, new)
+    assert [change.rule for change in changes] == ["change-service-added", "change-plan-moved"]
+    assert 'from service "db" to "mq"' in changes[-1].message
