@@ -155,17 +155,21 @@ def _changes(old: Document, new: Document, view: frozenset[Platform], instances:
     from osbctl.comparison.catalogs import compare_catalogs
     from osbctl.comparison.places import with_places
 
-    used = _instances(instances) if instances else None
+    used = _instances(instances, old, new) if instances else None
     changes = compare_catalogs(old.data, new.data, platforms=view, instances=used)
     if not changes:
         return []
     return with_places(changes + now_refused(old.data, new.data, changes, view), old, new)
 
 
-def _instances(file: str) -> frozenset[str]:
-    from osbctl.comparison.instances import read_instances
+def _instances(file: str, *sides: Document) -> frozenset[str]:
+    from osbctl.catalog import Catalog
+    from osbctl.comparison.instances import doubts, read_instances
 
-    return read_instances(file)
+    ids = read_instances(file)
+    if doubt := doubts(ids, {plan.id for side in sides for plan in Catalog.of(side.data).plans}, file):
+        note(doubt)
+    return ids
 
 
 def now_refused(

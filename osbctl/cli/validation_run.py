@@ -11,13 +11,13 @@ import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
-from osbctl.cli.words import did_you_mean
 from osbctl.config import Config, find_config, load_config
 from osbctl.errors import ConfigError, DocumentError, OsbctlError, SourceError, UsageError
 from osbctl.findings import Finding, Judgement, Severity
 from osbctl.platforms import DEFAULT_API_VERSION, ApiVersion, Platform
 from osbctl.reports import FailOn, Format, Report
 from osbctl.sources.limits import Limits
+from osbctl.text import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -147,6 +148,16 @@ def test_a_platform_and_its_instances(tmp_path: Path) -> None:
     assert level("-p", "cloudfoundry", "-p", "service-manager", "--instances", "used.txt") == "refused"
 
 
+def test_instances_of_unknown_plans_are_doubted(tmp_path: Path) -> None:
+    sources = put(tmp_path, changed(free=False))
+    (tmp_path / "used.txt").write_text("small\nlarge\n")
+    done = osbctl(tmp_path, "diff", *sources, "--instances", "used.txt")
+    sentence = "none of the 2 ids in used.txt is a plan of either catalog: does it hold plan ids?"
+    assert (done.returncode, done.stderr) == (1, f"osbctl: {sentence}\n")
+    (tmp_path / "used.txt").write_text("p1\n")
+    assert osbctl(tmp_path, "diff", *sources, "--instances", "used.txt").stderr == ""
+
+
 def test_a_new_refusal_is_told_unless_it_was_there(tmp_path: Path) -> None:
     sources = put(tmp_path, changed(name="Not Kubernetes", description=""))
     done = osbctl(tmp_path, "diff", *sources, "--format", "json")
@@ -182,6 +193,24 @@ def test_a_revision_against_the_file(tmp_path: Path) -> None:
     done = osbctl(tmp_path, "diff", "HEAD:new.json", "new.json")
     assert done.returncode == 1
     assert "old HEAD:new.json:" in done.stdout
+
+
+def test_a_folder_of_a_revision_is_to_be_checked_out(tmp_path: Path) -> None:
+    def git(*arguments: str) -> None:
+        subprocess.run(["git", *arguments], cwd=work, check=True, capture_output=True)
+
+    work = tmp_path / "work"
+    shutil.copytree(ROOT / "catalogs/source", work / "my src")
+    git("init")
+    git("add", ".")
+    git("-c", "user.name=x", "-c", "user.email=x@example.com", "commit", "-m", "x")
+    done = osbctl(work, "diff", "HEAD:my src", "my src")
+    assert done.returncode == 3
+    hint = "git worktree add ../before HEAD, then name '../before/my src'"
+    assert f"hint: {hint}\n" in done.stderr
+    git(*hint.partition(",")[0].split()[1:])
+    same = osbctl(work, "diff", "../before/my src", "my src")
+    assert (same.returncode, same.stdout, same.stderr) == (0, "", "")
 
 
 def test_standard_input_may_be_one_side_but_not_both(tmp_path: Path) -> None:
