@@ -14,6 +14,7 @@ from osbctl.cli import fetch as as_fetch
 from osbctl.cli import options as common
 from osbctl.cli.connection import Connection, is_address
 from osbctl.cli.output import note, put
+from osbctl.errors import DocumentError, SourceError
 from osbctl.platforms import Platform
 from osbctl.reports.changes import DiffFormat, DiffReport, render
 
@@ -69,7 +70,8 @@ def diff(
 ) -> int:
     """Compare two catalogs: what a platform would refuse, what would break users, and what is safe.
 
-    Prints nothing and exits with 0 when nothing changed. A broker is asked as osbctl fetch asks it.
+    Prints nothing and exits with 0 when nothing changed. A source that cannot be read is told on standard error, and in
+    the report, too, unless that is text or allow. A broker is asked as osbctl fetch asks it.
 
     \b
     osbctl diff HEAD:catalog.yaml catalog.yaml
@@ -80,10 +82,42 @@ def diff(
     """
     gc.disable()  # as in validation: the run is short, and makes next to no garbage in circles
     connection = Connection(user, password_stdin, api_version, ca_file, client_cert, insecure, timeout, max_bytes)
-    before, after = _read(old, new, at, connection)
+    try:
+        before, after = _read(old, new, at, connection)
+    except (DocumentError, SourceError) as error:
+        _put_unread(error, (old, new), fail_on, format, output)
+        raise
     changes = _changes(before, after, frozenset(platforms or Platform), instances)
     report = make_report(before.name, after.name, changes, fail_on, allow, color, output)
     return put_report(report, format, output, allow)
+
+
+def _put_unread(
+    error: DocumentError | SourceError,
+    words: tuple[str, str],
+    fail_on: DiffFailOn,
+    format: DiffFormat | None,  # the option's own name
+    output: str | None,
+) -> None:
+    """Put out a report of the error in the formats that others read: an empty or an old one looks like no change."""
+    from osbctl.cli.validation_run import LazyRules, unread
+
+    chosen = effective_format(format, output)
+    if chosen in (DiffFormat.TEXT, DiffFormat.ALLOW):  # standard error says it
+        return
+    old, new = map(_shown, words)
+    root = os.getcwd()  # noqa: PTH109
+    report = DiffReport(old, new, [], LazyRules(), fail_on=fail_on, root=root, errors=unread(error))
+    put(render(report, chosen), output)
+
+
+def _shown(word: str) -> str:
+    """What a report calls a source: of an address all but the password."""
+    if not is_address(word):
+        return word
+    from osbctl.sources.broker import split_url
+
+    return split_url(word)[0]
 
 
 def put_report(

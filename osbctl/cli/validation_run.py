@@ -113,11 +113,17 @@ def _judge(source: str, request: Request, options: ValidationOptions, selection:
     try:
         document = read_source(source, limits=request.limits, at=request.at, stdin_filename=request.stdin_filename)
     except DocumentError as error:
-        return unreadable(source, error.findings), 0
+        return unreadable(source, unread(error)), 0
     except SourceError as error:
-        finding = Finding("cannot-open", Severity.ERROR, error.message, hint=error.advice)
-        return unreadable(source, (finding,)), error.exit_code
+        return unreadable(source, unread(error)), error.exit_code
     return judge(document, options, selection), 0
+
+
+def unread(error: DocumentError | SourceError) -> tuple[Finding, ...]:
+    """The error of a source that cannot be opened or read, as a report tells it."""
+    if isinstance(error, DocumentError):
+        return error.findings
+    return (Finding("cannot-open", Severity.ERROR, error.message, hint=error.advice),)
 
 
 def _house_schema(name: str) -> object:

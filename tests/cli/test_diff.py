@@ -241,6 +241,41 @@ def test_a_source_that_is_not_there(tmp_path: Path, missing: str) -> None:
     assert osbctl(tmp_path, "diff", missing, new).returncode == 3
 
 
+READ_BY_OTHERS = sorted(set(DiffFormat) - {DiffFormat.TEXT, DiffFormat.ALLOW})
+
+
+@pytest.mark.parametrize("format", READ_BY_OTHERS)
+@pytest.mark.parametrize(("side", "code"), [("broken.yaml", 1), ("missing.yaml", 3)])
+def test_a_side_that_cannot_be_read_leaves_no_empty_and_no_old_report(
+    tmp_path: Path, format: DiffFormat, side: str, code: int
+) -> None:
+    old, _ = put(tmp_path, OLD)
+    (tmp_path / "broken.yaml").write_text("services:\n  - {id: s1\n  - x\n")
+    (tmp_path / "report").write_text("the last one")
+    done = osbctl(tmp_path, "diff", old, side, "--format", format, "--fail-on", "never")
+    assert done.returncode == code
+    assert side in done.stderr
+    assert side in done.stdout
+    to_file = osbctl(tmp_path, "diff", old, side, "--format", format, "--fail-on", "never", "-o", "report")
+    assert (to_file.returncode, to_file.stdout) == (code, "")
+    assert (tmp_path / "report").read_text() == done.stdout
+
+
+def test_people_read_of_an_unreadable_side_on_standard_error_alone(tmp_path: Path) -> None:
+    old, _ = put(tmp_path, OLD)
+    for word in ("text", "allow"):
+        done = osbctl(tmp_path, "diff", old, "missing.yaml", "--format", word)
+        assert (done.returncode, done.stdout) == (3, "")
+        assert "missing.yaml" in done.stderr
+
+
+def test_the_password_of_an_address_is_in_no_report(tmp_path: Path) -> None:
+    done = osbctl(tmp_path, "diff", f"http://user:{SECRET}@127.0.0.1:1", "missing.yaml", "--format", "json")
+    assert done.returncode == 3
+    assert json.loads(done.stdout)["errors"]
+    assert SECRET not in done.stdout + done.stderr
+
+
 def test_the_rules_are_explained(tmp_path: Path) -> None:
     done = osbctl(tmp_path, "rules", "change-plan-id")
     assert done.returncode == 0
