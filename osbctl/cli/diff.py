@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -85,34 +86,38 @@ def diff(
     try:
         before, after = _read(old, new, at, connection)
     except (DocumentError, SourceError) as error:
-        _put_unread(error, (old, new), fail_on, format, output)
+        put_unread(error, DiffReport(shown(old), shown(new), [], {}), format, output)
         raise
     changes = _changes(before, after, frozenset(platforms or Platform), instances)
     report = make_report(before.name, after.name, changes, fail_on, allow, color, output)
     return put_report(report, format, output, allow)
 
 
-def _put_unread(
+def put_unread(
     error: DocumentError | SourceError,
-    words: tuple[str, str],
-    fail_on: DiffFailOn,
+    report: DiffReport,
     format: DiffFormat | None,  # the option's own name
     output: str | None,
 ) -> None:
-    """Put out a report of the error in the formats that others read: an empty or an old one looks like no change."""
+    """Put out `report`, which knows the sides alone, with the error, in the formats that others read.
+
+    There, an empty report or that of the last run looks like no change.
+    """
     from osbctl.cli.validation_run import LazyRules, unread
 
     chosen = effective_format(format, output)
     if chosen in (DiffFormat.TEXT, DiffFormat.ALLOW):  # standard error says it
         return
-    old, new = map(_shown, words)
     root = os.getcwd()  # noqa: PTH109
-    report = DiffReport(old, new, [], LazyRules(), fail_on=fail_on, root=root, errors=unread(error))
-    put(render(report, chosen), output)
+    put(render(replace(report, rules=LazyRules(), root=root, errors=unread(error)), chosen), output)
 
 
-def _shown(word: str) -> str:
-    """What a report calls a source: of an address all but the password."""
+def shown(word: str) -> str:
+    """What a report calls the source `word`: of an address all but the password.
+
+    Raises:
+        UsageError: it begins like an address and is none.
+    """
     if not is_address(word):
         return word
     from osbctl.sources.broker import split_url
