@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import unicodedata
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 ELLIPSIS = "…"
 
@@ -33,6 +37,14 @@ def escaped(text: str, pairs: bool = False) -> str:
     if text.isascii() and "\x7f" not in text:
         return text
     return "".join(c if c == "\n" or is_safe(c) else _escape(ord(c), pairs) for c in text)
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """`did you mean …?` with the closest of the known words; empty where none is close."""
+    from difflib import get_close_matches
+
+    close = get_close_matches(word, list(known), n=1)
+    return f"did you mean {close[0]}?" if close else ""
 
 
 def _escape(code: int, pairs: bool) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -14,6 +15,7 @@ from osbctl.cli import fetch as as_fetch
 from osbctl.cli import options as common
 from osbctl.cli.connection import Connection, is_address
 from osbctl.cli.output import note, put
+from osbctl.errors import DocumentError, SourceError
 from osbctl.platforms import Platform
 from osbctl.reports.changes import DiffFormat, DiffReport, render
 
@@ -69,7 +71,8 @@ def diff(
 ) -> int:
     """Compare two catalogs: what a platform would refuse, what would break users, and what is safe.
 
-    Prints nothing and exits with 0 when nothing changed. A broker is asked as osbctl fetch asks it.
+    Prints nothing and exits with 0 when nothing changed. A source that cannot be read is told on standard error, and in
+    the report, too, unless that is text or allow. A broker is asked as osbctl fetch asks it.
 
     \b
     osbctl diff HEAD:catalog.yaml catalog.yaml
@@ -80,10 +83,46 @@ def diff(
     """
     gc.disable()  # as in validation: the run is short, and makes next to no garbage in circles
     connection = Connection(user, password_stdin, api_version, ca_file, client_cert, insecure, timeout, max_bytes)
-    before, after = _read(old, new, at, connection)
+    try:
+        before, after = _read(old, new, at, connection)
+    except (DocumentError, SourceError) as error:
+        put_unread(error, DiffReport(shown(old), shown(new), [], {}), format, output)
+        raise
     changes = _changes(before, after, frozenset(platforms or Platform), instances)
     report = make_report(before.name, after.name, changes, fail_on, allow, color, output)
     return put_report(report, format, output, allow)
+
+
+def put_unread(
+    error: DocumentError | SourceError,
+    report: DiffReport,
+    format: DiffFormat | None,  # the option's own name
+    output: str | None,
+) -> None:
+    """Put out `report`, which knows the sides alone, with the error, in the formats that others read.
+
+    There, an empty report or that of the last run looks like no change.
+    """
+    from osbctl.cli.validation_run import LazyRules, unread
+
+    chosen = effective_format(format, output)
+    if chosen in (DiffFormat.TEXT, DiffFormat.ALLOW):  # standard error says it
+        return
+    root = os.getcwd()  # noqa: PTH109
+    put(render(replace(report, rules=LazyRules(), root=root, errors=unread(error)), chosen), output)
+
+
+def shown(word: str) -> str:
+    """What a report calls the source `word`: of an address all but the password.
+
+    Raises:
+        UsageError: it begins like an address and is none.
+    """
+    if not is_address(word):
+        return word
+    from osbctl.sources.broker import split_url
+
+    return split_url(word)[0]
 
 
 def put_report(
@@ -155,17 +194,21 @@ def _changes(old: Document, new: Document, view: frozenset[Platform], instances:
     from osbctl.comparison.catalogs import compare_catalogs
     from osbctl.comparison.places import with_places
 
-    used = _instances(instances) if instances else None
+    used = _instances(instances, old, new) if instances else None
     changes = compare_catalogs(old.data, new.data, platforms=view, instances=used)
     if not changes:
         return []
     return with_places(changes + now_refused(old.data, new.data, changes, view), old, new)
 
 
-def _instances(file: str) -> frozenset[str]:
-    from osbctl.comparison.instances import read_instances
+def _instances(file: str, *sides: Document) -> frozenset[str]:
+    from osbctl.catalog import Catalog
+    from osbctl.comparison.instances import doubts, read_instances
 
-    return read_instances(file)
+    ids = read_instances(file)
+    if doubt := doubts(ids, {plan.id for side in sides for plan in Catalog.of(side.data).plans}, file):
+        note(doubt)
+    return ids
 
 
 def now_refused(

@@ -13,12 +13,13 @@ from osbctl.cli import options as common
 from osbctl.cli.brokers import options as registered
 from osbctl.cli.connection import Connection
 from osbctl.cli.drift_sides import Reaching, Sides
+from osbctl.errors import DocumentError, SourceError
 from osbctl.platforms import Platform
+from osbctl.reports.changes import DRIFT, DiffReport
 from osbctl.sources.exports.read import StoredAs
 
 if TYPE_CHECKING:
     from osbctl.cli.drift_sides import Found
-    from osbctl.reports.changes import DiffReport
 
 
 def drift(
@@ -85,7 +86,7 @@ def drift(
     connection = Connection(user, password_stdin, api_version, ca_file, client_cert, insecure, timeout, max_bytes)
     reaching = Reaching(connection, credentials, database)
     used = read_instances(instances) if instances else None
-    sides = Sides(reaching, platforms, used, stored_as, stored_broker)
+    sides = Sides(reaching, platforms, used, stored_as, stored_broker, "" if all_brokers else instances or "")
 
     def report(found: Found) -> DiffReport:
         made = as_diff.make_report(found.old, found.new, found.changes, fail_on, allow, color, output)
@@ -95,4 +96,10 @@ def drift(
         from osbctl.cli.drift_all import drift_all
 
         return drift_all(sides, report, broker, as_diff.effective_format(format, output), output, jobs)
-    return as_diff.put_report(report(sides.find(broker, stored or [])), format, output, allow)
+    try:
+        found = sides.find(broker, stored or [])
+    except (DocumentError, SourceError) as error:
+        old, new = " ".join(map(as_diff.shown, stored or ())), as_diff.shown(broker or "")
+        as_diff.put_unread(error, DiffReport(old or new, new, [], {}, words=DRIFT), format, output)
+        raise
+    return as_diff.put_report(report(found), format, output, allow)

@@ -100,13 +100,17 @@ class Reaching:
 
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """Finds and compares the two sides as the options say."""
+    """Finds and compares the two sides as the options say.
+
+    `instances_file` is where `instances` came from, empty where they may be those of other brokers, too.
+    """
 
     reaching: Reaching
     platforms: list[Platform] | None
     instances: frozenset[str] | None
     stored_as: StoredAs | None
     stored_broker: str
+    instances_file: str = ""
 
     def find(self, broker: str | None, stored: list[str]) -> Found:
         """The drift between the broker and what is stored, each as the words of the command line name it.
@@ -137,7 +141,7 @@ class Sides:
         from osbctl.comparison.places import with_places
 
         view = self._view(kept)
-        told = notes(kept, broker.data)
+        told = [*notes(kept, broker.data), *self._doubts(kept.document, broker)]
         if kept.without_secrets:
             broker = _without_secrets(broker, told)
         changes = find_drift(kept, broker.data, platforms=view, instances=self.instances)
@@ -145,6 +149,15 @@ class Sides:
             changes += now_refused(kept.document.data, broker.data, changes, view)
         placed = with_places(changes, kept.document, broker)
         return Found(kept.document.name, broker.name, placed, told)
+
+    def _doubts(self, *sides: Document) -> list[str]:
+        from osbctl.catalog import Catalog
+        from osbctl.comparison.instances import doubts
+
+        if not (self.instances and self.instances_file):
+            return []
+        plans = {plan.id for side in sides for plan in Catalog.of(side.data).plans}
+        return list(filter(None, [doubts(self.instances, plans, self.instances_file)]))
 
     def _stored(self, words: list[str]) -> StoredCatalog:
         from osbctl.sources.exports.read import stored_catalog

@@ -24,8 +24,8 @@ def rules(
     osbctl rules plan-name-duplicate
     """
     from osbctl.cli.validation_run import all_rules
-    from osbctl.cli.words import did_you_mean
     from osbctl.errors import UsageError
+    from osbctl.text import did_you_mean
 
     known = all_rules()
     if rule is None:

@@ -12,7 +12,7 @@ import typer
 from osbctl.cli import options as common
 from osbctl.cli.output import put
 from osbctl.cli.terminal import use_color, width
-from osbctl.cli.words import did_you_mean
+from osbctl.text import did_you_mean
 
 if TYPE_CHECKING:
     from osbctl.catalog import Catalog, ServiceOffering

@@ -11,13 +11,13 @@ import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
-from osbctl.cli.words import did_you_mean
 from osbctl.config import Config, find_config, load_config
 from osbctl.errors import ConfigError, DocumentError, OsbctlError, SourceError, UsageError
 from osbctl.findings import Finding, Judgement, Severity
 from osbctl.platforms import DEFAULT_API_VERSION, ApiVersion, Platform
 from osbctl.reports import FailOn, Format, Report
 from osbctl.sources.limits import Limits
+from osbctl.text import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -113,11 +113,17 @@ def _judge(source: str, request: Request, options: ValidationOptions, selection:
     try:
         document = read_source(source, limits=request.limits, at=request.at, stdin_filename=request.stdin_filename)
     except DocumentError as error:
-        return unreadable(source, error.findings), 0
+        return unreadable(source, unread(error)), 0
     except SourceError as error:
-        finding = Finding("cannot-open", Severity.ERROR, error.message, hint=error.advice)
-        return unreadable(source, (finding,)), error.exit_code
+        return unreadable(source, unread(error)), error.exit_code
     return judge(document, options, selection), 0
+
+
+def unread(error: DocumentError | SourceError) -> tuple[Finding, ...]:
+    """The error of a source that cannot be opened or read, as a report tells it."""
+    if isinstance(error, DocumentError):
+        return error.findings
+    return (Finding("cannot-open", Severity.ERROR, error.message, hint=error.advice),)
 
 
 def _house_schema(name: str) -> object:

@@ -14,7 +14,10 @@ import datetime
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from osbctl.comparison.kinds import KINDS
+from osbctl.comparison.rules import load_all
 from osbctl.errors import ConfigError
+from osbctl.text import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -42,7 +45,7 @@ class Allowed:
 
 @dataclass(frozen=True, slots=True)
 class Sorted:
-    """Changes by whether they were accepted; `problems` names the entries that have expired or match nothing."""
+    """Changes by whether they were accepted; `problems` names the entries that expired, match nothing, name no rule."""
 
     open: list[Change]
     accepted: list[tuple[Change, str]]
@@ -64,6 +67,8 @@ def load_allowed(path: str) -> list[Allowed]:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}: not valid TOML: {error}") from error
+    except RecursionError:
+        raise ConfigError(f"{path}: nested too deep", "only [[allow]] entries may stand there") from None
     entries = table.get("allow", [])
     if set(table) - {"allow"} or not isinstance(entries, list):
         raise ConfigError(f"{path}: only [[allow]] entries may stand there")
@@ -83,12 +88,20 @@ def sort_out(changes: Iterable[Change], allowed: Iterable[Allowed], today: datet
             accepted.append((change, valid[covering[0]].reason))
         else:
             left.append(change)
-    problems += [f"{_named(e)} matches no change: remove it" for n, e in enumerate(valid) if n not in matched]
+    problems += [_unmatched(entry) for number, entry in enumerate(valid) if number not in matched]
     return Sorted(left, accepted, problems)
 
 
 def _expired(entry: Allowed) -> str:
     return f"{_named(entry)} expired on {entry.expires}: remove or renew it"
+
+
+def _unmatched(entry: Allowed) -> str:
+    load_all()
+    if entry.rule in KINDS:
+        return f"{_named(entry)} matches no change: remove it"
+    meant = did_you_mean(entry.rule, KINDS) or "osbctl rules lists them"
+    return f"{_named(entry)} matches no change, as there is no such rule: {meant}"
 
 
 def _named(entry: Allowed) -> str:

@@ -2,34 +2,49 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from osbctl.catalog import Catalog
 from osbctl.comparison.collect import Collector, Pair
 from osbctl.comparison.fields import compare_plan, compare_service
 from osbctl.comparison.match import Match, by_id, by_name, folded
-from osbctl.comparison.names import Renaming, given_up, renamings
+from osbctl.comparison.names import Renaming, given_up, renamings, still_held
 from osbctl.comparison.rules import fields, identity
 from osbctl.comparison.values import same, shown, shown_both
 from osbctl.platforms import Platform
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Iterable, Mapping
     from typing import Any
 
     from osbctl.catalog import ServiceOffering, ServicePlan
     from osbctl.changes import Change
+    from osbctl.comparison.kinds import Kind
+    from osbctl.comparison.match import Thing
+
+
+def _taken(kind: Kind, otherwise: Kind) -> Kind:
+    """`kind`, with the answers of `otherwise` on platforms that do not mind the name being taken."""
+    return replace(kind, answers={**otherwise.answers, **kind.answers})
+
+
+# Of a new object: kinds for a name that another one had, for one that another one has, and for its coming as such.
+_NEW_SERVICE = identity.SERVICE_NAME_PASSED_ON, identity.SERVICE_NAME_TAKEN, identity.SERVICE_ADDED
+_NEW_PLAN = identity.PLAN_NAME_PASSED_ON, identity.PLAN_NAME_TAKEN, identity.PLAN_ADDED
 
 _SERVICE_NAMES = {
     Renaming.NEW: identity.SERVICE_RENAMED,
     Renaming.REUSED: identity.SERVICE_NAME_REUSED,
     Renaming.SWAPPED: identity.SERVICE_NAMES_SWAPPED,
+    Renaming.TAKEN: _taken(identity.SERVICE_NAME_TAKEN, identity.SERVICE_RENAMED),
     Renaming.PASSED_ON: identity.SERVICE_NAME_PASSED_ON,
 }
 _PLAN_NAMES = {
     Renaming.NEW: identity.PLAN_RENAMED,
     Renaming.REUSED: identity.PLAN_NAME_REUSED,
     Renaming.SWAPPED: identity.PLAN_NAMES_SWAPPED,
+    Renaming.TAKEN: _taken(identity.PLAN_NAME_TAKEN, identity.PLAN_RENAMED),
     Renaming.PASSED_ON: identity.PLAN_NAME_PASSED_ON,
 }
 
@@ -66,10 +81,12 @@ class _Comparison:
         self._services = by_id(old.services, new.services)
         gone, fresh = self._services.gone, self._services.fresh
         self._replaced = by_name(gone, fresh)
-        self._old_home = {plan.id: service for service in old.services for plan in service.plans if plan.id}
-        self._new_home = {plan.id: service for service in new.services for plan in service.plans if plan.id}
         pairs = (*self._services.kept, *self._replaced)
-        self._stays = {(id(before), id(after)) for before, after in pairs}
+        left = _without_counterpart(old.services, {id(before): after for before, after in pairs})
+        came = _without_counterpart(new.services, {id(after): before for before, after in pairs})
+        # A plan has moved where it is gone from its old home; where it is not, the new one is a copy.
+        self._moves = [(*left[plan], *came[plan]) for plan in left if plan in came]
+        self._movers = {id(plan) for _, before, _, after in self._moves for plan in (before, after)}
 
     def run(self) -> None:
         services = self._services
@@ -90,14 +107,23 @@ class _Comparison:
 
     def _names(self) -> None:
         services = self._services
-        for old, new, how in renamings(services.kept, services.gone):
-            self._to.add(
-                _SERVICE_NAMES[how], Pair(old, new), _renamed(old.name, new.name, how), ("name",), old.name, new.name
-            )
+        taken = still_held(services, new_ones_last=False)
+        for old, new, how in renamings(services, taken):
+            message = _renamed(old.name, new.name, how, taken.get(id(new)))
+            self._to.add(_SERVICE_NAMES[how], Pair(old, new), message, ("name",), old.name, new.name)
+        passed_on = given_up(services.kept)
         for fresh in services.fresh:
-            if folded(fresh) in given_up(services.kept):
-                message = "a new service offering has a name that another one had"
-                self._to.add(identity.SERVICE_NAME_PASSED_ON, Pair(None, fresh), message, ("name",), None, fresh.name)
+            self._new_name(Pair(None, fresh), fresh, taken.get(id(fresh)), folded(fresh) in passed_on)
+
+    def _new_name(self, pair: Pair, fresh: Thing, holder: Thing | None, passed_on: bool) -> None:
+        """Tell of the name of a new object that another one has, or had."""
+        word = "plan" if pair.plan else "service offering"
+        had, has, added = _NEW_PLAN if pair.plan else _NEW_SERVICE
+        if holder:
+            kind = _taken(has, had if passed_on else added)
+            self._to.add(kind, pair, f"a new {word} has a name{_held(holder)}", ("name",), None, fresh.name)
+        elif passed_on:
+            self._to.add(had, pair, f"a new {word} has a name that another one had", ("name",), None, fresh.name)
 
     def _service_id(self, old: ServiceOffering, new: ServiceOffering) -> None:
         both = {plan.id for plan in old.plans if plan.id} & {plan.id for plan in new.plans}
@@ -111,8 +137,8 @@ class _Comparison:
             return
         match = by_id(old.plans, new.plans)
         # A plan that moves is told once, as moved.
-        gone = [plan for plan in match.gone if not self._has_moved(plan)]
-        fresh = [plan for plan in match.fresh if not self._has_moved(plan)]
+        gone = [plan for plan in match.gone if id(plan) not in self._movers]
+        fresh = [plan for plan in match.fresh if id(plan) not in self._movers]
         replaced = by_name(gone, fresh)
         if old.plans and not new.plans:
             self._to.add(identity.SERVICE_WITHOUT_PLANS, Pair(old, new), "no plan is left", ("plans",))
@@ -133,42 +159,51 @@ class _Comparison:
             self._to.add(fields.ORDER, Pair(old, new), "the plans are in another order", ("plans",))
 
     def _plan_names(self, old: ServiceOffering, new: ServiceOffering, match: Match[ServicePlan]) -> None:
-        for before, after, how in renamings(match.kept, match.gone):
-            message = _renamed(before.name, after.name, how)
+        taken = still_held(match, new_ones_last=True)
+        for before, after, how in renamings(match, taken):
+            message = _renamed(before.name, after.name, how, taken.get(id(after)))
             pair = Pair(old, new, before, after)
             self._to.add(_PLAN_NAMES[how], pair, message, ("name",), before.name, after.name)
+        passed_on = given_up(match.kept)
         for fresh in match.fresh:
-            if folded(fresh) in given_up(match.kept):
-                message = "a new plan has a name that another one had"
-                pair = Pair(old, new, None, fresh)
-                self._to.add(identity.PLAN_NAME_PASSED_ON, pair, message, ("name",), None, fresh.name)
+            self._new_name(Pair(old, new, None, fresh), fresh, taken.get(id(fresh)), folded(fresh) in passed_on)
 
     def _moved(self) -> None:
-        after = {plan.id: plan for plan in self._new.plans if plan.id}
-        for service in self._old.services:
-            for plan in service.plans:
-                if not self._has_moved(plan) or self._old_home[plan.id] is not service:
-                    continue
-                home = self._new_home[plan.id]
-                pair = Pair(service, home, plan, after[plan.id])
-                message = f"moved from service {shown(service.name)} to {shown(home.name)}"
-                self._to.add(identity.PLAN_MOVED, pair, message, (), service.id, home.id)
-                compare_plan(self._to, pair, moved=True)
+        for old_home, before, new_home, after in self._moves:
+            pair = Pair(old_home, new_home, before, after)
+            message = f"moved from service {shown(old_home.name)} to {shown(new_home.name)}"
+            self._to.add(identity.PLAN_MOVED, pair, message, (), old_home.id, new_home.id)
+            compare_plan(self._to, pair, moved=True)
 
-    def _has_moved(self, plan: ServicePlan) -> bool:
-        before, after = self._old_home.get(plan.id), self._new_home.get(plan.id)
-        return before is not None and after is not None and (id(before), id(after)) not in self._stays
+
+def _without_counterpart(
+    services: Iterable[ServiceOffering], counterparts: Mapping[int, ServiceOffering]
+) -> dict[str, tuple[ServiceOffering, ServicePlan]]:
+    """By id, the first of the plans that the counterpart of their service (by its `id()`) does not have, and where."""
+    found: dict[str, tuple[ServiceOffering, ServicePlan]] = {}
+    for service in services:
+        other = counterparts.get(id(service))
+        known = {plan.id for plan in other.plans} if other else set()
+        for plan in service.plans:
+            if plan.id and plan.id not in known:
+                found.setdefault(plan.id, (service, plan))
+    return found
 
 
 def _plans(service: ServiceOffering) -> str:
     return "1 plan" if len(service.plans) == 1 else f"{len(service.plans)} plans"
 
 
-def _renamed(old: str, new: str, how: Renaming) -> str:
+def _renamed(old: str, new: str, how: Renaming, holder: Thing | None) -> str:
     why = {
         Renaming.NEW: "",
         Renaming.REUSED: ", the name of one that is removed",
         Renaming.SWAPPED: ", and the names go round",
+        Renaming.TAKEN: f", a name{_held(holder)}" if holder else "",
         Renaming.PASSED_ON: ", a name that another one gives up",
     }
     return f"renamed from {shown(old)} to {shown(new)}{why[how]}"
+
+
+def _held(holder: Thing) -> str:
+    return f" that {shown(holder.name)} (id {shown(holder.id)}) still has when it is saved"

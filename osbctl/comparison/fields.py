@@ -8,11 +8,11 @@ from osbctl.changes import Effect, Level
 from osbctl.comparison.collect import Pair
 from osbctl.comparison.parameters import compare_parameters
 from osbctl.comparison.rules import fields as rules
-from osbctl.comparison.values import same, shown, shown_both, table
+from osbctl.comparison.values import SECRET, same, shown, shown_both, table
 from osbctl.platforms import Platform
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from osbctl.catalog import ServiceOffering, ServicePlan
     from osbctl.comparison.collect import Collector
@@ -44,17 +44,20 @@ def compare_service(
 ) -> None:
     """The service offering's own fields; `plans` are those that are in both, for what they inherit."""
     pair = Pair(old, new)
+    was, now = _misshapen(to, pair, old.data, new.data)
     for name in _INHERITED:
         before, after = getattr(old, name), getattr(new, name)
+        if _is_misshapen(name, old.data, new.data):
+            continue
         if before != after and plans and not any(_inherits(name, *both) for both in plans):
             to.add(rules.SERVICE_FLAG, pair, _changed(name, before, after), (name,), before, after)
         else:
             _flag(to, pair, (name,), before, after)
             _explicitness(to, pair, name, before == after)
-    _common(to, pair, old.data, new.data)
-    _tags(to, pair, old.tags, new.tags)
-    _entries(to, pair, "requires", _texts(old, "requires"), _texts(new, "requires"))
-    _dashboard(to, pair, old.data.get("dashboard_client"), new.data.get("dashboard_client"))
+    _common(to, pair, was, now)
+    for key in _ENTRIES:
+        _entries(to, pair, key, was.get(key), now.get(key))
+    _dashboard(to, pair, was.get("dashboard_client"), now.get("dashboard_client"))
 
 
 def compare_plan(to: Collector, pair: Pair, moved: bool = False) -> None:
@@ -64,22 +67,25 @@ def compare_plan(to: Collector, pair: Pair, moved: bool = False) -> None:
     effective = all(getattr(old, name) == getattr(new, name) for name in _INHERITED)
     if effective and not moved and same(old.data, new.data):
         return  # most plans, most of the time
+    was, now = _misshapen(to, pair, old.data, new.data)
     for name in _INHERITED:
+        if _is_misshapen(name, old.data, new.data):
+            continue
         before, after = getattr(old, name), getattr(new, name)
         services = getattr(pair.old_service, name), getattr(pair.new_service, name)
         silent = _inherits(name, old, new)
         if moved or not (silent and services == (before, after)):  # else the service offering's change tells it
             _flag(to, pair, (name,), before, after)
             _explicitness(to, pair, name, before == after)
-    _free(to, pair, old.free, new.free)
-    _common(to, pair, old.data, new.data)
-    _maintenance(to, pair, old.data.get("maintenance_info"), new.data.get("maintenance_info"))
-    _polling(to, pair, old.data.get("maximum_polling_duration"), new.data.get("maximum_polling_duration"))
-    compare_parameters(to, pair, old.data.get("schemas"), new.data.get("schemas"))
+    if not _is_misshapen("free", old.data, new.data):
+        _free(to, pair, old, new)
+    _common(to, pair, was, now)
+    _maintenance(to, pair, was.get("maintenance_info"), now.get("maintenance_info"))
+    _polling(to, pair, was.get("maximum_polling_duration"), now.get("maximum_polling_duration"))
+    compare_parameters(to, pair, was.get("schemas"), now.get("schemas"))
 
 
 def _common(to: Collector, pair: Pair, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
-    _misshapen(to, pair, old, new)
     for name in _FLAGS:
         _flag(to, pair, (name,), old.get(name) is True, new.get(name) is True)
     _field(to, rules.WORDING, pair, ("description",), old.get("description"), new.get("description"))
@@ -99,16 +105,40 @@ _SHAPES: dict[str, type] = {
     "plans": list,
     "id": str,
     "name": str,
+    "maximum_polling_duration": int,
     **dict.fromkeys((*_INHERITED, *_FLAGS, "free"), bool),
 }
 
 
-def _misshapen(to: Collector, pair: Pair, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
-    """Known fields of a wrong type, which all else here passes over. No value: there is no telling what it is."""
-    for key, shape in _SHAPES.items():
-        values = [data[key] for data in (old, new) if data.get(key) is not None]
-        if not all(isinstance(value, shape) for value in values) and not same(old.get(key), new.get(key)):
-            to.add(rules.OTHER, pair, f"{key} changed, and is not of the type that it must have", (key,))
+def _is_misshapen(key: str, *sides: Mapping[str, Any]) -> bool:
+    """Whether the known field `key` has a wrong type on any side. A null has none: it counts as left out."""
+    return not all(_has_shape(side.get(key), _SHAPES[key]) for side in sides)
+
+
+def _has_shape(value: Any, shape: type) -> bool:
+    if shape is int:  # JSON has one kind of number, and no boolean is one
+        return value is None or (isinstance(value, int | float) and not isinstance(value, bool) and value % 1 == 0)
+    return value is None or isinstance(value, shape)
+
+
+def _misshapen(
+    to: Collector, pair: Pair, old: Mapping[str, Any], new: Mapping[str, Any]
+) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """Tell the known fields of a wrong type, and return both sides without them: there is no telling what they mean."""
+    wrong = [key for key in _SHAPES if (key in old or key in new) and _is_misshapen(key, old, new)]
+    for key in wrong:
+        if not same(old.get(key), new.get(key)):
+            to.add(rules.OTHER, pair, _MISSHAPEN.format(key), (key,))
+    if not wrong:  # nearly always
+        return old, new
+    return _without(old, wrong), _without(new, wrong)
+
+
+_MISSHAPEN = "{} changed, and is not of the type that it must have"
+
+
+def _without(data: Mapping[str, Any], keys: Collection[str]) -> dict[str, Any]:
+    return {key: value for key, value in data.items() if key not in keys}
 
 
 def _flag(to: Collector, pair: Pair, path: Path, old: bool, new: bool) -> None:
@@ -116,12 +146,12 @@ def _flag(to: Collector, pair: Pair, path: Path, old: bool, new: bool) -> None:
         return
     name = "/".join(map(str, path))
     kind = rules.GRANTED if new else rules.WITHDRAWN[name]
-    effects = None
+    effects = _by_platform(kind.effects(to.view, None), name, pair)
     if pair.plan and name == "plan_updateable":
         # Service Catalog knows this field of service offerings alone.
         effects = tuple(
             Effect(e.platform, Level.SAFE, "does not store it for plans") if e.platform is Platform.KUBERNETES else e
-            for e in kind.effects(to.view, None)
+            for e in effects
         )
     to.add(kind, pair, _changed(".".join(map(str, path)), old, new), path, old, new, effects=effects)
 
@@ -134,12 +164,10 @@ def _explicitness(to: Collector, pair: Pair, name: str, same_effect: bool) -> No
     if not same_effect or before == after:
         return
     value = getattr(thing_old, name)
-    if after:
-        to.add(rules.EXPLICIT_ADDED, pair, f"{name}: {shown(value)} is written out now", (name,), None, value)
-        return
-    effects = tuple(_default(effect, name, value, pair) for effect in rules.EXPLICIT_DROPPED.effects(to.view, None))
-    message = f"{name}: {shown(value)} is no longer written out"
-    to.add(rules.EXPLICIT_DROPPED, pair, message, (name,), value, None, effects=effects)
+    kind = rules.EXPLICIT_ADDED if after else rules.EXPLICIT_DROPPED
+    message = f"{name}: {shown(value)} is " + ("written out now" if after else "no longer written out")
+    values = (None, value) if after else (value, None)
+    to.add(kind, pair, message, (name,), *values, effects=_by_platform(kind.effects(to.view, None), name, pair))
 
 
 _OTHER_DEFAULTS = {
@@ -150,57 +178,92 @@ _OTHER_DEFAULTS = {
 """The platforms that take an omitted field of a plan for false, whatever the specification says."""
 
 
-def _default(effect: Effect, name: str, value: bool, pair: Pair) -> Effect:
-    if pair.plan and value and effect.platform in _OTHER_DEFAULTS[name]:
-        return Effect(effect.platform, Level.RISKY, "takes an omitted value for false")
-    return effect
+def _by_platform(effects: tuple[Effect, ...], name: str, pair: Pair) -> tuple[Effect, ...]:
+    """`effects` of a change of a plan's boolean, with those of the platforms that take an omitted one for false."""
+    old, new = pair.old_plan, pair.new_plan
+    if not (old and new and name in _OTHER_DEFAULTS):
+        return effects
+    here = name in _explicit(old.data) and old.data[name], name in _explicit(new.data) and new.data[name]
+    if here == (getattr(old, name), getattr(new, name)):
+        return effects
+    level, does = _OMITTED_IS_FALSE[here]
+    return tuple(Effect(e.platform, level, does) if e.platform in _OTHER_DEFAULTS[name] else e for e in effects)
 
 
-def _free(to: Collector, pair: Pair, old: bool, new: bool) -> None:
-    if old != new:
-        to.add(rules.FREE if new else rules.PAID, pair, _changed("free", old, new), ("free",), old, new)
-    _explicitness(to, pair, "free", old == new)
+_OMITTED_IS_FALSE = {
+    (False, False): (Level.SAFE, "takes an omitted value for false: nothing changes"),
+    (False, True): (Level.SAFE, "took the omitted value for false; it is true now"),
+    (True, False): (Level.RISKY, "takes an omitted value for false"),
+}
+"""What a platform does that takes omitted values for false, by what it took the boolean for and takes it for now."""
+
+
+def _free(to: Collector, pair: Pair, old: ServicePlan, new: ServicePlan) -> None:
+    """The price by the specification, by which an omitted `free` is true; `_by_platform` knows who differs."""
+    _explicitness(to, pair, "free", old.free == new.free)
+    if old.free == new.free:
+        return
+    kind = rules.FREE if new.free else rules.PAID
+    effects = kind.effects(to.view, None)
+    if "free" not in _explicit(new.data):
+        # Nobody wrote that the plan is free now: it may be no more than a line that was lost.
+        effects = tuple(
+            Effect(e.platform, Level.RISKY, "takes an omitted value for true: it is free now") for e in effects
+        )
+    message = _changed("free", old.data.get("free"), new.data.get("free"))
+    values = old.data.get("free"), new.data.get("free")
+    to.add(kind, pair, message, ("free",), *values, effects=_by_platform(effects, "free", pair))
 
 
 def _metadata(to: Collector, pair: Pair, old: dict[str, Any], new: dict[str, Any]) -> None:
     for key in _keys(old, new):
         path: Path = ("metadata", key)
         if key == "shareable" and not pair.plan:
+            if not all(_has_shape(side.get(key), bool) for side in (old, new)):
+                if not same(old.get(key), new.get(key)):
+                    to.add(rules.OTHER, pair, _MISSHAPEN.format("metadata.shareable"), path)
+                continue
             _flag(to, pair, path, old.get(key) is True, new.get(key) is True)
         else:
             kind = rules.COSTS if key == "costs" else rules.WORDING if key in _TEXTS else rules.METADATA
             _field(to, kind, pair, path, old.get(key), new.get(key))
 
 
-def _tags(to: Collector, pair: Pair, old: tuple[str, ...], new: tuple[str, ...]) -> None:
-    _entries(to, pair, "tags", _texts(pair.old_service, "tags"), _texts(pair.new_service, "tags"))
-    if old != new and set(old) == set(new):
-        to.add(rules.ORDER, pair, "the tags are in another order", ("tags",), list(old), list(new))
-
-
 _ENTRIES = {
-    "tags": ("tag", rules.TAG_REMOVED, rules.TAG_ADDED),
-    "requires": ("requires", rules.REQUIRES_REMOVED, rules.REQUIRES_ADDED),
+    "tags": ("tag", rules.TAG_REMOVED, rules.TAG_ADDED, "the tags"),
+    "requires": ("requires", rules.REQUIRES_REMOVED, rules.REQUIRES_ADDED, "the permissions in requires"),
 }
 
 
-def _entries(to: Collector, pair: Pair, key: str, old: dict[str, int], new: dict[str, int]) -> None:
+def _entries(to: Collector, pair: Pair, key: str, old: Any, new: Any) -> None:
     """The entries of a list of texts that came or went; a change's field holds the text, its paths the index."""
-    word, removed, added = _ENTRIES[key]
-    for text, index in old.items():
-        if text not in new:
+    if same(old, new):
+        return
+    word, removed, added, all_of_them = _ENTRIES[key]
+    before, after = _texts(old), _texts(new)
+    for text, index in before.items():
+        if text not in after:
             message = f"{word} {shown(text)} removed"
             to.add(removed, pair, message, (key, text), text, None, old_at=(key, index), new_at=(key,))
-    for text, index in new.items():
-        if text not in old:
+    for text, index in after.items():
+        if text not in before:
             message = f"{word} {shown(text)} added"
             to.add(added, pair, message, (key, text), None, text, old_at=(key,), new_at=(key, index))
+    if before.keys() != after.keys():
+        return
+    if sorted(map(repr, old or ())) == sorted(map(repr, new or ())):
+        to.add(rules.ORDER, pair, f"{all_of_them} are in another order", (key,), old, new)
+    else:  # entries that are no texts, or that stand there twice
+        to.add(rules.OTHER, pair, _changed(key, old, new, (key,)), (key,), old, new)
 
 
 def _dashboard(to: Collector, pair: Pair, old: Any, new: Any) -> None:
     if same(old, new):
         return
-    old, new = table(old), table(new)
+    if not (old and new):
+        message = f"dashboard client {'added' if new else 'removed'}"
+        to.add(rules.DASHBOARD, pair, message, ("dashboard_client",), SECRET if old else None, SECRET if new else None)
+        return
     for key in _keys(old, new):
         if same(old.get(key), new.get(key)):
             continue
@@ -230,7 +293,7 @@ def _polling(to: Collector, pair: Pair, old: Any, new: Any) -> None:
 
 def _seconds(value: Any) -> float:
     """The duration; none means the platform's own, which is a week or so: longer than any that is set."""
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else float("inf")
+    return float("inf") if value is None else value
 
 
 def _field(to: Collector, kind: Kind, pair: Pair, path: Path, old: Any, new: Any) -> None:
@@ -250,7 +313,7 @@ def _changed(name: str, old: Any, new: Any, path: Path = ()) -> str:
 
 
 def _hidden(value: dict[str, Any], key: str) -> str | None:
-    return None if value.get(key) is None else "(secret)"
+    return None if value.get(key) is None else SECRET
 
 
 def _inherits(name: str, old: ServicePlan, new: ServicePlan) -> bool:
@@ -262,11 +325,10 @@ def _explicit(data: Mapping[str, Any]) -> set[str]:
     return {name for name in (*_INHERITED, "free") if isinstance(data.get(name), bool)}
 
 
-def _texts(service: ServiceOffering | None, key: str) -> dict[str, int]:
+def _texts(values: list[Any] | None) -> dict[str, int]:
     """The texts of a list, each with its first index."""
-    values = service.data.get(key) if service else None
     texts: dict[str, int] = {}
-    for index, value in enumerate(values if isinstance(values, list) else ()):
+    for index, value in enumerate(values or ()):
         if isinstance(value, str):
             texts.setdefault(value, index)
     return texts

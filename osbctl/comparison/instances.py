@@ -10,6 +10,8 @@ from osbctl.sources.exports.read import SHAPES
 from osbctl.sources.exports.shape import called, dig
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from osbctl.sources.exports.shape import Shape
 
 _MAX_BYTES = 256 * 1024 * 1024
@@ -54,6 +56,24 @@ def parse_instances(text: str, name: str) -> frozenset[str]:
     if isinstance(value, list) and all(isinstance(entry, str) for entry in value):
         return frozenset(value)
     return _exported(value, name)
+
+
+def doubts(ids: Collection[str], plans: Collection[str], name: str) -> str:
+    """A sentence about those of `ids` that are not among the ids of `plans`, empty where all are; `name` as above.
+
+    An id that nobody has is passed over by the comparison, and looks like a plan without instances.
+    """
+    unknown = sorted(set(ids) - set(plans))
+    if not unknown:
+        return ""
+    folded = {plan.casefold(): plan for plan in plans}
+    meant = next((f"did you mean {folded[x.casefold()]} for {x}?" for x in unknown if x.casefold() in folded), "")
+    if len(unknown) < len(ids):
+        are = "is no plan" if len(unknown) == 1 else "are no plans"
+        sentence = f"{len(unknown):,} of the {len(ids):,} ids in {name} {are} of either catalog"
+        return f"{sentence}: {meant}" if meant else sentence
+    some = f"none of the {len(ids):,} ids in {name} is a" if len(ids) > 1 else f"the id in {name} is no"
+    return f"{some} plan of either catalog: {meant or 'does it hold plan ids?'}"
 
 
 def _exported(value: Any, name: str) -> frozenset[str]:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Mapping, Sequence
+
+    from osbctl.findings import Path
 
 
 class Thing(Protocol):
-    """What has an id and a name."""
+    """What has an id and a name: a service offering or a plan."""
 
     @property
     def id(self) -> str:
@@ -19,6 +22,14 @@ class Thing(Protocol):
     @property
     def name(self) -> str:
         """The name; empty where there is none."""
+
+    @property
+    def data(self) -> Mapping[str, Any]:
+        """The object as it was written."""
+
+    @property
+    def path(self) -> Path:
+        """Where it stands in its catalog."""
 
 
 T = TypeVar("T", bound=Thing)
@@ -33,9 +44,10 @@ class Match(Generic[T]):
     fresh: list[T]
 
 
-def by_id(old: Iterable[T], new: Iterable[T]) -> Match[T]:
-    """Match by id; of several with one id (or with none) the first with the first, and so on."""
-    before, after = _numbered(old), _numbered(new)
+def by_id(old: Sequence[T], new: Sequence[T]) -> Match[T]:
+    """Match by id; of several with one id (or with none) those of one name, then the first with the first."""
+    both = {(thing.id, thing.name) for thing in old} & {(thing.id, thing.name) for thing in new}
+    before, after = _numbered(old, both), _numbered(new, both)
     return Match(
         [(thing, after[key]) for key, thing in before.items() if key in after],
         [thing for key, thing in before.items() if key not in after],
@@ -58,11 +70,11 @@ def folded(thing: Thing) -> str:
     return thing.name.casefold()
 
 
-def _numbered(things: Iterable[T]) -> dict[tuple[str, int], T]:
-    count: dict[str, int] = {}
-    found = {}
-    for thing in things:
-        number = count.get(thing.id, 0)
-        count[thing.id] = number + 1
-        found[thing.id, number] = thing
-    return found
+def _numbered(things: Sequence[T], first: set[tuple[str, str]]) -> dict[tuple[str, int], T]:
+    """In order, each by its id and a running number among those of this id, which counts those in `first` first."""
+    counts: Counter[str] = Counter()
+    numbers = {}
+    for thing in sorted(things, key=lambda thing: (thing.id, thing.name) not in first):
+        numbers[id(thing)] = counts[thing.id]
+        counts[thing.id] += 1
+    return {(thing.id, numbers[id(thing)]): thing for thing in things}

@@ -1,14 +1,17 @@
-"""Names that changed while the id stayed: a plain new name, one of a removed object, one passed on, or a swap."""
+"""Names that changed while the id stayed: a new one, that of a removed object, one passed on or taken, or a swap."""
 
 from __future__ import annotations
 
+from collections import Counter
 from enum import Enum
 from typing import TYPE_CHECKING
 
 from osbctl.comparison.match import T, folded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
+
+    from osbctl.comparison.match import Match
 
 
 class Renaming(Enum):
@@ -17,13 +20,18 @@ class Renaming(Enum):
     NEW = "new"
     REUSED = "reused"
     SWAPPED = "swapped"
+    TAKEN = "taken"
     PASSED_ON = "passed on"
 
 
-def renamings(kept: list[tuple[T, T]], gone: list[T]) -> Iterator[tuple[T, T, Renaming]]:
-    """The kept pairs with another name, each with the kind of name that the new one is."""
+def renamings(match: Match[T], taken: Mapping[int, T]) -> Iterator[tuple[T, T, Renaming]]:
+    """The kept pairs with another name, each with the kind of name that the new one is; `taken` is of `still_held`.
+
+    A name of a wrong type is none.
+    """
+    kept = match.kept
     before = {folded(old): number for number, (old, _) in enumerate(kept) if old.name}
-    removed = {folded(thing) for thing in gone if thing.name}
+    removed = {folded(thing) for thing in match.gone if thing.name}
     # Which pair's old name each renamed pair takes.
     takes = {
         number: before[folded(new)]
@@ -32,13 +40,15 @@ def renamings(kept: list[tuple[T, T]], gone: list[T]) -> Iterator[tuple[T, T, Re
     }
     circles, moving = _in_circles(takes), _renamed(kept)
     for number, (old, new) in enumerate(kept):
-        if old.name != new.name:
+        if old.name != new.name and _are_names(old, new):
             if number in circles:
                 yield old, new, Renaming.SWAPPED
+            elif number in moving and folded(new) in removed:
+                yield old, new, Renaming.REUSED
+            elif number in moving and id(new) in taken:
+                yield old, new, Renaming.TAKEN
             elif number in takes and takes[number] in moving:
                 yield old, new, Renaming.PASSED_ON
-            elif folded(old) != folded(new) and folded(new) in removed:
-                yield old, new, Renaming.REUSED
             else:
                 yield old, new, Renaming.NEW
 
@@ -46,6 +56,35 @@ def renamings(kept: list[tuple[T, T]], gone: list[T]) -> Iterator[tuple[T, T, Re
 def given_up(kept: list[tuple[T, T]]) -> set[str]:
     """The names, folded, that kept objects gave up."""
     return {folded(old) for old, new in kept if old.name and folded(old) != folded(new)}
+
+
+def still_held(match: Match[T], *, new_ones_last: bool) -> dict[int, T]:
+    """By `id()` of each object of the new catalog: who holds its name when Cloud Foundry saves it, if anybody does.
+
+    It saves one object after the other in the order of the new catalog, `new_ones_last`: those that it has before the
+    others, and compares names without regard to case. A name that stands twice in the new catalog is left out: whoever
+    judges that catalog alone says so.
+    """
+    before = {id(new): old for old, new in match.kept}
+    saved = sorted((*(new for _, new in match.kept), *match.fresh), key=lambda thing: thing.path)
+    if new_ones_last:
+        saved.sort(key=lambda thing: id(thing) not in before)
+    holders = {folded(thing): thing for thing in (*match.gone, *(old for old, _ in match.kept)) if thing.name}
+    counts = Counter(thing.name for thing in saved)
+    found = {}
+    for thing in saved:
+        name, old = folded(thing), before.get(id(thing))
+        if old and holders.get(folded(old)) is old:
+            del holders[folded(old)]
+        if name in holders and counts[thing.name] == 1:
+            found[id(thing)] = holders[name]
+        elif name:
+            holders[name] = thing
+    return found
+
+
+def _are_names(*things: T) -> bool:
+    return all(isinstance(thing.data.get("name"), str | None) for thing in things)
 
 
 def _renamed(kept: list[tuple[T, T]]) -> set[int]:

@@ -39,13 +39,20 @@ def touched_alone(data: Mapping[str, Any], paths: Iterable[Path]) -> dict[str, A
     To judge plans is most of the work, and one that nothing changed gives a refusal in both catalogs, or in none; but
     its id and name may stand in the way of another.
     """
-    heads = {path[:4] if "plans" in path[2:3] else path for path in paths}
+    heads = {_head(path) for path in paths}
     services = data.get("services")
     if not isinstance(services, list) or heads & {(), ("services",)}:
         return dict(data)
     untouched = [("services", index) not in heads for index in range(len(services))]
     slim = [_slim(service, index, heads) if untouched[index] else service for index, service in enumerate(services)]
     return {**data, "services": slim}
+
+
+def _head(path: Path) -> Path:
+    """The object whose plans, or which as a plan, a change at `path` may give other refusals."""
+    if "plans" in path[2:3]:
+        return path[:4]
+    return path[:2] if path[2:] == ("id",) else path  # to a platform, all plans of another service are others
 
 
 _KNOWN_BY = ("id", "name", "description")
@@ -89,7 +96,7 @@ def new_refusals(
 
 
 def _change(one: Refused, place: _Place, old: Mapping[str, Any]) -> Change:
-    words = _without_secrets(one).rstrip(".")
+    words = _naming(place.field, _without_secrets(one).rstrip("."))
     return Change(
         rule=NOW_REFUSED.id,
         message=f"{words} ({one.rule})",
@@ -101,6 +108,13 @@ def _change(one: Refused, place: _Place, old: Mapping[str, Any]) -> Change:
         new_path=one.path,
         advice=NOW_REFUSED.advice,
     )
+
+
+def _naming(field: Path, words: str) -> str:
+    """`words` with the field before them, unless they name it themselves: a report shows no path."""
+    named = str(field[-1]).replace("_", " ").casefold() if field else ""
+    known = named in words.replace("_", " ").casefold()
+    return words if known else f"{'.'.join(map(str, field))}: {words}"
 
 
 def _without_secrets(one: Refused) -> str:
@@ -124,7 +138,9 @@ def _place(data: Mapping[str, Any], path: Path) -> _Place:
 
 
 def _identity(place: _Place) -> tuple[str, str, Path]:
-    return place.service.id if place.service else "", place.plan.id if place.plan else "", place.field
+    if place.plan and place.plan.id:  # which is unique in a catalog
+        return "", place.plan.id, place.field
+    return place.service.id if place.service else "", "", place.field
 
 
 def _path_before(place: _Place, old: Mapping[str, Any]) -> Path:

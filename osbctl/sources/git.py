@@ -37,7 +37,13 @@ def _blob(name: str, size: int, limits: Limits) -> bytes:
         raise too_large(name, limits)
     data = _git("cat-file", "blob", name)
     if data is None:
-        raise SourceError(f"{name}: this is a folder in that revision", "name a file in it")
+        revision, _, path = name.partition(":")
+        worktree = shlex.join(["git", "worktree", "add", "../before", revision])
+        folder = shlex.quote(f"../before/{path.removeprefix('./')}")
+        raise SourceError(
+            f"{name}: this is a folder in that revision, and folders are read from the disk",
+            f"{worktree}, then name {folder}",
+        )
     return data
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -147,6 +148,16 @@ def test_a_platform_and_its_instances(tmp_path: Path) -> None:
     assert level("-p", "cloudfoundry", "-p", "service-manager", "--instances", "used.txt") == "refused"
 
 
+def test_instances_of_unknown_plans_are_doubted(tmp_path: Path) -> None:
+    sources = put(tmp_path, changed(free=False))
+    (tmp_path / "used.txt").write_text("small\nlarge\n")
+    done = osbctl(tmp_path, "diff", *sources, "--instances", "used.txt")
+    sentence = "none of the 2 ids in used.txt is a plan of either catalog: does it hold plan ids?"
+    assert (done.returncode, done.stderr) == (1, f"osbctl: {sentence}\n")
+    (tmp_path / "used.txt").write_text("p1\n")
+    assert osbctl(tmp_path, "diff", *sources, "--instances", "used.txt").stderr == ""
+
+
 def test_a_new_refusal_is_told_unless_it_was_there(tmp_path: Path) -> None:
     sources = put(tmp_path, changed(name="Not Kubernetes", description=""))
     done = osbctl(tmp_path, "diff", *sources, "--format", "json")
@@ -184,6 +195,24 @@ def test_a_revision_against_the_file(tmp_path: Path) -> None:
     assert "old HEAD:new.json:" in done.stdout
 
 
+def test_a_folder_of_a_revision_is_to_be_checked_out(tmp_path: Path) -> None:
+    def git(*arguments: str) -> None:
+        subprocess.run(["git", *arguments], cwd=work, check=True, capture_output=True)
+
+    work = tmp_path / "work"
+    shutil.copytree(ROOT / "catalogs/source", work / "my src")
+    git("init")
+    git("add", ".")
+    git("-c", "user.name=x", "-c", "user.email=x@example.com", "commit", "-m", "x")
+    done = osbctl(work, "diff", "HEAD:my src", "my src")
+    assert done.returncode == 3
+    hint = "git worktree add ../before HEAD, then name '../before/my src'"
+    assert f"hint: {hint}\n" in done.stderr
+    git(*hint.partition(",")[0].split()[1:])
+    same = osbctl(work, "diff", "../before/my src", "my src")
+    assert (same.returncode, same.stdout, same.stderr) == (0, "", "")
+
+
 def test_standard_input_may_be_one_side_but_not_both(tmp_path: Path) -> None:
     _, new = put(tmp_path, changed(free=False))
     assert osbctl(tmp_path, "diff", "-", new, stdin=json.dumps(OLD)).returncode == 1
@@ -210,6 +239,41 @@ def test_github_is_the_default_inside_actions(tmp_path: Path) -> None:
 def test_a_source_that_is_not_there(tmp_path: Path, missing: str) -> None:
     _, new = put(tmp_path, OLD)
     assert osbctl(tmp_path, "diff", missing, new).returncode == 3
+
+
+READ_BY_OTHERS = sorted(set(DiffFormat) - {DiffFormat.TEXT, DiffFormat.ALLOW})
+
+
+@pytest.mark.parametrize("format", READ_BY_OTHERS)
+@pytest.mark.parametrize(("side", "code"), [("broken.yaml", 1), ("missing.yaml", 3)])
+def test_a_side_that_cannot_be_read_leaves_no_empty_and_no_old_report(
+    tmp_path: Path, format: DiffFormat, side: str, code: int
+) -> None:
+    old, _ = put(tmp_path, OLD)
+    (tmp_path / "broken.yaml").write_text("services:\n  - {id: s1\n  - x\n")
+    (tmp_path / "report").write_text("the last one")
+    done = osbctl(tmp_path, "diff", old, side, "--format", format, "--fail-on", "never")
+    assert done.returncode == code
+    assert side in done.stderr
+    assert side in done.stdout
+    to_file = osbctl(tmp_path, "diff", old, side, "--format", format, "--fail-on", "never", "-o", "report")
+    assert (to_file.returncode, to_file.stdout) == (code, "")
+    assert (tmp_path / "report").read_text() == done.stdout
+
+
+def test_people_read_of_an_unreadable_side_on_standard_error_alone(tmp_path: Path) -> None:
+    old, _ = put(tmp_path, OLD)
+    for word in ("text", "allow"):
+        done = osbctl(tmp_path, "diff", old, "missing.yaml", "--format", word)
+        assert (done.returncode, done.stdout) == (3, "")
+        assert "missing.yaml" in done.stderr
+
+
+def test_the_password_of_an_address_is_in_no_report(tmp_path: Path) -> None:
+    done = osbctl(tmp_path, "diff", f"http://user:{SECRET}@127.0.0.1:1", "missing.yaml", "--format", "json")
+    assert done.returncode == 3
+    assert json.loads(done.stdout)["errors"]
+    assert SECRET not in done.stdout + done.stderr
 
 
 def test_the_rules_are_explained(tmp_path: Path) -> None:

@@ -138,6 +138,29 @@ def test_instances_say_what_becomes_of_a_plan(osbctl: Run) -> None:
     assert "refused:" in osbctl("drift", put(broker), *files, "--instances", "plans.txt").out
 
 
+def test_instances_of_unknown_plans_are_doubted(osbctl: Run) -> None:
+    Path("plans.txt").write_text("small\nP2\n")
+    call = "drift", put(CATALOG), *write(Platform.CLOUD_FOUNDRY), "--instances", "plans.txt"
+    assert "none of the 2 ids in plans.txt is a plan of either catalog: did you mean p2 for P2?" in osbctl(*call).err
+    Path("plans.txt").write_text("p2\n")
+    done = osbctl(*call)
+    assert (done.code, "plans.txt" in done.err) == (0, False)
+
+
+@pytest.mark.parametrize("format", [DiffFormat.JSON, DiffFormat.MARKDOWN, DiffFormat.GITLAB])
+def test_a_side_that_cannot_be_read_leaves_no_empty_report(osbctl: Run, format: DiffFormat) -> None:
+    Path("broken.json").write_text("{")
+    done = osbctl("drift", put(CATALOG), "broken.json", "--format", format)
+    assert (done.code, "broken.json" in done.out) == (1, True)
+    address = f"http://u:{SECRET}@127.0.0.1:9/"
+    assert osbctl("drift", address, put(CATALOG), "--format", format, "-o", "report").code == 3
+    text = Path("report").read_text()
+    assert "cannot-open" in text
+    assert SECRET not in text
+    if format is DiffFormat.JSON:
+        _check_schema(json.loads(text))
+
+
 def test_an_ordinary_catalog_is_stored(osbctl: Run) -> None:
     put(CATALOG, "stored.json")
     assert osbctl("drift", put(CATALOG), "stored.json") == (0, "", "")

@@ -10,7 +10,7 @@ import pytest
 
 from osbctl.changes import Change, Named
 from osbctl.comparison.allow import Allowed, load_allowed, sort_out
-from osbctl.comparison.instances import parse_instances, read_instances
+from osbctl.comparison.instances import doubts, parse_instances, read_instances
 from osbctl.errors import ConfigError
 from osbctl.platforms import Platform
 from tests.drift.test_fields import CATALOG
@@ -27,7 +27,9 @@ CHANGE = Change("change-plan-removed", "removed", (), Named("1", "db"), Named("2
         (Allowed("change-plan-removed", "db/small", "why", field=""), True, ""),
         (Allowed("change-plan-removed", "db/small", "why", field="free"), False, "matches no change"),
         (Allowed("change-plan-removed", "db", "why"), False, "matches no change"),
-        (Allowed("change-plan-id", "db/small", "why"), False, "matches no change"),
+        (Allowed("change-plan-id", "db/small", "why"), False, "matches no change: remove it"),
+        (Allowed("change-plan-remove", "db/small", "why"), False, "no such rule: did you mean change-plan-removed?"),
+        (Allowed("nonsense", "db/small", "why"), False, "no such rule: osbctl rules lists them"),
         (Allowed("change-plan-removed", "db/small", "why", expires=TODAY), True, ""),
         (Allowed("change-plan-removed", "db/small", "why", expires=datetime.date(2030, 1, 30)), False, "expired on"),
     ],
@@ -61,6 +63,7 @@ def test_an_allow_file_is_read(tmp_path: Path) -> None:
         '[[allow]]\nrule = "r"\nobject = 3\nreason = "x"',
         '[[allow]]\nrule = "r"\nobject = "a"\nreason = "x"\nexpires = "soon"',
         '[[allow]]\nrule = "r"\nobject = "a"\nreason = "x"\nwho = "me"',
+        "allow = " + "[" * 5000 + "]" * 5000,
     ],
 )
 def test_a_wrong_allow_file_is_refused(tmp_path: Path, text: str) -> None:
@@ -111,6 +114,27 @@ def test_instances(tmp_path: Path, text: str, ids: set[str]) -> None:
 def test_wrong_instances_are_refused(text: str) -> None:
     with pytest.raises(ConfigError):
         parse_instances(text, "x")
+
+
+PLAN_IDS = {"p1", "p2", "Q-3"}
+
+
+@pytest.mark.parametrize(
+    ("ids", "sentence"),
+    [
+        (set(), ""),
+        ({"p1"}, ""),
+        ({"p1", "Q-3"}, ""),
+        ({"small", "large"}, "none of the 2 ids in FILE is a plan of either catalog: does it hold plan ids?"),
+        ({"small"}, "the id in FILE is no plan of either catalog: does it hold plan ids?"),
+        ({"q-3"}, "the id in FILE is no plan of either catalog: did you mean Q-3 for q-3?"),
+        ({"p1", "small"}, "1 of the 2 ids in FILE is no plan of either catalog"),
+        ({"p1", "small", "big"}, "2 of the 3 ids in FILE are no plans of either catalog"),
+        ({"p1", "P2"}, "1 of the 2 ids in FILE is no plan of either catalog: did you mean p2 for P2?"),
+    ],
+)
+def test_ids_that_no_plan_has_are_doubted(ids: set[str], sentence: str) -> None:
+    assert doubts(ids, PLAN_IDS, "FILE") == sentence
 
 
 def test_instances_that_cannot_be_read(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from osbctl.changes import Level
+from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.platforms import Platform
 
 from .make import by_rule, catalog, one, plan, service, with_plan
@@ -91,6 +92,70 @@ ROWS: list[tuple[str, Any, Any, frozenset[str] | None, str, dict[Platform, Level
         "plan-name-passed-on",
         {CF: B, K8S: B, SM: B},
     ),
+    (
+        "renamed to a name that another one has but for the case",
+        TWO,
+        two(SMALL, plan("p2", "Small")),
+        None,
+        "plan-name-taken",
+        {CF: R, K8S: B, SM: B},
+    ),
+    (
+        "new one with a name that another one has but for the case",
+        two(SMALL),
+        two(SMALL, plan("p2", "Small")),
+        None,
+        "plan-name-taken",
+        {CF: R, K8S: S, SM: S},
+    ),
+    (
+        "taker before giver",
+        TWO,
+        two(plan("p2", "small"), plan("p1", "tiny")),
+        None,
+        "plan-name-taken",
+        {CF: R, K8S: B},
+    ),
+    (
+        "giver before taker",
+        TWO,
+        two(plan("p1", "tiny"), plan("p2", "small")),
+        None,
+        "plan-name-passed-on",
+        {CF: B, K8S: B},
+    ),
+    (
+        "new plan before giver, but saved last",
+        two(SMALL),
+        two(plan("p3", "small"), plan("p1", "tiny")),
+        None,
+        "plan-name-passed-on",
+        {CF: B, K8S: B},
+    ),
+    (
+        "new service before giver",
+        one(),
+        catalog(service("s2", "db", plan("p2", "small")), service("s1", "sql", SMALL)),
+        None,
+        "service-name-taken",
+        {CF: R, K8S: B},
+    ),
+    (
+        "service taker before giver",
+        TWO_SERVICES,
+        catalog(service("s2", "DB", plan("p2", "small")), service("s1", "sql", SMALL)),
+        None,
+        "service-name-taken",
+        {CF: R, K8S: B},
+    ),
+    (
+        "service giver before taker",
+        TWO_SERVICES,
+        catalog(service("s1", "sql", SMALL), service("s2", "DB", plan("p2", "small"))),
+        None,
+        "service-name-passed-on",
+        {CF: B, K8S: B},
+    ),
     ("renamed", TWO, two(plan("p1", "tiny"), plan("p2", "large")), None, "plan-renamed", {CF: B, K8S: B, SM: B}),
     ("only the case", TWO, two(plan("p1", "Small"), plan("p2", "large")), None, "plan-renamed", {CF: B}),
     ("service renamed", one(), catalog(service("s1", "sql", SMALL)), None, "service-renamed", {CF: B, K8S: B, SM: B}),
@@ -99,7 +164,41 @@ ROWS: list[tuple[str, Any, Any, frozenset[str] | None, str, dict[Platform, Level
     ("service removed", TWO_SERVICES, one(), None, "service-removed", {CF: B, K8S: B, SM: B}),
     ("service removed, used", TWO_SERVICES, one(), P2, "service-removed", {SM: R}),
     ("free to paid", with_plan(), with_plan(free=False), None, "free-to-paid", {CF: B}),
-    ("paid to free", with_plan(free=False), with_plan(free=True), None, "paid-to-free", {CF: S}),
+    ("paid to free", with_plan(free=False), with_plan(free=True), None, "paid-to-free", {CF: S, K8S: S, SM: S}),
+    (
+        "paid is left out",
+        with_plan(free=False),
+        with_plan(),
+        None,
+        "paid-to-free",
+        {CF: Y, K8S: S, SM: Y, KORIFI: S},
+    ),
+    ("paid is null", with_plan(free=False), with_plan(free=None), None, "paid-to-free", {CF: Y, K8S: S}),
+    (
+        "paid is written out",
+        with_plan(free=None),
+        with_plan(free=False),
+        None,
+        "free-to-paid",
+        {CF: B, K8S: S, SM: Y, KORIFI: S},
+    ),
+    ("paid, written out", with_plan(free=True), with_plan(free=False), None, "free-to-paid", {CF: B, K8S: Y}),
+    (
+        "bindable of a plan, left out before",
+        with_plan(),
+        with_plan(bindable=False),
+        None,
+        "bindable-withdrawn",
+        {CF: B, KORIFI: S},
+    ),
+    (
+        "bindable of a plan, left out now",
+        with_plan(bindable=False),
+        with_plan(),
+        None,
+        "capability-granted",
+        {CF: S, KORIFI: S},
+    ),
     ("bindable", one(), one(bindable=False), None, "bindable-withdrawn", {CF: B, K8S: B}),
     ("bindable of a plan", with_plan(), with_plan(bindable=False), None, "bindable-withdrawn", {CF: B}),
     ("updateable", one(plan_updateable=True), one(), None, "plan-updateable-withdrawn", {CF: B, K8S: B}),
@@ -204,6 +303,19 @@ ROWS: list[tuple[str, Any, Any, frozenset[str] | None, str, dict[Platform, Level
     ("tag removed", one(tags=["a", "b"]), one(tags=["b"]), None, "tag-removed", {CF: Y}),
     ("tag added", one(tags=["b"]), one(tags=["a", "b"]), None, "tag-added", {CF: S}),
     ("tags turned", one(tags=["a", "b"]), one(tags=["b", "a"]), None, "order", {CF: S}),
+    ("requires turned", one(requires=["a", "b"]), one(requires=["b", "a"]), None, "order", {CF: S}),
+    ("tags that are no texts", one(tags=[1]), one(tags=[2]), None, "other-field", {CF: S}),
+    ("a tag that stood there twice", one(tags=["a", "a"]), one(tags=["a"]), None, "other-field", {CF: S}),
+    (
+        "polling misshapen",
+        with_plan(maximum_polling_duration="a"),
+        with_plan(maximum_polling_duration="b"),
+        None,
+        "other-field",
+        {CF: S},
+    ),
+    ("dashboard gone", one(dashboard_client={"id": "a", "secret": "x"}), one(), None, "dashboard-client", {CF: Y}),
+    ("dashboard new", one(), one(dashboard_client={"id": "a", "secret": "x"}), None, "dashboard-client", {CF: Y}),
     ("plans turned", TWO, two(plan("p2", "large"), SMALL), None, "order", {CF: S}),
     (
         "services turned",
@@ -257,6 +369,8 @@ def test_row(old: Any, new: Any, instances: frozenset[str] | None, rule: str, le
 SINGLE = {
     "plan id", "plan id, used", "service id, new plan ids", "service id, plans kept", "renamed", "service renamed",
     "new plan", "new service", "plan removed", "service removed", "bindable", "updateable", "free to paid",
+    "paid is left out", "paid is written out", "requires turned", "tags that are no texts", "polling misshapen",
+    "a tag that stood there twice",
 }  # fmt: skip
 
 
@@ -264,6 +378,38 @@ SINGLE = {
 def test_one_cause_is_told_once(row: Any) -> None:
     removed = {"change-plan-removed"} if row[0] == "service id, plans kept" else set()
     assert set(by_rule(row[1], row[2])) - removed == {f"change-{row[4]}"}
+
+
+@pytest.mark.parametrize("row", [row for row in ROWS if row[0] in ("dashboard gone", "dashboard new")])
+def test_a_whole_dashboard_client_is_one_change(row: Any) -> None:
+    (change,) = compare_catalogs(row[1], row[2])
+    assert change.message in ("dashboard client removed", "dashboard client added")
+    assert change.field == "dashboard_client"
+
+
+MISSHAPEN: list[tuple[str, Any, Any]] = [
+    *(
+        (f"{name} {value!r}", with_plan(**{name: value}), with_plan(**{name: "no"}))
+        for name in ("free", "bindable", "plan_updateable", "binding_rotatable")
+        for value in (True, False, None)
+    ),
+    *((name, one(**{name: True}), one(**{name: "no"})) for name in ("bindable", "instances_retrievable")),
+    ("shareable", one(metadata={"shareable": True}), one(metadata={"shareable": "no"})),
+    ("tags", one(tags=["a"]), one(tags="a")),
+    ("polling", with_plan(maximum_polling_duration=60), with_plan(maximum_polling_duration=True)),
+    ("polling, no whole number", with_plan(maximum_polling_duration=60), with_plan(maximum_polling_duration=30.5)),
+    ("dashboard", one(dashboard_client={"id": "a"}), one(dashboard_client="a")),
+    ("name of a plan", with_plan(), catalog(service("s1", "db", {**plan("p1", ""), "name": 5}))),
+    ("name", one(), catalog({**service("s1", "db", plan("p1", "small")), "name": 5})),
+]
+
+
+@pytest.mark.parametrize(("old", "new"), [row[1:] for row in MISSHAPEN], ids=[row[0] for row in MISSHAPEN])
+def test_of_a_wrong_type_nothing_else_is_said(old: Any, new: Any) -> None:
+    for before, after in ((old, new), (new, old)):
+        (change,) = compare_catalogs(before, after)
+        assert change.level is Level.SAFE
+        assert change.message.endswith(" changed, and is not of the type that it must have")
 
 
 def test_every_rule_stands_in_the_table() -> None:
@@ -274,7 +420,6 @@ def test_every_rule_stands_in_the_table() -> None:
     shown = {f"change-{row[4]}" for row in ROWS}
     elsewhere = {rule for rule in KINDS if rule.startswith("change-schema-")} | {
         "change-now-refused",
-        "change-service-name-passed-on",
     }
     assert set(KINDS) - elsewhere == shown - {rule for rule in shown if rule.startswith("change-schema-")}
 
@@ -288,9 +433,23 @@ def test_the_words_of_cloud_foundry_name_service_and_plan() -> None:
 def test_three_names_that_go_round_are_swapped_and_a_chain_is_not() -> None:
     old = two(plan("1", "a"), plan("2", "b"), plan("3", "c"))
     round_ = two(plan("1", "b"), plan("2", "c"), plan("3", "a"))
-    chain = two(plan("1", "b"), plan("2", "c"), plan("3", "d"))
+    chain = plan("1", "b"), plan("2", "c"), plan("3", "d")
     assert set(by_rule(old, round_)) == {"change-plan-names-swapped"}
-    assert set(by_rule(old, chain)) == {"change-plan-name-passed-on", "change-plan-renamed"}
+    assert set(by_rule(old, two(*chain))) == {"change-plan-name-taken", "change-plan-renamed"}
+    turned = set(by_rule(old, two(*chain[::-1])))
+    assert turned == {"change-plan-name-passed-on", "change-plan-renamed", "change-order"}
+
+
+def test_a_taken_name_says_who_has_it() -> None:
+    renamed = by_rule(TWO, two(SMALL, plan("p2", "Small")))["change-plan-name-taken"]
+    assert 'from "large" to "Small"' in renamed.message
+    assert '"small" (id "p1") still has' in renamed.message
+    assert '"small" (id "p1") still has' in by_rule(two(SMALL), two(SMALL, plan("x", "SMALL")))[renamed.rule].message
+
+
+def test_a_name_that_stands_twice_is_left_to_whoever_judges_the_new_catalog() -> None:
+    assert set(by_rule(TWO, two(SMALL, plan("p2", "small")))) == {"change-plan-renamed"}
+    assert set(by_rule(two(SMALL), two(SMALL, plan("p2", "small")))) == {"change-plan-added"}
 
 
 def test_a_service_name_is_passed_on() -> None:
@@ -303,3 +462,33 @@ def test_what_a_changed_id_hides_is_compared_all_the_same() -> None:
     assert set(by_rule(old, new)) == {"change-plan-id", "change-free-to-paid"}
     moved = catalog(service("t", "other", plan("p1", "small", free=False)))
     assert "change-free-to-paid" in by_rule(old, moved)
+
+
+COPY = plan("p1", "copy", free=False)
+MQ = service("s2", "mq", plan("p2", "large"))
+DB = service("s1", "db", SMALL)
+COPIES = [
+    ("plan", catalog(DB, service("s2", "mq", plan("p2", "large"), COPY)), "plan-added"),
+    ("plan, before its original", catalog(service("s2", "mq", COPY, plan("p2", "large")), DB), "plan-added"),
+    ("service", catalog(DB, MQ, service("s3", "copy", SMALL)), "service-added"),
+    ("service, before its original", catalog(service("s3", "copy", SMALL), DB, MQ), "service-added"),
+    ("service with its id", catalog(DB, MQ, service("s1", "copy", SMALL)), "service-added"),
+    ("service with its id, before its original", catalog(service("s1", "copy", SMALL), DB, MQ), "service-added"),
+]
+
+
+@pytest.mark.parametrize(("new", "rule"), [row[1:] for row in COPIES], ids=[row[0] for row in COPIES])
+def test_a_copy_with_its_ids_kept_has_not_moved(new: Any, rule: str) -> None:
+    first = catalog(*({"db": DB, "mq": MQ}[one["name"]] for one in new["services"] if one["name"] != "copy"))
+    assert set(by_rule(first, new)) == {f"change-{rule}"}
+    back = {"plan-added": "plan-removed", "service-added": "service-removed"}[rule]
+    assert set(by_rule(new, first)) == {f"change-{back}"}
+
+
+def test_a_plan_that_moves_and_is_copied_has_moved_once() -> None:
+    old = catalog(service("s1", "db", SMALL, plan("p3", "x")), MQ)
+    there = service("s2", "mq", plan("p2", "large"), SMALL)
+    new = catalog(service("s1", "db", plan("p3", "x")), there, service("s4", "other", SMALL))
+    changes = compare_catalogs(old, new)
+    assert [change.rule for change in changes] == ["change-service-added", "change-plan-moved"]
+    assert 'from service "db" to "mq"' in changes[-1].message

@@ -166,6 +166,27 @@ def test_a_new_catalog_has_nothing_to_compare_with(job: Job) -> None:
     assert "new/catalog.yaml is new" in job.summary
 
 
+def test_a_catalog_that_cannot_be_read_is_never_called_unchanged(job: Job) -> None:
+    write(job.workspace, {"catalog.yaml": GOOD + "\n  - {"})
+    code, said = job.step("diff", diff_fail_on="never")
+    assert code == 1, said
+    assert "::error file=catalog.yaml,line=" in said
+    assert "the catalogs could not be compared" in job.summary
+    assert "`catalog.yaml:" in job.summary
+
+
+def test_what_keeps_diff_from_its_work_is_in_the_summary(job: Job) -> None:
+    code, _ = job.step("diff", allow="missing.toml")
+    assert code == 3
+    assert job.summary == "catalog.yaml could not be compared: the log of the job says why.\n\n"
+
+
+def test_a_base_that_cannot_be_fetched_leaves_no_empty_report(job: Job) -> None:
+    code, _ = job.step("diff", base="nowhere")
+    assert code != 0
+    assert "could not be compared" in (job.temp / "osbctl-diff.md").read_text()
+
+
 def test_a_push_has_no_base(job: Job) -> None:
     job.known["github.base_ref"] = ""
     assert job.step("diff") == (0, "")
@@ -240,6 +261,15 @@ def test_no_comment_where_nothing_changes(job: Job, github: GitHub) -> None:
     job.step("diff")
     assert comment(job, github) == (0, "")
     assert [method for method, _, _ in github.asked] == ["GET"]
+
+
+def test_the_comment_says_that_a_catalog_cannot_be_read(job: Job, github: GitHub) -> None:
+    write(job.workspace, {"catalog.yaml": GOOD + "\n  - {"})
+    job.step("diff")
+    assert comment(job, github) == (0, "")
+    text = json.loads(github.asked[-1][2])["body"]
+    assert "the catalogs could not be compared" in text
+    assert "do not change" not in text
 
 
 def test_a_comment_that_may_not_be_written_is_a_warning(job: Job, github: GitHub) -> None:

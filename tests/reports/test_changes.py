@@ -14,7 +14,7 @@ import pytest
 
 from osbctl.changes import Change, DiffFailOn, Effect, Level, Named
 from osbctl.cli.validation_run import all_rules
-from osbctl.findings import Location
+from osbctl.findings import Finding, Location, Severity
 from osbctl.platforms import Platform
 from osbctl.reports.changes import DiffFormat, DiffReport, render
 from osbctl.resources import schemas_folder
@@ -189,6 +189,66 @@ def test_markdown_fits_a_comment() -> None:
     text = render(replace(report(*many), accepted=[(REMOVED, "y" * 200)] * 1000), DiffFormat.MARKDOWN)
     assert len(text) < 65_536
     assert re.search(r"[\d,]+ more are left out here", text)
+
+
+BROKEN = Finding(
+    "syntax",
+    Severity.ERROR,
+    "this cannot be read | <b>",
+    (),
+    Location("new.yaml", 3, 5, "secret: hunter2"),
+    hint="mend it",
+)
+MACHINE = sorted(set(DiffFormat) - {DiffFormat.TEXT, DiffFormat.ALLOW})
+
+
+@pytest.mark.parametrize("fail_on", [DiffFailOn.BREAKING, DiffFailOn.NEVER])
+@pytest.mark.parametrize("format", MACHINE)
+def test_a_catalog_that_cannot_be_read_is_reported_with_its_place(format: DiffFormat, fail_on: DiffFailOn) -> None:
+    made = replace(report(fail_on=fail_on), errors=[BROKEN])
+    assert made.failed
+    text = render(made, format)
+    assert "syntax" in text
+    assert "this cannot be read" in text
+    assert "hunter2" not in text
+    assert text.replace('"', "").count("3") >= 1
+    checks = {
+        DiffFormat.JSON: _checked_json,
+        DiffFormat.SARIF: _checked_sarif,
+        DiffFormat.JUNIT: lambda text: 'failures="1"' in text and "new.yaml:3:5" in text,
+        DiffFormat.GITLAB: lambda text: json.loads(text)[0]["location"] == {"path": "new.yaml", "lines": {"begin": 3}},
+        DiffFormat.GITHUB: lambda text: text.startswith("::error file=new.yaml,line=3,col=5,"),
+        DiffFormat.MARKDOWN: lambda text: text == UNREAD,
+    }
+    assert checks[format](text)
+
+
+UNREAD = """\
+### Catalog changes
+
+`old.yaml` → `new.yaml`: **the catalogs could not be compared**
+
+- `new.yaml:3:5`: this cannot be read \\| &#60;b&#62; (`syntax`)
+  - **Hint:** mend it
+"""
+
+
+def _checked_json(text: str) -> bool:
+    told = json.loads(text)
+    jsonschema.validate(told, json.loads((schemas_folder() / "diff-1.json").read_text()))
+    (error,) = told["errors"]
+    place = {"source": "new.yaml", "line": 3, "column": 5}
+    return told["same"] is False and told["changes"] == [] and error["location"] == place
+
+
+def _checked_sarif(text: str) -> bool:
+    schema = json.loads((Path(__file__).parent / "sarif-2.1.0.json").read_text(encoding="utf-8"))
+    jsonschema.Draft7Validator(schema).validate(json.loads(text))
+    return '"startLine": 3' in text and '"level": "error"' in text
+
+
+def test_errors_are_named_only_where_there_are_some() -> None:
+    assert "errors" not in json.loads(render(report(REMOVED), DiffFormat.JSON))
 
 
 def test_color_only_adds_escapes() -> None:

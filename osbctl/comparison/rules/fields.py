@@ -88,12 +88,26 @@ EXPLICIT_ADDED = kind(
 )
 PAID = kind(
     "change-free-to-paid",
-    """A free plan costs money now. `free` is true where a plan is silent (OSB, Service Plan Object).""",
+    """A free plan costs money now.
+
+    `free` is true where a plan is silent (OSB, Service Plan Object); Kubernetes Service Catalog and Korifi take it for
+    false.
+    """,
     every=risky("shows it as paid"),
     cf=breaking("refuses to create and update instances in organisations whose quota has no paid plans"),
     advice="add a paid plan beside the free one",
 )
-FREE = kind("change-paid-to-free", """A plan that cost money is free now.""", every=_STORES)
+FREE = kind(
+    "change-paid-to-free",
+    """A plan that cost money is free now.
+
+    A plan that no longer says `free: false` is free by the specification, and may be so by mistake: that is risky.
+    Kubernetes Service Catalog and Korifi take an omitted value for false, so that nothing changes there.
+    """,
+    every=_STORES,
+    level=risky("").level,
+    advice="write the value out",
+)
 REQUIRES_REMOVED = kind(
     "change-requires-removed",
     """The broker no longer asks for a permission.""",
@@ -158,7 +172,11 @@ WORDING = kind(
     """A text, a link or an image for people changed.""",
     every=safe("shows the new one"),
 )
-ORDER = kind("change-order", """The order of services, plans or tags changed.""", every=safe("does not mind"))
+ORDER = kind(
+    "change-order",
+    """The order of services, plans, tags or required permissions changed.""",
+    every=safe("does not mind"),
+)
 OTHER = kind(
     "change-other-field",
     """A field changed that the comparison knows nothing of.""",

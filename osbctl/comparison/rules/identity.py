@@ -215,6 +215,24 @@ SERVICE_NAMES_SWAPPED = kind(
     korifi=breaking(_UPDATES),
     advice="rename one of them to a third name in an update of its own first",
 )
+_TAKEN = """{} takes a name that another one still has.
+
+    Cloud Foundry compares names without regard to case, and saves each {} by itself, in the order of the
+    catalog{}: a name that another one gives up further down is still taken.
+    """
+_TAKE_ANOTHER = "choose another name; where the other one gives it up, put that first in the catalog"
+PLAN_NAME_TAKEN = kind(
+    "change-plan-name-taken",
+    _TAKEN.format("A plan", "plan", " with new ones last"),
+    cf=refused('"Plan names must be unique within a service. Service {service} already has a plan named {plan}"'),
+    advice=_TAKE_ANOTHER,
+)
+SERVICE_NAME_TAKEN = kind(
+    "change-service-name-taken",
+    _TAKEN.format("A service offering", "service offering", ""),
+    cf=refused("refuses the update: the name is taken by the other one"),
+    advice=_TAKE_ANOTHER,
+)
 _PASSED_ON = """{} takes the name that another one gave up in the same update.
 
     Scripts that use the name go on working, with something else than before.

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from osbctl.changes import Change
+    from osbctl.findings import Finding
     from osbctl.rule import Rule
 
 
@@ -55,8 +56,8 @@ class DiffReport:
     """What is to be reported of a comparison.
 
     `changes` are those that nobody accepted, `accepted` the others, each with its reason. `problems` are sentences
-    about entries of the allow file, `notes` about the sides themselves. `rules`, `root` and `color` are as in
-    `osbctl.reports.Report`.
+    about entries of the allow file, `notes` about the sides themselves. `errors` say why a side cannot be read: then
+    nothing was compared. `rules`, `root` and `color` are as in `osbctl.reports.Report`.
     """
 
     old: str
@@ -70,16 +71,17 @@ class DiffReport:
     color: bool = False
     words: Words = DIFF
     notes: Sequence[str] = ()
+    errors: Sequence[Finding] = ()
 
     @property
     def same(self) -> bool:
         """Whether nothing changed at all."""
-        return not self.changes and not self.accepted
+        return not (self.changes or self.accepted or self.errors)
 
     @property
     def failed(self) -> bool:
-        """Whether any change counts under `fail_on`."""
-        return any(self.fail_on.counts(change) for change in self.changes)
+        """Whether any change counts under `fail_on`, or nothing could be compared."""
+        return bool(self.errors) or any(self.fail_on.counts(change) for change in self.changes)
 
     def by_level(self) -> Iterator[tuple[Level, list[Change]]]:
         """The changes that nobody accepted, level by level from strict to harmless; no empty level."""
@@ -90,6 +92,8 @@ class DiffReport:
 
     def summary(self) -> str:
         """How many of what, in one phrase."""
+        if self.errors:
+            return "the catalogs could not be compared"
         told = [f"{len(found):,} {level.value}" for level, found in self.by_level()]
         told += [f"{len(self.accepted):,} accepted"] if self.accepted else []
         counts = ", ".join(told)

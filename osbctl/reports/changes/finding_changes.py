@@ -31,13 +31,14 @@ _FAIL_ON = {
 
 
 def render(report: DiffReport, format: str) -> str:
-    """The changes that nobody accepted, as findings in `format`."""
+    """The changes that nobody accepted, as findings in `format`; or why there was nothing to compare."""
     changes = [change for _, found in report.by_level() for change in found]
-    findings = tuple(_finding(change, report) for change in changes)
+    findings = (*report.errors, *(_finding(change, report) for change in changes))
     if not findings and format == Format.GITHUB:
         return ""
     judgement = Judgement(f"{report.old}..{report.new}", findings, {})
-    whole = Report([judgement], report.rules, _FAIL_ON[report.fail_on], report.root, report.color)
+    fail_on = FailOn.ERROR if report.errors else _FAIL_ON[report.fail_on]
+    whole = Report([judgement], report.rules, fail_on, report.root, report.color)
     return render_findings(whole, Format(format))
 
 

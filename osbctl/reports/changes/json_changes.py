@@ -10,7 +10,7 @@ from osbctl.findings import pointer
 
 if TYPE_CHECKING:
     from osbctl.changes import Change, Named
-    from osbctl.findings import Location
+    from osbctl.findings import Finding, Location
     from osbctl.reports.changes import DiffReport
 
 VERSION = 1
@@ -20,7 +20,7 @@ VERSION = 1
 def render(report: DiffReport) -> str:
     """The comparison as one JSON object."""
     changes = [_change(change, None) for _, found in report.by_level() for change in found]
-    whole = {
+    whole: dict[str, Any] = {
         "version": VERSION,
         "old": report.old,
         "new": report.new,
@@ -33,6 +33,8 @@ def render(report: DiffReport) -> str:
             "accepted": len(report.accepted),
         },
     }
+    if report.errors:
+        whole["errors"] = [_error(finding) for finding in report.errors]
     text = json.dumps(whole, indent=2, ensure_ascii=False)
     try:
         text.encode()
@@ -63,6 +65,15 @@ def _change(change: Change, accepted: str | None) -> dict[str, Any]:
         "advice": change.advice,
         "fingerprint": change.fingerprint,
         "accepted": accepted,
+    }
+
+
+def _error(finding: Finding) -> dict[str, Any]:
+    return {
+        "rule": finding.rule,
+        "message": finding.message,
+        "location": _location(finding.location),
+        "hint": finding.hint,
     }
 
 

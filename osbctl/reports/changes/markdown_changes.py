@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from osbctl.changes import Change
-    from osbctl.findings import Location
+    from osbctl.findings import Finding, Location
     from osbctl.reports.changes import DiffReport
 
 MAX_CHARACTERS = 60_000
@@ -25,6 +25,8 @@ def render(report: DiffReport) -> str:
     if report.same:
         return ""
     head = f"### {report.words.heading}\n\n{_code(report.old)} → {_code(report.new)}: **{report.summary()}**\n"
+    if report.errors:
+        return "\n".join([head, *(line for finding in report.errors for line in _error(finding)), ""])
     parts, length, left = [head], len(head), len(report.changes)
     for level, changes in report.by_level():
         before, after = _frame(level, len(changes))
@@ -57,6 +59,13 @@ def _entry(change: Change, report: DiffReport) -> Iterator[str]:
         yield f"  - {platforms}: {_text(does)}"
     if change.advice and change.level is not Level.SAFE:
         yield f"  - **Instead:** {_text(change.advice)}"
+
+
+def _error(finding: Finding) -> Iterator[str]:
+    place = f"{_place(finding.location)}: " if finding.location else ""
+    yield f"- {place}{_text(finding.message)} ({_code(finding.rule)})"
+    if finding.hint:
+        yield f"  - **Hint:** {_text(finding.hint)}"
 
 
 def _accepted(report: DiffReport, room: int) -> Iterator[str]:
