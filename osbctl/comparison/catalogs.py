@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from osbctl.catalog import Catalog
 from osbctl.comparison.collect import Collector, Pair
-from osbctl.comparison.fields import compare_plan, compare_service
+from osbctl.comparison.fields import compare_plan, compare_service, compare_strays
 from osbctl.comparison.match import Match, by_id, by_name, folded
 from osbctl.comparison.names import Renaming, given_up, renamings, still_held
 from osbctl.comparison.rules import fields, identity
@@ -70,6 +70,7 @@ def compare_catalogs(
             before, after = shown_both(old.get(key), new.get(key), (key,))
             message = f"{shown(key)} changed from {before} to {after}"
             collector.add(fields.OTHER, Pair(), message, (key,), old.get(key), new.get(key))
+    compare_strays(collector, Pair(), "services", old, new)
     if not collector.changes and not same(dict(old), dict(new)):
         collector.add(fields.OTHER, Pair(), _UNTOLD)
     return collector.changes

@@ -58,6 +58,19 @@ def compare_service(
     for key in _ENTRIES:
         _entries(to, pair, key, was.get(key), now.get(key))
     _dashboard(to, pair, was.get("dashboard_client"), now.get("dashboard_client"))
+    compare_strays(to, pair, "plans", was, now)
+
+
+def compare_strays(to: Collector, pair: Pair, key: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
+    """What stands in the list `key` of service offerings or plans and is no object, so that nothing else sees it."""
+    before, after = _strays(old.get(key)), _strays(new.get(key))
+    if not same(before, after):
+        message = f"entries of {key} that are no objects changed from {shown(before)} to {shown(after)}"
+        to.add(rules.OTHER, pair, message, (key,), before, after)
+
+
+def _strays(values: Any) -> list[Any]:
+    return [value for value in values if not isinstance(value, dict)] if isinstance(values, list) else []
 
 
 def compare_plan(to: Collector, pair: Pair, moved: bool = False) -> None:

@@ -412,6 +412,17 @@ def test_of_a_wrong_type_nothing_else_is_said(old: Any, new: Any) -> None:
         assert change.message.endswith(" changed, and is not of the type that it must have")
 
 
+@pytest.mark.parametrize("strays", [([], [None]), ([5], [6]), ([["x"]], [])])
+def test_entries_that_are_no_objects_are_told(strays: tuple[list[Any], list[Any]]) -> None:
+    for holder, sides in (
+        ("plans", [{"services": [{**service("s1", "db"), "plans": [SMALL, *some]}]} for some in strays]),
+        ("services", [{"services": [*one()["services"], *some]} for some in strays]),
+    ):
+        (change,) = compare_catalogs(*sides)
+        assert (change.rule, change.field) == ("change-other-field", holder)
+        assert change.message.startswith(f"entries of {holder} that are no objects changed from ")
+
+
 def test_every_rule_stands_in_the_table() -> None:
     from osbctl.comparison.kinds import KINDS
     from osbctl.comparison.rules import load_all
