@@ -34,7 +34,6 @@ def compare_parameters(to: Collector, pair: Pair, old: Any, new: Any) -> None:
 
 
 def _add(to: Collector, pair: Pair, change: SchemaChange, place: Path, old: Any, new: Any) -> None:
-    inside = change.pointer_new if change.pointer_new is not None else change.pointer_old
     where: Path = ("schemas", *place)
     message = f"{place[0]}.{place[1]}: {change.message}"
     if change.witness is not ABSENT:
@@ -43,7 +42,7 @@ def _add(to: Collector, pair: Pair, change: SchemaChange, place: Path, old: Any,
         KINDS[f"change-{change.rule}"],
         pair,
         message,
-        (*where, *(inside or ())),
+        (*where, *change.field),
         None if change.pointer_old is None else at(old, (*place, *change.pointer_old)),
         None if change.pointer_new is None else at(new, (*place, *change.pointer_new)),
         old_at=(*where, *(change.pointer_old or ())),

@@ -28,6 +28,7 @@ def default_changes(old: Root, new: Root) -> Iterator[SchemaChange]:
                 pointers[0],
                 pointers[1],
                 default_changed(before.pointer, *values),
+                (*before.pointer, "default"),
             )
 
 
@@ -39,7 +40,7 @@ def wording_changes(old: Root, new: Root) -> list[SchemaChange]:
     first = found[0]
     more = f", and {len(found) - 1} more" if len(found) > 1 else ""
     message = f"wording changed ({first[-1]!s:.40}{more}); that refuses nothing"
-    return [SchemaChange("safe", "schema-wording", first[:-1], first[:-1], message)]
+    return [SchemaChange("safe", "schema-wording", first[:-1], first[:-1], message, first[:-1])]
 
 
 def _reworded(before: Subschema, after: Subschema) -> Iterator[Path]:

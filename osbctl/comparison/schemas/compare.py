@@ -13,7 +13,7 @@ from osbctl.comparison.schemas.facts import OBJECT, Facts
 from osbctl.comparison.schemas.oracle import Oracle, is_schema
 from osbctl.comparison.schemas.prover import Prover
 from osbctl.comparison.schemas.roots import Root, Side
-from osbctl.comparison.schemas.suspects import COMBINATION, UNDECIDED, Pair, Suspect
+from osbctl.comparison.schemas.suspects import COMBINATION, UNDECIDED, Pair, Suspect, named
 from osbctl.comparison.schemas.witness import Witnesses
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def compare_added(new: JsonValue) -> list[SchemaChange]:
     if worst.witness is not ABSENT and worst.rule != "schema-format-changed":
         refuses = wording.witness_text(worst.witness, wording.MAX_TEXT)
         message = f"a schema was added where none was; it refuses {refuses}"
-        return [SchemaChange("breaking", "schema-added", None, worst.pointer_new, message, worst.witness)]
+        return [SchemaChange("breaking", "schema-added", None, worst.pointer_new, message, worst.field, worst.witness)]
     message = "a schema was added where none was; whether it refuses anything cannot be decided"
     return [SchemaChange("risky", "schema-added", None, (), message)]
 
@@ -108,7 +108,7 @@ def _cut(changes: list[SchemaChange]) -> list[SchemaChange]:
     kept, rest = ranked[:MAX_CHANGES], ranked[MAX_CHANGES:]
     level: SchemaLevel = "safe" if rest[0].level == "safe" else "risky"
     rule = "schema-relaxed" if level == "safe" else UNDECIDED
-    return [*kept, SchemaChange(level, rule, (), (), f"and {len(rest)} more differences")]
+    return [*kept, SchemaChange(level, rule, (), (), f"and {len(rest)} more differences", (f"{len(rest)} more",))]
 
 
 def _top(old: Root, new: Root) -> Pair:
@@ -170,14 +170,15 @@ def _described(suspect: Suspect, at: int, whole: JsonValue | Absent) -> SchemaCh
         pair = pair.parent or pair
     pointer = Suspect("", "", pair).pointer_old("old")
     message = wording.unknown_before(steps[:at])
-    return SchemaChange("risky", "schema-property-described", pointer, pair.new.pointer, message, whole)
+    field = named(pair.new.pointer, steps[:at])
+    return SchemaChange("risky", "schema-property-described", pointer, pair.new.pointer, message, field, whole)
 
 
 def _change(level: SchemaLevel, suspect: Suspect, message: str, witness: JsonValue | Absent = ABSENT) -> SchemaChange:
     rule = suspect.rule
     if level == "risky" and rule == COMBINATION:
         rule = UNDECIDED
-    return SchemaChange(level, rule, suspect.pointer_old("old"), suspect.pointer_new, message, witness)
+    return SchemaChange(level, rule, suspect.pointer_old("old"), suspect.pointer_new, message, suspect.field, witness)
 
 
 def _relaxed(old: Root, new: Root, suspects: list[Suspect], oracle: Oracle) -> Iterator[SchemaChange]:
@@ -191,5 +192,5 @@ def _relaxed(old: Root, new: Root, suspects: list[Suspect], oracle: Oracle) -> I
         key = (*suspect.pair.steps(), suspect.rule, suspect.name)
         if key not in told and _described_first(suspect) < 0:
             # Seen from the other end: what is "old" to the suspect is the new schema.
-            message = wording.relaxed(suspect)
-            yield SchemaChange("safe", "schema-relaxed", suspect.pointer_new, suspect.pointer_old("new"), message)
+            message, pointer = wording.relaxed(suspect), suspect.pointer_old("new")
+            yield SchemaChange("safe", "schema-relaxed", suspect.pointer_new, pointer, message, suspect.field)

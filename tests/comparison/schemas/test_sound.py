@@ -73,6 +73,13 @@ def test_a_schema_against_itself_and_twice_the_same(pair: tuple[dict[str, Any], 
     assert compare_schemas(old, new) == compare_schemas(old, new)
 
 
+@settings(MESSY, max_examples=3_000 if LONG else 300)
+@given(pairs())
+def test_no_two_changes_of_a_rule_have_one_field(pair: tuple[dict[str, Any], dict[str, Any], Any]) -> None:
+    fields = [(change.rule, change.field) for change in compare_schemas(*pair[:2])]
+    assert len(fields) == len(set(fields))
+
+
 @MESSY
 @given(BROKEN, BROKEN)
 def test_nothing_raises(old: Any, new: Any) -> None:
