@@ -38,7 +38,7 @@ class SchemaChange:
     `witness`, always there when the level is breaking, is a whole `parameters` object which the
     old schema accepts and the new one refuses. For the rule `schema-format-changed` that holds
     with formats asserted, for every other rule by plain JSON Schema validation. It is the raw
-    value; print it through `witness_text`.
+    value; `example` is what of it may be printed, as one line.
     """
 
     level: SchemaLevel
@@ -48,6 +48,7 @@ class SchemaChange:
     message: str
     field: Path = ()
     witness: JsonValue | Absent = ABSENT
+    example: str = ""
 
 
 class UndecidableError(Exception):

@@ -56,7 +56,7 @@ class Step:
 
     @property
     def named(self) -> str:
-        """No other step is called so: a key, `[0]` for an item, `*` for all other keys, with their pattern behind it."""
+        """What no other step is called: a key, `[0]` for an item, `*` for all other keys, their pattern behind it."""
         if self.kind == "index":
             return f"[{self.at}]"
         if self.fresh:
