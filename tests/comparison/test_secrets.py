@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from osbctl.comparison.catalogs import compare_catalogs
+from osbctl.comparison.refusals import Refused, new_refusals
 from osbctl.comparison.schemas import compare_schemas
+from osbctl.platforms import Platform
 from osbctl.reports.changes import DiffFormat, DiffReport, render
 from osbctl.rule import RULES
 
@@ -141,3 +143,16 @@ def test_limits_of_secrets_are_shown() -> None:
         {"properties": {"password": {"type": "string", "minLength": 8}}},
     )
     assert change.message == '"password" no longer accepts (secret) (minLength: 8)'
+
+
+def test_what_a_secret_name_refers_to_is_hidden_under_other_names_too() -> None:
+    changes = compare_catalogs(referring({"type": "string"}, LOGIN), referring({"type": "integer"}, LOGIN))
+    told = [change.message.partition(": ")[2].partition(";")[0] for change in changes]
+    assert told == [f'"{name}" no longer accepts (secret) (type: "integer")' for name in ("login", "password")]
+    assert {(change.old, change.new) for change in changes} == {("(secret)", "(secret)")}
+
+
+def test_a_refusal_quotes_no_user_of_a_url() -> None:
+    refused = Refused(Platform.KORIFI, "r", ("services", 0, "name"), f"{WITH_USER} is no name")
+    (change,) = new_refusals(one(), one(), [], [refused], [])
+    assert change.message == "postgres://***@db.example.com/x is no name (r)"
