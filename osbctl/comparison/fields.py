@@ -8,8 +8,9 @@ from osbctl.changes import Effect, Level
 from osbctl.comparison.collect import Pair
 from osbctl.comparison.parameters import compare_parameters
 from osbctl.comparison.rules import fields as rules
-from osbctl.comparison.values import SECRET, same, shown, shown_both, table
+from osbctl.comparison.values import same, shown, shown_both, table
 from osbctl.platforms import Platform
+from osbctl.secrecy import SECRET
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping

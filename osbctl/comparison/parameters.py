@@ -8,49 +8,89 @@ from osbctl.catalog import PARAMETER_PLACES
 from osbctl.changes import Level
 from osbctl.comparison.kinds import KINDS
 from osbctl.comparison.rules import fields, parameters
-from osbctl.comparison.schemas import ABSENT, compare_schemas, witness_text
-from osbctl.comparison.values import at, same, shown_both
+from osbctl.comparison.schemas import compare_schemas
+from osbctl.comparison.schemas.secrets import is_within, secret_places
+from osbctl.comparison.values import at, from_to, same
+from osbctl.secrecy import SECRET
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from osbctl.comparison.collect import Collector, Pair
     from osbctl.comparison.schemas import SchemaChange
     from osbctl.findings import Path
+    from osbctl.sources.document import JsonValue
 
 assert parameters  # its kinds are looked up by name
+
+_PLACES: tuple[Path, ...] = tuple((outer, inner, "parameters") for outer, inner in PARAMETER_PLACES)
+
+
+class _Concealed:
+    """A value of which some places, with all below them, may not be shown."""
+
+    def __init__(self, value: JsonValue, places: set[Path]) -> None:
+        self._places = places
+        self._value = _concealed(value, places)
+
+    def at(self, path: Path) -> JsonValue:
+        """What stands there and may be shown; None where nothing does."""
+        if is_within(path, self._places):
+            return SECRET
+        return at(self._value, path)
 
 
 def compare_parameters(to: Collector, pair: Pair, old: Any, new: Any) -> None:
     """What changed between two `schemas` objects (OSB, Schemas Object), requests first."""
     if same(old, new):
         return
-    before = len(to.changes)
-    for outer, inner in PARAMETER_PLACES:
-        place: Path = (outer, inner, "parameters")
+    before, after = (_Concealed(value, _secret_places(value)) for value in (old, new))
+    told = len(to.changes)
+    for place in _PLACES:
         for change in compare_schemas(_schema(at(old, place)), _schema(at(new, place))):
-            _add(to, pair, change, place, old, new)
-    if len(to.changes) == before:
-        message = "schemas changed in parts that platforms do not read: {} to {}".format(*shown_both(old, new))
-        to.add(fields.OTHER, pair, message, ("schemas",), old, new)
+            _add(to, pair, change, place, before, after)
+    if len(to.changes) == told:
+        values = before.at(()), after.at(())
+        message = f"schemas changed {from_to(*values)} in parts that platforms do not read"
+        to.add(fields.OTHER, pair, message, ("schemas",), *values)
 
 
-def _add(to: Collector, pair: Pair, change: SchemaChange, place: Path, old: Any, new: Any) -> None:
-    inside = change.pointer_new if change.pointer_new is not None else change.pointer_old
+def _add(to: Collector, pair: Pair, change: SchemaChange, place: Path, old: _Concealed, new: _Concealed) -> None:
     where: Path = ("schemas", *place)
     message = f"{place[0]}.{place[1]}: {change.message}"
-    if change.witness is not ABSENT:
-        message += f"; for example {witness_text(change)}"
+    if change.example:
+        message += f"; for example {change.example}"
     to.add(
         KINDS[f"change-{change.rule}"],
         pair,
         message,
-        (*where, *(inside or ())),
-        None if change.pointer_old is None else at(old, (*place, *change.pointer_old)),
-        None if change.pointer_new is None else at(new, (*place, *change.pointer_new)),
+        (*where, *change.field),
+        None if change.pointer_old is None else old.at((*place, *change.pointer_old)),
+        None if change.pointer_new is None else new.at((*place, *change.pointer_new)),
         old_at=(*where, *(change.pointer_old or ())),
         new_at=(*where, *(change.pointer_new or ())),
         level=Level(change.level),
     )
 
 
+def _secret_places(schemas: Any) -> set[Path]:
+    return {(*place, *inside) for place in _PLACES for inside in secret_places(_schema(at(schemas, place)))}
+
+
 def _schema(value: Any) -> Any:
     return value if isinstance(value, dict | bool) else None
+
+
+def _concealed(value: JsonValue, places: Iterable[Path]) -> JsonValue:
+    """A copy of `value` with `SECRET` at each of the places, which it has."""
+    top = [value]
+    for place in sorted(places, key=len):
+        holder: Any = top
+        last: str | int = 0
+        for step in place:
+            if not isinstance(holder[last], dict | list):  # What is around the place is concealed.
+                break
+            holder[last] = holder[last].copy()
+            holder, last = holder[last], step
+        holder[last] = SECRET
+    return top[0]

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from osbctl.changes import Change, Effect, Level, Named
 from osbctl.comparison.rules.identity import NOW_REFUSED
-from osbctl.comparison.schemas.wording import looks_secret
 from osbctl.comparison.values import at, table
 from osbctl.findings import pointer
+from osbctl.secrecy import SECRET, looks_secret, without_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -120,8 +120,8 @@ def _naming(field: Path, words: str) -> str:
 def _without_secrets(one: Refused) -> str:
     """The platform's line; it may quote the value at the place, which may be a secret."""
     if "dashboard_client" in one.path or any(looks_secret(step) for step in one.path):
-        return re.sub(r"but has value .*", "but has value (secret)", one.message, flags=re.DOTALL)
-    return one.message
+        return re.sub(r"but has value .*", f"but has value {SECRET}", one.message, flags=re.DOTALL)
+    return without_secrets(one.message)
 
 
 def _place(data: Mapping[str, Any], path: Path) -> _Place:

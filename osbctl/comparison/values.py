@@ -6,13 +6,13 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from osbctl.comparison.schemas.same import same_value
-from osbctl.comparison.schemas.wording import looks_secret
+from osbctl.secrecy import SECRET, looks_secret
+from osbctl.secrecy import masked as _masked
 
 if TYPE_CHECKING:
     from osbctl.findings import Path
     from osbctl.sources.document import JsonValue
 
-SECRET = "(secret)"  # noqa: S105  # what stands in its place
 MAX_TEXT = 80
 
 
@@ -24,7 +24,7 @@ def same(left: JsonValue, right: JsonValue) -> bool:
 
 
 def masked(value: JsonValue, path: Path = ()) -> JsonValue:
-    """`value`, which stands at `path`, without secrets: whatever is called so, and all below it."""
+    """`value`, which stands at `path`, without secrets: what goes under such a name, and what texts hold of them."""
     if value is None or isinstance(value, bool):
         return value
     if any(looks_secret(step) for step in path):
@@ -48,6 +48,13 @@ def shown_both(old: JsonValue, new: JsonValue, path: Path = ()) -> tuple[str, st
     same = next((i for i, (a, b) in enumerate(zip(before, after, strict=False)) if a != b), 0)
     start = max(0, same - MAX_TEXT // 2)
     return _cut(before, start), _cut(after, start)
+
+
+def from_to(old: JsonValue, new: JsonValue, path: Path = ()) -> str:
+    """`from … to …` with both values as `shown_both` does it; `(secret)` where only what is hidden differs."""
+    if same(masked(old, path), masked(new, path)):
+        return SECRET
+    return "from {} to {}".format(*shown_both(old, new, path))
 
 
 def _line(value: JsonValue, path: Path) -> str:
@@ -75,12 +82,6 @@ def at(value: JsonValue, path: Path) -> JsonValue:
 def table(value: JsonValue) -> dict[str, Any]:
     """`value` where it is an object, else an empty one."""
     return value if isinstance(value, dict) else {}
-
-
-def _masked(value: JsonValue) -> JsonValue:
-    if isinstance(value, dict):
-        return {key: masked(inner, (key,)) for key, inner in value.items()}
-    return [_masked(inner) for inner in value] if isinstance(value, list) else value
 
 
 def _empty_is_none(value: JsonValue) -> JsonValue:

@@ -88,8 +88,8 @@ def check(body: bytes, broker: Registration) -> tuple[Told, ...]:
 
 
 def _told(finding: Finding) -> Told:
-    from osbctl.comparison.schemas.wording import looks_secret
     from osbctl.registry.records import Told
+    from osbctl.secrecy import looks_secret
 
     secret = any(looks_secret(step) for step in finding.path)
     message = "the value is not as it must be (it may be a secret, and is not shown)" if secret else finding.message

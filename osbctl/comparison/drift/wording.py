@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from osbctl.comparison.rules import fields, identity
-from osbctl.comparison.values import SECRET, shown, shown_both
+from osbctl.comparison.values import shown, shown_both
+from osbctl.secrecy import SECRET
 
 if TYPE_CHECKING:
     from osbctl.changes import Change

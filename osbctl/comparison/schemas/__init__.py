@@ -14,7 +14,7 @@ from osbctl.comparison.schemas.same import same_value
 if TYPE_CHECKING:
     from osbctl.sources.document import JsonValue
 
-__all__ = ["ABSENT", "Absent", "SchemaChange", "SchemaLevel", "compare_schemas", "witness_text"]
+__all__ = ["ABSENT", "Absent", "SchemaChange", "SchemaLevel", "compare_schemas"]
 
 
 def compare_schemas(old: JsonValue, new: JsonValue) -> list[SchemaChange]:
@@ -38,10 +38,3 @@ def compare_schemas(old: JsonValue, new: JsonValue) -> list[SchemaChange]:
     from osbctl.comparison.schemas.compare import compare, compare_added
 
     return compare_added(after) if before is None else compare(before, after)
-
-
-def witness_text(change: SchemaChange) -> str:
-    """The witness of a change as one printable line, cut short, secrets hidden; empty where there is none."""
-    from osbctl.comparison.schemas.wording import witness_text as text
-
-    return text(change.witness)

@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING
 from osbctl.comparison.schemas.changes import ABSENT, SchemaChange
 from osbctl.comparison.schemas.roots import BARE
 from osbctl.comparison.schemas.same import same_value
-from osbctl.comparison.schemas.wording import default_changed
+from osbctl.comparison.schemas.wording import cut, default_changed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from osbctl.comparison.schemas.roots import Root, Subschema
+    from osbctl.comparison.schemas.secrets import Secrets
     from osbctl.findings import Path
 
 
-def default_changes(old: Root, new: Root) -> Iterator[SchemaChange]:
+def default_changes(old: Root, new: Root, secrets: Secrets) -> Iterator[SchemaChange]:
     """A default that changed: requests that leave the value out get another one. Never refuses anything."""
     for before, after in _both(old, new):
         values = [place.value.get("default", ABSENT) for place in (before, after)]
@@ -27,7 +28,8 @@ def default_changes(old: Root, new: Root) -> Iterator[SchemaChange]:
                 "schema-default-changed",
                 pointers[0],
                 pointers[1],
-                default_changed(before.pointer, *values),
+                default_changed(before, after, secrets),
+                (*before.pointer, "default"),
             )
 
 
@@ -38,8 +40,8 @@ def wording_changes(old: Root, new: Root) -> list[SchemaChange]:
         return []
     first = found[0]
     more = f", and {len(found) - 1} more" if len(found) > 1 else ""
-    message = f"wording changed ({first[-1]!s:.40}{more}); that refuses nothing"
-    return [SchemaChange("safe", "schema-wording", first[:-1], first[:-1], message)]
+    message = f"wording changed ({cut(str(first[-1]))}{more}); that refuses nothing"
+    return [SchemaChange("safe", "schema-wording", first[:-1], first[:-1], message, first[:-1])]
 
 
 def _reworded(before: Subschema, after: Subschema) -> Iterator[Path]:

@@ -31,10 +31,14 @@ class SchemaChange:
     The pointers lead from the top of each schema to the place that decides; None where that schema
     is absent. `message` is safe to print: cut short, escaped, without the values of secrets.
 
+    `field` names the difference: of all changes of a rule between two schemas, each has its own. It is the pointer to
+    the keyword, and where that does not say which part of a request it is about (`required` lists many names, a
+    reference leads to one place from many) also the steps that lead there in a request.
+
     `witness`, always there when the level is breaking, is a whole `parameters` object which the
     old schema accepts and the new one refuses. For the rule `schema-format-changed` that holds
     with formats asserted, for every other rule by plain JSON Schema validation. It is the raw
-    value; print it through `witness_text`.
+    value; `example` is what of it may be printed, as one line.
     """
 
     level: SchemaLevel
@@ -42,7 +46,9 @@ class SchemaChange:
     pointer_old: Path | None
     pointer_new: Path | None
     message: str
+    field: Path = ()
     witness: JsonValue | Absent = ABSENT
+    example: str = ""
 
 
 class UndecidableError(Exception):

@@ -85,7 +85,7 @@ def _other_keys(prover: Prover, pair: Pair, spelled: set[str]) -> Iterator[Suspe
     rest = [new.child("additionalProperties")] if new.get("additionalProperties") is not None else []
     for pattern in dict.fromkeys(ours + theirs):
         facts = Facts(()).and_also(*_for_pattern(pair.facts, pattern))
-        step = Step("key", _key_like(pattern, spelled), fresh=True)
+        step = Step("key", _key_like(pattern, spelled), fresh=True, pattern=pattern)
         for demand in [new.child("patternProperties", pattern)] if pattern in ours else rest:
             yield from prover.compare(pair.enter(facts, demand, step))
     for demand in rest:

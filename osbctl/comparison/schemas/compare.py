@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import marshal
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from osbctl.comparison.schemas import wording
@@ -13,7 +14,8 @@ from osbctl.comparison.schemas.facts import OBJECT, Facts
 from osbctl.comparison.schemas.oracle import Oracle, is_schema
 from osbctl.comparison.schemas.prover import Prover
 from osbctl.comparison.schemas.roots import Root, Side
-from osbctl.comparison.schemas.suspects import COMBINATION, UNDECIDED, Pair, Suspect
+from osbctl.comparison.schemas.secrets import Secrets
+from osbctl.comparison.schemas.suspects import COMBINATION, UNDECIDED, Pair, Suspect, named
 from osbctl.comparison.schemas.witness import Witnesses
 
 if TYPE_CHECKING:
@@ -52,9 +54,8 @@ def compare_added(new: JsonValue) -> list[SchemaChange]:
     if worst is None:
         return [SchemaChange("safe", "schema-added", None, (), "a schema was added; it refuses nothing")]
     if worst.witness is not ABSENT and worst.rule != "schema-format-changed":
-        refuses = wording.witness_text(worst.witness, wording.MAX_TEXT)
-        message = f"a schema was added where none was; it refuses {refuses}"
-        return [SchemaChange("breaking", "schema-added", None, worst.pointer_new, message, worst.witness)]
+        message = "a schema was added where none was; it refuses what was accepted"
+        return [replace(worst, level="breaking", rule="schema-added", pointer_old=None, message=message)]
     message = "a schema was added where none was; whether it refuses anything cannot be decided"
     return [SchemaChange("risky", "schema-added", None, (), message)]
 
@@ -98,8 +99,10 @@ def _compare(old: Root, new: Root) -> list[SchemaChange]:
             root.check()
     oracle = Oracle()
     suspects = _unique(Prover(oracle).compare(_top(old, new)))
-    changes = list(_judged(suspects, Witnesses(oracle, old, new))) if suspects else []
-    changes += default_changes(old, new)
+    secrets = Secrets(old, new)
+    changes = list(_judged(suspects, Witnesses(oracle, old, new), secrets)) if suspects else []
+    changes = [replace(change, example=wording.example(change.witness, secrets)) for change in changes]
+    changes += default_changes(old, new, secrets)
     changes += _relaxed(old, new, suspects, oracle.again())
     return changes
 
@@ -110,7 +113,7 @@ def _cut(changes: list[SchemaChange]) -> list[SchemaChange]:
     kept, rest = ranked[:MAX_CHANGES], ranked[MAX_CHANGES:]
     level: SchemaLevel = "safe" if rest[0].level == "safe" else "risky"
     rule = "schema-relaxed" if level == "safe" else UNDECIDED
-    return [*kept, SchemaChange(level, rule, (), (), f"and {len(rest)} more differences")]
+    return [*kept, SchemaChange(level, rule, (), (), f"and {len(rest)} more differences", (f"{len(rest)} more",))]
 
 
 def _top(old: Root, new: Root) -> Pair:
@@ -133,7 +136,7 @@ def _described_first(suspect: Suspect) -> int:
     return unknown[0] + 1 if unknown else -1
 
 
-def _judged(suspects: list[Suspect], witnesses: Witnesses) -> Iterator[SchemaChange]:
+def _judged(suspects: list[Suspect], witnesses: Witnesses, secrets: Secrets) -> Iterator[SchemaChange]:
     described: set[tuple[object, ...]] = set()
     proved = False
     unproved: list[Suspect] = []
@@ -149,20 +152,19 @@ def _judged(suspects: list[Suspect], witnesses: Witnesses) -> Iterator[SchemaCha
             unproved.append(suspect)
         else:
             proved = True
-            yield _change("breaking", suspect, wording.refused(suspect, value), whole)
-    yield from _unproved(unproved, witnesses, proved)
+            yield _change("breaking", suspect, wording.refused(suspect, value, secrets), whole)
+    yield from _unproved(unproved, witnesses, proved, secrets)
 
 
-def _unproved(suspects: list[Suspect], witnesses: Witnesses, proved: bool) -> Iterator[SchemaChange]:
+def _unproved(suspects: list[Suspect], witnesses: Witnesses, proved: bool, secrets: Secrets) -> Iterator[SchemaChange]:
     """Risky, all of them; the last resort is a witness that belongs to no place in particular."""
     real = [suspect for suspect in suspects if suspect.rule != UNDECIDED]
     whole = ABSENT if proved or not real else witnesses.anything()
     for suspect in suspects:
         if real and suspect is real[0] and whole is not ABSENT and suspect.keyword != "format":
-            shown = wording.witness_text(whole, wording.MAX_TEXT)
-            yield _change("breaking", suspect, f"the parameters no longer may be {shown}", whole)
+            yield _change("breaking", suspect, "the parameters no longer may be what they might", whole)
         else:
-            yield _change("risky", suspect, wording.undecided(suspect))
+            yield _change("risky", suspect, wording.undecided(suspect, secrets))
 
 
 def _described(suspect: Suspect, at: int, whole: JsonValue | Absent) -> SchemaChange:
@@ -172,14 +174,15 @@ def _described(suspect: Suspect, at: int, whole: JsonValue | Absent) -> SchemaCh
         pair = pair.parent or pair
     pointer = Suspect("", "", pair).pointer_old("old")
     message = wording.unknown_before(steps[:at])
-    return SchemaChange("risky", "schema-property-described", pointer, pair.new.pointer, message, whole)
+    field = named(pair.new.pointer, steps[:at])
+    return SchemaChange("risky", "schema-property-described", pointer, pair.new.pointer, message, field, whole)
 
 
 def _change(level: SchemaLevel, suspect: Suspect, message: str, witness: JsonValue | Absent = ABSENT) -> SchemaChange:
     rule = suspect.rule
     if level == "risky" and rule == COMBINATION:
         rule = UNDECIDED
-    return SchemaChange(level, rule, suspect.pointer_old("old"), suspect.pointer_new, message, witness)
+    return SchemaChange(level, rule, suspect.pointer_old("old"), suspect.pointer_new, message, suspect.field, witness)
 
 
 def _relaxed(old: Root, new: Root, suspects: list[Suspect], oracle: Oracle) -> Iterator[SchemaChange]:
@@ -193,5 +196,5 @@ def _relaxed(old: Root, new: Root, suspects: list[Suspect], oracle: Oracle) -> I
         key = (*suspect.pair.steps(), suspect.rule, suspect.name)
         if key not in told and _described_first(suspect) < 0:
             # Seen from the other end: what is "old" to the suspect is the new schema.
-            message = wording.relaxed(suspect)
-            yield SchemaChange("safe", "schema-relaxed", suspect.pointer_new, suspect.pointer_old("new"), message)
+            message, pointer = wording.relaxed(suspect), suspect.pointer_old("new")
+            yield SchemaChange("safe", "schema-relaxed", suspect.pointer_new, pointer, message, suspect.field)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, Literal, TypeAlias
-from urllib.parse import unquote
 
 from osbctl.comparison.schemas import patterns
 from osbctl.comparison.schemas.changes import UndecidableError
 from osbctl.comparison.schemas.dialects import Dialect, dialect_of
+from osbctl.comparison.schemas.references import located
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,8 +41,6 @@ _SAME_VALUE = frozenset("$ref allOf anyOf dependencies dependentSchemas else if 
 _NAMES = ("$id", "id")
 BARE = frozenset({*_ONE, *_LIST, *_MAP, *_NAMES, "$schema", "default"})
 """What stays of a schema's words beside those that its draft asserts."""
-_INDEX = re.compile("0|[1-9][0-9]{0,8}")
-"""Of an array in a JSON pointer (RFC 6901 §4); no array here has more."""
 _BEYOND = ("$dynamicRef", "$recursiveRef", "unevaluatedItems", "unevaluatedProperties")
 
 
@@ -152,11 +149,10 @@ class Root:
         """The schema that a local `$ref` names. Raises `UndecidableError`."""
         if not isinstance(ref, str) or not (ref == "#" or ref.startswith("#/")):
             raise UndecidableError("it has a $ref that leaves the schema, or is no JSON pointer")
-        parts = [unquote(part).replace("~1", "/").replace("~0", "~") for part in ref.split("/")[1:]]
-        for pointer in (tuple(parts), tuple(int(p) if _INDEX.fullmatch(p) else p for p in parts)):
-            if pointer in self.places:
-                return self.places[pointer]
-        raise UndecidableError("it has a $ref to a place that holds no schema")
+        place = self.places.get(pointer) if (pointer := located(self.value, ref)) is not None else None
+        if place is None:
+            raise UndecidableError("it has a $ref to a place that holds no schema")
+        return place
 
     def check(self) -> None:
         """Raises `UndecidableError` where references or keywords are beyond this comparison."""

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from osbctl.comparison.schemas.facts import Facts
     from osbctl.comparison.schemas.roots import Subschema
     from osbctl.findings import Path
@@ -41,13 +44,24 @@ class Step:
     """How a value is reached from the one around it.
 
     `kind` `name` is a property's name itself (`propertyNames`). `fresh`: the key stands for all
-    keys that no schema names. `unknown`: the old schema said nothing of this property.
+    keys that no schema names, and that match `pattern` if there is one. `unknown`: the old schema said nothing of this
+    property.
     """
 
     kind: Literal["key", "index", "name"]
     at: str | int
     fresh: bool = False
     unknown: bool = False
+    pattern: str = ""
+
+    @property
+    def named(self) -> str:
+        """What no other step is called: a key, `[0]` for an item, `*` for all other keys, their pattern behind it."""
+        if self.kind == "index":
+            return f"[{self.at}]"
+        if self.fresh:
+            return f"*{self.pattern}"
+        return f"={self.at}" if str(self.at).startswith(("*", "[", "=")) else str(self.at)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +106,11 @@ class Suspect:
         """Where the keyword stands; a `false` schema has none, so it is the place itself."""
         return self.pair.new.pointer + ((self.keyword,) if self.pair.new.value is not False else ())
 
+    @property
+    def field(self) -> Path:
+        """Names the suspect, as `SchemaChange.field` does."""
+        return (*named(self.pointer_new, self.pair.steps()), *([self.name] if self.name else []))
+
     def pointer_old(self, side: str) -> Path | None:
         """The keyword, else the schema of the same value, else of the closest value around it."""
         pair: Pair | None = self.pair
@@ -104,3 +123,20 @@ class Suspect:
                 return known[0].pointer
             pair = pair.parent
         return ()
+
+
+def named(pointer: Path, steps: Sequence[Step]) -> Path:
+    """`pointer`, and behind it the steps in a request, unless it spells out just these."""
+    told = tuple(step.named for step in steps)
+    return pointer if told == tuple(_spelled(pointer)) else (*pointer, *told)
+
+
+def _spelled(pointer: Path) -> Iterator[str]:
+    """The steps in a request that a pointer names by itself; all items stand for the first."""
+    for keyword, step in pairwise((*pointer, "")):
+        if keyword == "properties":
+            yield Step("key", step).named
+        elif keyword in ("items", "prefixItems"):
+            yield Step("index", step if isinstance(step, int) else 0).named
+        elif keyword == "additionalProperties":
+            yield Step("key", "", fresh=True).named

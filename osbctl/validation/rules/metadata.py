@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from osbctl.findings import Severity
 from osbctl.rule import Category, Scope, rule
+from osbctl.secrecy import surely_secret
 from osbctl.validation.rules.placeholders import holds_placeholder
 
 if TYPE_CHECKING:
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
 
 MAX_DATA_URL = 32_768
 """Characters of a `data:` URL from which on it is worth a word: it travels with every catalog answer."""
-
-_SECRET_WORDS = ("password", "passwd", "secret", "api_key", "apikey", "access_key", "private_key", "token")
 
 
 @rule(
@@ -123,13 +122,8 @@ def secret_in_metadata(thing: Node) -> Iterator[Hit]:
     metadata = thing.child("metadata")
     for key in metadata.value if metadata else ():
         value = metadata.text(key) if metadata else None
-        if metadata and value and _is_secret(key) and not holds_placeholder(value):
+        if metadata and value and surely_secret(key) and not holds_placeholder(value):
             yield metadata.hit(f"{key!r} looks like a secret", key, "remove it: all users can read metadata")
-
-
-def _is_secret(key: str) -> bool:
-    squeezed = key.lower().replace("-", "_")
-    return any(word in squeezed for word in _SECRET_WORDS)
 
 
 @rule(

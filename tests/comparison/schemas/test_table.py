@@ -8,7 +8,8 @@ import jsonschema_rs
 import pytest
 from jsonschema.validators import validator_for
 
-from osbctl.comparison.schemas import ABSENT, SchemaChange, compare, compare_schemas, witness_text
+from osbctl.comparison.schemas import ABSENT, SchemaChange, compare, compare_schemas
+from osbctl.text import is_safe
 
 from .strategies import DRAFT_4, DRAFT_6, DRAFT_7
 
@@ -357,10 +358,28 @@ def test_no_secret_and_no_control_character_is_printed() -> None:
         return top(properties={"password": {"enum": values, "default": values[0]}}, required=["password"])
 
     changes = compare_schemas(secret(["hunter2", "b"]), secret(["c"]))
-    text = " ".join(c.message + witness_text(c) for c in changes)
+    text = " ".join(c.message + c.example for c in changes)
     assert "hunter2" not in text
-    assert "(hidden)" in text
+    assert "(secret)" in text
     [change] = compare_schemas(size({"enum": ["\x1b[31m\u202e" + "x" * 500]}), size({"enum": [1]}))
     assert "\x1b" not in change.message
     assert "\u202e" not in change.message
     assert len(change.message) < 200
+
+
+def test_a_keyword_is_printed_safely() -> None:
+    word = "\x1b[2J\u202e" + "x" * 100
+    [change] = compare_schemas(size({word: 1}), size({word: 2}))
+    assert change.rule == "schema-wording"
+    assert all(map(is_safe, change.message))
+    assert len(change.message) < 150
+
+
+def test_a_message_says_one_thing_once() -> None:
+    [added] = compare_schemas(None, top(additionalProperties=False))
+    assert added.message == "a schema was added where none was; it refuses what was accepted"
+    assert added.example == '{"other": {}}'
+    messages = {change.message for change in compare_schemas(top(additionalProperties=False), top())}
+    assert messages == {"the parameters may have other properties now"}
+    inner = size({"additionalProperties": False}), size({})
+    assert '"size" may have other properties now' in {change.message for change in compare_schemas(*inner)}

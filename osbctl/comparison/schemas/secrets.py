@@ -1,0 +1,84 @@
+"""What of a schema may not be shown, though it goes under no secret name: what such a name refers to."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from osbctl.comparison.schemas.references import located, references
+from osbctl.secrecy import looks_secret, masked
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from osbctl.comparison.schemas.roots import Root, Subschema
+    from osbctl.findings import Path
+    from osbctl.sources.document import JsonValue
+
+_LITERALS = ("const", "default", "enum", "example", "examples")
+"""Keywords that hold values, not schemas."""
+
+
+def secret_places(schema: JsonValue) -> set[Path]:
+    """The places, with all below them, to which references lead from below a secret-named property.
+
+    A reference that leads nowhere in the schema may lead anywhere: then it is the whole.
+    """
+    below: dict[Path, list[Path]] = defaultdict(list)
+    todo: list[Path] = []
+    for path, ref in references(schema):
+        target = located(schema, ref) or ()
+        if any(map(looks_secret, path)):
+            todo.append(target)
+        for length in range(len(path) + 1):
+            below[path[:length]].append(target)
+    found: set[Path] = set()
+    while todo:
+        place = todo.pop()
+        if place not in found:
+            found.add(place)
+            todo.extend(below.get(place, ()))
+    return found
+
+
+def is_within(path: Path, places: set[Path]) -> bool:
+    """Whether the path leads to one of the places, or to something below it."""
+    return bool(places) and any(path[:length] in places for length in range(len(path) + 1))
+
+
+class Secrets:
+    """What may not be shown of two schemas and of requests made up from them."""
+
+    def __init__(self, *roots: Root) -> None:
+        self._places = {root.side: secret_places(root.value) for root in roots}
+        self._known = frozenset(v for root in roots for p in self._places[root.side] for v in _literals(root.value, p))
+
+    def at(self, *places: Subschema) -> bool:
+        """Whether the values that one of these places speaks of may be secrets."""
+        return any(
+            any(map(looks_secret, place.pointer)) or is_within(place.pointer, self._places[place.side])
+            for place in places
+        )
+
+    def masked(self, value: JsonValue) -> JsonValue:
+        """A value out of a schema or a request, fit to be shown."""
+        return masked(value, self._known)
+
+    def line(self, value: JsonValue) -> str:
+        """The value as one line of JSON; not cut, not escaped."""
+        return json.dumps(self.masked(value), ensure_ascii=False)
+
+
+def _literals(schema: JsonValue, place: Path) -> Iterator[JsonValue]:
+    for step in place:
+        schema = schema[step]
+    todo = [(schema, False)]
+    while todo:
+        here, literal = todo.pop()
+        if isinstance(here, dict):
+            todo.extend((value, literal or key in _LITERALS) for key, value in here.items())
+        elif isinstance(here, list):
+            todo.extend((value, literal) for value in here)
+        elif literal and here not in (None, "", True, False):
+            yield here

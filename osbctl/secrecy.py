@@ -1,0 +1,70 @@
+"""What may be a secret, by the name that it goes under or by how a text is written, and what is shown in its place."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from osbctl.sources.document import JsonValue
+
+SECRET = "(secret)"  # noqa: S105  # what stands in its place
+
+_SURE = ("password", "passwd", "secret", "api_key", "apikey", "access_key", "private_key", "token")
+_PERHAPS = ("passphrase", "credential", "key", "pwd")
+_SHORT = {"auth", "pass", "pw", "sas", "sig", "signature"}
+"""Too short to be looked for within a name: the last word of a parameter's name, as in X-Amz-Signature."""
+
+_MASK = "***"
+_USER = re.compile(
+    r"(?<=://)(?:"
+    r"[^\s/?#@:]*:(?!\d*(?:[/?#]|$))\S{0,1000}"  # user:password, which may hold any sign if nobody escaped it; no port
+    r"|[^\s/?#]*"
+    r")@"
+)
+_PARAMETER = re.compile(
+    r"(?<![\w.-])([\w.-]+)(\s{0,3}=\s{0,3})"
+    r"""("[^"]*"|'[^']*'|\\?["']?[^\s&;,"'<>]+)"""
+)
+
+
+def surely_secret(name: str) -> bool:
+    """Whether a field of this name holds a secret, as sure as one must be to speak of it."""
+    return any(word in name.lower().replace("-", "_") for word in _SURE)
+
+
+def looks_secret(name: str | int) -> bool:
+    """Whether a field of this name may hold a secret, so that its value is better not shown."""
+    return isinstance(name, str) and any(word in name.lower() for word in (*_SURE, *_PERHAPS))
+
+
+def without_secrets(text: str) -> str:
+    """`text` without what is secret by how it is written: the user of a URL, and parameters like `token=…`."""
+    if "://" in text and "@" in text:
+        text = _USER.sub(f"{_MASK}@", text)
+    return _PARAMETER.sub(_parameter, text) if "=" in text else text
+
+
+def masked(value: JsonValue, known: frozenset[JsonValue] = frozenset()) -> JsonValue:
+    """`value` without what goes under a secret name, texts that hold secrets, and the `known` texts and numbers."""
+    if isinstance(value, dict):
+        return {without_secrets(k): masked_under(k, inner, known) for k, inner in value.items()}
+    if isinstance(value, list):
+        return [masked(inner, known) for inner in value]
+    if isinstance(value, str):
+        # Longer ones are made of those that a schema names.
+        return SECRET if value.startswith(tuple(k for k in known if isinstance(k, str))) else without_secrets(value)
+    return SECRET if not isinstance(value, bool) and value in known else value
+
+
+def masked_under(name: str | int, value: JsonValue, known: frozenset[JsonValue] = frozenset()) -> JsonValue:
+    """As `masked`, for the value of a field of this name."""
+    if value is None or isinstance(value, bool) or not looks_secret(name):
+        return masked(value, known)
+    return SECRET
+
+
+def _parameter(found: re.Match[str]) -> str:
+    name, equals, _ = found.groups()
+    short = re.split(r"[-_.]", name.lower())[-1] in _SHORT
+    return f"{name}{equals}{_MASK}" if short or looks_secret(name) else found.group()

@@ -1,0 +1,92 @@
+"""Parameter schemas within catalogs: what names a change, and what of it may be shown."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from osbctl.changes import Change
+from osbctl.comparison.allow import Allowed, sort_out
+from osbctl.comparison.catalogs import compare_catalogs
+
+from .make import with_plan
+from .test_files import TODAY
+
+OPEN: dict[str, Any] = {"type": "object", "properties": {"a": {}, "b": {}}}
+CLOSED = {**OPEN, "additionalProperties": False}
+P = {"$ref": "#/definitions/p"}
+
+
+def defined(p: Any, **keywords: Any) -> dict[str, Any]:
+    return {"definitions": {"p": p}, **keywords}
+
+
+def with_schema(parameters: Any) -> dict[str, Any]:
+    return with_plan(schemas={"service_instance": {"create": {"parameters": parameters}}})
+
+
+def compared(old: Any, new: Any) -> list[Change]:
+    return compare_catalogs(with_schema(old), with_schema(new))
+
+
+ALIKE: list[tuple[str, Any, Any, set[str]]] = [
+    ("two are required", OPEN, {**OPEN, "required": ["a", "b"]}, {"required/a", "required/b"}),
+    (
+        "two are gone, others and a pattern of names forbidden",
+        {**OPEN, "patternProperties": {"^x": {}}},
+        {"additionalProperties": False},
+        {"additionalProperties", *(f"additionalProperties/{name}" for name in ("a", "b", "*^x"))},
+    ),
+    (
+        "two refer to one",
+        defined({"maxLength": 5}, properties={"a": P, "b": {"items": P}}),
+        defined({"maxLength": 4}, properties={"a": P, "b": {"items": P}}),
+        {"definitions/p/maxLength/a", "definitions/p/maxLength/b/[0]"},
+    ),
+    (
+        "two are allowed now",
+        {"properties": {"a": False, "b": False}},
+        {"properties": {"a": {}, "b": {}}},
+        {"properties/a", "properties/b"},
+    ),
+    (
+        "two limits are gone",
+        {"properties": {"a": {"minimum": 1, "maximum": 3}}},
+        {"properties": {"a": {}}},
+        {"properties/a/minimum", "properties/a/maximum"},
+    ),
+    (
+        "a name like an item",
+        defined({"maxLength": 5}, items=P, properties={"a": {"items": P, "properties": {"[0]": P}}}),
+        defined({"maxLength": 4}, items=P, properties={"a": {"items": P, "properties": {"[0]": P}}}),
+        {"definitions/p/maxLength/a/[0]", "definitions/p/maxLength/a/=[0]"},
+    ),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "fields"), [row[1:] for row in ALIKE], ids=[row[0] for row in ALIKE])
+def test_each_change_has_a_field_and_an_acceptance_of_its_own(old: Any, new: Any, fields: set[str]) -> None:
+    top = "schemas/service_instance/create/parameters/"
+    changes = compared(old, new)
+    assert {change.field.removeprefix(top) for change in changes} == fields
+    assert len({change.fingerprint for change in changes}) == len(changes) == len(fields)
+    for change in changes:
+        entry = Allowed(change.rule, change.object, "looked at", change.field)
+        assert [accepted for accepted, _ in sort_out(changes, [entry], TODAY).accepted] == [change]
+
+
+def test_a_change_keeps_its_places_whatever_names_it() -> None:
+    plan = ("services", 0, "plans", 0, "schemas", "service_instance", "create", "parameters")
+    for change in compared(CLOSED, {"type": "object", "additionalProperties": False}):
+        assert change.old_path == (*plan, "properties", change.field[-1])
+        assert change.new_path == (*plan, "additionalProperties")
+
+
+def test_what_is_left_out_is_accepted_with_its_count() -> None:
+    def many(count: int, longest: int) -> dict[str, Any]:
+        return {"properties": {f"p{i}": {"maxLength": longest} for i in range(count)}}
+
+    first, second = (compared(many(count, 5), many(count, 4))[-1] for count in (210, 220))
+    assert "more differences" in first.message
+    assert first.fingerprint != second.fingerprint

@@ -1,0 +1,158 @@
+"""Secrets in values that change: under a reference from a secret name, and within texts."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from osbctl.comparison.catalogs import compare_catalogs
+from osbctl.comparison.refusals import Refused, new_refusals
+from osbctl.comparison.schemas import compare_schemas
+from osbctl.platforms import Platform
+from osbctl.reports.changes import DiffFormat, DiffReport, render
+from osbctl.rule import RULES
+
+from .make import one, with_plan
+
+SECRET = "hunter2"
+TO_P, TO_Q = {"$ref": "#/definitions/p"}, {"$ref": "#/definitions/q"}
+
+
+def with_schema(parameters: Any) -> dict[str, Any]:
+    return with_plan(schemas={"service_instance": {"create": {"parameters": parameters}}})
+
+
+def referring(p: Any, properties: Any, **keywords: Any) -> dict[str, Any]:
+    return with_schema({"definitions": {"p": p, "q": {"items": TO_P}}, "properties": properties, **keywords})
+
+
+PASSWORD, LOGIN = {"password": TO_P}, {"password": {"allOf": [TO_P]}, "login": TO_P}
+LISTED = {"enum": ["hunter2", "hunter3"]}
+WITH_USER = "postgres://admin:hunter2@db.example.com/x"
+HOLDERS: list[tuple[str, Any, Any]] = [
+    ("default", referring({}, PASSWORD), referring({"default": SECRET}, PASSWORD)),
+    ("enum", referring(LISTED, PASSWORD), referring({"enum": ["other"]}, PASSWORD)),
+    ("shared with another name", referring(LISTED, LOGIN), referring({"enum": ["other"]}, LOGIN)),
+    ("made longer", referring({"pattern": "x"}, LOGIN), referring({"enum": [SECRET]}, LOGIN)),
+    (
+        "needed by the example",
+        referring(LISTED, {**LOGIN, "size": {"maximum": 5}}, required=["login", "password", "size"]),
+        referring(LISTED, {**LOGIN, "size": {"maximum": 4}}, required=["login", "password", "size"]),
+    ),
+    ("two references away", referring({}, {"keys": TO_Q}), referring({"const": SECRET}, {"keys": TO_Q})),
+    (
+        "two references away, seen from the first",
+        referring({"enum": [1]}, {"a": {"properties": {"token": TO_Q}}, "b": TO_Q}),
+        referring({"enum": [1], "default": SECRET}, {"a": {"properties": {"token": TO_Q}}, "b": TO_Q}),
+    ),
+    (
+        "all of a definition",
+        referring(LISTED, PASSWORD, title="a"),
+        referring(LISTED, PASSWORD, title="b"),
+    ),
+    (
+        "a reference that is not understood",
+        with_schema({"properties": {"password": {"$ref": "#pw"}}, "definitions": {"p": {"$id": "#pw", **LISTED}}}),
+        with_schema({"properties": {"password": {"$ref": "#pw"}}, "definitions": {"p": {"$id": "#pw"}}}),
+    ),
+    (
+        "a schema that cannot be compared",
+        referring(LISTED, PASSWORD, minimum="1"),
+        referring(LISTED, PASSWORD, minimum="2"),
+    ),
+    (
+        "parts that are not read",
+        with_plan(schemas={"service_instance": {"create": {"parameters": {}, "x": WITH_USER}}}),
+        with_plan(schemas={"service_instance": {"create": {"parameters": {}, "x": "other"}}}),
+    ),
+    ("URL in metadata", one(metadata={"documentationUrl": "x"}), one(metadata={"documentationUrl": WITH_USER})),
+    ("unknown field", one(), one(connection="Server=db;Uid=sa;Pwd=hunter2;Timeout=3")),
+    ("unknown field of a plan", with_plan(x={WITH_USER: 1}), with_plan(x=["https://x/?sig=hunter2"])),
+    ("description", one(), one(description="curl https://api.example.com/?token=hunter2")),
+    ("name of a field", one(), one(**{WITH_USER: 1})),
+    ("default with a user", with_schema({"properties": {"db": {}}}), with_schema({"properties": {"db": {"default": WITH_USER}}})),
+    ("enum of URLs", with_schema({"properties": {"db": {"enum": [WITH_USER, "x"]}}}), with_schema({"properties": {"db": {"enum": ["x"]}}})),
+    ("enum that stays", with_schema({"properties": {"db": {"type": "string"}}}), with_schema({"properties": {"db": {"enum": [WITH_USER]}}})),
+    (
+        "redirect of the dashboard",
+        one(dashboard_client={"id": "a", "redirect_uri": "https://x/?key=hunter2"}),
+        one(dashboard_client={"id": "a", "redirect_uri": "https://x/"}),
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("old", "new"), [row[1:] for row in HOLDERS], ids=[row[0] for row in HOLDERS])
+def test_no_secret_is_in_a_change(old: Any, new: Any) -> None:
+    for before, after in ((old, new), (new, old)):
+        changes = compare_catalogs(before, after)
+        assert changes
+        for change in changes:
+            assert SECRET not in json.dumps([change.message, change.old, change.new], default=str)
+
+
+@pytest.mark.parametrize("form", list(DiffFormat))
+def test_no_secret_is_in_a_report(form: DiffFormat) -> None:
+    for name, old, new in HOLDERS:
+        if name != "name of a field":  # The pointer to the field is its name.
+            report = DiffReport(old="old", new="new", changes=compare_catalogs(old, new), rules=RULES, root="")
+            assert SECRET not in render(report, form)
+
+
+def test_what_is_no_secret_is_shown_beside_one() -> None:
+    """The change of `size` quotes its own values; what is hidden hides no more than itself."""
+    old = referring(LISTED, {**LOGIN, "size": {"enum": ["s", "m"]}}, required=["login"])
+    new = referring(LISTED, {**LOGIN, "size": {"enum": ["s"]}}, required=["login"])
+    (change,) = compare_catalogs(old, new)
+    assert change.message == (
+        'service_instance.create: "size" no longer accepts "m" (enum: ["s"]);'
+        ' for example {"login": "(secret)", "size": "m"}'
+    )
+    assert (change.old, change.new) == (["s", "m"], ["s"])
+
+
+def test_a_secret_that_changes_is_said_to_change() -> None:
+    old, new = ({"properties": {"password": {"default": text}}} for text in ("hunter2", "hunter3"))
+    (change,) = compare_schemas(old, new)
+    assert change.message == 'the default of "password" changed (secret)'
+    (change,) = compare_schemas({"properties": {"password": {}}}, new)
+    assert change.message == 'the default of "password" changed from none to (secret)'
+    old, new = ({"properties": {"db": {"default": f"amqp://u:{text}@x"}}} for text in ("hunter2", "hunter3"))
+    (change,) = compare_schemas(old, new)
+    assert change.message == 'the default of "db" changed (secret)'
+    old, new = (with_plan(schemas={"token": text}) for text in ("hunter2", "hunter3"))
+    (change,) = compare_catalogs(old, new)
+    assert change.message == "schemas changed (secret) in parts that platforms do not read"
+
+
+@pytest.mark.parametrize("keyword", ["enum", "const"])
+def test_the_reason_of_a_refusal_names_no_secret(keyword: str) -> None:
+    """The new list is a secret as much as the value that it refuses."""
+    value: Any = ["hunter2"] if keyword == "enum" else "hunter2"
+    (change,) = compare_schemas(
+        {"properties": {"password": {"type": "string"}}},
+        {"properties": {"password": {"type": "string", keyword: value}}},
+    )
+    assert change.message == f'"password" no longer accepts (secret) ({keyword})'
+
+
+def test_limits_of_secrets_are_shown() -> None:
+    (change,) = compare_schemas(
+        {"properties": {"password": {"type": "string"}}},
+        {"properties": {"password": {"type": "string", "minLength": 8}}},
+    )
+    assert change.message == '"password" no longer accepts (secret) (minLength: 8)'
+
+
+def test_what_a_secret_name_refers_to_is_hidden_under_other_names_too() -> None:
+    changes = compare_catalogs(referring({"type": "string"}, LOGIN), referring({"type": "integer"}, LOGIN))
+    told = [change.message.partition(": ")[2].partition(";")[0] for change in changes]
+    assert told == [f'"{name}" no longer accepts (secret) (type: "integer")' for name in ("login", "password")]
+    assert {(change.old, change.new) for change in changes} == {("(secret)", "(secret)")}
+
+
+def test_a_refusal_quotes_no_user_of_a_url() -> None:
+    refused = Refused(Platform.KORIFI, "r", ("services", 0, "name"), f"{WITH_USER} is no name")
+    (change,) = new_refusals(one(), one(), [], [refused], [])
+    assert change.message == "postgres://***@db.example.com/x is no name (r)"
