@@ -9,7 +9,7 @@ from osbctl.catalog import Catalog
 from osbctl.comparison.collect import Collector, Pair
 from osbctl.comparison.fields import compare_plan, compare_service, compare_strays
 from osbctl.comparison.match import Match, by_id, by_name, folded
-from osbctl.comparison.names import Renaming, given_up, renamings, still_held
+from osbctl.comparison.names import Renaming, given_up, is_all_the_same, renamings, still_held
 from osbctl.comparison.rules import fields, identity
 from osbctl.comparison.values import same, shown, shown_both
 from osbctl.platforms import Platform
@@ -108,6 +108,8 @@ class _Comparison:
 
     def _names(self) -> None:
         services = self._services
+        if is_all_the_same(services):
+            return
         taken = still_held(services, new_ones_last=False)
         for old, new, how in renamings(services, taken):
             message = _renamed(old.name, new.name, how, taken.get(id(new)))
@@ -160,6 +162,8 @@ class _Comparison:
             self._to.add(fields.ORDER, Pair(old, new), "the plans are in another order", ("plans",))
 
     def _plan_names(self, old: ServiceOffering, new: ServiceOffering, match: Match[ServicePlan]) -> None:
+        if is_all_the_same(match):  # most service offerings, most of the time
+            return
         taken = still_held(match, new_ones_last=True)
         for before, after, how in renamings(match, taken):
             message = _renamed(before.name, after.name, how, taken.get(id(after)))

@@ -72,6 +72,8 @@ def folded(thing: Thing) -> str:
 
 def _numbered(things: Sequence[T], first: set[tuple[str, str]]) -> dict[tuple[str, int], T]:
     """In order, each by its id and a running number among those of this id, which counts those in `first` first."""
+    if len({thing.id for thing in things}) == len(things):
+        return {(thing.id, 0): thing for thing in things}
     counts: Counter[str] = Counter()
     numbers = {}
     for thing in sorted(things, key=lambda thing: (thing.id, thing.name) not in first):

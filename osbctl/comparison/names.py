@@ -24,6 +24,11 @@ class Renaming(Enum):
     PASSED_ON = "passed on"
 
 
+def is_all_the_same(match: Match[T]) -> bool:
+    """Whether no name changed and none came: then there is nothing to be said of names."""
+    return not match.fresh and all(old.name == new.name for old, new in match.kept)
+
+
 def renamings(match: Match[T], taken: Mapping[int, T]) -> Iterator[tuple[T, T, Renaming]]:
     """The kept pairs with another name, each with the kind of name that the new one is; `taken` is of `still_held`.
 
