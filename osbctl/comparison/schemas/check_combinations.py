@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from osbctl.comparison.schemas.suspects import Pair, Suspect
 
 _MAX_DISJOINT_DEPTH = 8
+_BRANCHES_A_STEP = 16
 
 
 def check_any_of(prover: Prover, pair: Pair) -> Iterator[Suspect]:
@@ -59,14 +60,18 @@ def check_if(prover: Prover, pair: Pair) -> Iterator[Suspect]:
             yield pair.suspect(keyword)
 
 
-def ways_apart(facts: Facts) -> Iterator[list[Facts]]:
+def ways_apart(prover: Prover, facts: Facts) -> Iterator[list[Facts]]:
     """Lists of cases; a value that meets the facts meets one case of each list."""
+    known = set(facts.known)
     for schema in facts.known:
         for keyword in ("anyOf", "oneOf"):
             branches = schema.children(keyword)
-            plain = [branch.plain() for branch in branches]
-            if not branches or any(set(p) <= set(facts.known) for p in plain):
+            if not branches:
                 continue
+            prover.spend(facts, 1 + len(branches) // _BRANCHES_A_STEP)
+            if any(known.issuperset(branch.plain()) for branch in branches):
+                continue
+            prover.spend(facts.but_not(*branches), len(branches))
             cases = []
             for i, branch in enumerate(branches):
                 others = branches[:i] + branches[i + 1 :] if keyword == "oneOf" else ()
@@ -77,6 +82,7 @@ def ways_apart(facts: Facts) -> Iterator[list[Facts]]:
 
 def disjoint(prover: Prover, facts: Facts, other: Subschema, depth: int = 0) -> bool:
     """Whether no value that meets the facts meets the other schema: shown, not guessed."""
+    prover.spend(facts)
     both = facts.and_also(other)
     if not both.kinds:
         return True
@@ -106,9 +112,8 @@ def _some_branch(prover: Prover, facts: Facts, branches: tuple[Subschema, ...]) 
 
 def _one_branch(prover: Prover, facts: Facts, branches: tuple[Subschema, ...]) -> bool:
     for i, branch in enumerate(branches):
-        others = branches[:i] + branches[i + 1 :]
         if prover.implies(facts, branch):
-            return all(disjoint(prover, facts, other) for other in others)
+            return all(disjoint(prover, facts, other) for other in branches[:i] + branches[i + 1 :])
     return False
 
 

@@ -45,16 +45,19 @@ def check_properties(prover: Prover, pair: Pair) -> Iterator[Suspect]:
     new = pair.new
     if "object" not in pair.facts.kinds:
         return
+    known = set(names(pair.facts.known))
     spelled = set(names([new]))
     if new.get("patternProperties") or new.get("additionalProperties") is not None:
-        spelled.update(names(pair.facts.known))
+        spelled |= known
+    patterned = sum(len(schema.get("patternProperties") or ()) for schema in (new, *pair.facts.known))
     for name in sorted(spelled):
+        prover.spend(pair.facts, patterned)
         sure, perhaps = for_key(new, name)
         facts = pair.facts.at_key(name)
-        step = Step("key", name, unknown=not facts.known and name not in set(names(pair.facts.known)))
+        step = Step("key", name, unknown=not facts.known and name not in known)
         for demand in (*sure, *perhaps):
             yield from prover.compare(pair.enter(facts, demand, step))
-    yield from _other_keys(prover, pair, set(names([new, *pair.facts.known])))
+    yield from _other_keys(prover, pair, known.union(names([new])))
 
 
 def check_names(prover: Prover, pair: Pair) -> Iterator[Suspect]:

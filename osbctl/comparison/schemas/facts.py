@@ -89,11 +89,29 @@ class Facts:
 
 
 def listed(schema: Subschema) -> list[JsonValue] | None:
-    """The values that `enum` or `const` of this schema allow."""
+    """The values that `enum` or `const` of this schema allow at most, or those of all branches of an `anyOf` or `oneOf`."""
+    known = schema.root.listed
+    if schema.pointer not in known:
+        known[schema.pointer] = _listed(schema)
+    return known[schema.pointer]
+
+
+def _listed(schema: Subschema) -> list[JsonValue] | None:
     if "const" in schema.root.dialect.keywords and isinstance(schema.value, dict) and "const" in schema.value:
         return [schema.value["const"]]
     found = schema.get("enum")
-    return found if isinstance(found, list) else None
+    if isinstance(found, list):
+        return found
+    for keyword in ("anyOf", "oneOf"):
+        lists = [_shortest(branch) for branch in schema.children(keyword)]
+        if lists and all(found is not None for found in lists):
+            return [value for found in lists for value in found or ()]
+    return None
+
+
+def _shortest(branch: Subschema) -> list[JsonValue] | None:
+    lists = [found for part in branch.plain() if (found := listed(part)) is not None]
+    return min(lists, key=len, default=None)
 
 
 def kinds_of(schema: Subschema) -> Kinds:

@@ -8,6 +8,7 @@ from urllib.parse import quote
 import jsonschema_rs
 
 from osbctl.comparison.schemas import patterns
+from osbctl.comparison.schemas.references import references
 from osbctl.findings import pointer
 
 if TYPE_CHECKING:
@@ -16,7 +17,10 @@ if TYPE_CHECKING:
     from osbctl.sources.document import JsonValue
 
 MAX_JUDGEMENTS = 20_000
-"""Values judged for one pair of schemas; beyond this differences are left undecided."""
+"""Small values judged by small schemas for one pair of schemas; beyond this differences are left undecided."""
+
+_PARTS = 50
+"""So many parts of a schema, values in a value, or errors count as one more judgement."""
 
 _WORK = 5_000
 """Characters times a pattern's weight: so much counts as one more judgement."""
@@ -36,11 +40,12 @@ class Oracle:
         self.left = MAX_JUDGEMENTS
         self._judges: dict[tuple[int, Path, bool], Any] = {}
         self._registries: dict[int, Any] = {}
+        self._weights: dict[tuple[int, Path], int] = {}
 
     def again(self) -> Oracle:
         """One that knows what this one knows of the schemas, and has all its judgements left."""
         other = Oracle()
-        other._judges, other._registries = self._judges, self._registries
+        other._judges, other._registries, other._weights = self._judges, self._registries, self._weights
         return other
 
     def accepts(self, place: Subschema, value: JsonValue, formats: bool = False) -> bool | None:
@@ -66,6 +71,7 @@ class Oracle:
         self.left -= 1
         if isinstance(place.value, bool):
             return frozenset() if place.value else frozenset({""})
+        self.left -= self._weight(place) + _size(value) // _PARTS
         heaviest = place.root.heaviest_pattern
         if heaviest:
             longest = _longest_text(value)
@@ -81,6 +87,7 @@ class Oracle:
             errors = list(judge.iter_errors(value))
         except Exception:  # Whatever it trips over, the value is not judged.
             return None
+        self.left -= len(errors) // _PARTS
         if any(patterns.gave_up(error) for error in errors):
             return None
         # The first step is our own reference to the place.
@@ -109,6 +116,14 @@ class Oracle:
             keywords={name: _Silent for name in _NOT_EVERYWHERE if name not in dialect.keywords},
         )
 
+    def _weight(self, place: Subschema) -> int:
+        """What the schema costs beside a small one; a reference in it may lead to the whole."""
+        key = (id(place.root), place.pointer)
+        if key not in self._weights:
+            refers = any(True for _ in references(place.value))
+            self._weights[key] = _tables(place.root.value if refers else place.value) // _PARTS
+        return self._weights[key]
+
     def _registry(self, root: Root) -> Any:
         if id(root) not in self._registries:
             draft = getattr(jsonschema_rs, root.dialect.validator.removesuffix("Validator"))
@@ -126,6 +141,18 @@ def is_schema(root: Root) -> bool:
         return jsonschema_rs.meta.is_valid({**root.value, "$schema": root.dialect.uri})
     except (ValueError, jsonschema_rs.ReferencingError):
         return False
+
+
+def _size(value: JsonValue) -> int:
+    """How many values there are in a value, itself among them."""
+    if not isinstance(value, dict | list):
+        return 1
+    return 1 + sum(map(_size, value.values() if isinstance(value, dict) else value))
+
+
+def _tables(value: JsonValue) -> int:
+    inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return isinstance(value, dict) + sum(map(_tables, inside))
 
 
 def _longest_text(value: JsonValue) -> int:

@@ -26,10 +26,14 @@ if TYPE_CHECKING:
     from osbctl.comparison.schemas.roots import Subschema
     from osbctl.sources.document import JsonValue
 
-MAX_STEPS = 40_000
-"""Pairs of places looked at; a 64 kB schema has some 2,000 places."""
+MAX_STEPS = 100_000
+"""Pairs of places looked at, each counted by the facts that it takes: a second or so. A 64 kB schema has some 2,000
+places."""
+_FACTS_A_STEP = 16
 MAX_NESTING = 100
 """Pairs within pairs; bounds the recursion."""
+
+_TOO_LARGE = "the schemas are too large or too entangled to compare in full"
 
 CHECKS = SCALAR_CHECKS | OBJECT_CHECKS | ARRAY_CHECKS | COMBINATION_CHECKS
 """Each check with the keywords that it is for: where the new schema has none of them, it finds nothing."""
@@ -48,14 +52,14 @@ class Prover:
 
     def compare(self, pair: Pair) -> list[Suspect]:
         """What may refuse a value that meets the facts; empty where nothing can."""
+        self.spend(pair.facts)
         key = (pair.facts.key, pair.new)
         if key in self._failed:
             return [self._failed[key]]
         if key in self._taken:
             return [pair.suspect("")] if self._outright and key in self._open else []
-        self.steps += 1
-        if self.steps > MAX_STEPS or len(self._open) > MAX_NESTING:
-            raise UndecidableError("the schemas are too large or too entangled to compare in full")
+        if len(self._open) > MAX_NESTING:
+            raise UndecidableError(_TOO_LARGE)
         mark = len(self._taken)
         self._taken[key] = self._open[key] = None
         found = self._suspects(pair)
@@ -65,6 +69,12 @@ class Prover:
             while len(self._taken) > mark:  # They may lean on what just failed.
                 self._taken.popitem()
         return found
+
+    def spend(self, facts: Facts, times: int = 1) -> None:
+        """Count so many looks at all that is known. Raises `UndecidableError` where that is too much."""
+        self.steps += times + times * (len(facts.known) + len(facts.refuted)) // _FACTS_A_STEP
+        if self.steps > MAX_STEPS:
+            raise UndecidableError(_TOO_LARGE)
 
     def implies(self, facts: Facts, new: Subschema) -> bool:
         """Whether whatever meets the facts is shown to meet the schema."""
@@ -97,7 +107,7 @@ class Prover:
             return []
         found = [s for part in pair.new.plain() for s in self._against(pair.at(part))]
         if found:
-            for apart in ways_apart(pair.facts):
+            for apart in ways_apart(self, pair.facts):
                 if all(self.implies(facts, pair.new) for facts in apart):
                     return []
         return found
@@ -105,6 +115,7 @@ class Prover:
     def _against(self, pair: Pair) -> Iterator[Suspect]:
         if pair.new in pair.facts.known:
             return
+        self.spend(pair.facts)
         if pair.new.value is False:
             yield pair.suspect("", rule=ITEMS if pair.step and pair.step.kind == "index" else FORBIDDEN)
             return

@@ -68,18 +68,23 @@ class Subschema:
 
     def children(self, keyword: str) -> tuple[Subschema, ...]:
         """The subschemas in a keyword that holds a list of them; none where it is missing."""
-        found = self.get(keyword)
-        return tuple(self.child(keyword, i) for i in range(len(found))) if isinstance(found, list) else ()
+        known, key = self.root.children, (self.pointer, keyword)
+        if key not in known:
+            found = self.get(keyword)
+            known[key] = tuple(self.child(keyword, i) for i in range(len(found))) if isinstance(found, list) else ()
+        return known[key]
 
     def plain(self) -> tuple[Subschema, ...]:
         """The schemas that must all hold here: this one, its `allOf` and `$ref`, each a step deep only.
 
         `true` adds nothing; `false` stays.
         """
-        seen: dict[Subschema, None] = {}
-        visited: set[Subschema] = set()
-        self._flatten(seen, visited)
-        return tuple(seen)
+        known = self.root.plain
+        if self.pointer not in known:
+            seen: dict[Subschema, None] = {}
+            self._flatten(seen, set())
+            known[self.pointer] = tuple(seen)
+        return known[self.pointer]
 
     def _flatten(self, seen: dict[Subschema, None], visited: set[Subschema]) -> None:
         if self in visited or self.value is True:
@@ -107,6 +112,9 @@ class Root:
         if depth(value) > MAX_DEPTH:
             raise UndecidableError(f"it is nested deeper than {MAX_DEPTH} levels")
         self.dialect: Dialect = dialect_of(value)
+        self.children: dict[tuple[Path, str], tuple[Subschema, ...]] = {}
+        self.plain: dict[Path, tuple[Subschema, ...]] = {}
+        self.listed: dict[Path, list[JsonValue] | None] = {}
 
     def bare(self) -> Root:
         """The same schema without titles, descriptions and whatever else refuses nothing; defaults stay."""
