@@ -89,7 +89,7 @@ class Facts:
 
 
 def listed(schema: Subschema) -> list[JsonValue] | None:
-    """The values that `enum` or `const` of this schema allow at most, or those of all branches of an `anyOf` or `oneOf`."""
+    """The values that this schema allows at most: of `enum` or `const`, or of all branches of an `anyOf` or `oneOf`."""
     known = schema.root.listed
     if schema.pointer not in known:
         known[schema.pointer] = _listed(schema)

@@ -108,8 +108,10 @@ class Prover:
         found = [s for part in pair.new.plain() for s in self._against(pair.at(part))]
         if found:
             for apart in ways_apart(self, pair.facts):
-                if all(self.implies(facts, pair.new) for facts in apart):
+                case = next((facts for facts in apart if not self.implies(facts, pair.new)), None)
+                if case is None:
                     return []
+                found = [replace(suspect, case=case) for suspect in found]
         return found
 
     def _against(self, pair: Pair) -> Iterator[Suspect]:

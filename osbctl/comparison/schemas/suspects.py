@@ -93,13 +93,14 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Suspect:
-    """A keyword of the new schema that the old one was not shown to imply."""
+    """A keyword of the new schema that the old one was not shown to imply; `case`: not even under these facts."""
 
     rule: str
     keyword: str
     pair: Pair
     values: tuple[JsonValue, ...] = ()
     name: str = ""
+    case: Facts | None = None
 
     @property
     def pointer_new(self) -> Path:

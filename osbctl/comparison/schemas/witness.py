@@ -81,6 +81,8 @@ class Witnesses:
                 if isinstance(base, dict):
                     yield {k: v for k, v in base.items() if k != suspect.name}
         yield from suspect.values
+        if suspect.case:
+            yield from self.samples.candidates(suspect.case)
         yield from self.samples.candidates(Facts(both.known, within=facts.kinds))
         yield from self.samples.candidates(facts)
 

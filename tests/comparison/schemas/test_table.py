@@ -311,6 +311,27 @@ def test_pairs_under_other_titles_are_compared_once(monkeypatch: pytest.MonkeyPa
         assert len(asked) == 1
 
 
+@pytest.mark.parametrize("keyword", ["anyOf", "oneOf"])
+@pytest.mark.parametrize("gone", [0, 6, 11])
+def test_a_branch_out_of_many_is_missed(keyword: str, gone: int) -> None:
+    old = [{"properties": {"kind": {"const": i}}, "required": ["kind"]} for i in range(12)]
+    schemas = {keyword: old}, {keyword: old[:gone] + old[gone + 1 :]}
+    [change] = (change for change in compare_schemas(*schemas) if change.level != "safe")
+    assert change.level == "breaking"
+    confirm(*schemas, change)
+
+
+@pytest.mark.parametrize("keyword", ["anyOf", "oneOf"])
+def test_constants_with_titles_are_an_enum(keyword: str) -> None:
+    regions = [{"const": f"region-{i}", "title": str(i)} for i in range(150)]
+    assert {c.level for c in compare_schemas(size({keyword: regions[:-1]}), size({keyword: regions}))} == {"safe"}
+    changes = compare_schemas(size({keyword: regions}), size({keyword: regions[:-1]}))
+    assert [change.witness for change in changes if change.level == "breaking"] == [{"size": "region-149"}]
+    assert {
+        c.level for c in compare_schemas(size({keyword: regions}), size({"enum": [f"region-{i}" for i in range(150)]}))
+    } == {"safe"}
+
+
 def test_true_is_not_one() -> None:
     assert compare_schemas(size({"const": 1}), size({"const": 1})) == []
     assert compare_schemas(size({"const": 1}), size({"const": True}))[0].level == "breaking"
