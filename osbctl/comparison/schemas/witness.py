@@ -32,6 +32,8 @@ class Witnesses:
 
     def find(self, suspect: Suspect) -> tuple[JsonValue | Absent, JsonValue | Absent]:
         """A whole request, and the value at the suspect's place in it; both absent where none is found."""
+        if self.oracle.left <= 0:
+            return ABSENT, ABSENT
         formats = suspect.keyword == "format"
         wholes = ((w, v) for v in self._local(suspect, formats) for w in self._around(suspect.pair, v))
         for whole, value in islice(wholes, _MAX_WHOLE):

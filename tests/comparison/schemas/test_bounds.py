@@ -114,6 +114,66 @@ def test_the_number_of_judged_values_is_bounded(monkeypatch: pytest.MonkeyPatch)
     assert sum(change.level == "breaking" for change in changes) >= 100
 
 
+def branches(count: int, first: int = 0) -> list[Any]:
+    return [{"properties": {"kind": {"const": i}}, "required": ["kind"]} for i in range(first, first + count)]
+
+
+def forbidden(word: str) -> list[Any]:
+    return [{"not": {"required": [f"{word}{i}"]}} for i in range(1_500)]
+
+
+def conditions(word: str) -> list[Any]:
+    return [{"if": {"required": [f"a{i}"]}, "then": {"required": [word]}} for i in range(900)]
+
+
+def limits(most: int) -> dict[str, Any]:
+    return {f"a{i}": {"maxLength": most} for i in range(1_500)}
+
+
+def defined(most: int) -> Any:
+    return {"p": {"properties": {f"x{i}": {"maxLength": most} for i in range(900)}}}
+
+
+TO_P = {f"a{i}": {"$ref": "#/definitions/p"} for i in range(800)}
+HOSTILE: list[tuple[str, Any, Any]] = [
+    ("oneOf", {"oneOf": branches(800)}, {"oneOf": branches(800, 1)}),
+    ("oneOf with one more", {"oneOf": branches(800)}, {"oneOf": branches(801)}),
+    ("anyOf, turned", {"anyOf": branches(800)}, {"anyOf": branches(800)[::-1]}),
+    ("allOf", {"allOf": [{"properties": {"a": {"maxLength": i}}} for i in range(1_500)]}, {"allOf": [{"properties": {"a": {"maxLength": i}}} for i in range(1, 1_501)]}),
+    ("not", {"allOf": forbidden("a")}, {"allOf": forbidden("b")}),
+    ("if", {"allOf": conditions("b")}, {"allOf": conditions("c")}),
+    ("names", {"properties": {f"a{i}": {} for i in range(6_000)}}, {"properties": {f"b{i}": {} for i in range(6_000)}}),
+    ("patterns and names", {"patternProperties": {f"^a{i}": {} for i in range(1_500)}, "properties": limits(5)}, {"properties": limits(4)}),
+    ("required", {}, {"required": [f"a{i}" for i in range(8_000)]}),
+    ("required and known", {"required": [*limits(5)], "properties": limits(5)}, {"required": [*limits(5)], "properties": limits(4)}),
+    ("tuple", {"properties": {"a": {"items": [{"maxLength": 5}] * 3_000}}}, {"properties": {"a": {"items": [{"maxLength": 4}] * 3_000}}}),
+    ("one for many", {"properties": TO_P, "definitions": defined(5)}, {"properties": TO_P, "definitions": defined(4)}),
+]  # fmt: skip
+MOST_CALLS = 12_000_000
+"""A second or two; counted, because a clock would tell of the machine."""
+
+
+@pytest.mark.parametrize(("old", "new"), [row[1:] for row in HOSTILE], ids=[row[0] for row in HOSTILE])
+def test_no_pair_of_schemas_takes_more_than_a_moment(old: Any, new: Any) -> None:
+    calls = 0
+
+    def count(_: object, event: str, __: object) -> None:
+        nonlocal calls
+        calls += event in ("call", "c_call")
+        if calls > MOST_CALLS:
+            sys.setprofile(None)
+            pytest.fail("too much work")
+
+    sys.setprofile(count)
+    try:
+        changes = compare_schemas({"type": "object", **old}, {"type": "object", **new})
+    finally:
+        sys.setprofile(None)
+    assert changes
+    for change in changes:
+        assert change.level != "breaking" or change.witness is not ABSENT
+
+
 def test_references_that_double_at_each_step_cost_no_power_of_two() -> None:
     def laugh(leaf: Any) -> dict[str, Any]:
         steps = {f"d{i}": {"allOf": [{"$ref": f"#/definitions/d{i + 1}"}] * 2} for i in range(25)}
