@@ -102,7 +102,6 @@ class Witnesses:
             if wrapped is not ABSENT:
                 yield from self._around(pair.parent, wrapped)
         if pair.step.kind == "index":
-            self.oracle.left -= int(pair.step.at)
             before = [v for i in range(int(pair.step.at)) for v in self.samples.valid(pair.parent.facts.at_index(i))]
             yield from self._around(pair.parent, [*before, value])
 

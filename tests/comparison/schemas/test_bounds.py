@@ -73,14 +73,34 @@ def test_nesting_beyond_what_python_can_compare() -> None:
     assert [change.level for change in compare_schemas(nested(5000), nested(5001))] == ["risky"]
 
 
-@pytest.mark.parametrize("keyword", ["pattern", "patternProperties"])
-def test_a_catastrophic_pattern_is_not_run(keyword: str) -> None:
-    def schema(limit: int) -> dict[str, Any]:
-        evil: Any = "^(a+)+$" if keyword == "pattern" else {"^(a+)+$": {"maxLength": limit}}
-        part = {"type": ["string", "object"], keyword: evil, "maxLength": limit, "minLength": 30}
-        return {"$schema": DRAFT_7, "properties": {"v": {**part, "default": "a" * 40 + "!"}}}
+HEAVY = "(a{1,200}){1,40}b"
+LONG = ["a" * 100 + "b", "a" * 120 + "b"]
 
-    assert {c.level for c in compare_schemas(schema(50), schema(45))} <= {"risky", "breaking"}
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        lambda limit: {"enum": LONG, "pattern": HEAVY, "maxLength": 100 + limit},
+        lambda limit: {"enum": [{LONG[0]: "x" * 15}], "patternProperties": {HEAVY: {"maxLength": limit}}},
+    ],
+    ids=["pattern", "patternProperties"],
+)
+def test_a_heavy_pattern_is_not_run_on_a_long_text(schema: Any) -> None:
+    old, new = ({"$schema": DRAFT_7, "properties": {"v": schema(limit)}} for limit in (30, 10))
+    assert [change.level for change in compare_schemas(old, new)] == ["risky"]
+    light = (json.loads(json.dumps(value).replace(HEAVY, "a+b")) for value in (old, new))
+    assert [change.level for change in compare_schemas(*light)] == ["breaking"]
+
+
+def test_what_patterns_cost_is_counted() -> None:
+    place = Root("new", {"pattern": HEAVY}).top
+    oracle = Oracle()
+    assert oracle.accepts(place, "a" * 8 + "b") is True
+    assert oracle.left < MAX_JUDGEMENTS - 10
+    assert oracle.accepts(place, LONG[0]) is None
+    oracle.left = 5
+    assert oracle.accepts(place, "a" * 8 + "b") is None
+    assert oracle.left < 0
 
 
 def big(properties: int, most: int) -> dict[str, Any]:
