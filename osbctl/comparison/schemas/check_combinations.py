@@ -100,8 +100,6 @@ def disjoint(prover: Prover, facts: Facts, other: Subschema, depth: int = 0) -> 
 def _parted_by(prover: Prover, facts: Facts, name: str, depth: int) -> bool:
     """Whether no value of this property, which must be there, is possible."""
     inner = facts.at_key(name)
-    if not inner.kinds:
-        return True
     return any(disjoint(prover, Facts(tuple(k for k in inner.known if k != s)), s, depth + 1) for s in inner.known[:8])
 
 

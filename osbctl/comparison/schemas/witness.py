@@ -32,6 +32,8 @@ class Witnesses:
 
     def find(self, suspect: Suspect) -> tuple[JsonValue | Absent, JsonValue | Absent]:
         """A whole request, and the value at the suspect's place in it; both absent where none is found."""
+        if self.oracle.left <= 0:
+            return ABSENT, ABSENT
         formats = suspect.keyword == "format"
         wholes = ((w, v) for v in self._local(suspect, formats) for w in self._around(suspect.pair, v))
         for whole, value in islice(wholes, _MAX_WHOLE):
@@ -102,7 +104,6 @@ class Witnesses:
             if wrapped is not ABSENT:
                 yield from self._around(pair.parent, wrapped)
         if pair.step.kind == "index":
-            self.oracle.left -= int(pair.step.at)
             before = [v for i in range(int(pair.step.at)) for v in self.samples.valid(pair.parent.facts.at_index(i))]
             yield from self._around(pair.parent, [*before, value])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from osbctl.comparison.schemas.changes import ABSENT, Absent
@@ -23,7 +24,7 @@ MAX_EXAMPLE = 200
 
 def example(value: JsonValue | Absent, secrets: Secrets, most: int = MAX_EXAMPLE) -> str:
     """A value as one line of JSON: cut short, escaped, without secrets; empty where there is none."""
-    return "" if value is ABSENT else cut(secrets.line(value), most)
+    return "" if value is ABSENT else cut(secrets.line(_beginning(value, most)), most)
 
 
 def subject(steps: Sequence[Step]) -> str:
@@ -93,6 +94,13 @@ def cut(text: str, most: int = MAX_TEXT) -> str:
     """`text` without secrets, safe to print, at most so many characters."""
     plain = safe(without_secrets(text)[: most + 1])
     return plain if len(plain) <= most else plain[: most - 1] + ELLIPSIS
+
+
+def _beginning(value: JsonValue, most: int) -> JsonValue:
+    """As many entries as so many characters could show: a list may be long, and is shown for each of its entries."""
+    if isinstance(value, dict):
+        return dict(islice(value.items(), most))
+    return value[:most] if isinstance(value, list) else value
 
 
 def _from_to(before: Subschema, after: Subschema, secrets: Secrets) -> str:

@@ -73,14 +73,34 @@ def test_nesting_beyond_what_python_can_compare() -> None:
     assert [change.level for change in compare_schemas(nested(5000), nested(5001))] == ["risky"]
 
 
-@pytest.mark.parametrize("keyword", ["pattern", "patternProperties"])
-def test_a_catastrophic_pattern_is_not_run(keyword: str) -> None:
-    def schema(limit: int) -> dict[str, Any]:
-        evil: Any = "^(a+)+$" if keyword == "pattern" else {"^(a+)+$": {"maxLength": limit}}
-        part = {"type": ["string", "object"], keyword: evil, "maxLength": limit, "minLength": 30}
-        return {"$schema": DRAFT_7, "properties": {"v": {**part, "default": "a" * 40 + "!"}}}
+HEAVY = "(a{1,200}){1,40}b"
+LONG = ["a" * 100 + "b", "a" * 120 + "b"]
 
-    assert {c.level for c in compare_schemas(schema(50), schema(45))} <= {"risky", "breaking"}
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        lambda limit: {"enum": LONG, "pattern": HEAVY, "maxLength": 100 + limit},
+        lambda limit: {"enum": [{LONG[0]: "x" * 15}], "patternProperties": {HEAVY: {"maxLength": limit}}},
+    ],
+    ids=["pattern", "patternProperties"],
+)
+def test_a_heavy_pattern_is_not_run_on_a_long_text(schema: Any) -> None:
+    old, new = ({"$schema": DRAFT_7, "properties": {"v": schema(limit)}} for limit in (30, 10))
+    assert [change.level for change in compare_schemas(old, new)] == ["risky"]
+    light = (json.loads(json.dumps(value).replace(HEAVY, "a+b")) for value in (old, new))
+    assert [change.level for change in compare_schemas(*light)] == ["breaking"]
+
+
+def test_what_patterns_cost_is_counted() -> None:
+    place = Root("new", {"pattern": HEAVY}).top
+    oracle = Oracle()
+    assert oracle.accepts(place, "a" * 8 + "b") is True
+    assert oracle.left < MAX_JUDGEMENTS - 10
+    assert oracle.accepts(place, LONG[0]) is None
+    oracle.left = 5
+    assert oracle.accepts(place, "a" * 8 + "b") is None
+    assert oracle.left < 0
 
 
 def big(properties: int, most: int) -> dict[str, Any]:
@@ -112,6 +132,66 @@ def test_the_number_of_judged_values_is_bounded(monkeypatch: pytest.MonkeyPatch)
     changes = compare_schemas(big(1500, 5), big(1500, 4))
     assert len(asked) <= 2 * MAX_JUDGEMENTS
     assert sum(change.level == "breaking" for change in changes) >= 100
+
+
+def branches(count: int, first: int = 0) -> list[Any]:
+    return [{"properties": {"kind": {"const": i}}, "required": ["kind"]} for i in range(first, first + count)]
+
+
+def forbidden(word: str) -> list[Any]:
+    return [{"not": {"required": [f"{word}{i}"]}} for i in range(1_500)]
+
+
+def conditions(word: str) -> list[Any]:
+    return [{"if": {"required": [f"a{i}"]}, "then": {"required": [word]}} for i in range(900)]
+
+
+def limits(most: int) -> dict[str, Any]:
+    return {f"a{i}": {"maxLength": most} for i in range(1_500)}
+
+
+def defined(most: int) -> Any:
+    return {"p": {"properties": {f"x{i}": {"maxLength": most} for i in range(900)}}}
+
+
+TO_P = {f"a{i}": {"$ref": "#/definitions/p"} for i in range(800)}
+HOSTILE: list[tuple[str, Any, Any]] = [
+    ("oneOf", {"oneOf": branches(800)}, {"oneOf": branches(800, 1)}),
+    ("oneOf with one more", {"oneOf": branches(800)}, {"oneOf": branches(801)}),
+    ("anyOf, turned", {"anyOf": branches(800)}, {"anyOf": branches(800)[::-1]}),
+    ("allOf", {"allOf": [{"properties": {"a": {"maxLength": i}}} for i in range(1_500)]}, {"allOf": [{"properties": {"a": {"maxLength": i}}} for i in range(1, 1_501)]}),
+    ("not", {"allOf": forbidden("a")}, {"allOf": forbidden("b")}),
+    ("if", {"allOf": conditions("b")}, {"allOf": conditions("c")}),
+    ("names", {"properties": {f"a{i}": {} for i in range(6_000)}}, {"properties": {f"b{i}": {} for i in range(6_000)}}),
+    ("patterns and names", {"patternProperties": {f"^a{i}": {} for i in range(1_500)}, "properties": limits(5)}, {"properties": limits(4)}),
+    ("required", {}, {"required": [f"a{i}" for i in range(8_000)]}),
+    ("required and known", {"required": [*limits(5)], "properties": limits(5)}, {"required": [*limits(5)], "properties": limits(4)}),
+    ("tuple", {"properties": {"a": {"items": [{"maxLength": 5}] * 3_000}}}, {"properties": {"a": {"items": [{"maxLength": 4}] * 3_000}}}),
+    ("one for many", {"properties": TO_P, "definitions": defined(5)}, {"properties": TO_P, "definitions": defined(4)}),
+]  # fmt: skip
+MOST_CALLS = 12_000_000
+"""A second or two; counted, because a clock would tell of the machine."""
+
+
+@pytest.mark.parametrize(("old", "new"), [row[1:] for row in HOSTILE], ids=[row[0] for row in HOSTILE])
+def test_no_pair_of_schemas_takes_more_than_a_moment(old: Any, new: Any) -> None:
+    calls = 0
+
+    def count(_: object, event: str, __: object) -> None:
+        nonlocal calls
+        calls += event in ("call", "c_call")
+        if calls > MOST_CALLS:
+            sys.setprofile(None)
+            pytest.fail("too much work")
+
+    sys.setprofile(count)
+    try:
+        changes = compare_schemas({"type": "object", **old}, {"type": "object", **new})
+    finally:
+        sys.setprofile(None)
+    assert changes
+    for change in changes:
+        assert change.level != "breaking" or change.witness is not ABSENT
 
 
 def test_references_that_double_at_each_step_cost_no_power_of_two() -> None:

@@ -254,6 +254,23 @@ def test_an_alternative_told_by_a_constant_may_be_added() -> None:
     assert "breaking" in {change.level for change in compare_schemas(kinds(4), kinds(3))}
 
 
+@pytest.mark.parametrize("around", [lambda s: s, lambda s: {"properties": {"meta": s}, "required": ["meta"]}])
+@pytest.mark.parametrize(
+    ("kind", "other", "level"),
+    [
+        ({"const": 0}, {"const": 1}, "safe"),
+        ({"type": "string"}, {"type": "integer"}, "safe"),
+        ({"type": "string"}, False, "safe"),
+        ({"const": 0}, {"enum": [0, 1]}, "breaking"),
+        ({"type": "string"}, {"type": ["string", "null"]}, "breaking"),
+    ],
+)
+def test_alternatives_are_parted_by_a_property_that_all_have(around: Any, kind: Any, other: Any, level: str) -> None:
+    first, second = (around({"type": "object", "properties": {"kind": k}, "required": ["kind"]}) for k in (kind, other))
+    changes = compare_schemas(top(**first), top(oneOf=[first, second]))
+    assert {change.level for change in changes} - {"safe"} == {level} - {"safe"}
+
+
 def test_a_property_that_was_not_described_is_risky_when_it_is() -> None:
     [change] = compare_schemas(top(**A), top(properties={"a": STRING, "b": INTEGER}))
     assert (change.level, change.rule) == ("risky", "schema-property-described")
