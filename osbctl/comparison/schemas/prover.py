@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from osbctl.comparison.schemas.roots import Subschema
     from osbctl.sources.document import JsonValue
 
-MAX_STEPS = 20_000
+MAX_STEPS = 40_000
 """Pairs of places looked at, each counted by the facts that it takes: a second or so. A 64 kB schema has some 2,000
 places."""
 _FACTS_A_STEP = 16

@@ -320,3 +320,13 @@ def test_real_schemas() -> None:
         for change in compare_schemas(old, copy.deepcopy(new)):
             assert old is not new
             assert change.level != "breaking" or change.witness is not ABSENT
+
+
+def test_twenty_alternatives_are_not_too_many() -> None:
+    """As many as a service with a table of sizes may have: what bounds hostile schemas leaves these alone."""
+
+    def sizes(count: int) -> dict[str, Any]:
+        kinds = [{"kind": {"const": i}, "v": {"maxLength": i + 1}} for i in range(count)]
+        return {"type": "object", "oneOf": [{"properties": kind, "required": ["kind"]} for kind in kinds]}
+
+    assert {change.level for change in compare_schemas(sizes(20), sizes(21))} == {"safe"}
