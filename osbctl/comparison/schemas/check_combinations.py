@@ -71,7 +71,7 @@ def ways_apart(prover: Prover, facts: Facts) -> Iterator[list[Facts]]:
             prover.spend(facts, 1 + len(branches) // _BRANCHES_A_STEP)
             if any(known.issuperset(branch.plain()) for branch in branches):
                 continue
-            prover.spend(facts.but_not(*branches), len(branches))
+            prover.spend(facts.but_not(*branches), 1 + len(branches) // _BRANCHES_A_STEP)
             cases = []
             for i, branch in enumerate(branches):
                 others = branches[:i] + branches[i + 1 :] if keyword == "oneOf" else ()

@@ -375,3 +375,13 @@ def test_how_deep_the_caller_is_does_not_stick(monkeypatch: pytest.MonkeyPatch) 
         patched.setattr(compare, "_compare", too_deep)
         assert compare_schemas(old, new)[0].level == "risky"
     assert compare_schemas(old, new)[0].level == "breaking"
+
+
+def test_twenty_alternatives_are_not_too_many() -> None:
+    """As many as a service with a table of sizes may have: what bounds hostile schemas leaves these alone."""
+
+    def sizes(count: int) -> dict[str, Any]:
+        kinds = [{"kind": {"const": i}, "v": {"maxLength": i + 1}} for i in range(count)]
+        return {"type": "object", "oneOf": [{"properties": kind, "required": ["kind"]} for kind in kinds]}
+
+    assert {change.level for change in compare_schemas(sizes(20), sizes(21))} == {"safe"}
