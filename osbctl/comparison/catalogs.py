@@ -11,7 +11,7 @@ from osbctl.comparison.fields import compare_plan, compare_service, compare_stra
 from osbctl.comparison.match import Match, by_id, by_name, folded
 from osbctl.comparison.names import Renaming, given_up, is_all_the_same, renamings, still_held
 from osbctl.comparison.rules import fields, identity
-from osbctl.comparison.values import same, shown, shown_both
+from osbctl.comparison.values import from_to, same, shown
 from osbctl.platforms import Platform
 
 if TYPE_CHECKING:
@@ -67,8 +67,7 @@ def compare_catalogs(
     _Comparison(Catalog.of(old), Catalog.of(new), collector).run()
     for key in (*old, *(key for key in new if key not in old)):
         if key != "services" and not same(old.get(key), new.get(key)):
-            before, after = shown_both(old.get(key), new.get(key), (key,))
-            message = f"{shown(key)} changed from {before} to {after}"
+            message = f"{shown(key)} changed {from_to(old.get(key), new.get(key), (key,))}"
             collector.add(fields.OTHER, Pair(), message, (key,), old.get(key), new.get(key))
     compare_strays(collector, Pair(), "services", old, new)
     if not collector.changes and not same(dict(old), dict(new)):

@@ -8,7 +8,7 @@ from osbctl.changes import Effect, Level
 from osbctl.comparison.collect import Pair
 from osbctl.comparison.parameters import compare_parameters
 from osbctl.comparison.rules import fields as rules
-from osbctl.comparison.values import same, shown, shown_both, table
+from osbctl.comparison.values import from_to, same, shown, table
 from osbctl.platforms import Platform
 from osbctl.secrecy import SECRET
 
@@ -322,8 +322,7 @@ def _changed(name: str, old: Any, new: Any, path: Path = ()) -> str:
         return f"{name} added: {shown(new, path)}"
     if new is None:
         return f"{name} removed, was {shown(old, path)}"
-    before, after = shown_both(old, new, path)
-    return f"{name} changed from {before} to {after}"
+    return f"{name} changed {from_to(old, new, path)}"
 
 
 def _hidden(value: dict[str, Any], key: str) -> str | None:

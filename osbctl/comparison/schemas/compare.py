@@ -50,12 +50,13 @@ def compare(old: JsonValue, new: JsonValue) -> list[SchemaChange]:
 def compare_added(new: JsonValue) -> list[SchemaChange]:
     """The one change of a schema where none was."""
     changes = compare(True, new)
-    worst = next((c for level in ("breaking", "risky") for c in changes if c.level == level), None)
-    if worst is None:
+    if all(change.level == "safe" for change in changes):
         return [SchemaChange("safe", "schema-added", None, (), "a schema was added; it refuses nothing")]
-    if worst.witness is not ABSENT and worst.rule != "schema-format-changed":
-        message = "a schema was added where none was; it refuses what was accepted"
-        return [replace(worst, level="breaking", rule="schema-added", pointer_old=None, message=message)]
+    for change in changes:
+        # Some witnesses hold only where formats are enforced.
+        if change.witness is not ABSENT and Oracle().accepts(Root("new", new).bare().top, change.witness) is False:
+            message = "a schema was added where none was; it refuses what was accepted"
+            return [replace(change, level="breaking", rule="schema-added", pointer_old=None, message=message)]
     message = "a schema was added where none was; whether it refuses anything cannot be decided"
     return [SchemaChange("risky", "schema-added", None, (), message)]
 

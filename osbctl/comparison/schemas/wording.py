@@ -6,7 +6,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from osbctl.comparison.schemas.changes import ABSENT, Absent
-from osbctl.comparison.schemas.suspects import FORBIDDEN, FORMAT, REQUIRED
+from osbctl.comparison.schemas.suspects import FORBIDDEN, FORMAT, REQUIRED, UNDECIDED
 from osbctl.secrecy import SECRET, looks_secret, without_secrets
 from osbctl.text import ELLIPSIS, safe
 
@@ -57,7 +57,7 @@ def refused(suspect: Suspect, value: JsonValue | Absent, secrets: Secrets) -> st
 def undecided(suspect: Suspect, secrets: Secrets) -> str:
     """For a change that could be neither proved harmless nor shown to hurt."""
     where = subject(suspect.pair.steps())
-    if suspect.keyword == "type":
+    if suspect.keyword == "type" and suspect.rule == UNDECIDED:
         return f"{where}: the new draft takes 1.0 for no integer; whether requests write it so is not known"
     what = f"{where}: {suspect.keyword or 'the schema'} changed"
     return f"{what}{_because(suspect, secrets)}; whether it refuses requests that were valid cannot be decided"

@@ -421,3 +421,18 @@ def test_a_message_says_one_thing_once() -> None:
     assert messages == {"the parameters may have other properties now"}
     inner = size({"additionalProperties": False}), size({})
     assert '"size" may have other properties now' in {change.message for change in compare_schemas(*inner)}
+
+
+def test_an_added_schema_that_refuses_more_than_formats() -> None:
+    new = {"additionalProperties": {"format": "date"}, "oneOf": [{"required": ["a"]}, {"required": ["b"]}]}
+    [change] = compare_schemas(None, new)
+    assert (change.level, change.rule) == ("breaking", "schema-added")
+    confirm(None, new, change)
+    for formats in ({"additionalProperties": {"format": "date"}}, {"properties": {"a": {"format": "date"}}}):
+        assert [change.level for change in compare_schemas(None, formats)] == ["risky"]
+
+
+def test_only_another_draft_is_blamed_for_a_point() -> None:
+    old = size({"type": ["string", "number"], "pattern": "^\\p{L}{1,255}$"})
+    [change] = (c for c in compare_schemas(old, size({"type": "string"})) if c.level != "safe")
+    assert "1.0" not in change.message
