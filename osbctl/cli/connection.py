@@ -12,7 +12,8 @@ from osbctl.cli.output import note
 from osbctl.errors import DocumentError, SourceError, UsageError
 
 if TYPE_CHECKING:
-    from osbctl.sources.broker import Access, Answer
+    from osbctl.sources.access import Access
+    from osbctl.sources.broker import Answer
     from osbctl.sources.document import Document
 
 
@@ -50,7 +51,7 @@ class Connection:
 
     def access(self, user: str, password: str) -> Access:
         """The access for `user`, with `password` or the one that is found elsewhere."""
-        from osbctl.sources.broker import Access
+        from osbctl.sources.access import Access
 
         if self.insecure:
             note("INSECURE: the broker's certificate is not checked; anybody in between can read the password")

@@ -17,16 +17,9 @@ from osbctl.conformance.rules import EVERY
 from osbctl.errors import SourceError
 from osbctl.findings import Severity
 from osbctl.platforms import Platform
-from osbctl.sources.broker import (
-    MAX_REDIRECTS,
-    Missing,
-    check_access,
-    description,
-    origin,
-    redirect,
-    tls_advice,
-    why_no_catalog,
-)
+from osbctl.sources.access import check_access
+from osbctl.sources.broker import MAX_REDIRECTS, description, is_beside, origin, redirect
+from osbctl.sources.line import Missing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,7 +27,8 @@ if TYPE_CHECKING:
     from osbctl.conformance.exchange import Reply
     from osbctl.conformance.faults import Fault
     from osbctl.findings import Finding
-    from osbctl.sources.broker import Access
+    from osbctl.sources.access import Access
+    from osbctl.sources.line import UnreachableError
 
 MOST_SILENT = 2
 """After so many requests without a whole answer no more are sent."""
@@ -80,7 +74,7 @@ def _asked(exchange: Exchange, patience: Patience) -> tuple[list[Fault], bytes |
             break
         target = _target(exchange.address, location)
         faults.append(_redirect(exchange.address, target, reply))
-        if not _is_beside(exchange.address, target):  # credentials are sent to no other place
+        if not is_beside(exchange.address, target):  # credentials are sent to no other place
             return faults, None
         if hop == MAX_REDIRECTS:
             return [*faults, fault("wire-status", f"more than {MAX_REDIRECTS} redirects", reply)], None
@@ -89,12 +83,12 @@ def _asked(exchange: Exchange, patience: Patience) -> tuple[list[Fault], bytes |
     if reply.status == 401:
         told = f"{exchange.address}: authentication failed (401){description(reply.body, exchange.access)}"
         raise SourceError(told, "the user or the password is wrong, so nothing can be checked")
-    if reply.status == 0:
-        return [*faults, _silence(exchange.address, reply)], None
+    if reply.silence:
+        return [*faults, _silence(exchange.address, reply, reply.silence)], None
     faults += probes.of_catalog(reply, exchange.access, patience.slow, patience.service_manager)
     faults += probes.of_errors([reply])
     faults += _probed(exchange, reply, patience)
-    usable = reply.status == 200 and not reply.fault and not why_no_catalog(reply.body)
+    usable = reply.status == 200 and not reply.fault and not reply.why_no_catalog
     return faults, reply.body if usable else None
 
 
@@ -112,21 +106,21 @@ def _transport(exchange: Exchange) -> Iterator[Fault]:
         yield fault("wire-certificate-ends", f"the certificate ends in {max(days, 0):.0f} days", hint="renew it")
 
 
-def _silence(address: str, reply: Reply) -> Fault:
+def _silence(address: str, reply: Reply, silence: UnreachableError) -> Fault:
     """No answer to the good request: a fault where somebody is there.
 
     Raises:
         SourceError: nobody is.
     """
-    if reply.missing is Missing.TLS:
-        return fault("wire-certificate", reply.fault, hint=tls_advice(reply.fault))
-    if reply.missing is Missing.NOBODY:
+    if silence.kind is Missing.TLS:
+        return fault("wire-certificate", reply.fault, hint=silence.advice)
+    if silence.kind is Missing.NOBODY:
         raise SourceError(f"{address}: {reply.fault}", "is the broker running there?")
     return fault("wire-no-answer", reply.fault, reply)
 
 
 def _redirect(address: str, target: str, reply: Reply) -> Fault:
-    refused, followed = _stopped_by(address, target, reply.status), _is_beside(address, target)
+    refused, followed = _stopped_by(address, target, reply.status), is_beside(address, target)
     return fault(
         "wire-redirect",
         f"redirected ({reply.status}) to {_named(address, target)}",
@@ -140,7 +134,7 @@ def _redirect(address: str, target: str, reply: Reply) -> Fault:
 def _named(address: str, target: str) -> str:
     if not target:
         return "no address"
-    return "another path" if _is_beside(address, target) else f"another place, {origin(target)}"
+    return "another path" if is_beside(address, target) else f"another place, {origin(target)}"
 
 
 def _stopped_by(address: str, target: str, status: int) -> tuple[Platform, ...]:
@@ -158,10 +152,6 @@ def _target(address: str, location: str) -> str:
         return target if urlsplit(target).scheme in ("http", "https") and urlsplit(target).hostname else ""
     except ValueError:
         return ""
-
-
-def _is_beside(address: str, target: str) -> bool:
-    return urlsplit(target)[:2] == urlsplit(address)[:2]
 
 
 def _probed(exchange: Exchange, reply: Reply, patience: Patience) -> Iterator[Fault]:

@@ -5,25 +5,29 @@ from __future__ import annotations
 import json
 import time
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
 
 from urllib3.util import SKIP_HEADER
 
 from osbctl.errors import SourceError
-from osbctl.sources import broker
+from osbctl.sources.access import basic
+from osbctl.sources.broker import why_no_catalog
+from osbctl.sources.line import FAULTS, Line, read_body, unreachable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from osbctl.sources.broker import Access
+    from osbctl.sources.access import Access
+    from osbctl.sources.line import UnreachableError
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Reply:
     """What came back. `request` is the request's first line without the version, `how` what was special about it.
 
-    `status` is 0 where there was no answer, and `missing` the kind of that; `fault` says why it, or the body, did not
+    `status` is 0 where there was no answer, and `silence` tells of that; `fault` says why it, or the body, did not
     come whole (empty where all is well). `headers` have lower-case names; `body` is unpacked; `seconds` are those from
     the request to the last byte. `sent` is the Authorization header of the request.
     """
@@ -35,16 +39,21 @@ class Reply:
     body: bytes = field(default=b"", repr=False)
     seconds: float = 0.0
     fault: str = ""
-    missing: broker.Missing | None = None
+    silence: UnreachableError | None = None
     sent: str = field(default="", repr=False)
 
-    @property
+    @cached_property
     def json(self) -> Any:
         """The body as JSON in UTF-8; None where it is none."""
         try:
             return json.loads(self.body.decode())
         except (ValueError, RecursionError):
             return None
+
+    @cached_property
+    def why_no_catalog(self) -> str:
+        """Why the body is no JSON object; empty where it is one."""
+        return why_no_catalog(self.body)
 
     @property
     def media_type(self) -> str:
@@ -66,7 +75,7 @@ class Exchange:
         """The headers of a good request: credentials, if there are some, and the API version."""
         headers = {"X-Broker-API-Version": self.access.api_version, "Accept": "application/json"}
         if self.access.user or self.access.password:
-            headers["Authorization"] = broker.basic(self.access.user, self.access.password)
+            headers["Authorization"] = basic(self.access.user, self.access.password)
         return headers
 
     def at(self, path: str) -> str:
@@ -96,22 +105,22 @@ class Exchange:
             self.access, total_seconds=min(seconds or self.access.total_seconds, self.access.total_seconds)
         )
         began = time.monotonic()
-        with broker.Line(access) as line:
+        with Line(access) as line:
             reply = self._sent(line, method, self.at(path) if path else self.address, headers)
         sent = headers.get("Authorization", "")
         request = f"{method} {path or self.path}"
         return replace(reply, request=request, how=how, seconds=time.monotonic() - began, sent=sent)
 
-    def _sent(self, line: broker.Line, method: str, url: str, headers: Mapping[str, str]) -> Reply:
+    def _sent(self, line: Line, method: str, url: str, headers: Mapping[str, str]) -> Reply:
         try:
             response = line.send(method, url, headers)
-        except broker.FAULTS as error:
-            silence = broker.unreachable("", error, line)
-            return Reply("", fault=_sentence(silence), missing=silence.kind)
+        except FAULTS as error:
+            silence = unreachable("", error, line)
+            return Reply("", fault=_sentence(silence), silence=silence)
         found = {name.lower(): value for name, value in response.headers.items()}
         body, fault = bytearray(), ""
         try:
-            for piece in broker.read_body(response, "", line):
+            for piece in read_body(response, "", line):
                 body += piece
         except SourceError as error:
             fault = _sentence(error)

@@ -11,7 +11,8 @@ from osbctl.conformance.connection import head_has_body
 from osbctl.conformance.faults import fault
 from osbctl.findings import Severity
 from osbctl.platforms import Platform
-from osbctl.sources.broker import basic, description, why_no_catalog
+from osbctl.sources.access import basic
+from osbctl.sources.broker import description
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from osbctl.conformance.exchange import Exchange, Reply
     from osbctl.conformance.faults import Fault
-    from osbctl.sources.broker import Access
+    from osbctl.sources.access import Access
 
     Probe: TypeAlias = Callable[["Visit"], Iterator[Fault]]
 
@@ -74,7 +75,7 @@ def of_catalog(reply: Reply, access: Access, slow: float, too_slow: float) -> It
     if "content-encoding" in reply.headers:
         packed = reply.headers["content-encoding"]
         yield fault("wire-gzip-unasked", f"the body is packed ({packed}), and there was no Accept-Encoding", reply)
-    if why := why_no_catalog(reply.body):
+    if why := reply.why_no_catalog:
         yield fault("wire-not-json", f"the body is no JSON object: {why}", reply)
     elif reply.media_type != "application/json":
         yield fault("wire-content-type", f"called {reply.media_type or 'nothing'}, not application/json", reply)

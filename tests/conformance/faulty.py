@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import ssl
     from collections.abc import Iterator
 
-from osbctl.sources.broker import basic
+from osbctl.sources.access import basic
 
 USER, PASSWORD = "platform", "correct-horse"
 CATALOG = {

@@ -21,7 +21,8 @@ from osbctl.errors import SourceError, UsageError
 from osbctl.findings import Severity
 from osbctl.platforms import Platform
 from osbctl.rule import RULES, Category
-from osbctl.sources.broker import Access, basic, description, fetch, split_url
+from osbctl.sources.access import Access, basic
+from osbctl.sources.broker import description, fetch, split_url
 from osbctl.sources.deadline import Deadline
 from tests.broker.harness import Authority, until
 from tests.conformance.faulty import PASSWORD, SLOW_SECONDS, USER, faulty

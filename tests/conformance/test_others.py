@@ -13,7 +13,7 @@ import pytest
 
 from osbctl.conformance.check import check_broker
 from osbctl.findings import Severity
-from osbctl.sources.broker import Access
+from osbctl.sources.access import Access
 from tests.broker.harness import until
 
 if TYPE_CHECKING:

@@ -17,7 +17,8 @@ from pathlib import Path
 import pytest
 
 from osbctl.errors import SourceError, UsageError
-from osbctl.sources.broker import Access, fetch, split_url
+from osbctl.sources.access import Access
+from osbctl.sources.broker import fetch, split_url
 
 ROOT = Path(__file__).parents[2]
 CATALOG = b'{"services": []}'

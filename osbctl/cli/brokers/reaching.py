@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from osbctl.cli.brokers.passwords import Passwords
     from osbctl.findings import Finding
     from osbctl.registry.records import Registration, Told
-    from osbctl.sources.broker import Access, Answer
+    from osbctl.sources.access import Access
+    from osbctl.sources.broker import Answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ class Reach:
 def make_access(ca_file: str | None, client_cert: str | None, insecure: bool, timeout: float) -> Access:
     """What the options say of how to connect."""
     from osbctl.cli.output import note
-    from osbctl.sources.broker import Access
+    from osbctl.sources.access import Access
 
     if insecure:
         note("INSECURE: no certificate is checked; anybody in between can read the password")
