@@ -8,20 +8,19 @@ from osbctl.changes import Effect, Level
 from osbctl.comparison.collect import Pair
 from osbctl.comparison.parameters import compare_parameters
 from osbctl.comparison.rules import fields as rules
+from osbctl.comparison.shapes import FLAGS, INHERITED, MISSHAPEN, has_shape, is_misshapen, without_misshapen
 from osbctl.comparison.values import from_to, same, shown, table
 from osbctl.platforms import Platform
 from osbctl.secrecy import SECRET
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from osbctl.catalog import ServiceOffering, ServicePlan
     from osbctl.comparison.collect import Collector
     from osbctl.comparison.kinds import Kind
     from osbctl.findings import Path
 
-_FLAGS = ("instances_retrievable", "bindings_retrievable", "allow_context_updates", "binding_rotatable")
-_INHERITED = ("bindable", "plan_updateable")
 _IDENTITY = {"id", "name", "plans"}
 _TEXTS = {
     "displayName",
@@ -33,7 +32,7 @@ _TEXTS = {
     "bullets",
     "description",
 }
-_TOLD = {*_IDENTITY, *_INHERITED, *_FLAGS, "free", "metadata", "schemas", "description", "tags", "requires"} | {
+_TOLD = {*_IDENTITY, *INHERITED, *FLAGS, "free", "metadata", "schemas", "description", "tags", "requires"} | {
     "dashboard_client",
     "maintenance_info",
     "maximum_polling_duration",
@@ -45,10 +44,10 @@ def compare_service(
 ) -> None:
     """The service offering's own fields; `plans` are those that are in both, for what they inherit."""
     pair = Pair(old, new)
-    was, now = _misshapen(to, pair, old.data, new.data)
-    for name in _INHERITED:
+    was, now = without_misshapen(to, pair, old.data, new.data)
+    for name in INHERITED:
         before, after = getattr(old, name), getattr(new, name)
-        if _is_misshapen(name, old.data, new.data):
+        if is_misshapen(name, old.data, new.data):
             continue
         if before != after and plans and not any(_inherits(name, *both) for both in plans):
             to.add(rules.SERVICE_FLAG, pair, _changed(name, before, after), (name,), before, after)
@@ -78,12 +77,12 @@ def compare_plan(to: Collector, pair: Pair, moved: bool = False) -> None:
     """The plan's own fields; `moved`: it stands under another service offering than before."""
     old, new = pair.old_plan, pair.new_plan
     assert old and new and pair.old_service and pair.new_service
-    effective = all(getattr(old, name) == getattr(new, name) for name in _INHERITED)
+    effective = all(getattr(old, name) == getattr(new, name) for name in INHERITED)
     if effective and not moved and same(old.data, new.data):
         return  # most plans, most of the time
-    was, now = _misshapen(to, pair, old.data, new.data)
-    for name in _INHERITED:
-        if _is_misshapen(name, old.data, new.data):
+    was, now = without_misshapen(to, pair, old.data, new.data)
+    for name in INHERITED:
+        if is_misshapen(name, old.data, new.data):
             continue
         before, after = getattr(old, name), getattr(new, name)
         services = getattr(pair.old_service, name), getattr(pair.new_service, name)
@@ -91,7 +90,7 @@ def compare_plan(to: Collector, pair: Pair, moved: bool = False) -> None:
         if moved or not (silent and services == (before, after)):  # else the service offering's change tells it
             _flag(to, pair, (name,), before, after)
             _explicitness(to, pair, name, before == after)
-    if not _is_misshapen("free", old.data, new.data):
+    if not is_misshapen("free", old.data, new.data):
         _free(to, pair, old, new)
     _common(to, pair, was, now)
     _maintenance(to, pair, was.get("maintenance_info"), now.get("maintenance_info"))
@@ -100,59 +99,13 @@ def compare_plan(to: Collector, pair: Pair, moved: bool = False) -> None:
 
 
 def _common(to: Collector, pair: Pair, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
-    for name in _FLAGS:
+    for name in FLAGS:
         _flag(to, pair, (name,), old.get(name) is True, new.get(name) is True)
     _field(to, rules.WORDING, pair, ("description",), old.get("description"), new.get("description"))
     _metadata(to, pair, table(old.get("metadata")), table(new.get("metadata")))
     for key in _keys(old, new):
         if key not in _TOLD:
             _field(to, rules.OTHER, pair, (key,), old.get(key), new.get(key))
-
-
-_SHAPES: dict[str, type] = {
-    "metadata": dict,
-    "dashboard_client": dict,
-    "maintenance_info": dict,
-    "schemas": dict,
-    "tags": list,
-    "requires": list,
-    "plans": list,
-    "id": str,
-    "name": str,
-    "maximum_polling_duration": int,
-    **dict.fromkeys((*_INHERITED, *_FLAGS, "free"), bool),
-}
-
-
-def _is_misshapen(key: str, *sides: Mapping[str, Any]) -> bool:
-    """Whether the known field `key` has a wrong type on any side. A null has none: it counts as left out."""
-    return not all(_has_shape(side.get(key), _SHAPES[key]) for side in sides)
-
-
-def _has_shape(value: Any, shape: type) -> bool:
-    if shape is int:  # JSON has one kind of number, and no boolean is one
-        return value is None or (isinstance(value, int | float) and not isinstance(value, bool) and value % 1 == 0)
-    return value is None or isinstance(value, shape)
-
-
-def _misshapen(
-    to: Collector, pair: Pair, old: Mapping[str, Any], new: Mapping[str, Any]
-) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-    """Tell the known fields of a wrong type, and return both sides without them: there is no telling what they mean."""
-    wrong = [key for key in _SHAPES if (key in old or key in new) and _is_misshapen(key, old, new)]
-    for key in wrong:
-        if not same(old.get(key), new.get(key)):
-            to.add(rules.OTHER, pair, _MISSHAPEN.format(key), (key,))
-    if not wrong:  # nearly always
-        return old, new
-    return _without(old, wrong), _without(new, wrong)
-
-
-_MISSHAPEN = "{} changed, and is not of the type that it must have"
-
-
-def _without(data: Mapping[str, Any], keys: Collection[str]) -> dict[str, Any]:
-    return {key: value for key, value in data.items() if key not in keys}
 
 
 def _flag(to: Collector, pair: Pair, path: Path, old: bool, new: bool) -> None:
@@ -233,9 +186,9 @@ def _metadata(to: Collector, pair: Pair, old: dict[str, Any], new: dict[str, Any
     for key in _keys(old, new):
         path: Path = ("metadata", key)
         if key == "shareable" and not pair.plan:
-            if not all(_has_shape(side.get(key), bool) for side in (old, new)):
+            if not all(has_shape(side.get(key), bool) for side in (old, new)):
                 if not same(old.get(key), new.get(key)):
-                    to.add(rules.OTHER, pair, _MISSHAPEN.format("metadata.shareable"), path)
+                    to.add(rules.OTHER, pair, MISSHAPEN.format("metadata.shareable"), path)
                 continue
             _flag(to, pair, path, old.get(key) is True, new.get(key) is True)
         else:
@@ -335,7 +288,7 @@ def _inherits(name: str, old: ServicePlan, new: ServicePlan) -> bool:
 
 
 def _explicit(data: Mapping[str, Any]) -> set[str]:
-    return {name for name in (*_INHERITED, "free") if isinstance(data.get(name), bool)}
+    return {name for name in (*INHERITED, "free") if isinstance(data.get(name), bool)}
 
 
 def _texts(values: list[Any] | None) -> dict[str, int]:

@@ -1,0 +1,63 @@
+"""Known fields that are not of the type that they must have: there is no telling what they mean."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from osbctl.comparison.rules import fields as rules
+from osbctl.comparison.values import same
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from osbctl.comparison.collect import Collector, Pair
+
+FLAGS = ("instances_retrievable", "bindings_retrievable", "allow_context_updates", "binding_rotatable")
+INHERITED = ("bindable", "plan_updateable")
+"""What a plan takes from its service offering where it is silent."""
+
+MISSHAPEN = "{} changed, and is not of the type that it must have"
+"""What is said of one that changed, after its name."""
+
+_SHAPES: dict[str, type] = {
+    "metadata": dict,
+    "dashboard_client": dict,
+    "maintenance_info": dict,
+    "schemas": dict,
+    "tags": list,
+    "requires": list,
+    "plans": list,
+    "id": str,
+    "name": str,
+    "maximum_polling_duration": int,
+    **dict.fromkeys((*INHERITED, *FLAGS, "free"), bool),
+}
+
+
+def is_misshapen(key: str, *sides: Mapping[str, Any]) -> bool:
+    """Whether the known field `key` has a wrong type on any side. A null has none: it counts as left out."""
+    return not all(has_shape(side.get(key), _SHAPES[key]) for side in sides)
+
+
+def has_shape(value: Any, shape: type) -> bool:
+    """Whether a value is of this type, or null."""
+    if shape is int:  # JSON has one kind of number, and no boolean is one
+        return value is None or (isinstance(value, int | float) and not isinstance(value, bool) and value % 1 == 0)
+    return value is None or isinstance(value, shape)
+
+
+def without_misshapen(
+    to: Collector, pair: Pair, old: Mapping[str, Any], new: Mapping[str, Any]
+) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """Tell the known fields of a wrong type, and return both sides without them: there is no telling what they mean."""
+    wrong = [key for key in _SHAPES if (key in old or key in new) and is_misshapen(key, old, new)]
+    for key in wrong:
+        if not same(old.get(key), new.get(key)):
+            to.add(rules.OTHER, pair, MISSHAPEN.format(key), (key,))
+    if not wrong:  # nearly always
+        return old, new
+    return _without(old, wrong), _without(new, wrong)
+
+
+def _without(data: Mapping[str, Any], keys: Collection[str]) -> dict[str, Any]:
+    return {key: value for key, value in data.items() if key not in keys}
