@@ -12,8 +12,9 @@ import osbctl
 PACKAGE = Path(osbctl.__file__).parent
 
 FLOORS = {
-    "cli": 2,
-    "__main__": 3,
+    "__main__": 4,
+    "cli": 3,
+    "tasks": 2,
     "validation": 1,
     "comparison": 1,
     "broker": 1,
@@ -21,6 +22,7 @@ FLOORS = {
     "registry": 1,
     "reports": 1,
     "views": 1,
+    "pages": 1,
 }
 """The floor of each room; whatever is not named here is the ground, floor 0."""
 
