@@ -6,7 +6,6 @@ service offering or plan, the field, what is wanted and, cut short, what stands 
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any
@@ -16,8 +15,7 @@ from jsonschema.exceptions import best_match
 from referencing import Registry
 
 from osbctl.findings import Finding, Severity
-from osbctl.text import safe
-from osbctl.validation.wording import LIMITS, REFUSALS
+from osbctl.jsonschemas.sentences import field_name, refusal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,15 +27,6 @@ if TYPE_CHECKING:
 MAX_FINDINGS = 1_000
 """So many errors, and as many warnings, of a schema are told of one document: nobody reads more."""
 
-_WANTED = {
-    "string": "a string",
-    "boolean": "a boolean",
-    "integer": "an integer",
-    "number": "a number",
-    "array": "an array",
-    "object": "an object",
-    "null": "null",
-}
 _CONVENTIONS = {
     "displayName",
     "imageUrl",
@@ -94,16 +83,16 @@ def faults(error: ValidationError) -> Iterator[tuple[Path, str, str]]:
     if keyword in ("required", "dependentRequired", "dependencies"):
         name = _missing(error)
         if name is not None:
-            yield (*path, name), "required", f"{_name(name)} is missing"
+            yield (*path, name), "required", f"{field_name(name)} is missing"
             return
     elif keyword == "additionalProperties":
         for name in _extras(error):
-            yield (*path, name), keyword, f"{_name(name)} is not allowed here"
+            yield (*path, name), keyword, f"{field_name(name)} is not allowed here"
         return
     elif _is_about_a_name(error):
-        yield (*path, str(instance)), keyword, _sentence(keyword, value, instance, ("the name of a field",))
+        yield (*path, str(instance)), keyword, refusal(keyword, value, instance, ("the name of a field",))
         return
-    yield path, keyword, _sentence(keyword, value, instance, path)
+    yield path, keyword, refusal(keyword, value, instance, path)
 
 
 def _missing(error: ValidationError) -> str | None:
@@ -132,41 +121,7 @@ def _is_about_a_name(error: ValidationError) -> bool:
 def sentence(error: ValidationError, whole: str) -> str:
     """One error as a sentence of ours; `whole` is what the top is called."""
     error = _innermost(error)
-    return _sentence(str(error.validator), error.validator_value, error.instance, tuple(error.absolute_path), whole)
-
-
-def _field(path: Path, whole: str) -> str:
-    """How a sentence calls the value at `path`: its key, or its number in the list of that key."""
-    if not path:
-        return whole
-    if isinstance(path[-1], str):
-        return _name(path[-1])
-    return f"item {path[-1] + 1} of {_field(path[:-1], whole)}"
-
-
-def _kind(kind: Any) -> str:
-    # In draft-03 a schema may stand among the types.
-    return _WANTED.get(kind, kind) if isinstance(kind, str) else "a schema"
-
-
-def _sentence(keyword: str, value: Any, instance: Any, path: Path, whole: str = "the catalog") -> str:
-    field = _field(path, whole)
-    shown = _shown(instance)
-    if keyword == "type":
-        wanted = " or ".join(map(_kind, value if isinstance(value, list) else [value]))
-        return f"{field} must be {wanted}, not {shown}"
-    if keyword in ("minLength", "minItems") and not instance:
-        return f"{field} must not be empty"
-    if keyword == "enum":
-        return f"{field} must be one of {', '.join(map(_json, value))}, not {shown}"
-    if keyword == "const":
-        return f"{field} must be {_json(value)}, not {shown}"
-    if keyword in LIMITS:
-        found = shown if LIMITS[keyword].plain else len(instance)
-        return f"{field} must {LIMITS[keyword].text} {_json(value)}{LIMITS[keyword].unit}, not {found}"
-    if keyword == "None":  # The schema false has no keyword, and jsonschema often stops a step short of its place.
-        return f"{field} holds what the schema does not allow: {shown}"
-    return f"{field} {REFUSALS.get(keyword, f'breaks {keyword!r}')}"
+    return refusal(str(error.validator), error.validator_value, error.instance, tuple(error.absolute_path), whole)
 
 
 def _finding(data: dict[str, Any], path: Path, keyword: str, told: str) -> Finding:
@@ -225,22 +180,3 @@ def about(data: Any, path: Path) -> str:
         if isinstance(name, str) and name and key in kinds:
             told.append(f"{kinds[str(key)]} {name[:60]!r}: ")
     return "".join(told)
-
-
-def _name(key: str) -> str:
-    return safe(key) if len(key) <= 60 else safe(key[:59]) + "…"
-
-
-def _shown(instance: Any) -> str:
-    if isinstance(instance, dict):
-        return "an object"
-    if isinstance(instance, list):
-        return "an array"
-    if isinstance(instance, str):
-        return f"the string {_json(instance)}"
-    return _json(instance)
-
-
-def _json(value: Any) -> str:
-    text = safe(json.dumps(value, ensure_ascii=False))
-    return text if len(text) <= 60 else text[:57] + "…"

@@ -1,0 +1,122 @@
+"""How the keywords of JSON Schema are said in a sentence."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from osbctl.text import safe
+
+if TYPE_CHECKING:
+    from osbctl.findings import Path
+
+
+class Limit(NamedTuple):
+    """A keyword that sets a bound: `must TEXT VALUE UNIT, not FOUND`.
+
+    FOUND is the value itself where `plain`, else how long it is.
+    """
+
+    text: str
+    unit: str = ""
+    plain: bool = True
+
+
+LIMITS = {
+    "minLength": Limit("have at least", " characters", False),
+    "maxLength": Limit("have at most", " characters", False),
+    "minItems": Limit("have at least", " items", False),
+    "maxItems": Limit("have at most", " items", False),
+    "minProperties": Limit("have at least", " fields", False),
+    "maxProperties": Limit("have at most", " fields", False),
+    "minimum": Limit("be at least"),
+    "maximum": Limit("be at most"),
+    "exclusiveMinimum": Limit("be more than"),
+    "exclusiveMaximum": Limit("be less than"),
+    "multipleOf": Limit("be a multiple of"),
+    "pattern": Limit("match the pattern"),
+    "format": Limit("be of the format"),
+}
+
+REFUSALS = {
+    "uniqueItems": "must not hold the same item twice",
+    "contains": "must hold an item like the one that the schema asks for",
+    "minContains": "holds too few items like the one that the schema asks for",
+    "maxContains": "holds too many items like the one that the schema asks for",
+    "not": "must not be what the schema rules out",
+    "anyOf": "fits none of the choices that the schema gives",
+    "oneOf": "must fit exactly one of the choices that the schema gives",
+    "unevaluatedProperties": "has a field that the schema does not allow",
+    "items": "has more items than the schema allows",
+    "additionalItems": "has more items than the schema allows",
+    "unevaluatedItems": "has more items than the schema allows",
+}
+"""What is said of a fault that has no bound to name."""
+
+_WANTED = {
+    "string": "a string",
+    "boolean": "a boolean",
+    "integer": "an integer",
+    "number": "a number",
+    "array": "an array",
+    "object": "an object",
+    "null": "null",
+}
+
+
+def _field(path: Path, whole: str) -> str:
+    """How a sentence calls the value at `path`: its key, or its number in the list of that key."""
+    if not path:
+        return whole
+    if isinstance(path[-1], str):
+        return field_name(path[-1])
+    return f"item {path[-1] + 1} of {_field(path[:-1], whole)}"
+
+
+def _kind(kind: Any) -> str:
+    # In draft-03 a schema may stand among the types.
+    return _WANTED.get(kind, kind) if isinstance(kind, str) else "a schema"
+
+
+def refusal(keyword: str, value: Any, instance: Any, path: Path, whole: str = "the catalog") -> str:
+    """That `instance`, at `path`, breaks `keyword`, whose value in the schema is `value`.
+
+    `whole` is what the top is called.
+    """
+    field = _field(path, whole)
+    shown = _shown(instance)
+    if keyword == "type":
+        wanted = " or ".join(map(_kind, value if isinstance(value, list) else [value]))
+        return f"{field} must be {wanted}, not {shown}"
+    if keyword in ("minLength", "minItems") and not instance:
+        return f"{field} must not be empty"
+    if keyword == "enum":
+        return f"{field} must be one of {', '.join(map(_json, value))}, not {shown}"
+    if keyword == "const":
+        return f"{field} must be {_json(value)}, not {shown}"
+    if keyword in LIMITS:
+        found = shown if LIMITS[keyword].plain else len(instance)
+        return f"{field} must {LIMITS[keyword].text} {_json(value)}{LIMITS[keyword].unit}, not {found}"
+    if keyword == "None":  # The schema false has no keyword, and jsonschema often stops a step short of its place.
+        return f"{field} holds what the schema does not allow: {shown}"
+    return f"{field} {REFUSALS.get(keyword, f'breaks {keyword!r}')}"
+
+
+def field_name(key: str) -> str:
+    """The key of a field, cut short, safe to print."""
+    return safe(key) if len(key) <= 60 else safe(key[:59]) + "…"
+
+
+def _shown(instance: Any) -> str:
+    if isinstance(instance, dict):
+        return "an object"
+    if isinstance(instance, list):
+        return "an array"
+    if isinstance(instance, str):
+        return f"the string {_json(instance)}"
+    return _json(instance)
+
+
+def _json(value: Any) -> str:
+    text = safe(json.dumps(value, ensure_ascii=False))
+    return text if len(text) <= 60 else text[:57] + "…"
