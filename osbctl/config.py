@@ -39,7 +39,7 @@ KEYS: dict[str, str] = {
     "platform": "A list of platforms whose refusals are errors, as --platform.",
     "fail-on": "The severity from which on the exit code is 1: error, warning, info or never.",
     "select": "A list of rule ids: only these are reported, as --select.",
-    "ignore": "A list of rule ids that are not reported, as --ignore.",
+    "ignore": "A list of rule ids that are not reported, as --ignore; --select wins over it.",
     "schema": "A list of JSON Schema files of your own, as --schema; relative to the configuration file.",
     "ignore-at": "A list of tables with `rule` and `service` or `plan` (names): silence a rule for one object.",
 }

@@ -91,8 +91,12 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """All that validation says of one source: findings in document order, a verdict for each platform."""
+    """All that validation says of one source: findings in document order, a verdict for each platform.
+
+    `left_out` counts the findings that were not asked for, or are ignored.
+    """
 
     name: str
     findings: tuple[Finding, ...]
     verdicts: Mapping[Platform, Verdict]
+    left_out: int = 0

@@ -13,6 +13,8 @@ import typer
 from osbctl.cli.output import note, put
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
     from osbctl.sources.document import Document
     from osbctl.sources.folder.lock import Lock
 
@@ -64,6 +66,7 @@ def build(
     document, lock = compose(
         folder, overlays=overlays or (), variables=_variables(variables, env_prefix), accepted=accept or ()
     )
+    _refuse_unknown(accept or (), lock.ids)
     _refuse_errors(document)
     text = _text(document.data, format or _by_ending(output))
     files = {str(Path(folder) / LOCK): lock.text(), **({output: text} if output else {})}
@@ -73,6 +76,17 @@ def build(
         put(text, None)
     _write(files, lock)
     return 0
+
+
+def _refuse_unknown(accepted: Iterable[str], known: Collection[str]) -> None:
+    """A name that nothing has would let nothing pass, and the change that was meant would be refused."""
+    from osbctl.errors import UsageError
+    from osbctl.text import did_you_mean
+
+    for name in accepted:
+        if name not in known:
+            hint = did_you_mean(name, known) or "write SERVICE or SERVICE/PLAN, as the catalog names them"
+            raise UsageError(f"--accept-id-change {name}: there is no such service or plan", hint)
 
 
 def _variables(given: list[str] | None, prefix: str | None) -> dict[str, str] | None:

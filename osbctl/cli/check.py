@@ -105,7 +105,8 @@ def _judgement(address: str, checked: Checked, options: ValidationOptions) -> Ju
     wire = Selection(options).of(checked.findings, {})
     catalog = unreadable(address, ()) if checked.catalog is None else _catalog(address, checked.catalog, options)
     verdicts = {one: _verdict(one, verdict, checked.findings) for one, verdict in catalog.verdicts.items()}
-    return replace(catalog, findings=(*wire, *catalog.findings), verdicts=verdicts)
+    left_out = catalog.left_out + len(checked.findings) - len(wire)
+    return replace(catalog, findings=(*wire, *catalog.findings), verdicts=verdicts, left_out=left_out)
 
 
 def _catalog(address: str, body: bytes, options: ValidationOptions) -> Judgement:
@@ -113,12 +114,11 @@ def _catalog(address: str, body: bytes, options: ValidationOptions) -> Judgement
     from osbctl.sources.read import parse_document
     from osbctl.validation.judge import judge, unreadable
 
-    options = replace(options, ignore=options.ignore | {_FOR_FILES})
     try:
         judgement = judge(parse_document(body, address), options)
     except DocumentError as error:
         judgement = unreadable(address, error.findings)
-    return replace(judgement, findings=tuple(_bare(finding) for finding in judgement.findings))
+    return replace(judgement, findings=tuple(_bare(f) for f in judgement.findings if f.rule != _FOR_FILES))
 
 
 def _bare(finding: Finding) -> Finding:

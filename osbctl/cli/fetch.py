@@ -15,7 +15,19 @@ PasswordStdin = Annotated[
     bool,
     typer.Option("--password-stdin", help="Password from standard input; else OSBCTL_PASSWORD or a prompt."),
 ]
-Version = Annotated[str, typer.Option("--api-version", help="The version header to send.")]
+
+
+def _version(word: str) -> str:
+    import re
+
+    from osbctl.errors import UsageError
+
+    if not re.fullmatch(r"[0-9]{1,4}\.[0-9]{1,4}", word):
+        raise UsageError(f"--api-version {word!r} is no version of the API", "write MAJOR.MINOR, for example 2.14")
+    return word
+
+
+Version = Annotated[str, typer.Option("--api-version", help="The version header to send.", callback=_version)]
 CaFile = Annotated[str | None, typer.Option(metavar="FILE", help="Certificate authorities to trust, PEM.")]
 ClientCert = Annotated[str | None, typer.Option(metavar="FILE", help="Client certificate and key, PEM.")]
 Insecure = Annotated[bool, typer.Option("--insecure", help="Take any certificate. For trying out only.")]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from osbctl.config import Config, find_config, load_config
 from osbctl.errors import ConfigError, DocumentError, OsbctlError, SourceError, UsageError
-from osbctl.findings import Finding, Judgement, Severity
+from osbctl.findings import Finding, Judgement, Severity, VerdictKind
 from osbctl.platforms import DEFAULT_API_VERSION, ApiVersion, Platform
 from osbctl.reports import FailOn, Format, Report
 from osbctl.sources.limits import Limits
@@ -61,7 +61,8 @@ def execute(request: Request) -> int:
     fail_on = effective_fail_on(request, config)
     report = Report(judgements, LazyRules(), fail_on, os.getcwd(), wants_color(request))  # noqa: PTH109
     put_report(report, request)
-    _name_unmatched(selection, config)
+    if not any(verdict.kind is VerdictKind.UNREADABLE for one in judgements for verdict in one.verdicts.values()):
+        _name_unmatched(selection, config)
     return code or int(report.failed)
 
 
@@ -71,7 +72,7 @@ def effective_fail_on(request: Request, config: Config) -> FailOn:
 
 
 def validation_options(request: Request, config: Config) -> ValidationOptions:
-    """The options of the call, completed by the configuration.
+    """The options of the call, completed by the configuration; what the call selects, the configuration cannot ignore.
 
     Raises:
         UsageError, ConfigError: a rule or a platform is not known; a house schema cannot be read.
@@ -87,7 +88,7 @@ def validation_options(request: Request, config: Config) -> ValidationOptions:
         api_version=request.api_version or _choice(ApiVersion, config.api_version, config) or DEFAULT_API_VERSION,
         platforms=frozenset(platforms),
         select=frozenset(request.select or config.select) or None,
-        ignore=frozenset((*request.ignore, *config.ignore)),
+        ignore=frozenset((*request.ignore, *(rule for rule in config.ignore if rule not in request.select))),
         ignore_at=tuple(IgnoreAt(*entry) for entry in config.ignore_at),
         house_schemas=tuple((name, _house_schema(name)) for name in (*request.schemas, *config.schema)),
     )
@@ -193,9 +194,11 @@ def put_report(report: Report, request: Request) -> None:
 
 def _name_unmatched(selection: Selection, config: Config) -> None:
     from osbctl.cli.output import note
+    from osbctl.validation.rules import ELSEWHERE
 
     for entry in selection.unmatched():
-        about = ", ".join(
-            f"{kind} {name!r}" for kind, name in (("service", entry.service), ("plan", entry.plan)) if name
-        )
-        note(f"{config.origin}: ignore-at of {entry.rule} for {about} matched nothing: remove it")
+        names = (("service", entry.service), ("plan", entry.plan))
+        about = ", ".join(f"{kind} {name!r}" for kind, name in names if name)
+        key = f"ignore-at of {entry.rule} for {about}" if about else f"ignore of {entry.rule}"
+        if about or (entry.rule in config.ignore and all_rules()[entry.rule].category not in ELSEWHERE):
+            note(f"{config.origin}: {key} matched nothing: remove it")

@@ -30,6 +30,7 @@ def _document(judgement: Judgement) -> dict[str, Any]:
     return {
         "name": judgement.name,
         "findings": [_finding(finding) for finding in judgement.findings],
+        "left_out": judgement.left_out,
         "platforms": {platform.value: _verdict(v) for platform, v in judgement.verdicts.items()},
     }
 

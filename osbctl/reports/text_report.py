@@ -9,7 +9,7 @@ from osbctl.platforms import Platform
 from osbctl.text import excerpt, safe
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from osbctl.findings import Finding, Judgement, Location, Verdict
     from osbctl.reports import Report
@@ -81,7 +81,7 @@ def _excerpt(place: Location, paint: _Paint) -> Iterator[str]:
 
 
 def _summary(judgement: Judgement, paint: _Paint) -> Iterator[str]:
-    yield f"{paint(safe(judgement.name), 'bold')}: {_counted(judgement.findings)}"
+    yield f"{paint(safe(judgement.name), 'bold')}: {_counted(judgement.findings, judgement.left_out)}"
     width = max(len(platform.label) for platform in Platform)
     for platform, verdict in judgement.verdicts.items():
         yield f"  {platform.label:<{width}}  {paint(_verdict(verdict), verdict.kind.value)}"
@@ -96,15 +96,18 @@ def _verdict(verdict: Verdict) -> str:
     return verdict.kind.value
 
 
-def _counted(findings: tuple[Finding, ...] | list[Finding]) -> str:
+def _counted(findings: Sequence[Finding], left_out: int) -> str:
     numbers = {severity: sum(f.severity is severity for f in findings) for severity in Severity}
     words = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
     told = [_plural(number, words[severity]) for severity, number in numbers.items() if number]
+    if left_out:
+        told = [*(told or ["nothing shown"]), f"{left_out:,} not selected or ignored"]
     return ", ".join(told) or "nothing to complain about"
 
 
 def _total(report: Report) -> str:
-    return f"{_plural(len(report.judgements), 'document')}: {_counted(list(report.findings()))}"
+    left_out = sum(judgement.left_out for judgement in report.judgements)
+    return f"{_plural(len(report.judgements), 'document')}: {_counted(list(report.findings()), left_out)}"
 
 
 def _plural(number: int, word: str) -> str:

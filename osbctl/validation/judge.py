@@ -41,10 +41,14 @@ def judge(document: Document, options: ValidationOptions, selection: Selection |
     seen = survey(document, options.api_version)
     outcomes = judge_all(document.data, plain_schemas=not seen.odd_schemas, well_typed=not seen.odd_fields)
     findings = [*document.notes, *_elsewhere(document.data), *_checked(document, options, seen)]
-    findings = _with_refusals(findings, outcomes, options.platforms)
-    wanted = selection.of(findings, document.data)
+    told = _with_refusals(findings, outcomes, options.platforms)
+    # A refusal whose rule was asked for stands alone where the finding that it would join was not.
+    picked = [finding for finding in findings if selection.picks(finding.rule)]
+    picked = _with_refusals(picked, outcomes, options.platforms) if options.select else told
+    wanted = selection.of(picked, document.data)
     verdicts = {platform: _verdict(outcome) for platform, outcome in outcomes.items()}
-    return Judgement(document.name, tuple(_located(wanted, document)), verdicts)
+    left_out = max(0, len(told) - len(wanted))
+    return Judgement(document.name, tuple(_located(wanted, document)), verdicts, left_out)
 
 
 def unreadable(name: str, findings: tuple[Finding, ...]) -> Judgement:
@@ -79,6 +83,7 @@ def _with_refusals(
 
     What is refused because of a placeholder joins the word on the placeholder, unless it counts as an error itself.
     """
+    findings = list(findings)
     errors: dict[Path, int] = {}
     placeholders: dict[Path, int] = {}
     for index, finding in enumerate(findings):

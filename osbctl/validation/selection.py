@@ -4,37 +4,38 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from osbctl.validation.options import IgnoreAt
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from osbctl.findings import Finding, Path
-    from osbctl.validation.options import IgnoreAt, ValidationOptions
+    from osbctl.validation.options import ValidationOptions
 
 
 class Selection:
-    """A filter over findings that remembers which of its `ignore_at` entries matched."""
+    """A filter over findings that remembers which of its entries that silence a rule matched."""
 
     def __init__(self, options: ValidationOptions) -> None:
         self._select = options.select
-        self._ignore = options.ignore
-        self._at = options.ignore_at
+        self._entries = (*map(IgnoreAt, sorted(options.ignore)), *options.ignore_at)
         self._matched: set[IgnoreAt] = set()
+
+    def picks(self, rule: str) -> bool:
+        """Whether `rule` is among those that were asked for."""
+        return self._select is None or rule in self._select
 
     def of(self, findings: Iterable[Finding], data: dict[str, Any]) -> list[Finding]:
         """The findings that are wanted, in the order given."""
-        return [finding for finding in findings if self._wants(finding, data)]
+        picked = (finding for finding in findings if self.picks(finding.rule))
+        return [finding for finding in picked if not self._is_ignored(finding, data)]
 
     def unmatched(self) -> list[IgnoreAt]:
-        """The entries that silenced nothing so far: likely out of date."""
-        return [entry for entry in self._at if entry not in self._matched]
+        """The entries that silenced nothing so far, of the rules that were asked for: likely out of date."""
+        return [entry for entry in self._entries if self.picks(entry.rule) and entry not in self._matched]
 
-    def _wants(self, finding: Finding, data: dict[str, Any]) -> bool:
-        if self._select is not None and finding.rule not in self._select:
-            return False
-        return finding.rule not in self._ignore and not self._ignored_at(finding, data)
-
-    def _ignored_at(self, finding: Finding, data: dict[str, Any]) -> bool:
-        hits = [entry for entry in self._at if entry.rule == finding.rule]
+    def _is_ignored(self, finding: Finding, data: dict[str, Any]) -> bool:
+        hits = [entry for entry in self._entries if entry.rule == finding.rule]
         if not hits:
             return False
         service, plan = names(finding.path, data)

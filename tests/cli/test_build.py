@@ -92,3 +92,10 @@ def test_split_and_build_come_full_circle(folder: Path) -> None:
     assert osbctl("split", "catalog.json", "parts", cwd=folder).returncode == 0
     assert osbctl("build", "parts", "-o", "again.json", cwd=folder).returncode == 0
     assert (folder / "again.json").read_text() == (folder / "catalog.json").read_text()
+
+
+def test_an_accepted_change_of_an_id_that_nothing_has_is_refused(folder: Path) -> None:
+    done = osbctl("build", "source", "--accept-id-change", "postgres/nosuch", cwd=folder)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("osbctl: --accept-id-change postgres/nosuch: there is no such service or plan\n")
+    assert osbctl("build", "source", "--accept-id-change", "postgres/small", cwd=folder).returncode == 0

@@ -69,3 +69,9 @@ def test_a_password_of_any_letters(machine: Machine, authority: Authority) -> No
             machine.run(command, address, *options, stdin=password)
         machine.run("fetch", address, *options, stdin="pä-€-wrong-horse", code=3)
     assert password not in machine.output
+
+
+@pytest.mark.parametrize("version", ["abc", "2", "2.14\n", "2.1\r\n4", "2.14.0", "\u0662.14"])
+def test_a_version_that_is_none_is_refused_before_anything_is_sent(machine: Machine, version: str) -> None:
+    machine.run("fetch", "--api-version", version, "http://127.0.0.1:1", code=2)
+    assert "is no version of the API" in machine.output

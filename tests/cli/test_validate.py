@@ -119,6 +119,41 @@ def test_configuration_is_found_and_a_stale_ignore_is_named(tmp_path: Path) -> N
     assert "ignore-at of plan-name-duplicate for service 'gone' matched nothing" in done.stderr
 
 
+TWO_PLANS = """\
+services:
+- {id: A, name: s, description: d, bindable: true, plans: [{id: B, name: p, description: d}, {id: C, name: p}]}
+"""
+
+
+def test_the_closing_words_do_not_contradict_the_verdicts(tmp_path: Path) -> None:
+    (tmp_path / "c.yaml").write_text(TWO_PLANS)
+    (tmp_path / "osbctl.toml").write_text('ignore = ["plan-name-duplicate", "wire-cut"]\n')
+    for options, code, closing in (
+        (["--select", "url-not-https"], 0, "c.yaml: nothing shown, 7 not selected or ignored"),
+        (["--select", "plan-name-duplicate"], 1, "c.yaml: 1 error, 6 not selected or ignored"),
+        (
+            ["--select", "cloudfoundry-plan-names", "-p", "cloudfoundry"],
+            1,
+            "c.yaml: 1 error, 6 not selected or ignored",
+        ),
+        (["--ignore", "schema-required"], 0, "c.yaml: 5 notes, 2 not selected or ignored"),
+    ):
+        done = osbctl("validate", *options, "c.yaml", CWD=str(tmp_path))
+        assert (done.returncode, done.stderr) == (code, "")
+        assert closing in done.stdout.splitlines()
+        assert "  Cloud Foundry               refuses (2 reasons)" in done.stdout.splitlines()
+
+
+def test_a_configured_ignore_that_silences_nothing_is_named_unless_something_was_not_read(tmp_path: Path) -> None:
+    (tmp_path / "osbctl.toml").write_text('ignore = ["url-not-https", "wire-cut", "change-other-field"]\n')
+    (tmp_path / "c.yaml").write_text(TWO_PLANS)
+    done = osbctl("validate", "c.yaml", CWD=str(tmp_path))
+    assert done.stderr.splitlines() == [
+        f"osbctl: {tmp_path}/osbctl.toml: ignore of url-not-https matched nothing: remove it"
+    ]
+    assert osbctl("validate", "c.yaml", "gone.yaml", CWD=str(tmp_path)).stderr == ""
+
+
 def test_a_house_schema_adds_its_findings(tmp_path: Path) -> None:
     house = tmp_path / "house.json"
     house.write_text('{"properties": {"services": {"maxItems": 0}}}')

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import copy
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from osbctl.errors import DocumentError
 from osbctl.findings import Finding, Severity, VerdictKind
 from osbctl.platforms import ApiVersion, Platform
 from osbctl.resources import catalogs_folder
 from osbctl.sources.read import parse_document
 from osbctl.validation.judge import judge, unreadable
 from osbctl.validation.options import ValidationOptions
+from osbctl.validation.platforms import judge_all
 from osbctl.validation.rules import load_all
 
 GOOD: dict[str, Any] = json.loads((catalogs_folder() / "interface-example.json").read_text(encoding="utf-8"))
@@ -85,6 +88,27 @@ def test_a_lone_refusal_is_an_error_where_the_platform_counts(
 ) -> None:
     (finding,) = found({"services": []}, platforms=frozenset(platforms))
     assert (finding.rule, finding.severity) == ("cloudfoundry-no-service", severity)
+
+
+@pytest.mark.parametrize("platforms", [frozenset(), frozenset({Platform.CLOUD_FOUNDRY})])
+def test_a_selected_rule_fires_also_where_its_refusal_would_join_a_finding(platforms: frozenset[Platform]) -> None:
+    """Over every refusal of the examples: selected alone, it is there, and what is not there is counted."""
+    seen = set()
+    for file in sorted((Path(__file__).parents[1] / "examples" / "err").glob("*.yaml")):
+        try:
+            document = parse_document(file.read_bytes(), file.name)
+        except DocumentError:
+            continue
+        whole = judge(document, ValidationOptions(platforms=platforms))
+        assert whole.left_out == 0
+        for outcome in judge_all(document.data).values():
+            for rule in {refusal.rule for refusal in outcome.refusals}:
+                picked = judge(document, ValidationOptions(platforms=platforms, select=frozenset({rule})))
+                assert {finding.rule for finding in picked.findings} == {rule}, file.name
+                assert all(finding.refused_by for finding in picked.findings)
+                assert len(picked.findings) + picked.left_out >= len(whole.findings)
+                seen.add(rule)
+    assert len(seen) > 20
 
 
 def test_a_placeholder_is_told_once_unless_the_platform_counts() -> None:

@@ -16,8 +16,7 @@ CHECKED = ("identity", "naming", "fields", "metadata", "placeholders", "paramete
 DESCRIBED = ("reading", "building", "schema", "platform_cloudfoundry", "platform_others")
 """The modules that only describe what others find: the reader, the schema, the platforms."""
 
-
-_ELSEWHERE = (Category.CHANGE, Category.WIRE)
+ELSEWHERE = (Category.CHANGE, Category.WIRE)
 """What other rooms find, and may have registered by now."""
 
 
@@ -32,7 +31,7 @@ def load_all() -> Mapping[str, Rule]:
     """Every rule of validation by id."""
     for name in (*CHECKED, *DESCRIBED):
         import_module(f"{__name__}.{name}")
-    return {rule.id: rule for rule in _registered() if rule.category not in _ELSEWHERE}
+    return {rule.id: rule for rule in _registered() if rule.category not in ELSEWHERE}
 
 
 def _registered() -> list[Rule]:
