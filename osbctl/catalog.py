@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from osbctl.findings import Path
+    from osbctl.paths import Path
 
 PARAMETER_PLACES = (
     ("service_instance", "create"),

@@ -8,7 +8,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from osbctl.findings import Location, Path
+    from osbctl.findings import Location
+    from osbctl.paths import Path
     from osbctl.platforms import Platform
     from osbctl.sources.document import JsonValue
 

@@ -4,20 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from osbctl.paths import Path
     from osbctl.platforms import Platform
-
-Path: TypeAlias = tuple[str | int, ...]
-"""Where a value stands in a document: keys and zero-based indexes from the top, `()` for the top itself."""
-
-
-def pointer(path: Path) -> str:
-    """The JSON pointer (RFC 6901) of `path`."""
-    return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)
+    from osbctl.platforms.outcome import VerdictKind
 
 
 class Severity(StrEnum):
@@ -65,15 +59,6 @@ class Finding:
     platform_messages: tuple[str, ...] = ()
     hint: str = ""
     identity: str = ""
-
-
-class VerdictKind(StrEnum):
-    """What a platform does with a catalog when the broker is registered."""
-
-    ACCEPTS = "accepts"
-    REFUSES = "refuses"
-    CRASHES = "crashes"
-    UNREADABLE = "unreadable"
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,7 +129,8 @@ def _bare(finding: Finding) -> Finding:
 
 def _verdict(platform: Platform, verdict: Verdict, findings: tuple[Finding, ...]) -> Verdict:
     """The verdict on the catalog, unless the platform would not even get that far."""
-    from osbctl.findings import Verdict, VerdictKind
+    from osbctl.findings import Verdict
+    from osbctl.platforms.outcome import VerdictKind
 
     stopped = [finding for finding in findings if platform in finding.refused_by]
     if not stopped or verdict.kind is VerdictKind.CRASHES:

@@ -224,7 +224,7 @@ def now_refused(
 
 def _refused(data: dict[str, Any], view: frozenset[Platform]) -> list[Refused]:
     from osbctl.comparison.refusals import Refused
-    from osbctl.validation.platforms import judge_all
+    from osbctl.platforms.judge import judge_all
 
     return [
         Refused(platform, refusal.rule, refusal.path, refusal.message)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from osbctl.changes import Change, Effect, Named
 from osbctl.comparison.values import masked
-from osbctl.findings import pointer
+from osbctl.paths import pointer
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from osbctl.catalog import ServiceOffering, ServicePlan
     from osbctl.changes import Level
     from osbctl.comparison.kinds import Kind
-    from osbctl.findings import Path
+    from osbctl.paths import Path
     from osbctl.platforms import Platform
     from osbctl.sources.document import JsonValue
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from osbctl.catalog import ServiceOffering, ServicePlan
     from osbctl.comparison.collect import Collector
     from osbctl.comparison.kinds import Kind
-    from osbctl.findings import Path
+    from osbctl.paths import Path
 
 _IDENTITY = {"id", "name", "plans"}
 _TEXTS = {

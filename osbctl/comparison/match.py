@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from osbctl.findings import Path
+    from osbctl.paths import Path
 
 
 class Thing(Protocol):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from osbctl.comparison.collect import Collector, Pair
     from osbctl.comparison.schemas import SchemaChange
-    from osbctl.findings import Path
+    from osbctl.paths import Path
     from osbctl.sources.document import JsonValue
 
 assert parameters  # its kinds are looked up by name

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from osbctl.changes import Change, Effect, Level, Named
 from osbctl.comparison.rules.identity import NOW_REFUSED
 from osbctl.comparison.values import at, table
-from osbctl.findings import pointer
+from osbctl.paths import pointer
 from osbctl.secrecy import SECRET, looks_secret, without_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from osbctl.findings import Path
+    from osbctl.paths import Path
     from osbctl.platforms import Platform
 
 

@@ -10,7 +10,7 @@ from osbctl.secrecy import SECRET, looks_secret
 from osbctl.secrecy import masked as _masked
 
 if TYPE_CHECKING:
-    from osbctl.findings import Path
+    from osbctl.paths import Path
     from osbctl.sources.document import JsonValue
 
 MAX_TEXT = 80

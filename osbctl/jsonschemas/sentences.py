@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from osbctl.text import safe
 
 if TYPE_CHECKING:
-    from osbctl.findings import Path
+    from osbctl.paths import Path
 
 
 class Limit(NamedTuple):

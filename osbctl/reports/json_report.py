@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from osbctl.findings import Severity, pointer
+from osbctl.findings import Severity
+from osbctl.paths import pointer
 
 if TYPE_CHECKING:
     from osbctl.findings import Finding, Judgement, Location, Verdict

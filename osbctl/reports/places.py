@@ -7,7 +7,7 @@ import os
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from osbctl.findings import pointer
+from osbctl.paths import pointer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import osbctl
-from osbctl.findings import Severity, pointer
+from osbctl.findings import Severity
+from osbctl.paths import pointer
 from osbctl.reports.places import relative, with_fingerprints
 
 if TYPE_CHECKING:

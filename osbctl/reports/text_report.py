@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from osbctl.findings import Severity, VerdictKind
+from osbctl.findings import Severity
 from osbctl.platforms import Platform
+from osbctl.platforms.outcome import VerdictKind
 from osbctl.text import excerpt, safe
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from osbctl.findings import Finding, Location, Path
+    from osbctl.findings import Finding, Location
+    from osbctl.paths import Path
 
 JsonValue: TypeAlias = Any
 """None, bool, int, float (finite), str, list of JsonValue or dict of str to JsonValue."""

@@ -12,7 +12,8 @@ from osbctl.findings import Finding, Severity
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from osbctl.findings import Location, Path
+    from osbctl.findings import Location
+    from osbctl.paths import Path
     from osbctl.sources.document import Document
 
 SEARCH_DEPTH = 8

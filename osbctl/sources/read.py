@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import BinaryIO
 
-    from osbctl.findings import Path
+    from osbctl.paths import Path
     from osbctl.sources.document import Syntax
 
 DEFAULT_LIMITS = Limits()

@@ -22,7 +22,8 @@ from osbctl.sources.text_lines import Lines
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from osbctl.findings import Location, Path
+    from osbctl.findings import Location
+    from osbctl.paths import Path
 
 
 class _Place:

@@ -23,7 +23,8 @@ from osbctl.sources.yaml_syntax import syntax_finding
 if TYPE_CHECKING:
     from typing import NoReturn
 
-    from osbctl.findings import Location, Path
+    from osbctl.findings import Location
+    from osbctl.paths import Path
     from osbctl.sources.limits import Limits
 
 _TAG = "tag:yaml.org,2002:"

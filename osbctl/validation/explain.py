@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from jsonschema.exceptions import ValidationError
 
-    from osbctl.findings import Path
+    from osbctl.paths import Path
 
 MAX_FINDINGS = 1_000
 """So many errors, and as many warnings, of a schema are told of one document: nobody reads more."""

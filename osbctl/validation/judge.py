@@ -10,11 +10,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from osbctl.findings import Finding, Judgement, Severity, Verdict, VerdictKind
+from osbctl.findings import Finding, Judgement, Severity, Verdict
 from osbctl.platforms import Platform
+from osbctl.platforms.judge import judge_all
+from osbctl.platforms.outcome import VerdictKind
 from osbctl.sources.pointer import find_catalog
 from osbctl.validation.engine import run_rules
-from osbctl.validation.platforms import judge_all
 from osbctl.validation.schema import check_house_schema, check_schema
 from osbctl.validation.selection import Selection
 from osbctl.validation.survey import Survey, survey
@@ -22,10 +23,10 @@ from osbctl.validation.survey import Survey, survey
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from osbctl.findings import Path
+    from osbctl.paths import Path
+    from osbctl.platforms.outcome import Outcome
     from osbctl.sources.document import Document
     from osbctl.validation.options import ValidationOptions
-    from osbctl.validation.platforms import Outcome
 
 
 def judge(document: Document, options: ValidationOptions, selection: Selection | None = None) -> Judgement:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from jsonschema.exceptions import ValidationError
 
-    from osbctl.findings import Path
+    from osbctl.paths import Path
 
 DRAFTS = {
     "http://json-schema.org/draft-03/schema": "Draft3Validator",

@@ -9,7 +9,8 @@ from osbctl.validation.options import IgnoreAt
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from osbctl.findings import Finding, Path
+    from osbctl.findings import Finding
+    from osbctl.paths import Path
     from osbctl.validation.options import ValidationOptions
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from osbctl.findings import Path
+    from osbctl.paths import Path
 
 _LITERAL = frozenset(("enum", "const", "default", "examples"))
 """Keywords whose value is data of the service."""

@@ -18,11 +18,11 @@ from osbctl.comparison.schemas.same import same_value
 from osbctl.comparison.values import MAX_TEXT, shown_both
 from osbctl.errors import OsbctlError
 from osbctl.platforms import Platform
+from osbctl.platforms.judge import judge_all
 from osbctl.reports.changes import DiffFormat, DiffReport, render
 from osbctl.resources import catalogs_folder
 from osbctl.rule import RULES
 from osbctl.sources.read import read_source
-from osbctl.validation.platforms import judge_all
 from tests.corpus import catalogs, needs_corpus
 
 from .make import by_rule, catalog, one, plan, service, with_plan

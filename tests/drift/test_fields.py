@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from osbctl.comparison.drift.find import find_drift, notes
-from osbctl.findings import pointer
+from osbctl.paths import pointer
 from osbctl.platforms import Platform
 from tests.drift.test_round_trip import stored
 

@@ -10,10 +10,10 @@ import pytest
 
 from osbctl.comparison.drift.find import find_drift
 from osbctl.platforms import Platform
+from osbctl.platforms.judge import judge_all
 from osbctl.sources.exports.read import stored_catalog
 from osbctl.sources.exports.stored import StoredCatalog
 from osbctl.sources.read import parse_document, read_source
-from osbctl.validation.platforms import judge_all
 from tests import corpus
 from tests.sources.exports.make import export_as
 

@@ -11,8 +11,9 @@ from xml.etree import ElementTree
 import jsonschema
 import pytest
 
-from osbctl.findings import Finding, Judgement, Location, Severity, Verdict, VerdictKind
+from osbctl.findings import Finding, Judgement, Location, Severity, Verdict
 from osbctl.platforms import Platform
+from osbctl.platforms.outcome import VerdictKind
 from osbctl.reports import FailOn, Format, Report, render
 from osbctl.resources import schemas_folder
 from osbctl.rule import Category, Rule

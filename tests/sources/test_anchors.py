@@ -17,7 +17,7 @@ from osbctl.sources.read import parse_document
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from osbctl.findings import Path
+    from osbctl.paths import Path
 
 
 @dataclass

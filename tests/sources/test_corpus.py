@@ -16,7 +16,7 @@ from tests.corpus import CORPUS, TOO_DEEP, catalogs, needs_corpus
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from osbctl.findings import Path
+    from osbctl.paths import Path
 
 UNREADABLE_PROBES = 24
 """As many probes are no JSON object by RFC 8259, or hold a key twice, says the corpus's README."""

@@ -15,7 +15,7 @@ from osbctl.sources.read import parse_document
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from osbctl.findings import Path
+    from osbctl.paths import Path
 
 TEXTS = st.text(max_size=8) | st.sampled_from(
     ["no", "012", "<<", "1e3", "~", "null", "a: b", "- x", "😀", "\x85", "\ud7ff"]

@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from osbctl.errors import DocumentError
-from osbctl.findings import Finding, Severity, VerdictKind
+from osbctl.findings import Finding, Severity
 from osbctl.platforms import ApiVersion, Platform
+from osbctl.platforms.outcome import VerdictKind
 from osbctl.resources import catalogs_folder
 from osbctl.sources.read import parse_document
 from osbctl.validation.judge import judge, unreadable

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from osbctl.errors import DocumentError, SourceError, UsageError
-from osbctl.findings import Severity, pointer
+from osbctl.findings import Severity
+from osbctl.paths import pointer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

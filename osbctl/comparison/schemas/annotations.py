@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from osbctl.comparison.schemas.roots import Root, Subschema
     from osbctl.comparison.schemas.secrets import Secrets
-    from osbctl.findings import Path
+    from osbctl.paths import Path
 
 
 def default_changes(old: Root, new: Root, secrets: Secrets) -> Iterator[SchemaChange]:

@@ -7,7 +7,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 if TYPE_CHECKING:
-    from osbctl.findings import Path
+    from osbctl.paths import Path
     from osbctl.sources.document import JsonValue
 
 SchemaLevel: TypeAlias = Literal["breaking", "risky", "safe"]

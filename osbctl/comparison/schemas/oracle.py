@@ -9,11 +9,11 @@ import jsonschema_rs
 
 from osbctl.comparison.schemas import patterns
 from osbctl.comparison.schemas.references import references
-from osbctl.findings import pointer
+from osbctl.paths import pointer
 
 if TYPE_CHECKING:
     from osbctl.comparison.schemas.roots import Root, Subschema
-    from osbctl.findings import Path
+    from osbctl.paths import Path
     from osbctl.sources.document import JsonValue
 
 MAX_JUDGEMENTS = 20_000

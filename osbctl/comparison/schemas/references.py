@@ -9,7 +9,7 @@ from urllib.parse import unquote
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from osbctl.findings import Path
+    from osbctl.paths import Path
     from osbctl.sources.document import JsonValue
 
 _INDEX = re.compile("0|[1-9][0-9]{0,8}")

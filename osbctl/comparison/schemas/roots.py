@@ -15,7 +15,7 @@ from osbctl.comparison.schemas.references import located
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from osbctl.findings import Path
+    from osbctl.paths import Path
     from osbctl.sources.document import JsonValue
 
 Side: TypeAlias = Literal["old", "new"]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from osbctl.comparison.schemas.roots import Root, Subschema
-    from osbctl.findings import Path
+    from osbctl.paths import Path
     from osbctl.sources.document import JsonValue
 
 _LITERALS = ("const", "default", "enum", "example", "examples")

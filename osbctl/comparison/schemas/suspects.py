@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from osbctl.comparison.schemas.facts import Facts
     from osbctl.comparison.schemas.roots import Subschema
-    from osbctl.findings import Path
+    from osbctl.paths import Path
     from osbctl.sources.document import JsonValue
 
 BOUND, LENGTH = "schema-bound-tightened", "schema-length-tightened"

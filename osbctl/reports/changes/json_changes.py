@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from osbctl.changes import Level
-from osbctl.findings import pointer
+from osbctl.paths import pointer
 
 if TYPE_CHECKING:
     from osbctl.changes import Change, Named

@@ -14,7 +14,7 @@ from osbctl.sources.exports.shape import SCHEMAS, Page, Row, Shape, count, dig, 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from osbctl.findings import Path
+    from osbctl.paths import Path
     from osbctl.sources.document import Document
 
 _CATALOG = "broker_catalog"

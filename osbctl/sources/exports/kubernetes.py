@@ -8,7 +8,7 @@ from osbctl.platforms import Platform
 from osbctl.sources.exports.shape import SCHEMAS, Page, Row, Shape, dig, entries
 
 if TYPE_CHECKING:
-    from osbctl.findings import Path
+    from osbctl.paths import Path
     from osbctl.sources.document import Document
 
 _CLASSES = ("ClusterServiceClass", "ServiceClass")

@@ -15,7 +15,7 @@ from osbctl.text import safe
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from osbctl.findings import Path
+    from osbctl.paths import Path
     from osbctl.sources.exports.shape import Fields, Page, Row, Shape
 
     Family: TypeAlias = list[tuple[Row, list[Row]]]

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from osbctl.catalog import PARAMETER_PLACES
 from osbctl.errors import SourceError
-from osbctl.findings import pointer
+from osbctl.paths import pointer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from osbctl.findings import Path
+    from osbctl.paths import Path
     from osbctl.platforms import Platform
     from osbctl.sources.document import Document
 

@@ -14,13 +14,13 @@ from urllib.parse import unquote, urlsplit
 
 from osbctl.catalog import PARAMETER_PLACES
 from osbctl.errors import SourceError
-from osbctl.findings import pointer
+from osbctl.paths import pointer
 from osbctl.sources.folder.substitute import copied
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from osbctl.findings import Path
+    from osbctl.paths import Path
     from osbctl.sources.folder.origins import Origins
     from osbctl.sources.folder.parts import Part, Parts
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from osbctl.findings import Path as ValuePath
+    from osbctl.paths import Path as ValuePath
     from osbctl.sources.folder.parts import Part, Parts
 
 SETTINGS = ("services", "defaults", "fields")

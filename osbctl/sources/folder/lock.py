@@ -18,7 +18,7 @@ from osbctl.platforms import Platform
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from osbctl.findings import Path
+    from osbctl.paths import Path
 
 VERSION = 1
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from osbctl.findings import Location, Path
+    from osbctl.findings import Location
+    from osbctl.paths import Path
     from osbctl.sources.folder.parts import Part
 
     Origin: TypeAlias = tuple[Part, Path]

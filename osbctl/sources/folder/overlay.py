@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from osbctl.findings import Path
+    from osbctl.paths import Path
     from osbctl.sources.folder.compose import Composer
     from osbctl.sources.folder.parts import Part
 

@@ -13,7 +13,7 @@ from osbctl.sources.read import read_source
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from osbctl.findings import Path as ValuePath
+    from osbctl.paths import Path as ValuePath
     from osbctl.sources.document import Document
     from osbctl.sources.limits import Limits
 

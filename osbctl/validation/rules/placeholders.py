@@ -11,7 +11,7 @@ from osbctl.rule import Category, rule
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from osbctl.findings import Path
+    from osbctl.paths import Path
     from osbctl.validation.node import Hit, Node
 
 _WORDS = re.compile(r"\(\([\w./-]+\)\)|(?<![\w%])%[sdv](?![\w%])")

@@ -1,4 +1,4 @@
-"""What Cloud Foundry's Cloud Controller refuses; `osbctl.validation.platforms.cloudfoundry` finds it."""
+"""What Cloud Foundry's Cloud Controller refuses; `osbctl.platforms.cloudfoundry` finds it."""
 
 from __future__ import annotations
 

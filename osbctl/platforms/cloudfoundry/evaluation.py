@@ -9,16 +9,16 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from osbctl.validation.platforms.cloudfoundry.library import Refusal, Schema, as_uri
-from osbctl.validation.platforms.cloudfoundry.patterns import check_pattern
-from osbctl.validation.platforms.cloudfoundry.ruby import RubyCrash, index, no_method
-from osbctl.validation.platforms.cloudfoundry.uris import URI, decoded, join
+from osbctl.platforms.cloudfoundry.library import Refusal, Schema, as_uri
+from osbctl.platforms.cloudfoundry.patterns import check_pattern
+from osbctl.platforms.cloudfoundry.ruby import RubyCrash, index, no_method
+from osbctl.platforms.cloudfoundry.uris import URI, decoded, join
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from osbctl.findings import Path
-    from osbctl.validation.platforms.cloudfoundry.library import Library, Trail
+    from osbctl.paths import Path
+    from osbctl.platforms.cloudfoundry.library import Library, Trail
 
 _LONGEST_RUN = 20_000
 """More schemas than fit into 65,536 characters."""

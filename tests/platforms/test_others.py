@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from osbctl.findings import VerdictKind
 from osbctl.platforms import Platform
+from osbctl.platforms.judge import judge_all
+from osbctl.platforms.outcome import Outcome, VerdictKind
 from osbctl.resources import catalogs_folder
-from osbctl.validation.platforms import Outcome, judge_all
 
 PLAN: dict[str, Any] = {"id": "p1", "name": "small", "description": "Small."}
 SERVICE: dict[str, Any] = {"id": "s1", "name": "db", "description": "A database.", "bindable": True, "plans": [PLAN]}

@@ -10,13 +10,13 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from osbctl.validation.platforms.cloudfoundry.ruby import inspect, is_blank
+from osbctl.platforms.cloudfoundry.ruby import inspect, is_blank
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from osbctl.findings import Path
-    from osbctl.validation.platforms.cloudfoundry.report import Errors
+    from osbctl.paths import Path
+    from osbctl.platforms.cloudfoundry.report import Errors
 
 _LONGEST_DESCRIPTION = 10_000
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from osbctl.findings import VerdictKind
-from osbctl.validation.platforms import Outcome, Refusal
-from osbctl.validation.platforms.golang import field, objects, undecodable
+from osbctl.platforms.golang import field, objects, undecodable
+from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from osbctl.findings import Path
+    from osbctl.paths import Path
 
 RESERVED_PLAN = "reference-instance"
 _SUPPORT = ("supportedPlatforms", "supportedPlatformNames", "excludedPlatformNames")

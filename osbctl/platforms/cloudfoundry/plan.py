@@ -7,18 +7,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from osbctl.validation.platforms.cloudfoundry.fields import (
+from osbctl.platforms.cloudfoundry.fields import (
     MAINTENANCE_INFO_ROWS,
     PLAN_ROWS,
     check_rows,
     not_an_object,
 )
-from osbctl.validation.platforms.cloudfoundry.report import Errors
-from osbctl.validation.platforms.cloudfoundry.ruby import index, json_length, to_s
+from osbctl.platforms.cloudfoundry.report import Errors
+from osbctl.platforms.cloudfoundry.ruby import index, json_length, to_s
 
 if TYPE_CHECKING:
-    from osbctl.findings import Path
-    from osbctl.validation.platforms.cloudfoundry.schemas import SchemaJudge
+    from osbctl.paths import Path
+    from osbctl.platforms.cloudfoundry.schemas import SchemaJudge
 
 _LONGEST_MAINTENANCE_INFO = 2000
 _MAINTENANCE_INFO_KEYS = ("version", "description")

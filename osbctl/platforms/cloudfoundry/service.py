@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from osbctl.validation.platforms.cloudfoundry.fields import (
+from osbctl.platforms.cloudfoundry.fields import (
     DASHBOARD_CLIENT_ROWS,
     SERVICE_ROWS,
     check_rows,
@@ -15,13 +15,13 @@ from osbctl.validation.platforms.cloudfoundry.fields import (
     optional_flag,
     strings,
 )
-from osbctl.validation.platforms.cloudfoundry.plan import judge_plan
-from osbctl.validation.platforms.cloudfoundry.report import Errors
-from osbctl.validation.platforms.cloudfoundry.ruby import inspect, same, to_s
+from osbctl.platforms.cloudfoundry.plan import judge_plan
+from osbctl.platforms.cloudfoundry.report import Errors
+from osbctl.platforms.cloudfoundry.ruby import inspect, same, to_s
 
 if TYPE_CHECKING:
-    from osbctl.findings import Path
-    from osbctl.validation.platforms.cloudfoundry.schemas import SchemaJudge
+    from osbctl.paths import Path
+    from osbctl.platforms.cloudfoundry.schemas import SchemaJudge
 
 _LONGEST_TAGS = 2048
 _REQUIRES = frozenset({"syslog_drain", "route_forwarding", "volume_mount"})

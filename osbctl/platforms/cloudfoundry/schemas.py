@@ -8,16 +8,16 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from osbctl.validation.platforms.cloudfoundry.library import Library
-from osbctl.validation.platforms.cloudfoundry.metaschema import faults
-from osbctl.validation.platforms.cloudfoundry.report import Errors
-from osbctl.validation.platforms.cloudfoundry.ruby import RubyCrash, inspect, json_length
+from osbctl.platforms.cloudfoundry.library import Library
+from osbctl.platforms.cloudfoundry.metaschema import faults
+from osbctl.platforms.cloudfoundry.report import Errors
+from osbctl.platforms.cloudfoundry.ruby import RubyCrash, inspect, json_length
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeAlias
 
-    from osbctl.findings import Path
+    from osbctl.paths import Path
 
     SchemaJudge: TypeAlias = Callable[[dict[str, Any], Path], Errors]
 

@@ -10,8 +10,9 @@ from functools import cache
 from typing import Any
 
 from osbctl.errors import DocumentError
-from osbctl.findings import Judgement, VerdictKind
+from osbctl.findings import Judgement
 from osbctl.platforms import Platform
+from osbctl.platforms.outcome import VerdictKind
 from osbctl.sources.read import parse_document
 from osbctl.validation.judge import judge, unreadable
 from osbctl.validation.options import ValidationOptions

@@ -12,13 +12,13 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from osbctl.validation.platforms.cloudfoundry.ruby import RubyError, index, no_method, ruby_class
-from osbctl.validation.platforms.cloudfoundry.uris import URI, InvalidURI, as_file, join, parse
+from osbctl.platforms.cloudfoundry.ruby import RubyError, index, no_method, ruby_class
+from osbctl.platforms.cloudfoundry.uris import URI, InvalidURI, as_file, join, parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from osbctl.findings import Path
+    from osbctl.paths import Path
 
     Refused: TypeAlias = tuple[str, Path, str]
     """The rule, the place inside the schema, and the words."""
@@ -69,8 +69,8 @@ class Library:
 
     def refusal(self, schema: dict[str, Any]) -> Refused | None:
         """What the library refuses in a schema that conforms to draft-04. Raises RubyCrash for a loop."""
-        from osbctl.validation.platforms.cloudfoundry.evaluation import Evaluation, Invalid
-        from osbctl.validation.platforms.cloudfoundry.patterns import BrokenPattern
+        from osbctl.platforms.cloudfoundry.evaluation import Evaluation, Invalid
+        from osbctl.platforms.cloudfoundry.patterns import BrokenPattern
 
         trail = Trail()
         try:

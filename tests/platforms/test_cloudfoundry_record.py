@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from osbctl.validation.platforms.cloudfoundry import judge
+from osbctl.platforms.cloudfoundry.verdict import judge
 from tests.corpus import CORPUS, TOO_DEEP, needs_corpus
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from osbctl.validation.platforms.cloudfoundry.ruby import RubyError
+from osbctl.platforms.cloudfoundry.ruby import RubyError
 
 _QUANTIFIERS = "*+?"
 

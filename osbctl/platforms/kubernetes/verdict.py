@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from osbctl.findings import VerdictKind
-from osbctl.validation.platforms import Outcome, Refusal
-from osbctl.validation.platforms.golang import field, objects, undecodable
+from osbctl.platforms.golang import field, objects, undecodable
+from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from osbctl.findings import Path
+    from osbctl.paths import Path
 
 MAX_NAME = 63
 _NAME = re.compile(r"[-.a-zA-Z0-9]+")

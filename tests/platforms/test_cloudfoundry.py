@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from osbctl.validation.platforms.cloudfoundry import judge
+from osbctl.platforms.cloudfoundry.verdict import judge
 
 DRAFT_4 = "http://json-schema.org/draft-04/schema#"
 

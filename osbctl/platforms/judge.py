@@ -2,38 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from osbctl.platforms import Platform
+from osbctl.platforms.cloudfoundry import verdict as cloudfoundry
+from osbctl.platforms.korifi import verdict as korifi
+from osbctl.platforms.kubernetes import verdict as kubernetes
+from osbctl.platforms.service_manager import verdict as service_manager
 
 if TYPE_CHECKING:
-    from osbctl.findings import Path, VerdictKind
-
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """One reason of a platform to refuse a catalog: a rule's id, the place, and what the platform says of it.
-
-    `message` is the platform's own line without indentation where its words are known, else ours.
-    """
-
-    rule: str
-    path: Path
-    message: str
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """A platform's treatment of a whole catalog.
-
-    `messages` are the lines that the platform itself would print, in its order and indentation; empty
-    where its words are not known.
-    """
-
-    kind: VerdictKind
-    refusals: tuple[Refusal, ...] = ()
-    messages: tuple[str, ...] = ()
+    from osbctl.platforms.outcome import Outcome
 
 
 def judge_all(data: dict[str, Any], plain_schemas: bool = False, well_typed: bool = False) -> dict[Platform, Outcome]:
@@ -42,8 +20,6 @@ def judge_all(data: dict[str, Any], plain_schemas: bool = False, well_typed: boo
     `plain_schemas` says that all parameter schemas are known to be plain, valid draft-04; `well_typed` that there
     are known fields only, all of the right types.
     """
-    from osbctl.validation.platforms import cloudfoundry, korifi, kubernetes, service_manager
-
     return {
         Platform.CLOUD_FOUNDRY: cloudfoundry.judge(data, plain_schemas),
         Platform.KUBERNETES: kubernetes.judge(data, well_typed),

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from osbctl.platforms import Platform
-from osbctl.validation.platforms import Outcome, judge_all
+from osbctl.platforms.judge import judge_all
+from osbctl.platforms.outcome import Outcome
 
 SCHEMA = {
     "$schema": "http://json-schema.org/draft-04/schema#",

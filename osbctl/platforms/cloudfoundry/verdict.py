@@ -6,14 +6,16 @@ and route services are taken to be on, so that no catalog is incompatible.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from osbctl.findings import Path, VerdictKind
-from osbctl.validation.platforms import Outcome, Refusal
-from osbctl.validation.platforms.cloudfoundry.report import Errors
-from osbctl.validation.platforms.cloudfoundry.ruby import RubyCrash, RubyError, index, same, to_s
-from osbctl.validation.platforms.cloudfoundry.schemas import SchemaChecks
-from osbctl.validation.platforms.cloudfoundry.service import judge_service
+from osbctl.platforms.cloudfoundry.report import Errors
+from osbctl.platforms.cloudfoundry.ruby import RubyCrash, RubyError, index, same, to_s
+from osbctl.platforms.cloudfoundry.schemas import SchemaChecks
+from osbctl.platforms.cloudfoundry.service import judge_service
+from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind
+
+if TYPE_CHECKING:
+    from osbctl.paths import Path
 
 _UNKNOWN_ERROR = 'the Cloud Controller crashes here, and the operator reads "An unknown error occurred"'
 

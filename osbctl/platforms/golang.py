@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from osbctl.validation.platforms import Refusal
+from osbctl.platforms.outcome import Refusal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from osbctl.findings import Path
+    from osbctl.paths import Path
 
     Shape = Any
     """`string`, `bool`, `int`, `map`, `any`; a list of one shape; or a struct's fields with theirs."""

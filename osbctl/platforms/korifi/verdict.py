@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from osbctl.findings import VerdictKind
-from osbctl.validation.platforms import Outcome, Refusal
-from osbctl.validation.platforms.golang import field, objects, undecodable
+from osbctl.platforms.golang import field, objects, undecodable
+from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

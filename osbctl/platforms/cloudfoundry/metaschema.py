@@ -10,13 +10,13 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from osbctl.validation.platforms.cloudfoundry.ruby import same
-from osbctl.validation.platforms.cloudfoundry.uris import InvalidURI, parse
+from osbctl.platforms.cloudfoundry.ruby import same
+from osbctl.platforms.cloudfoundry.uris import InvalidURI, parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from osbctl.findings import Path
+    from osbctl.paths import Path
 
     Fault: TypeAlias = tuple[Path, str]
     """A place in the schema, and what the library says of it."""

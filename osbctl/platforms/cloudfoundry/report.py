@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from osbctl.validation.platforms import Refusal
+from osbctl.platforms.outcome import Refusal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from osbctl.findings import Path
+    from osbctl.paths import Path
 
 _INDENT = "  "
 

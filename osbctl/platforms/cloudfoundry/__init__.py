@@ -1,0 +1,1 @@
+"""Cloud Foundry's Cloud Controller, which is written in Ruby."""

@@ -1,0 +1,1 @@
+"""Korifi: Cloud Foundry's API on Kubernetes."""

@@ -1,0 +1,1 @@
+"""Kubernetes Service Catalog, which is archived."""

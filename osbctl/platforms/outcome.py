@@ -1,0 +1,44 @@
+"""What a platform would answer to a catalog, and its reasons."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from osbctl.paths import Path
+
+
+class VerdictKind(StrEnum):
+    """What a platform does with a catalog when the broker is registered."""
+
+    ACCEPTS = "accepts"
+    REFUSES = "refuses"
+    CRASHES = "crashes"
+    UNREADABLE = "unreadable"
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """One reason of a platform to refuse a catalog: a rule's id, the place, and what the platform says of it.
+
+    `message` is the platform's own line without indentation where its words are known, else ours.
+    """
+
+    rule: str
+    path: Path
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A platform's treatment of a whole catalog.
+
+    `messages` are the lines that the platform itself would print, in its order and indentation; empty
+    where its words are not known.
+    """
+
+    kind: VerdictKind
+    refusals: tuple[Refusal, ...] = ()
+    messages: tuple[str, ...] = ()

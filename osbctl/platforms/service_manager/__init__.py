@@ -1,0 +1,1 @@
+"""SAP Service Manager."""
