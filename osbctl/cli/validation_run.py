@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 from osbctl.config import Config, find_config, load_config
 from osbctl.errors import ConfigError, DocumentError, OsbctlError, SourceError, UsageError
-from osbctl.findings import Finding, Judgement, Severity, VerdictKind
+from osbctl.findings import Finding, Judgement, Severity
 from osbctl.platforms import DEFAULT_API_VERSION, ApiVersion, Platform
+from osbctl.platforms.outcome import VerdictKind
 from osbctl.reports import FailOn, Format, Report
 from osbctl.sources.limits import Limits
 from osbctl.text import did_you_mean

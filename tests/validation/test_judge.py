@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from osbctl.errors import DocumentError
 from osbctl.findings import Finding, Severity
 from osbctl.platforms import ApiVersion, Platform
+from osbctl.platforms.judge import judge_all
 from osbctl.platforms.outcome import VerdictKind
 from osbctl.resources import catalogs_folder
 from osbctl.sources.read import parse_document
 from osbctl.validation.judge import judge, unreadable
 from osbctl.validation.options import ValidationOptions
-from osbctl.validation.platforms import judge_all
 from osbctl.validation.rules import load_all
 
 GOOD: dict[str, Any] = json.loads((catalogs_folder() / "interface-example.json").read_text(encoding="utf-8"))
