@@ -15,6 +15,7 @@ import osbctl
 
 def main() -> None:
     """Run the command line of this process and end it with the exit code."""
+    _open_standard()
     arguments = sys.argv[1:]
     if arguments in (["--version"], ["-V"]):
         print(f"osbctl {osbctl.__version__}")  # noqa: T201  # the one answer that needs nothing else
@@ -65,6 +66,18 @@ def _command(arguments: list[str]) -> int:
     from osbctl.cli.app import run_app
 
     return run_app(arguments)
+
+
+def _open_standard() -> None:
+    """Give standard input, output and error a descriptor where they are closed (`>&-`).
+
+    Else the next file or socket gets their number, and what is written to them goes there.
+    """
+    for descriptor in range(3):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
 
 
 def _plain(arguments: list[str]) -> bool:

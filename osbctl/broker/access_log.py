@@ -1,13 +1,15 @@
 """One line a request, written ten times a second by a thread, so that a slow disk stops nobody.
 
 What is in a line: time, client address, method, path, status, bytes of the body, duration, label of
-the credential, request identity. Never a query, an Authorization header, a password or a body.
+the credential, request identity. Never a query, an Authorization header, a password or a body: what
+stands before an `@` in a target may be userinfo (RFC 3986 §3.2.1) and is left out.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import threading
 import time
 from collections import deque
@@ -20,6 +22,11 @@ if TYPE_CHECKING:
 
 LONGEST = 1024
 """Characters of a path or identity that are logged."""
+
+LONGEST_METHOD = 32
+
+_BARE = re.compile(r"[0-9A-Za-z.:]*")
+"""An address that needs no quotes. One with a zone does: a proxy may pass on any text as its zone."""
 
 
 class Entry(NamedTuple):
@@ -50,8 +57,8 @@ def fields(entry: Entry) -> dict[str, str | int | float]:
     return {
         "time": timestamp(entry.time),
         "client": entry.client,
-        "method": entry.method,
-        "path": entry.path.partition("?")[0][:LONGEST],
+        "method": entry.method[:LONGEST_METHOD],
+        "path": _path(entry.path),
         "status": int(entry.status),
         "bytes": entry.size,
         "duration_ms": round(entry.started * 1000, 3),
@@ -61,13 +68,14 @@ def fields(entry: Entry) -> dict[str, str | int | float]:
 
 
 def as_json(entry: Entry) -> str:
-    return json.dumps({"event": "request", **fields(entry)})
+    return _dump({"event": "request", **fields(entry)})
 
 
 def as_text(entry: Entry) -> str:
     """Written out rather than made of `fields`: this is done for every request."""
-    path = _quoted(f"{entry.method} {entry.path.partition('?')[0][:LONGEST]}")
-    line = f"{timestamp(entry.time)} {entry.client} {path} {entry.status} {entry.size}"
+    path = _quoted(f"{entry.method[:LONGEST_METHOD]} {_path(entry.path)}")
+    client = entry.client if _BARE.fullmatch(entry.client) else _quoted(entry.client)
+    line = f"{timestamp(entry.time)} {client} {path} {entry.status} {entry.size}"
     line += f" {entry.started * 1000:.3f}ms"
     if entry.label:
         line += f" credential={_quoted(entry.label)}"
@@ -80,7 +88,18 @@ def _quoted(text: str) -> str:
     """In quotes, without control characters for a terminal to obey or quotes to forge a field with."""
     if text.isascii() and text.isprintable() and '"' not in text and "\\" not in text:
         return f'"{text}"'
-    return json.dumps(text)
+    return _dump(text)
+
+
+def _dump(value: object) -> str:
+    """JSON in printable ASCII: `json` leaves DEL as it is."""
+    return json.dumps(value).replace("\x7f", "\\u007f")
+
+
+def _path(target: str) -> str:
+    """The path of a request's target, without query and without what may be userinfo."""
+    _, userinfo, rest = target.rpartition("@")
+    return ("***@" if userinfo else "") + rest.partition("?")[0][:LONGEST]
 
 
 def timestamp(seconds: float) -> str:

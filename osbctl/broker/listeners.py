@@ -125,15 +125,14 @@ def parse_address(text: str, default_host: str = "127.0.0.1") -> tuple[str, int]
     return (host.strip("[]") if colon else "") or default_host, int(port)
 
 
-def is_loopback(host: str) -> bool:
-    """Whether every address of `host` is reachable from this machine only."""
+def is_loopback(sock: socket.socket) -> bool:
+    """Whether a bound socket can be reached from this machine only."""
     from ipaddress import ip_address
 
-    try:
-        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
-    except OSError:
-        return False
-    return bool(found) and all(ip_address(str(entry[4][0]).partition("%")[0]).is_loopback for entry in found)
+    if sock.family == socket.AF_UNIX:
+        return True
+    address = ip_address(str(sock.getsockname()[0]).partition("%")[0])
+    return (getattr(address, "ipv4_mapped", None) or address).is_loopback
 
 
 def name_of(sock: socket.socket, scheme: str) -> str:

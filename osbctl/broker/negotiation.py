@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+_VERSION = re.compile(r"(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})")
 
 Version = tuple[int, int]
 """A version of the Open Service Broker API: major, minor."""
 
 
 def parse_version(text: str) -> Version | None:
-    """The version in an X-Broker-API-Version header, `MAJOR.MINOR` in ASCII digits; None for all else."""
-    major, dot, minor = text.partition(".")
-    if dot and len(text) <= 16 and text.isascii() and major.isdigit() and minor.isdigit():
-        return int(major), int(minor)
-    return None
+    """The version in an X-Broker-API-Version header, `MAJOR.MINOR` without leading zeros; None for all else."""
+    match = _VERSION.fullmatch(text)
+    return (int(match[1]), int(match[2])) if match else None
 
 
 def prefers_gzip(accept_encoding: str) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from osbctl.broker.listeners import is_loopback
 from osbctl.broker.settings import Settings
 from osbctl.errors import UsageError
 
@@ -42,6 +41,11 @@ class ServeOptions:
         return bool(self.trusted_proxies or self.unix_socket)
 
     @property
+    def trying_out(self) -> str:
+        """The option that is for loopback only, where one was given."""
+        return "--self-signed" if self.self_signed else "--insecure-http" if self.insecure_http else ""
+
+    @property
     def scheme(self) -> str:
         """Of the listener itself: behind a proxy it is plain."""
         return "http" if self.behind_proxy or self.insecure_http else "https"
@@ -58,8 +62,5 @@ class ServeOptions:
                 problem,
                 "Give --tls-cert with --tls-key, --trusted-proxy, --unix-socket, or --self-signed to try.",
             )
-        if (self.self_signed or self.insecure_http) and not is_loopback(self.host):
-            name = "--self-signed" if self.self_signed else "--insecure-http"
-            raise UsageError(f"{name} is for loopback only, not for {self.host}", "Leave out --host.")
         if self.workers < 1:
             raise UsageError("--workers must be 1 or more")

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 _log = logging.getLogger("osbctl.broker")
 T = TypeVar("T")
 
-Look: TypeAlias = tuple[tuple[int, int, int, int] | None, ...]
-"""What stat says of files, links followed: (device, inode, size, mtime in ns); None: it is missing."""
+Look: TypeAlias = tuple[tuple[int, int, int, int, int] | None, ...]
+"""What stat says of files, links followed: (device, inode, size, mtime and ctime in ns); None: it is missing."""
 
 FINDINGS_LOGGED = 20
 
@@ -45,12 +45,12 @@ class Watched(Generic[T]):
             return (None,)
 
 
-def _stat(path: Path) -> tuple[int, int, int, int] | None:
+def _stat(path: Path) -> tuple[int, int, int, int, int] | None:
     try:
         found = os.stat(path)  # noqa: PTH116
     except OSError:
         return None
-    return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
+    return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
 
 
 class Watcher:

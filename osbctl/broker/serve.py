@@ -17,9 +17,11 @@ from osbctl.broker.loop import Loop
 from osbctl.broker.proxy import ProxyRule
 from osbctl.broker.reload import Watched, Watcher
 from osbctl.broker.server import Server
+from osbctl.broker.settings import FILES_KEPT, LEAST_CONNECTIONS, descriptor_limit
 from osbctl.broker.standing import Standing
 from osbctl.broker.stats import Stats
 from osbctl.broker.tls import Certificate, Tls, load_certificate
+from osbctl.errors import ConfigError, UsageError
 
 if TYPE_CHECKING:
     import socket
@@ -90,6 +92,7 @@ def serve(options: ServeOptions, make_service: Callable[[], Service], environ: M
     ground = _Ground(sockets=[], tls=_tls(options), proxy=_proxy(options))
     ground.sockets = _listen(options, environ, ground)
     try:
+        _check_sockets(options, ground.sockets)
         if options.workers == 1:
             return _Process(options, ground, 0).run(make_service)
         return _supervise(options, ground, make_service)
@@ -123,6 +126,20 @@ def _listen(options: ServeOptions, environ: Mapping[str, str], ground: _Ground) 
         return [made]
     ground.own_sockets = options.workers > 1
     return listeners.listen_tcp(options.host, options.port, shared=ground.own_sockets)
+
+
+def _check_sockets(options: ServeOptions, sockets: Sequence[socket.socket]) -> None:
+    """What is for trying out stays on this machine, wherever its socket came from. Raises UsageError, ConfigError."""
+    for sock in sockets:
+        if options.trying_out and not listeners.is_loopback(sock):
+            name = listeners.name_of(sock, options.scheme)
+            raise UsageError(f"{options.trying_out} is for loopback only, not for {name}", "Listen on 127.0.0.1.")
+    allowed, needed = descriptor_limit(), FILES_KEPT + len(sockets) * 2 + LEAST_CONNECTIONS
+    if allowed < needed:
+        raise ConfigError(
+            f"this process may open {allowed} files, and needs {needed}",
+            "Raise the limit: `ulimit -n 1024`, or LimitNOFILE= in a systemd unit.",
+        )
 
 
 def _announce(options: ServeOptions, ground: _Ground) -> None:

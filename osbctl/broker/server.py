@@ -230,7 +230,7 @@ def adjustments(settings: Settings, url_scheme: str) -> Any:
         backlog=settings.backlog,
         connection_limit=settings.connection_limit(),
         max_request_header_size=settings.header_bytes,
-        max_request_body_size=settings.body_bytes,
+        max_request_body_size=settings.body_bytes + 1,  # waitress refuses what is not below it
         channel_request_lookahead=0,
         asyncore_use_poll=True,
         log_socket_errors=False,

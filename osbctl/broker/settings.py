@@ -6,7 +6,14 @@ The defaults were measured: with them, 1,600 silent connections reopened for eve
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
+
+FILES_KEPT = 64
+"""Descriptors that connections leave free: for listeners, files and the hash worker."""
+
+LEAST_CONNECTIONS = 16
+"""A service with room for fewer is no use."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +79,16 @@ class Settings:
     log_lines: int = 10000
 
     def connection_limit(self) -> int:
-        """`connections`, or fewer where the process may not open enough descriptors (RLIMIT_NOFILE - 64).
+        """`connections`, or fewer where the process may not open enough descriptors.
 
-        A server that runs out of descriptors spins; 64 are left for listeners, files and the hash worker.
+        A server that runs out of descriptors spins.
         """
-        import resource
+        return max(1, min(self.connections, descriptor_limit() - FILES_KEPT))
 
-        soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-        if soft == resource.RLIM_INFINITY:
-            return self.connections
-        return max(1, min(self.connections, soft - 64))
+
+def descriptor_limit() -> int:
+    """How many descriptors this process may have open (RLIMIT_NOFILE)."""
+    import resource
+
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return sys.maxsize if soft == resource.RLIM_INFINITY else soft

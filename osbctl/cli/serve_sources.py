@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from osbctl.broker.negotiation import parse_version
 from osbctl.broker.service import LoadedCatalog, Sources
 from osbctl.catalog import Catalog
 from osbctl.cli.validation_run import Request, validation_options
@@ -21,6 +22,7 @@ from osbctl.validation.judge import judge
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from osbctl.broker.negotiation import Version
     from osbctl.platforms import ApiVersion
     from osbctl.sources.document import Document
 
@@ -87,8 +89,8 @@ def _watched(source: str) -> Iterator[Path]:
         yield path
 
 
-def _version(text: str) -> tuple[int, int]:
-    major, _, minor = text.partition(".")
-    if major != "2" or not (minor.isascii() and minor.isdecimal()) or len(minor) > 4:
+def _version(text: str) -> Version:
+    version = parse_version(text)
+    if version is None or version[0] != 2:
         raise UsageError(f"{text!r} is no API version", "write it as 2.14")
-    return 2, int(minor)
+    return version

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import time
 from typing import TYPE_CHECKING
 
 from osbctl.credentials.reading import FIELDS, is_json, read_credentials
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from osbctl.credentials.record import CredentialRecord
+
+
+LOCK_SECONDS = 10.0
+"""Writing a file takes milliseconds; who holds the lock longer does not write one."""
 
 
 def as_json(record: CredentialRecord) -> str:
@@ -73,11 +78,25 @@ def _target(path: Path) -> Path:
 
 @contextlib.contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """Hold the folder's lock. The file itself is replaced and so cannot carry one."""
+    """Hold the folder's lock. The file itself is replaced and so cannot carry one.
+
+    Whoever may read the folder may lock it, so the wait has an end.
+    """
     import fcntl
 
     with _opened(folder) as handle:
-        fcntl.flock(handle, fcntl.LOCK_EX)
+        end = time.monotonic() + LOCK_SECONDS
+        while True:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() > end:
+                    raise SourceError(
+                        f"another process has held the lock of {folder} for {LOCK_SECONDS:.0f} seconds",
+                        f"Find it with: fuser -v {folder}",
+                    ) from None
+                time.sleep(0.05)
         yield
 
 

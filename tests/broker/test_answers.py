@@ -137,7 +137,25 @@ def test_a_missing_version_is_412_or_by_option_400(version: str | None) -> None:
 
 @pytest.mark.parametrize(
     "version",
-    ["1.0", "3.0", "2", "2.", ".14", "2.14.1", "v2.14", "2.-1", "two", "2.١", "2.14, 2.14", "2." + "9" * 99],
+    [
+        "1.0",
+        "3.0",
+        "2",
+        "2.",
+        ".14",
+        "2.14.1",
+        "v2.14",
+        "2.-1",
+        "two",
+        "2.١",
+        "2.14, 2.14",
+        "02.14",
+        "2.014",
+        "2.00",
+        "+2.14",
+        "2.14\n",
+        "2." + "9" * 99,
+    ],
 )
 def test_an_unsupported_version_is_412_and_names_the_range(version: str) -> None:
     answer = ask(app=answers(missing_version_status=400), x_broker_api_version=version)

@@ -62,6 +62,12 @@ def test_written_in_place(file: Path) -> None:
         assert stats.reloads == {("catalog", "ok"): 1}
 
 
+def test_a_change_of_permissions_is_one(file: Path) -> None:
+    with watching(file) as (held, _, _):
+        file.chmod(0o600)
+        assert until(lambda: held.loads == 1)
+
+
 def test_renamed_over(file: Path, tmp_path: Path) -> None:
     with watching(file) as (held, _, _):
         new = tmp_path / "new"

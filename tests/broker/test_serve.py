@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import re
@@ -34,15 +35,13 @@ ADMIN = "GET {} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
 
 
 class Process:
-    def __init__(self, tmp_path: Path, told: dict[str, Any], **popen: Any) -> None:
+    def __init__(self, tmp_path: Path, told: dict[str, Any], wrap: tuple[str, ...]) -> None:
         self.file = tmp_path / "catalog.json"
         self.file.write_bytes(b"one")
         self.out, self.err = tmp_path / "out", tmp_path / "err"
         told = {"file": str(self.file), "port": 0, "settings": {"reload_seconds": 0.05}, **told}
         with self.out.open("wb") as out, self.err.open("wb") as err:
-            self.process = subprocess.Popen(
-                [sys.executable, PROGRAM, json.dumps(told)], stdout=out, stderr=err, **popen
-            )
+            self.process = subprocess.Popen([*wrap, sys.executable, PROGRAM, json.dumps(told)], stdout=out, stderr=err)
         assert until(lambda: "1 service" in self.log or self.process.poll() is not None, 10), self.log
 
     @property
@@ -60,8 +59,8 @@ class Process:
 
 
 @contextmanager
-def process(tmp_path: Path, **told: Any) -> Iterator[Process]:
-    started = Process(tmp_path, told)
+def process(tmp_path: Path, wrap: tuple[str, ...] = (), **told: Any) -> Iterator[Process]:
+    started = Process(tmp_path, told, wrap)
     try:
         yield started
     finally:
@@ -296,7 +295,7 @@ def test_self_signed_and_insecure(tmp_path: Path) -> None:
 
 
 @contextmanager
-def handed_over(tmp_path: Path, listener: socket.socket, **told: Any) -> Iterator[None]:
+def handed_over(tmp_path: Path, listener: socket.socket, *, ended: int = 0, **told: Any) -> Iterator[None]:
     """The program started as systemd starts it: with a socket that listens already."""
     starter = (
         "import os, sys; os.dup2(int(sys.argv[1]), 3); os.set_inheritable(3, True);"
@@ -312,8 +311,9 @@ def handed_over(tmp_path: Path, listener: socket.socket, **told: Any) -> Iterato
     try:
         yield
     finally:
-        started.terminate()
-        assert started.wait(10) == 0
+        if not ended:
+            started.terminate()
+        assert started.wait(10) == ended
 
 
 def test_a_socket_from_systemd(tmp_path: Path, trust: ssl.SSLContext, tls: dict[str, str]) -> None:
@@ -345,14 +345,60 @@ def test_a_port_that_is_taken_is_said_in_a_sentence(tmp_path: Path, tls: dict[st
             assert "Traceback" not in broker.log
 
 
+@pytest.mark.parametrize("way", ["insecure_http", "self_signed"])
+@pytest.mark.parametrize("address", ["0.0.0.0", "::", "::ffff:0.0.0.0"])
+def test_what_is_for_trying_out_stays_on_loopback(tmp_path: Path, way: str, address: str) -> None:
+    """Wherever the socket comes from: `--host` says 127.0.0.1 here."""
+    with socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET) as listener:
+        listener.bind((address, 0))
+        listener.listen()
+        with handed_over(tmp_path, listener, ended=2, **{way: True}):
+            assert until(lambda: "for loopback only" in (tmp_path / "err").read_text())
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "::1", "::ffff:127.0.0.1"])
+def test_loopback_that_is_handed_over_is_loopback(tmp_path: Path, address: str) -> None:
+    with socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET) as listener:
+        listener.bind((address, 0))
+        listener.listen()
+        with handed_over(tmp_path, listener, insecure_http=True):
+            assert until(lambda: "listening on" in (tmp_path / "err").read_text())
+
+
+def test_a_host_that_is_not_loopback_is_refused_for_trying_out(tmp_path: Path) -> None:
+    with process(tmp_path, insecure_http=True, host="0.0.0.0") as broker:
+        assert broker.process.wait(10) == 2
+        assert "for loopback only" in broker.log
+
+
+def test_too_few_descriptors_are_said_with_the_number(tmp_path: Path) -> None:
+    """With 66 it would say that it listens, and never accept."""
+    with process(tmp_path, insecure_http=True, wrap=("prlimit", "--nofile=66")) as broker:
+        assert broker.process.wait(10) == 3
+        assert "may open 66 files, and needs 82" in broker.log
+    with (
+        process(tmp_path, insecure_http=True, wrap=("prlimit", "--nofile=82")) as broker,
+        socket.create_connection(("127.0.0.1", broker.port()), timeout=5) as sock,
+    ):
+        assert ask(sock)[2] == b"one"
+
+
+@pytest.mark.parametrize("closed", ["0", "1", "2"])
+def test_a_closed_standard_descriptor_is_not_taken_by_a_socket(tmp_path: Path, closed: str) -> None:
+    """Else the access log would be written into the listening socket."""
+    show = "import os; print([os.readlink(f'/proc/self/fd/{number}') for number in range(3)], file=open('seen', 'w'))"
+    program = f"from osbctl.__main__ import _open_standard; _open_standard(); {show}"
+    command = ["sh", "-c", f'exec "$0" -c "$1" {closed}>&-', sys.executable, program]
+    subprocess.run(command, cwd=tmp_path, check=True, timeout=20, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    assert ast.literal_eval((tmp_path / "seen").read_text())[int(closed)] == os.devnull
+
+
 @pytest.mark.parametrize(
     "told",
     [
         {},
         {"tls_cert": Path("c")},
         {"self_signed": True, "insecure_http": True},
-        {"self_signed": True, "host": "0.0.0.0"},
-        {"insecure_http": True, "host": "192.0.2.1"},
         {"self_signed": True, "workers": 0},
     ],
 )

@@ -141,3 +141,9 @@ def test_a_failure_inside_is_a_500_without_internals(shared: Broker) -> None:
     assert status == 500
     assert json.loads(body)["error"] == "InternalError"
     assert b"secret" not in body
+
+
+def test_a_body_of_exactly_the_limit_is_taken(broker: Broker) -> None:
+    for size, status in ((65_536, 200), (65_537, 413)):
+        with broker.connect() as sock:
+            assert ask(sock, LINE + HOST + b"Content-Length: %d\r\n\r\n" % size + b"x" * size)[0] == status

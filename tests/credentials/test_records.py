@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import stat
@@ -26,6 +27,7 @@ from osbctl.credentials import (
     parse_credentials,
     read_credentials,
     write_record,
+    writing,
 )
 from osbctl.errors import ConfigError, SourceError
 from osbctl.resources import schemas_folder
@@ -247,6 +249,19 @@ def test_appending_keeps_the_others_also_when_many_append(tmp_path: Path) -> Non
     assert found[0] == RECORD
     assert set(found[1:]) == set(records)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_the_wait_for_a_lock_has_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writing, "LOCK_SECONDS", 0.2)
+    folder = os.open(tmp_path, os.O_RDONLY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        with pytest.raises(SourceError, match="held the lock"):
+            write_record(tmp_path / "c.json", RECORD)
+        assert list(tmp_path.iterdir()) == []
+    finally:
+        os.close(folder)
+    write_record(tmp_path / "c.json", RECORD)
 
 
 def test_appending_starts_a_list_and_leaves_htpasswd_alone(tmp_path: Path) -> None:

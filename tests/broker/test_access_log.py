@@ -1,0 +1,56 @@
+"""Lines of the access log: what a client sends can neither put a secret into one nor forge a field of one."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from osbctl.broker.access_log import Entry, as_json, as_text
+
+
+def entry(method: str = "GET", path: str = "/v2/catalog", client: str = "192.0.2.1", identity: str = "") -> Entry:
+    return Entry(0, 0.001, client, method, path, "200", 3, "main", identity)
+
+
+@pytest.mark.parametrize(
+    ("target", "shown"),
+    [
+        ("/v2/catalog?secret", "/v2/catalog"),
+        ("https://platform:secret@host/v2/catalog?x", "***@host/v2/catalog"),
+        ("//platform:secret@host/v2/catalog", "***@host/v2/catalog"),
+        ("platform:secret@host:443", "***@host:443"),
+        ("https://platform:se?cr/et:secret@host/", "***@host/"),
+        ("//v2/catalog", "//v2/catalog"),
+    ],
+)
+def test_a_target_is_logged_without_userinfo_and_query(target: str, shown: str) -> None:
+    assert json.loads(as_json(entry(path=target)))["path"] == shown
+    assert f' "GET {shown}" ' in as_text(entry(path=target))
+
+
+def test_a_method_is_cut() -> None:
+    assert len(as_text(entry(method="A" * 10_000))) < 200
+    assert len(as_json(entry(method="A" * 10_000))) < 300
+
+
+@pytest.mark.parametrize("client", ['fe80::1%" 200 credential="main', "fe80::1%\x85\x9b31m", "fe80::1%a b", "::1%\x7f"])
+def test_a_client_cannot_forge_a_field(client: str) -> None:
+    """A proxy that passes on X-Forwarded-For passes on any text as a zone."""
+    line = as_text(entry(client=client))
+    assert line.isascii()
+    assert line.isprintable()
+    quoted, rest = json.JSONDecoder().raw_decode(line.partition(" ")[2])
+    assert quoted == client
+    assert line.partition(" ")[2][rest:].startswith(' "GET /v2/catalog" 200 3 ')
+
+
+@pytest.mark.parametrize("client", ["192.0.2.1", "2001:db8::1", "unix"])
+def test_an_address_stands_without_quotes(client: str) -> None:
+    assert f"Z {client} " in as_text(entry(client=client))
+
+
+def test_control_characters_are_escaped_in_both_forms() -> None:
+    for line in (as_text(entry(identity="\x7f\x1b\x85")), as_json(entry(identity="\x7f\x1b\x85"))):
+        assert line.isascii()
+        assert line.isprintable()
