@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from osbctl.cli.drift_sides import Found
 
 
+_WANTED = "a side is a catalog or a platform's export, whole: JSON or YAML, in one file or several"
+
+
 def drift(
     broker: Annotated[
         str | None,
@@ -72,8 +75,9 @@ def drift(
     """Compare what a platform has stored of a broker with what the broker says.
 
     The changes are those that the platform would meet at its next refresh; levels, formats and exit codes are those of
-    osbctl diff, and 3 where a broker cannot be reached. What the platform does not store is named on standard error,
-    not compared. A file that exists wins over a name in the registry.
+    osbctl diff, and 3 where a side cannot be read: a broker that does not answer, an export that is empty, incomplete
+    or another broker's. What the platform does not store is named on standard error, not compared. A file that exists
+    wins over a name in the registry.
 
     \b
     osbctl drift https://broker.example.com --user platform offerings.json plans.json
@@ -101,5 +105,7 @@ def drift(
     except (DocumentError, SourceError) as error:
         old, new = " ".join(map(as_diff.shown, stored or ())), as_diff.shown(broker or "")
         as_diff.put_unread(error, DiffReport(old or new, new, [], {}, words=DRIFT), format, output)
+        if isinstance(error, DocumentError):  # nothing was compared: that is no drift
+            raise SourceError(error.message, error.advice or _WANTED) from None
         raise
     return as_diff.put_report(report(found), format, output, allow)

@@ -75,8 +75,15 @@ class Reaching:
         assert answer
         return read_answer(answer, self.connection.max_bytes)
 
+    def documents(self, word: str) -> list[Document]:
+        """What a source holds that is an export, or a part of one, or a catalog."""
+        from osbctl.sources.exports.files import read_documents
+        from osbctl.sources.limits import Limits
+
+        return read_documents(word, Limits(bytes=self.connection.max_bytes))
+
     def source(self, word: str) -> Document:
-        """The catalog, or the export, in a source."""
+        """The catalog in a source."""
         from osbctl.sources.limits import Limits
         from osbctl.sources.read import read_source
 
@@ -164,7 +171,7 @@ class Sides:
 
         if len(words) == 1 and self.stored_as is None and self.reaching.names_one(words[0]):
             return stored_in_registry(self.reaching.from_registry(words[0]))
-        documents = [self.reaching.source(word) for word in words]
+        documents = [document for word in words for document in self.reaching.documents(word)]
         return stored_catalog(documents, self.stored_as, self.stored_broker)
 
     def _view(self, stored: StoredCatalog) -> frozenset[Platform]:
@@ -194,11 +201,13 @@ def stored_in_registry(broker: RegisteredBroker) -> StoredCatalog:
 
     services = {service.id: service.name for service in Catalog.of(broker.data).services}
     services |= {one.service_id: one.name for one in broker.kept if not one.plan_id}
-    kept = (
-        services.get(one.service_id, one.service_id) + (f"/{one.name}" if one.plan_id else "") for one in broker.kept
-    )
+    kept = {
+        (one.service_id, one.plan_id): services.get(one.service_id, one.service_id)
+        + (f"/{one.name}" if one.plan_id else "")
+        for one in broker.kept
+    }
     document = parse_document(broker.catalog, f"{broker.row.name} (stored)")
-    return StoredCatalog(document, broker.row.platform, kept=tuple(kept), without_secrets=True)
+    return StoredCatalog(document, broker.row.platform, kept=kept, without_secrets=True)
 
 
 def _shown(word: str) -> str:

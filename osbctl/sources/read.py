@@ -35,22 +35,34 @@ def read_source(
         SourceError: the source cannot be opened.
         DocumentError: what it holds cannot be read as an object.
     """
-    if source == "-":
-        name = stdin_filename or "<stdin>"
-        return parse_document(_from_stdin(name, limits), name, limits=limits, at=at)
     try:
-        with open(source, "rb") as file:  # noqa: PTH123  # pathlib costs its import at every start
-            data = _bounded(file, source, limits)
+        data, name = read_bytes(source, limits=limits, stdin_filename=stdin_filename)
     except IsADirectoryError:
         from osbctl.sources.folder import read_folder
 
         return read_folder(source, limits=limits)
+    return parse_document(data, name, limits=limits, at=at)
+
+
+def read_bytes(source: str, *, limits: Limits = DEFAULT_LIMITS, stdin_filename: str | None = None) -> tuple[bytes, str]:
+    """What a source holds that is no folder, and what reports call it; `source` and errors as in `read_source`.
+
+    Raises:
+        IsADirectoryError: it is a folder.
+    """
+    if source == "-":
+        name = stdin_filename or "<stdin>"
+        return _from_stdin(name, limits), name
+    try:
+        with open(source, "rb") as file:  # noqa: PTH123  # pathlib costs its import at every start
+            return _bounded(file, source, limits), source
+    except IsADirectoryError:
+        raise
     except (FileNotFoundError, NotADirectoryError):
-        data = _from_git(source, limits)
+        return _from_git(source, limits), source
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise SourceError(f"{source}: cannot be opened: {reason}") from error
-    return parse_document(data, source, limits=limits, at=at)
 
 
 def parse_document(data: bytes, name: str, *, limits: Limits = DEFAULT_LIMITS, at: str = "") -> Document:
@@ -59,16 +71,21 @@ def parse_document(data: bytes, name: str, *, limits: Limits = DEFAULT_LIMITS, a
     Raises:
         DocumentError: it cannot be read as an object.
     """
-    text = _decoded(data, name)
+    document = parse_text(decoded(data, name), name, limits)
+    if at or not isinstance(document.data, dict):
+        from osbctl.sources.pointer import below
+
+        return below(document, at)
+    return document
+
+
+def parse_text(text: str, name: str, limits: Limits = DEFAULT_LIMITS) -> Document:
+    """The document in `text`, whose data may be another value than an object; the rest as `parse_document`."""
     value, syntax, notes = _parsed(text, name, limits)
 
     def locate(paths: frozenset[Path]) -> dict[Path, Location]:
         return _locate(syntax, text, name, paths)
 
-    if at or not isinstance(value, dict):
-        from osbctl.sources.pointer import below
-
-        return below(Document(name, value, syntax, locate, notes, text), at)
     return Document(name, value, syntax, locate, notes, text)
 
 
@@ -122,7 +139,12 @@ def _close_names(source: str) -> str:
     return f"did you mean {os.path.join(folder, close[0])}?" if close else ""  # noqa: PTH118
 
 
-def _decoded(data: bytes, name: str) -> str:
+def decoded(data: bytes, name: str) -> str:
+    """The text in `data`, without a byte order mark.
+
+    Raises:
+        DocumentError: it is not UTF-8.
+    """
     if data[:2] in (b"\xff\xfe", b"\xfe\xff") or data[1:2] == b"\0" or data[:1] == b"\0":
         raise DocumentError(
             (

@@ -152,7 +152,7 @@ def test_instances_of_unknown_plans_are_doubted(osbctl: Run) -> None:
 def test_a_side_that_cannot_be_read_leaves_no_empty_report(osbctl: Run, format: DiffFormat) -> None:
     Path("broken.json").write_text("{")
     done = osbctl("drift", put(CATALOG), "broken.json", "--format", format)
-    assert (done.code, "broken.json" in done.out) == (1, True)
+    assert (done.code, "broken.json" in done.out) == (3, True)
     address = f"http://u:{SECRET}@127.0.0.1:9/"
     assert osbctl("drift", address, put(CATALOG), "--format", format, "-o", "report").code == 3
     text = Path("report").read_text()
@@ -183,7 +183,12 @@ UNHAPPY: dict[str, tuple[list[str], int, str]] = {
     "no such broker file": (["nowhere.json", "catalog.json"], 3, "nowhere.json: there is no such file"),
     "not an export": (["catalog.json", "other.json"], 3, "neither a catalog nor an export"),
     "not that export": (["catalog.json", "catalog.json", "--stored-as", "kubernetes"], 3, "not an export of Kubern"),
-    "broken JSON": (["catalog.json", "broken.json"], 1, "broken.json:1:"),
+    "broken JSON": (["catalog.json", "broken.json"], 3, "broken.json:1:"),
+    "a broken catalog": (["broken.json", "catalog.json"], 3, "broken.json:1:"),
+    "an empty export": (["catalog.json", "nothing.json"], 3, "it holds no service offering\n  hint: export it again: "),
+    "an empty list": (["catalog.json", "list.json"], 3, "list.json:1:1: the list is empty"),
+    "a list of scalars": (["catalog.json", "scalars.json"], 3, "scalars.json:1:2"),
+    "half an export": (["catalog.json", "export-0.json"], 3, "it holds no plan"),
     "a word that is none": (["catalog.json", "catalog.json", "--stored-as", "heroku"], 2, "heroku"),
     "another platform": (
         ["catalog.json", "export-0.json", "export-1.json", "-p", "kubernetes"],
@@ -192,7 +197,7 @@ UNHAPPY: dict[str, tuple[list[str], int, str]] = {
     ),
     "a broker that is not in it": (
         ["catalog.json", "export-0.json", "export-1.json", "--stored-broker", "nobody"],
-        2,
+        3,
         "the export holds nothing of a broker nobody",
     ),
     "all and one": (["x", "--all"], 2, "--all covers every registered broker"),
@@ -207,6 +212,9 @@ def test_unhappy_ends(osbctl: Run, case: str) -> None:
     put(CATALOG)
     put({"a": 1}, "other.json")
     Path("broken.json").write_text('{"resources": [')
+    put({"resources": []}, "nothing.json")
+    Path("list.json").write_text("[]")
+    Path("scalars.json").write_text("[3]")
     write(Platform.CLOUD_FOUNDRY)
     done = osbctl("drift", *arguments)
     assert (done.code, done.out) == (code, "")

@@ -36,7 +36,7 @@ def test_shipped_catalogs_do_not_drift(path: Path, platform: Platform) -> None:
     kept = stored(platform, catalog)
     assert len(kept.document.data["services"]) == len(catalog["services"])
     assert find_drift(kept, catalog) == []
-    assert kept.partial == kept.kept == ()
+    assert kept.kept == {}
 
 
 @corpus.needs_corpus
@@ -45,8 +45,8 @@ def test_real_catalogs_do_not_drift(platform: Platform) -> None:
     tried = 0
     for path in corpus.catalogs():
         catalog = read_source(str(path)).data
-        if judge_all(catalog)[platform].refusals:
-            continue
+        if judge_all(catalog)[platform].refusals or not catalog.get("services"):
+            continue  # nothing to export
         try:
             export_as(platform, catalog)
         except (KeyError, TypeError, AttributeError):

@@ -9,6 +9,7 @@ from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.comparison.drift.normalise import normalised, silence
 from osbctl.comparison.drift.wording import as_drift
 from osbctl.comparison.rules import fields
+from osbctl.errors import SourceError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -30,36 +31,69 @@ def find_drift(
 
     `platforms` and `instances` are as in `compare_catalogs`; an export is looked at as its own platform does. The paths
     are those of `stored.document` and of `broker`.
+
+    Raises:
+        SourceError: the export is that of another broker.
     """
     shape = stored.shape
-    if shape is None:
-        return [
-            as_drift(c)
-            for c in compare_catalogs(stored.document.data, broker, platforms=platforms, instances=instances)
-        ]
-    old, new = normalised(stored.document.data, shape), normalised(broker, shape)
-    silence(old, new, broker, shape)
-    changes = compare_catalogs(old, new, platforms=(shape.platform,), instances=instances)
-    return [as_drift(change) for change in changes if not _is_shape_alone(change)]
+    old, new = stored.document.data, broker
+    if shape:
+        _check_same_broker(stored, broker, shape)
+        old, new, platforms = normalised(old, shape), normalised(broker, shape), (shape.platform,)
+        silence(old, new, broker, shape)
+    changes = compare_catalogs(old, new, platforms=platforms, instances=instances)
+    return [
+        as_drift(change, back=_ids(change) in stored.kept)
+        for change in changes
+        if shape is None or not _is_shape_alone(change)
+    ]
+
+
+def _check_same_broker(stored: StoredCatalog, broker: Mapping[str, Any], shape: Shape) -> None:
+    """Refuse an export that has nothing in common with the broker's catalog, where both hold something."""
+    ours, theirs = _marks(broker), _marks(stored.document.data)
+    theirs |= {mark for ids in stored.kept for mark in ids if mark}
+    if ours and theirs and not ours & theirs:
+        raise SourceError(
+            f"{stored.document.name}: no service offering or plan there is of this broker: no id or name is the same",
+            f"export the rows of the broker itself: {shape.whole}",
+        )
+
+
+def _marks(data: Mapping[str, Any]) -> set[str]:
+    catalog = Catalog.of(data)
+    services = {mark for service in catalog.services for mark in (service.id, service.name)}
+    return (services | {plan.id for plan in catalog.plans}) - {""}
+
+
+def _ids(change: Change) -> tuple[str, str]:
+    return change.service.id if change.service else "", change.plan.id if change.plan else ""
 
 
 def notes(stored: StoredCatalog, broker: Mapping[str, Any]) -> list[str]:
     """What there is to know of the stored side beside drift, a sentence each.
 
-    Why it looks partial, what the platform keeps though it is gone, and what of the broker's catalog it does not store.
+    What the platform keeps though it is gone, and what of the broker's catalog it does not store.
     """
-    told = list(stored.partial)
+    told = []
     shape = stored.shape
     if shape and stored.public and _plan_ids(broker) - _plan_ids(stored.document.data):
         told.append(f"every plan of the export is public, and whoever is no administrator sees no other: {shape.whole}")
-    if stored.kept:
-        told.append(f"gone from the catalog and kept by the platform, so not compared: {', '.join(stored.kept)}")
+    offered = _offered(broker)
+    if gone := [name for ids, name in stored.kept.items() if ids not in offered]:
+        told.append(f"gone from the catalog and kept by the platform, so not compared: {', '.join(gone)}")
     if shape and (left_out := [*_left_out(broker, shape)]):
         told.append(f"{shape.platform.label} does not keep or show, so it is not compared: {', '.join(left_out)}")
     for name, sentence in shape.unsure.items() if shape else ():
         if _any_true(broker, name) and not _any_true(stored.document.data, name):
             told.append(sentence)
     return told
+
+
+def _offered(broker: Mapping[str, Any]) -> set[tuple[str, str]]:
+    """The ids of service offerings and their plans, as `StoredCatalog.kept` has them."""
+    services = Catalog.of(broker).services
+    return {(service.id, "") for service in services} | {(s.id, plan.id) for s in services for plan in s.plans}
 
 
 def _plan_ids(data: Mapping[str, Any]) -> set[str]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from osbctl.comparison.values import at
-from osbctl.platforms import Platform
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -69,7 +68,7 @@ def _each(values: Any, take: Callable[[dict[str, Any]], dict[str, Any]]) -> list
 
 
 def _service(data: dict[str, Any], shape: Shape) -> dict[str, Any]:
-    kept = _stored_part(data, shape.service)
+    kept = _stored_part(data, shape.service, shape)
     for name in _SERVICE_FLAGS:
         if (name,) in shape.service:
             kept.setdefault(name, False)
@@ -78,21 +77,19 @@ def _service(data: dict[str, Any], shape: Shape) -> dict[str, Any]:
 
 
 def _plan(data: dict[str, Any], service: dict[str, Any], shape: Shape) -> dict[str, Any]:
-    kept = _stored_part(data, shape.plan)
+    kept = _stored_part(data, shape.plan, shape)
     kept.setdefault("free", shape.free)
     for name in _INHERITED:
         if (name,) in shape.plan:
             kept.setdefault(name, service[name] if shape.inherits else False)
-    if shape.platform is Platform.SERVICE_MANAGER and kept.get("maximum_polling_duration") == 0:
-        del kept["maximum_polling_duration"]  # it does not tell 0 from absent
     return kept
 
 
-def _stored_part(data: dict[str, Any], fields: Fields) -> dict[str, Any]:
+def _stored_part(data: dict[str, Any], fields: Fields, shape: Shape) -> dict[str, Any]:
     kept: dict[str, Any] = {"description": ""}
     for field in fields:
         value = at(data, field)
-        if value is None or value in ({}, []):
+        if value is None or value in ({}, []) or (field in shape.as_absent and value == shape.as_absent[field]):
             continue
         here = kept
         for key in field[:-1]:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _GONE = "the platform has it, the broker no longer offers it"
 _NEW = "the broker offers it, the platform does not have it"
+_BACK = "the broker offers it again, the platform keeps it as gone"
 _SENTENCES = {
     identity.SERVICE_REMOVED.id: _GONE,
     identity.PLAN_REMOVED.id: _GONE,
@@ -32,9 +33,12 @@ _OF_REQUESTS = "change-schema-"
 """The rules whose messages say of a request what is true at the broker."""
 
 
-def as_drift(change: Change) -> Change:
-    """`change` with a message that names the platform and the broker in place of before and after."""
-    return replace(change, message=_message(change))
+def as_drift(change: Change, *, back: bool = False) -> Change:
+    """`change` with a message that names the platform and the broker in place of before and after.
+
+    `back`: the platform had deactivated what is added, and still keeps it.
+    """
+    return replace(change, message=_BACK if back else _message(change))
 
 
 def _message(change: Change) -> str:
@@ -52,7 +56,7 @@ def _message(change: Change) -> str:
     if SECRET in (change.old, change.new):
         return f"{name}: the platform and the broker differ (it may be a secret, and is not shown)"
     if change.old is None and change.new is None:
-        return change.message.replace(" changed", " differs", 1)
+        return f"{name}: the platform and the broker differ"
     stored, said = shown_both(change.old, change.new)
     stored, said = "nothing" if change.old is None else stored, "nothing" if change.new is None else said
     return f"{name}: the platform has {stored}, the broker says {said}"

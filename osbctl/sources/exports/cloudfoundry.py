@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 from osbctl.platforms import Platform
 from osbctl.sources.exports.shape import SCHEMAS, Page, Row, Shape, count, dig, entries, wrong
+from osbctl.text import safe
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,12 +65,13 @@ KORIFI = replace(
     gone=None,  # its `available` says who sees a plan; it keeps every row for ever
     inherits=False,
     free=False,
+    always_plans=False,
 )
 """How Korifi shows it: the same, of fewer fields."""
 
 _MAINTENANCE: Path = ("maintenance_info", "version")
-KORIFI_MAINTAINED = replace(KORIFI, plan={**_KORIFI_PLAN, _MAINTENANCE: (_MAINTENANCE,)})
-"""Korifi of a version that shows the version of the maintenance information."""
+KORIFI_MAINTAINED = replace(KORIFI, plan={**_KORIFI_PLAN, _MAINTENANCE: (_MAINTENANCE,)}, as_absent={_MAINTENANCE: ""})
+"""Korifi of a version that shows the version of the maintenance information, empty where there is none."""
 
 
 def recognised(document: Document) -> bool:
@@ -82,14 +85,13 @@ def read(document: Document) -> Page:
     Raises:
         SourceError: it is no page of service offerings or plans.
     """
-    page = Page()
+    pagination = document.data.get("pagination")
+    page = Page(total=count(dig(pagination, ("total_results",))), more=dig(pagination, ("next",)) is not None)
     for path, data in entries(document, ("resources",)):
         page.rows.append(_row(document, path, data))
-    total = count(dig(document.data, ("pagination", "total_results")))
-    if page.rows and page.rows[0].is_plan:
-        page.plans = total
-    else:
-        page.services = total
+    asked = dig(pagination, ("first", "href"))
+    page.query, page.filters = _query(asked if isinstance(asked, str) else "")
+    page.of_plans = page.rows[0].is_plan if page.rows else "service_plans" in page.query
     for path, data in entries(document, ("included", "service_offerings")):
         page.rows.append(_row(document, path, data))
     for _, broker in entries(document, ("included", "service_brokers")):
@@ -106,6 +108,19 @@ def shape_of(rows: Sequence[Row]) -> Shape:
 def korifi_of(rows: Sequence[Row]) -> Shape:
     """Korifi's shape, with the maintenance information where that is shown."""
     return KORIFI_MAINTAINED if any("maintenance_info" in row.data for row in rows) else KORIFI
+
+
+_HARMLESS = ("page", "per_page", "order_by", "include", "fields", "service_broker_names", "service_broker_guids")
+"""Parameters of a request that leave out nothing of a broker's catalog."""
+
+
+def _query(address: str) -> tuple[str, tuple[str, ...]]:
+    """What was asked for, whatever the page, and the names of the filters that leave out part of a catalog."""
+    before, _, query = address.partition("?")
+    parameters = sorted(part for part in query.split("&") if not part.startswith(("page=", "per_page=")))
+    names = [unquote(part.partition("=")[0]) for part in parameters if part]
+    filters = tuple(safe(name) for name in names if name.partition("[")[0] not in _HARMLESS)
+    return f"{before}?{'&'.join(parameters)}", filters
 
 
 def _row(document: Document, path: Path, data: dict[str, object]) -> Row:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from osbctl.platforms import Platform
-from osbctl.sources.exports.shape import SCHEMAS, Page, Row, Shape, dig, entries
+from osbctl.sources.exports.shape import SCHEMAS, Page, Row, Shape, count, dig, entries
 
 if TYPE_CHECKING:
     from osbctl.paths import Path
@@ -67,10 +67,13 @@ SERVICE_CATALOG = Shape(
 
 
 def recognised(document: Document) -> bool:
-    """Whether this is a list of classes or plans, or one of these."""
+    """Whether this is a list of classes or plans, or one of these; svcat leaves out their kinds."""
     kind = document.data.get("kind")
-    known = (*_CLASSES, *_PLANS)
-    return kind == "List" or (isinstance(kind, str) and kind.removesuffix("List") in known)
+    if kind is None:
+        items = document.data.get("items")
+        first = items[0] if isinstance(items, list) and items else document.data
+        return isinstance(dig(first, ("spec", "externalID")), str)
+    return kind == "List" or (isinstance(kind, str) and kind.removesuffix("List") in (*_CLASSES, *_PLANS))
 
 
 def read(document: Document) -> Page:
@@ -80,12 +83,22 @@ def read(document: Document) -> Page:
         SourceError: it is no such list.
     """
     top: Any = document.data.get("kind")
-    if top in (*_CLASSES, *_PLANS):
-        return Page([Row(document, (), document.data, top in _PLANS)])
-    page = Page(more=bool(dig(document.data, ("metadata", "continue"))))
+    if "items" not in document.data:
+        return Page([Row(document, (), document.data, _is_plan(document.data, top))])
+    metadata = document.data.get("metadata")
+    page = Page(more=bool(dig(metadata, ("continue",))))
     for path, data in entries(document, ("items",)):
         # A list of one kind leaves it out in its items.
-        kind = data.get("kind") or str(top).removesuffix("List")
-        if kind in (*_CLASSES, *_PLANS):
-            page.rows.append(Row(document, path, data, kind in _PLANS))
+        kind = data.get("kind") or (str(top).removesuffix("List") if top else None)
+        if kind in (*_CLASSES, *_PLANS) or not kind:
+            page.rows.append(Row(document, path, data, _is_plan(data, kind)))
+    if left := count(dig(metadata, ("remainingItemCount",))):
+        page.total = len(page.rows) + left
+    page.of_plans = bool(page.rows) and page.rows[0].is_plan
     return page
+
+
+def _is_plan(data: dict[str, Any], kind: object) -> bool:
+    if kind:
+        return kind in _PLANS
+    return any(dig(data, ("spec", name)) for name in ("clusterServiceClassRef", "serviceClassRef"))

@@ -13,7 +13,7 @@ from osbctl.sources.exports.stored import StoredCatalog
 from osbctl.text import safe
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from osbctl.paths import Path
     from osbctl.sources.exports.shape import Fields, Page, Row, Shape
@@ -27,44 +27,46 @@ _NAMED = 5
 def merge(shape: Shape, pages: Sequence[Page], broker: str = "") -> StoredCatalog:
     """The catalog in the `pages`. `broker` is the name or id of the broker on the platform, where there are several.
 
+    What an export lacks looks like an addition, and that is safe: so one that does not hold all is refused.
+
     Raises:
-        SourceError: the rows do not belong together, or lack what they must have.
+        SourceError: it is empty or incomplete, or holds nothing of the broker; or rows lack what they must have.
         UsageError: there are service offerings of several brokers, and it is not said which.
     """
     rows = [row for page in pages for row in page.rows]
     services = _unique(shape, (row for row in rows if not row.is_plan))
     plans = _unique(shape, (row for row in rows if row.is_plan))
-    if plans and not services:
-        raise SourceError("the export holds plans and no service offerings", shape.whole)
-    partial = _missing_rows(shape, pages, len(services), len(plans))
     homes: dict[str, list[Row]] = defaultdict(list)
+    for row in services.values():
+        row.need(shape.service[("id",)][0])
     for row in plans.values():
         row.need(shape.plan[("id",)][0])
         homes["/".join(row.texts(shape.parent))].append(row)
-    partial += _orphans(shape, homes, services)
+    if gaps := [*_gaps(shape, pages, services, homes)]:
+        raise SourceError(f"the export does not hold all: {'; '.join(gaps)}", f"export it again: {shape.whole}")
     chosen = _of_one_broker(shape, services, {k: v for page in pages for k, v in page.names.items()}, broker)
-    return _stored(shape, pages, [(row, homes[key]) for key, row in chosen.items()], partial)
+    return _stored(shape, pages, [(row, homes[key]) for key, row in chosen.items()])
 
 
-def _stored(shape: Shape, pages: Sequence[Page], rows: Family, partial: list[str]) -> StoredCatalog:
-    kept: list[str] = []
+def _stored(shape: Shape, pages: Sequence[Page], rows: Family) -> StoredCatalog:
+    kept: dict[tuple[str, str], str] = {}
     live: Family = []
-    for service, plans in rows:
-        name = _name(shape.service, service)
+    for service, all_plans in rows:
+        plans = [plan for plan in all_plans if _name(shape.plan, plan) not in shape.own_plans]
+        name, own = _name(shape.service, service), service.need(shape.service[("id",)][0])
         gone = _is_gone(shape, service)
-        kept += [name] if gone else []
-        kept += [f"{name}/{_name(shape.plan, plan)}" for plan in plans if gone or _is_gone(shape, plan)]
+        if gone:
+            kept[own, ""] = name
+        kept |= {
+            (own, plan.need(shape.plan[("id",)][0])): f"{name}/{_name(shape.plan, plan)}"
+            for plan in plans
+            if gone or _is_gone(shape, plan)
+        }
         if not gone:
             live.append((service, [plan for plan in plans if not _is_gone(shape, plan)]))
-    empty = [_name(shape.service, service) for service, plans in rows if not plans]
-    if empty:
-        partial = [*partial, f"the export holds no plans of {_some(empty)}: {shape.whole}"]
-    if not rows:
-        partial = [*partial, f"the export holds no service offering at all: {shape.whole}"]
     seen = [plan.data.get("visibility_type") for _, plans in rows for plan in plans]
     public = bool(seen) and all(kind == "public" for kind in seen)
-    document = _document(shape, pages, live)
-    return StoredCatalog(document, shape.platform, shape, tuple(kept), tuple(partial), public)
+    return StoredCatalog(_document(shape, pages, live), shape.platform, shape, kept, public)
 
 
 def _unique(shape: Shape, rows: Iterable[Row]) -> dict[str, Row]:
@@ -76,34 +78,53 @@ def _unique(shape: Shape, rows: Iterable[Row]) -> dict[str, Row]:
     return found
 
 
-def _missing_rows(shape: Shape, pages: Sequence[Page], services: int, plans: int) -> list[str]:
-    found = []
-    totals = (("service offerings", services, "services"), ("plans", plans, "plans"))
-    for word, held, field in totals:
-        total = max((getattr(page, field) for page in pages), default=0)
+def _gaps(
+    shape: Shape, pages: Sequence[Page], services: Mapping[str, Row], homes: Mapping[str, list[Row]]
+) -> Iterator[str]:
+    """What the export lacks, in words that follow a colon."""
+    if not services:
+        yield "it holds plans and no service offerings" if homes else "it holds no service offering"
+    elif not homes and (shape.always_plans or all(page.rows for page in pages)):  # a list without plans says so
+        yield "it holds no plan"
+    for (_, of_plans), together in _by_query(pages).items():
+        found = [row for page in together for row in page.rows if row.is_plan == of_plans]
+        held, total = len(_unique(shape, found)), max(page.total for page in together)
+        word = "plans" if of_plans else "service offerings"
         if held < total:
-            found.append(f"the export holds {held:,} of {total:,} {word}: {shape.whole}")
-    if any(page.more for page in pages):
-        found.append(f"the export says that there is more than it holds: {shape.whole}")
-    return found
-
-
-def _orphans(shape: Shape, homes: Mapping[str, list[Row]], services: Mapping[str, Row]) -> list[str]:
+            yield f"it holds {held:,} of {total:,} {word}"
+        elif all(page.more for page in together):
+            yield f"it says that there are more {word} than it holds"
+    if filters := sorted({name for page in pages for name in page.filters}):
+        yield f"it was filtered by {_some(filters)}"
     lost = [_name(shape.plan, row) for key, rows in homes.items() if key not in services for row in rows]
-    return [f"the export lacks the service offering of {_some(lost)}: {shape.whole}"] if lost else []
+    if lost and services:
+        yield f"it lacks the service offering of {_some(lost)}"
+    if homes and shape.always_plans:
+        empty = [_name(shape.service, row) for key, row in services.items() if not homes.get(key)]
+        if empty:
+            yield f"it holds no plan of {_some(empty)}"
+
+
+def _by_query(pages: Sequence[Page]) -> dict[tuple[str, bool], list[Page]]:
+    found: dict[tuple[str, bool], list[Page]] = defaultdict(list)
+    for page in pages:
+        found[page.query, page.of_plans].append(page)
+    return found
 
 
 def _of_one_broker(shape: Shape, rows: dict[str, Row], names: Mapping[str, str], broker: str) -> dict[str, Row]:
     brokers: dict[tuple[str, ...], dict[str, Row]] = defaultdict(dict)
     for key, row in rows.items():
-        row.need(shape.service[("id",)][0])
         words = row.texts(shape.brokers)
         known = tuple(names[word] for word in words if word in names)
         brokers[*known, *words][key] = row
     if broker:
         chosen = [found for words, found in brokers.items() if broker in words]
         if not chosen:
-            raise UsageError(f"the export holds nothing of a broker {broker}", f"it holds {_labels(brokers)}")
+            raise SourceError(
+                f"the export holds nothing of a broker {broker}",
+                f"it holds {_labels(brokers)}; --stored-broker names one",
+            )
         return {key: row for found in chosen for key, row in found.items()}
     if len(brokers) > 1:
         raise UsageError(
@@ -134,8 +155,8 @@ def _some(names: list[str]) -> str:
 def _document(shape: Shape, pages: Sequence[Page], rows: Family) -> Document:
     services = []
     for service, plans in rows:
-        data = _mapped(shape.service, service)
-        data["plans"] = [_mapped(shape.plan, plan) for plan in plans]
+        data = _mapped(shape.service, service, shape.own_metadata)
+        data["plans"] = [_mapped(shape.plan, plan, shape.own_metadata) for plan in plans]
         services.append(data)
     sources = list({id(row.document): row.document for page in pages for row in page.rows}.values())
 
@@ -146,10 +167,12 @@ def _document(shape: Shape, pages: Sequence[Page], rows: Family) -> Document:
     return Document(name, {"services": services}, sources[0].syntax if sources else "json", locate)
 
 
-def _mapped(fields: Fields, row: Row) -> dict[str, Any]:
+def _mapped(fields: Fields, row: Row, own: Collection[str]) -> dict[str, Any]:
     data: dict[str, Any] = {}
     for field in fields:
         value = dig(row.data, _place(fields, row, field))
+        if field == ("metadata",) and own and isinstance(value, dict):
+            value = {key: inner for key, inner in value.items() if key not in own}
         if value is not None:
             here = data
             for key in field[:-1]:
@@ -168,9 +191,9 @@ def _locate(shape: Shape, rows: Family, sources: list[Document], paths: frozense
     wanted = {path: _origin(shape, rows, path) for path in paths}
     found: dict[Path, Location] = {}
     for source in sources:
-        ours = {path: place for path, place in wanted.items() if place and place[0] is source}
-        located = source.locate(place[1] for place in ours.values() if place)
-        found.update({path: located[place[1]] for path, place in ours.items() if place})
+        ours = {path: place[1] for path, place in wanted.items() if place and place[0] is source}
+        located = source.locate(ours.values()) if ours else {}
+        found.update({path: located[place] for path, place in ours.items()})
     top = Location(sources[0].name if sources else "", 1, 1)
     return {path: found.get(path, top) for path in paths}
 

@@ -42,6 +42,10 @@ SERVICE_MANAGER = Shape(
     instance=((("service_plan_id",),),),
     brokers=(("broker_name",), ("broker_id",)),
     whole="export /v1/service_offerings and /v1/service_plans, all pages of both",
+    always_plans=False,
+    as_absent={("maximum_polling_duration",): 0},
+    own_plans=frozenset({"reference-instance"}),  # beside plans whose instances can be shared
+    own_metadata=frozenset({"sm_offering_id", "sm_plan_id"}),
 )
 """How Service Manager shows a broker's catalog."""
 
@@ -58,15 +62,11 @@ def read(document: Document) -> Page:
     Raises:
         SourceError: it is no list of service offerings or plans.
     """
-    page = Page()
+    page = Page(total=count(document.data.get("num_items")), more=bool(document.data.get("token")))
     for key in _LISTS:
         for path, data in entries(document, (key,)):
             page.rows.extend(_rows(document, path, data))
-    total = count(document.data.get("num_items"))
-    if page.rows and page.rows[0].is_plan:
-        page.plans = total
-    else:
-        page.services = total
+    page.of_plans = bool(page.rows) and page.rows[0].is_plan
     return page
 
 

@@ -35,7 +35,9 @@ class Shape:
     places of the broker's name and id in a service offering's row. `gone` is the place and value that mark a row kept
     for its instances alone. `inherits`: a plan that is silent has its service offering's value; else it has false.
     `free`: what such a plan is. `whole` says how the whole is exported. `unsure` names booleans of a service
-    offering that the platform stores in some installations alone, each with the sentence about it.
+    offering that the platform stores in some installations alone, each with the sentence about it. `always_plans`: it
+    takes no service offering without a plan. `as_absent` are values that it shows for fields that a catalog left out.
+    `own_plans` and `own_metadata` are names of plans and fields of metadata that it adds by itself.
     """
 
     platform: Platform
@@ -50,6 +52,10 @@ class Shape:
     inherits: bool = True
     free: bool = True
     unsure: Mapping[str, str] = field(default_factory=dict)
+    always_plans: bool = True
+    as_absent: Mapping[Path, Any] = field(default_factory=dict)
+    own_plans: frozenset[str] = frozenset()
+    own_metadata: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,15 +85,20 @@ class Row:
 
 @dataclass(slots=True)
 class Page:
-    """What one file of an export holds. `services` and `plans` are how many the platform says there are in all.
+    """What one document of an export holds.
 
+    It is one of plans, or else of service offerings; rows of the other kind come along with them. `total` is how many
+    of its kind the platform says that there are on all pages, 0 where it does not, `more` that others follow. Pages
+    with the same `query` belong together. `filters` are those of the query that leave out part of a broker's catalog.
     `names` are names of brokers by id.
     """
 
     rows: list[Row] = field(default_factory=list)
-    services: int = 0
-    plans: int = 0
+    of_plans: bool = False
+    total: int = 0
     more: bool = False
+    query: str = ""
+    filters: tuple[str, ...] = ()
     names: dict[str, str] = field(default_factory=dict)
 
 

@@ -26,10 +26,12 @@ def export_as(platform: Platform, catalog: dict[str, Any]) -> list[dict[str, Any
     return [page(offerings), page(plans)]
 
 
-def page(rows: list[dict[str, Any]], total: int | None = None, **more: Any) -> dict[str, Any]:
-    """One page of Cloud Foundry's."""
+def page(rows: list[dict[str, Any]], total: int | None = None, asked: str = "", **more: Any) -> dict[str, Any]:
+    """One page of Cloud Foundry's; `asked` is the query that it answers."""
     total = len(rows) if total is None else total
-    pagination = {"total_results": total, "total_pages": 1, "first": {"href": "x"}, "next": None, "previous": None}
+    kind = "service_plans" if rows and "service_offering" in rows[0]["relationships"] else "service_offerings"
+    first = {"href": f"https://api.example.com/v3/{kind}{asked}"}
+    pagination = {"total_results": total, "total_pages": 1, "first": first, "next": None, "previous": None}
     return {"pagination": pagination, "resources": rows, **more}
 
 
