@@ -15,7 +15,7 @@ from osbctl.sources.read import DEFAULT_LIMITS, decoded, parse_text, read_bytes,
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from osbctl.findings import Path
+    from osbctl.paths import Path
     from osbctl.sources.limits import Limits
 
 _YAML_START = re.compile(r"^---(?=\s|$)", re.MULTILINE)
