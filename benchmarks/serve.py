@@ -47,6 +47,18 @@ def app(environ, start):
     return [body]
 waitress.serve(app, host="127.0.0.1", port=int(sys.argv[1]), threads=4)
 """
+PROCESSES = """
+import os, signal, socket, subprocess, sys
+sock = socket.create_server(("127.0.0.1", int(sys.argv[1])), backlog=1024)
+os.dup2(sock.fileno(), 3)
+hand_over = "import os, sys; os.environ.update(LISTEN_FDS='1', LISTEN_PID=str(os.getpid()))"
+hand_over += "; os.execv(sys.argv[1], sys.argv[1:])"
+command = [sys.executable, "-c", hand_over, *sys.argv[3:]]
+children = [subprocess.Popen(command, pass_fds=[3]) for _ in range(int(sys.argv[2]))]
+signal.signal(signal.SIGTERM, lambda *_: [child.terminate() for child in children])
+for child in children:
+    child.wait()
+"""
 GUNICORN = """
 import os
 body = open(os.environ["BODY"], "rb").read()
@@ -114,12 +126,13 @@ def prepare(folder: Path) -> None:
 def servers(folder: Path) -> Iterator[tuple[str, list[str], int, bool]]:
     """Name, command, port and whether it speaks TLS, of each server that can be started here."""
     python = sys.executable
-    for workers in (1, 2):
-        port = free_port()
-        serve = [python, "-m", "osbctl", "serve", str(folder / "catalog.json"), "--workers", str(workers)]
-        serve += ["--credentials", str(folder / "credentials.json"), "--port", str(port)]
-        tls = ["--tls-cert", str(folder / "tls.crt"), "--tls-key", str(folder / "tls.key")]
-        yield f"osbctl, {workers} worker" + "s" * (workers > 1), [*serve, *tls], port, True
+    serve = [python, "-m", "osbctl", "serve", str(folder / "catalog.json")]
+    serve += ["--credentials", str(folder / "credentials.json")]
+    serve += ["--tls-cert", str(folder / "tls.crt"), "--tls-key", str(folder / "tls.key")]
+    port = free_port()
+    yield "osbctl, 1 process", [*serve, "--port", str(port)], port, True
+    port = free_port()
+    yield "osbctl, 2 processes on one socket", [python, "-c", PROCESSES, str(port), "2", *serve], port, True
     port = free_port()
     yield BARE, [python, "-c", WAITRESS, str(port), str(folder / "catalog.json")], port, False
     if shutil.which("gunicorn", path=str(Path(python).parent)):

@@ -12,14 +12,13 @@ if TYPE_CHECKING:
 
     from prometheus_client.core import Metric
 
-    from osbctl.broker.standing import Standing
-    from osbctl.broker.stats import Stats
+    from osbctl.broker.stats import Standing, Stats
 
 
 class AdminApp:
     """WSGI: /livez (the loop turns), /readyz (503 while draining or without a catalog), /metrics.
 
-    `standing()` is how the service stands, all its processes together; it returns at once.
+    `standing()` is how the process stands; it returns at once.
     """
 
     def __init__(self, standing: Callable[[], Standing]) -> None:
@@ -77,12 +76,12 @@ def _gauges(standing: Standing) -> Iterator[Metric]:
     days = standing.days_left
     if days is not None:
         yield GaugeMetricFamily("osbctl_certificate_days_left", "Days until the certificate ends.", value=days)
-    if standing.catalogs:
-        age = time.time() - min(modified for _, modified in standing.catalogs)
+    if standing.catalog:
+        etag, modified = standing.catalog
+        age = time.time() - modified
         yield GaugeMetricFamily("osbctl_catalog_age_seconds", "Seconds since its last change.", value=age)
         info = InfoMetricFamily("osbctl_catalog", "The catalog that is served.")
-        for etag, _ in standing.catalogs:
-            info.add_metric([], {"etag": etag.strip('"')})
+        info.add_metric([], {"etag": etag.strip('"')})
         yield info
 
 

@@ -40,7 +40,6 @@ class Channel(HTTPChannel):  # type: ignore[misc]
     refused = False
     waiting = False  # a pipelined request waits until the answer before it is sent
     passed = False  # the gate has let this request through
-    answered = False
     request_started = 0.0
     arrived = 0.0
     linger_until = 0.0
@@ -125,7 +124,6 @@ class Channel(HTTPChannel):  # type: ignore[misc]
     def _answer_sent(self) -> None:
         if self.entry is not None:
             self._end_entry()
-            self.answered = True
             self.idle_since = time.monotonic()
             if self.request_started:
                 self.request_started = self.idle_since
@@ -222,7 +220,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
             return
         if self.total_outbufs_len:
             self.close_when_flushed = True
-        elif self.answered or grace_over:
+        elif grace_over:  # until then, who asks again is told that the connection ends
             self.handle_close()
 
     # Deadlines.

@@ -17,11 +17,8 @@ SYSTEMD_FIRST = 3
 """The first descriptor that systemd hands over (sd_listen_fds(3))."""
 
 
-def listen_tcp(host: str, port: int, *, shared: bool = False) -> list[socket.socket]:
-    """Bind every address of `host`; `shared` lets several processes bind the same (SO_REUSEPORT).
-
-    The sockets are bound, not yet listening. Raises ConfigError.
-    """
+def listen_tcp(host: str, port: int) -> list[socket.socket]:
+    """Bind every address of `host`. The sockets are not yet listening. Raises ConfigError."""
     try:
         found = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except OSError as error:
@@ -29,18 +26,16 @@ def listen_tcp(host: str, port: int, *, shared: bool = False) -> list[socket.soc
     sockets: list[socket.socket] = []
     try:
         for family, kind, proto, _, address in dict.fromkeys(found):
-            sockets.append(_bound(socket.socket(family, kind, proto), address, shared))
+            sockets.append(_bound(socket.socket(family, kind, proto), address))
     except OSError as error:
         close_all(sockets)
         raise ConfigError(f"cannot listen on {host}:{port}: {error.strerror}", _advice(error)) from error
     return sockets
 
 
-def _bound(sock: socket.socket, address: object, shared: bool) -> socket.socket:
+def _bound(sock: socket.socket, address: object) -> socket.socket:
     try:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        if shared:
-            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
         if sock.family == socket.AF_INET6:
             sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
         sock.bind(address)  # type: ignore[arg-type]

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any
 from waitress import wasyncore  # type: ignore[import-untyped]
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from osbctl.broker.dispatcher import Dispatcher
     from osbctl.broker.server import Server
     from osbctl.broker.settings import Settings
@@ -22,7 +20,6 @@ _log = logging.getLogger("osbctl.broker")
 class Loop:
     """One thread, all sockets. `servers` answer the catalog; `admin` stays up while they drain.
 
-    `on_sweep` is called about once a second.
     `stop()` may be called from any thread or signal handler; once more, and draining is cut short.
     """
 
@@ -33,7 +30,6 @@ class Loop:
         self.admin: list[Server] = []
         self.dispatchers: list[Dispatcher] = []
         self.draining = False
-        self.on_sweep: Callable[[], None] = lambda: None
         self._stop = threading.Event()
         self._hurry = threading.Event()
         self._next_sweep = 0.0
@@ -67,7 +63,6 @@ class Loop:
             self._next_sweep = now + self.settings.sweep_seconds
             for server in (*self.servers, *self.admin):
                 server.sweep(now)
-            self.on_sweep()
 
     def drain(self) -> int:
         """Accept no more, close what is idle, finish answers. Returns how many connections were left."""
@@ -94,12 +89,6 @@ class Loop:
             for channel in list(server.active_channels.values()):
                 channel.handle_close()
             server.close()
-
-    def forsake(self) -> None:
-        """After a fork, in the child: close the descriptors; the connections go on with the parent."""
-        for thing in list(self.map.values()):
-            thing.socket.close()
-        self.map.clear()
 
     def connections(self) -> int:
         """Open connections to the catalog listeners."""

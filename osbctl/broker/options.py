@@ -18,8 +18,7 @@ class ServeOptions:
 
     `tls_cert` and `tls_key` are PEM files; `trusted_proxies` are addresses or networks of proxies that
     end TLS; `unix_socket` is a path for a proxy on this machine; `self_signed` and `insecure_http` are
-    for trying out, on loopback only. `admin_listen` is `HOST:PORT` (empty: none), one
-    for all workers. `log_format` is `text` or `json`.
+    for trying out, on loopback only. `admin_listen` is `HOST:PORT` (empty: none). `log_format` is `text` or `json`.
     """
 
     host: str = "127.0.0.1"
@@ -30,7 +29,6 @@ class ServeOptions:
     insecure_http: bool = False
     trusted_proxies: tuple[str, ...] = ()
     unix_socket: Path | None = None
-    workers: int = 1
     admin_listen: str = ""
     log_format: str = "text"
     access_log: bool = True
@@ -62,5 +60,3 @@ class ServeOptions:
                 problem,
                 "Give --tls-cert with --tls-key, --trusted-proxy, --unix-socket, or --self-signed to try.",
             )
-        if self.workers < 1:
-            raise UsageError("--workers must be 1 or more")

@@ -1,11 +1,10 @@
-"""From options to a running service: bind, perhaps fork, serve until told to stop, drain."""
+"""From options to a running service: bind, serve until told to stop, drain."""
 
 from __future__ import annotations
 
 import logging
 import signal
 import threading
-import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -18,8 +17,7 @@ from osbctl.broker.proxy import ProxyRule
 from osbctl.broker.reload import Watched, Watcher
 from osbctl.broker.server import Server
 from osbctl.broker.settings import FILES_KEPT, LEAST_CONNECTIONS, descriptor_limit
-from osbctl.broker.standing import Standing
-from osbctl.broker.stats import Stats
+from osbctl.broker.stats import Standing, Stats
 from osbctl.broker.tls import Certificate, Tls, load_certificate
 from osbctl.errors import ConfigError, UsageError
 
@@ -30,7 +28,6 @@ if TYPE_CHECKING:
 
     from osbctl.broker.dispatcher import Admission
     from osbctl.broker.options import ServeOptions
-    from osbctl.broker.workers import Orphaned, Say
 
 _log = logging.getLogger("osbctl.broker")
 
@@ -52,7 +49,7 @@ class Served(Protocol):
 
 @dataclass(frozen=True)
 class Service:
-    """What one process serves, made after the fork.
+    """What the process serves.
 
     `app` is the WSGI application, `admission` the gate before it (None: no gate). `watched` are the
     catalog and the credentials. `catalog()` is what is served now, `waiting()` the length of the gate's
@@ -70,13 +67,11 @@ class Service:
 
 @dataclass
 class _Ground:
-    """What is made once, before any fork."""
+    """The sockets and what is done on them."""
 
     sockets: list[socket.socket]
     tls: Tls | None
     proxy: ProxyRule | None
-    own_sockets: bool = False
-    """Whether each worker binds its own (SO_REUSEPORT) instead of sharing these."""
     made: Path | None = None
     """The Unix socket that was made here, and goes at the end. One that was handed over stays."""
 
@@ -84,8 +79,8 @@ class _Ground:
 def serve(options: ServeOptions, make_service: Callable[[], Service], environ: Mapping[str, str]) -> int:
     """Serve until SIGTERM or SIGINT, drain, and return the exit code (0).
 
-    `make_service` is called once in each process that serves, after the fork. Raises OsbctlError
-    where the options make no sense, the certificate cannot be used or an address cannot be bound.
+    `make_service` is called once the sockets are bound. Raises OsbctlError where the options make no
+    sense, the certificate cannot be used or an address cannot be bound.
     Must run in the main thread: it takes the signals.
     """
     options.check()
@@ -93,9 +88,7 @@ def serve(options: ServeOptions, make_service: Callable[[], Service], environ: M
     ground.sockets = _listen(options, environ, ground)
     try:
         _check_sockets(options, ground.sockets)
-        if options.workers == 1:
-            return _Process(options, ground, 0).run(make_service)
-        return _supervise(options, ground, make_service)
+        return _Process(options, ground).run(make_service)
     finally:
         if ground.made:
             ground.made.unlink(missing_ok=True)
@@ -124,8 +117,7 @@ def _listen(options: ServeOptions, environ: Mapping[str, str], ground: _Ground) 
         made = listeners.listen_unix(options.unix_socket)
         ground.made = options.unix_socket
         return [made]
-    ground.own_sockets = options.workers > 1
-    return listeners.listen_tcp(options.host, options.port, shared=ground.own_sockets)
+    return listeners.listen_tcp(options.host, options.port)
 
 
 def _check_sockets(options: ServeOptions, sockets: Sequence[socket.socket]) -> None:
@@ -158,35 +150,7 @@ def _say_how_long(certificate: Certificate) -> None:
     _log.log(level, "the certificate lasts %d days, until %s", days, until)
 
 
-def _supervise(options: ServeOptions, ground: _Ground, make_service: Callable[[], Service]) -> int:
-    from osbctl.broker.workers import Supervisor
-
-    admin = Loop(options.settings)
-
-    def work(index: int, orphaned: Orphaned, say: Say) -> int:
-        admin.forsake()
-        own = ground
-        if ground.own_sockets:
-            addresses = [sock.getsockname()[:2] for sock in ground.sockets]
-            listeners.close_all(ground.sockets)
-            sockets = [sock for host, port in addresses for sock in listeners.listen_tcp(host, port, shared=True)]
-            own = _Ground(sockets, ground.tls, ground.proxy, own_sockets=True)
-        process = _Process(options, own, index, say)
-        orphaned(process.loop.stop)
-        return process.run(make_service)
-
-    _log.info("%d workers", options.workers)
-    # A loop without a socket does not wait, but returns at once.
-    turn = admin.turn if options.admin_listen else time.sleep
-    supervisor = Supervisor(options.workers, work, options.settings.drain_seconds, turn)
-    open_admin(options, admin, supervisor.standing)
-    try:
-        return supervisor.run()
-    finally:
-        admin.close()
-
-
-def open_admin(options: ServeOptions, loop: Loop, standing: Callable[[], Standing]) -> None:
+def _open_admin(options: ServeOptions, loop: Loop, standing: Callable[[], Standing]) -> None:
     """Open the admin listener in `loop`, where the options name one."""
     if not options.admin_listen:
         return
@@ -208,12 +172,10 @@ def open_admin(options: ServeOptions, loop: Loop, standing: Callable[[], Standin
 
 @dataclass
 class _Process:
-    """One process that serves. `say` tells the parent how it stands; None: there is no parent to tell."""
+    """The process that serves."""
 
     options: ServeOptions
     ground: _Ground
-    index: int
-    say: Say | None = None
     loop: Loop = field(init=False)
     stats: Stats = field(default_factory=Stats)
 
@@ -233,12 +195,10 @@ class _Process:
             watcher.start()
             if reload_asked.is_set():
                 watcher.reload_now()
-            if self.index == 0:
-                _announce(self.options, self.ground)  # from here on connections are taken
-                for sentence in service.summary:
-                    _log.info("%s", sentence)
+            _announce(self.options, self.ground)  # from here on connections are taken
+            for sentence in service.summary:
+                _log.info("%s", sentence)
             left = self.loop.run()
-            self.loop.on_sweep()
             _log.info("stopped" if not left else "stopped; %d connections were cut", *([left] if left else []))
             return 0
         finally:
@@ -248,12 +208,9 @@ class _Process:
                 log.close()
 
     def _take_signals(self, reload_soon: Callable[[], None]) -> None:
-        numbers = {signal.SIGTERM, signal.SIGINT, signal.SIGHUP}
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: self.loop.stop())
         signal.signal(signal.SIGHUP, lambda *_: reload_soon())
-        # The supervisor forks with these blocked.
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, numbers)
 
     def _watched(self, service: Service) -> list[Watched[Any]]:
         options, tls = self.options, self.ground.tls
@@ -292,11 +249,7 @@ class _Process:
                 secure=not self.options.insecure_http,
             )
             self.loop.servers.append(server)
-        say = self.say
-        if say is None:
-            open_admin(self.options, self.loop, lambda: self._standing(service))
-        else:
-            self.loop.on_sweep = lambda: say(self._standing(service))
+        _open_admin(self.options, self.loop, lambda: self._standing(service))
 
     def _standing(self, service: Service) -> Standing:
         catalog, tls = service.catalog(), self.ground.tls
@@ -305,6 +258,6 @@ class _Process:
             self.loop.connections(),
             service.waiting(),
             tls.certificate.days_left() if tls else None,
-            ((catalog.etag, catalog.modified),) if catalog else (),
+            (catalog.etag, catalog.modified) if catalog else None,
             "draining" if self.loop.draining else "" if catalog else "no catalog",
         )

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger("osbctl.broker")
 
 ACCEPTS_A_TURN = 16
+"""At most. A process with few connections takes one at a time, so that others on the same socket get their share."""
 
 
 class Census:
@@ -166,7 +167,10 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
         return not self.accept_again or time.monotonic() >= self.accept_again
 
     def handle_accept(self) -> None:
-        for _ in range(ACCEPTS_A_TURN):
+        self._accept(min(ACCEPTS_A_TURN, 1 + len(self.active_channels) // 16))
+
+    def _accept(self, count: int) -> None:
+        for _ in range(count):
             if len(self._map) >= self.limit:
                 return
             try:
@@ -216,7 +220,7 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
         """Take what the kernel has already accepted, then close the listener. Connections stay."""
         if not self.draining:
             self.draining = True
-            self.handle_accept()
+            self._accept(self.settings.backlog)
             wasyncore.dispatcher.close(self)
 
     def handle_close(self) -> None:

@@ -39,7 +39,7 @@ class Settings:
     - `linger_seconds`: after a refusal, so that the client can read it before the connection is gone.
     - `sweep_seconds`: between two looks at all deadlines.
     - `drain_seconds`: to finish answers after the signal to stop.
-    - `drain_grace_seconds`: in which a connection that has not asked yet may still do so while draining.
+    - `drain_grace_seconds`: in which a connection may still ask while draining.
 
     Requests: `header_bytes` for the request line and headers, `body_bytes` for a body (it is ignored).
 
@@ -66,7 +66,7 @@ class Settings:
     linger_seconds: float = 2.0
     sweep_seconds: float = 1.0
     drain_seconds: float = 20.0
-    drain_grace_seconds: float = 0.5
+    drain_grace_seconds: float = 1.0
 
     header_bytes: int = 16384
     body_bytes: int = 65536

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 class ServedCatalog:
     """A catalog ready to be sent: both encodings of the body, and what HTTP says about them.
 
-    The entity tags are strong and depend on the content alone, so that all workers and all restarts
+    The entity tags are strong and depend on the content alone, so that all processes and all restarts
     agree on them. `last_modified` is an HTTP date in GMT (RFC 9110 §5.6.7), `modified` the same
     moment in whole seconds since 1970. `services` and `plans` are counts, for the log and the metrics.
     """

@@ -1,18 +1,16 @@
-"""What has been counted since the start of a process: plain numbers, read by the metrics."""
+"""How a process does: what it has counted since its start, and what it has in hand at this moment."""
 
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from osbctl.broker.access_log import Entry
 
 BUCKETS = (0.001, 0.005, 0.025, 0.1, 0.5, 2.5)
 """Upper ends of the histogram of durations, in seconds."""
-
-_COUNTERS = ("requests", "authentications", "reloads")
-_NUMBERS = ("seconds", "handshakes_failed", "turned_away", "cut")
 
 
 class Stats:
@@ -28,31 +26,6 @@ class Stats:
         self.turned_away = 0
         self.cut = 0
 
-    def add(self, other: Stats) -> None:
-        """Count what `other` has counted, too."""
-        for name in _COUNTERS:
-            getattr(self, name).update(getattr(other, name))
-        for name in _NUMBERS:
-            setattr(self, name, getattr(self, name) + getattr(other, name))
-        self.buckets = [ours + theirs for ours, theirs in zip(self.buckets, other.buckets, strict=True)]
-
-    def as_data(self) -> dict[str, Any]:
-        """All of it as values that JSON can hold; `of` reads it."""
-        counters = {name: list(getattr(self, name).copy().items()) for name in _COUNTERS}
-        return {**counters, **{name: getattr(self, name) for name in _NUMBERS}, "buckets": self.buckets}
-
-    @classmethod
-    def of(cls, data: dict[str, Any]) -> Stats:
-        """What `as_data` told."""
-        stats = cls()
-        for name in _COUNTERS:
-            told = {tuple(key) if isinstance(key, list) else key: count for key, count in data[name]}
-            getattr(stats, name).update(told)
-        for name in _NUMBERS:
-            setattr(stats, name, data[name])
-        stats.buckets = data["buckets"]
-        return stats
-
     def request(self, entry: Entry) -> None:
         """Count an answered request: its status, its credential, its duration."""
         self.requests[entry.status] += 1
@@ -67,3 +40,20 @@ class Stats:
             self.authentications["refused", ""] += 1
         elif entry.status == "503":
             self.authentications["busy", ""] += 1
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How the process stands now.
+
+    `waiting` counts requests that wait for their password; `days_left` are the certificate's, None without one.
+    `catalog` is the tag of what is served and the time of its last change (seconds since 1970).
+    `why_not` says why the process is not ready to serve; empty where it is.
+    """
+
+    stats: Stats
+    connections: int = 0
+    waiting: int = 0
+    days_left: float | None = None
+    catalog: tuple[str, int] | None = None
+    why_not: str = ""

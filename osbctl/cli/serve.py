@@ -81,7 +81,6 @@ def serve(
             envvar="OSBCTL_MISSING_VERSION_STATUS",
         ),
     ] = 412,
-    workers: Annotated[int, typer.Option(min=1, help="Processes that share the port.", envvar="OSBCTL_WORKERS")] = 1,
     admin_listen: Annotated[
         str,
         typer.Option(metavar="HOST:PORT", help="Serve /livez, /readyz, /metrics there.", envvar="OSBCTL_ADMIN_LISTEN"),
@@ -134,7 +133,6 @@ def serve(
         insecure_http=insecure_http,
         trusted_proxies=tuple(trusted_proxy or ()),
         unix_socket=unix_socket,
-        workers=workers,
         admin_listen=admin_listen,
         log_format=log_format.value,
         access_log=access_log,

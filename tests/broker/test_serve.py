@@ -1,4 +1,4 @@
-"""The whole service as a process: signals, workers, reloads, logs, inherited sockets, the admin listener."""
+"""The whole service as a process: signals, reloads, logs, inherited sockets, the admin listener."""
 
 from __future__ import annotations
 
@@ -11,19 +11,17 @@ import socket
 import ssl
 import subprocess
 import sys
+import threading
 import time
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from osbctl.broker import crew, self_signed
-from osbctl.broker.access_log import Entry
-from osbctl.broker.crew import Crew
+from osbctl.broker import self_signed
 from osbctl.broker.options import ServeOptions
-from osbctl.broker.standing import Standing, together
-from osbctl.broker.stats import Stats
 from osbctl.errors import UsageError
 from tests.broker.harness import GET, Authority, ask, until
 
@@ -126,64 +124,6 @@ def test_the_certificate_is_reloaded(tmp_path: Path, authority: Authority, trust
         assert over_tls(trust, broker.port())[0] == 200
 
 
-def test_workers_share_the_port_and_are_replaced(tmp_path: Path, trust: ssl.SSLContext, tls: dict[str, str]) -> None:
-    with process(tmp_path, **tls, workers=2) as broker:
-        port = broker.port()
-        pids: set[str] = set()
-
-        def seen() -> bool:
-            pids.add(over_tls(trust, port)[1]["x-pid"])
-            return len(pids) >= 2
-
-        assert until(seen)
-        victim = int(next(iter(pids)))
-        os.kill(victim, signal.SIGKILL)
-        assert until(lambda: "ended unexpectedly" in broker.log)
-        pids.clear()
-        assert until(lambda: over_tls_or_none(trust, port) and seen())
-        assert str(victim) not in pids
-        broker.process.send_signal(signal.SIGHUP)
-        assert until(lambda: broker.log.count("catalog was reloaded") == 2)
-        assert broker.end() == 0
-    assert all(gone(int(pid)) for pid in pids)
-
-
-def processor_seconds(pid: int) -> float:
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-@pytest.mark.parametrize("admin", ["", "127.0.0.1:0"])
-def test_the_parent_of_workers_is_idle(tmp_path: Path, tls: dict[str, str], admin: str) -> None:
-    with process(tmp_path, **tls, workers=2, admin_listen=admin) as broker:
-        before = processor_seconds(broker.process.pid)
-        time.sleep(1)
-        assert processor_seconds(broker.process.pid) - before < 0.3
-        assert broker.end() == 0
-
-
-def over_tls_or_none(trust: ssl.SSLContext, port: int) -> object:
-    try:
-        return over_tls(trust, port)
-    except OSError:
-        return None
-
-
-def gone(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return True
-    return Path(f"/proc/{pid}/stat").read_text().split()[2] == "Z"
-
-
-def test_workers_do_not_outlive_a_killed_parent(tmp_path: Path, trust: ssl.SSLContext, tls: dict[str, str]) -> None:
-    with process(tmp_path, **tls, workers=2) as broker:
-        pids = {int(over_tls(trust, broker.port())[1]["x-pid"]) for _ in range(20)}
-        broker.process.kill()
-        assert until(lambda: all(gone(pid) for pid in pids))
-
-
 def test_the_admin_listener(tmp_path: Path, trust: ssl.SSLContext, tls: dict[str, str]) -> None:
     with process(tmp_path, **tls, admin_listen="127.0.0.1:0") as broker:
         over_tls(trust, broker.port())
@@ -205,58 +145,6 @@ def test_the_admin_listener(tmp_path: Path, trust: ssl.SSLContext, tls: dict[str
             half.sendall(GET[10:])
             half.close()
         assert broker.process.wait(10) == 0
-
-
-def counted(port: int, name: str) -> float:
-    """The sum of a metric over its labels."""
-    lines = admin(port, "/metrics")[1].decode().splitlines()
-    return sum(float(line.rsplit(" ", 1)[1]) for line in lines if line.startswith(name))
-
-
-def test_one_admin_listener_for_all_workers(tmp_path: Path, trust: ssl.SSLContext, tls: dict[str, str]) -> None:
-    with process(tmp_path, **tls, workers=2, admin_listen="127.0.0.1:0") as broker:
-        port, at = broker.port(), broker.port("admin on")
-        assert broker.log.count("admin on") == 1
-        assert until(lambda: admin(at, "/readyz") == (200, b"ready\n"))
-        asked, pids = 0, set()
-        while len(pids) < 2 or asked < 20:
-            pids.add(over_tls(trust, port)[1]["x-pid"])
-            asked += 1
-        assert until(lambda: counted(at, "osbctl_requests_total") == asked)
-        os.kill(int(pids.pop()), signal.SIGKILL)
-        assert until(lambda: "ended unexpectedly" in broker.log)
-        assert until(lambda: admin(at, "/readyz") == (200, b"ready\n"))
-        assert counted(at, "osbctl_requests_total") == asked, "what a worker counted that died stays counted"
-        assert 'osbctl_catalog_info{etag="1"} 1.0' in admin(at, "/metrics")[1].decode()
-        assert broker.end() == 0
-
-
-def test_a_worker_that_is_gone_or_silent_is_not_ready(monkeypatch: pytest.MonkeyPatch) -> None:
-    workers = Crew(2)
-    for index in range(2):
-        with workers.line(index) as line:
-            line.send(Standing(connections=3).as_json())
-    assert workers.standing().why_not == ""
-    assert workers.standing().connections == 6
-    workers.lost(1)
-    assert workers.standing().why_not == "1 of 2 workers do not answer"
-    monkeypatch.setattr(crew, "SILENT_SECONDS", 0)
-    assert workers.standing().why_not == "2 of 2 workers do not answer"
-    workers.lost(0)
-
-
-def test_counts_survive_the_way_to_the_parent() -> None:
-    stats = Stats()
-    for status, label in (("200", "main"), ("401", ""), ("503", "")):
-        stats.request(Entry(0, 0.02, "", "GET", "/", status, 1, label, ""))
-    stats.reloads["catalog", "good"] += 2
-    stats.cut = 1
-    told = Standing(stats, 1, 2, 3.5, (('"1"', 7),), "draining")
-    heard = Standing.of(told.as_json())
-    assert {**vars(heard.stats)} == {**vars(stats)}
-    assert (heard.connections, heard.waiting, heard.days_left) == (1, 2, 3.5)
-    assert (heard.catalogs, heard.why_not) == ((('"1"', 7),), "draining")
-    assert together([heard, heard]).stats.requests == {"200": 2, "401": 2, "503": 2}
 
 
 def test_a_unix_socket_behind_a_proxy(tmp_path: Path) -> None:
@@ -295,7 +183,9 @@ def test_self_signed_and_insecure(tmp_path: Path) -> None:
 
 
 @contextmanager
-def handed_over(tmp_path: Path, listener: socket.socket, *, ended: int = 0, **told: Any) -> Iterator[None]:
+def handed_over(
+    tmp_path: Path, listener: socket.socket, *, ended: int = 0, **told: Any
+) -> Iterator[subprocess.Popen[bytes]]:
     """The program started as systemd starts it: with a socket that listens already."""
     starter = (
         "import os, sys; os.dup2(int(sys.argv[1]), 3); os.set_inheritable(3, True);"
@@ -306,14 +196,52 @@ def handed_over(tmp_path: Path, listener: socket.socket, *, ended: int = 0, **to
     file.write_bytes(b"one")
     command = [sys.executable, "-c", starter, str(listener.fileno())]
     command += [PROGRAM, json.dumps({"file": str(file), "port": 1, **told})]
-    with (tmp_path / "err").open("wb") as err:
+    log = tmp_path / "err"
+    with log.open("wb") as err:
         started = subprocess.Popen(command, pass_fds=[listener.fileno()], stdout=err, stderr=err)
     try:
-        yield
+        assert until(lambda: "1 service" in log.read_text() or started.poll() is not None, 20), log.read_text()
+        yield started
     finally:
         if not ended:
             started.terminate()
-        assert started.wait(10) == ended
+        assert started.wait(20) == ended
+
+
+@dataclass
+class Load:
+    """Clients of one port, each in a thread until `ended`; a kept connection is asked five times."""
+
+    trust: ssl.SSLContext
+    port: int
+    ended: threading.Event = field(default_factory=threading.Event)
+    pids: list[str] = field(default_factory=list)
+    lost: list[Exception] = field(default_factory=list)
+
+    def _ask(self) -> None:
+        while not self.ended.is_set():
+            try:
+                raw = socket.create_connection(("127.0.0.1", self.port), timeout=20)
+                with self.trust.wrap_socket(raw, server_hostname="localhost") as sock:
+                    for _ in range(5):
+                        headers = ask(sock)[1]
+                        self.pids.append(headers["x-pid"])
+                        if headers.get("connection") == "close":
+                            break
+            except (OSError, EOFError) as error:
+                self.lost.append(error)
+
+    @contextmanager
+    def running(self, clients: int) -> Iterator[None]:
+        threads = [threading.Thread(target=self._ask) for _ in range(clients)]
+        for thread in threads:
+            thread.start()
+        try:
+            yield
+        finally:
+            self.ended.set()
+            for thread in threads:
+                thread.join(30)
 
 
 def test_a_socket_from_systemd(tmp_path: Path, trust: ssl.SSLContext, tls: dict[str, str]) -> None:
@@ -322,6 +250,29 @@ def test_a_socket_from_systemd(tmp_path: Path, trust: ssl.SSLContext, tls: dict[
         listener.listen()
         with handed_over(tmp_path, listener, **tls):
             assert over_tls(trust, listener.getsockname()[1])[2] == b"one"
+
+
+def test_two_processes_on_one_socket_are_restarted_under_load_without_a_loss(
+    tmp_path: Path, trust: ssl.SSLContext, tls: dict[str, str]
+) -> None:
+    with socket.socket() as listener, ExitStack() as stack:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(128)
+
+        def start(name: str) -> subprocess.Popen[bytes]:
+            folder = tmp_path / name
+            folder.mkdir()
+            return stack.enter_context(handed_over(folder, listener, **tls))
+
+        load, first = Load(trust, listener.getsockname()[1]), [start("one"), start("two")]
+        with load.running(4):
+            assert until(lambda: {str(process.pid) for process in first} <= set(load.pids), 20), "both have a share"
+            for number, process in enumerate(first):
+                process.terminate()
+                assert process.wait(20) == 0
+                fresh = start(f"new {number}")
+                assert until(lambda pid=str(fresh.pid): pid in load.pids, 20)
+        assert load.lost == []
 
 
 def test_a_unix_socket_from_systemd_stays(tmp_path: Path) -> None:
@@ -399,7 +350,6 @@ def test_a_closed_standard_descriptor_is_not_taken_by_a_socket(tmp_path: Path, c
         {},
         {"tls_cert": Path("c")},
         {"self_signed": True, "insecure_http": True},
-        {"self_signed": True, "workers": 0},
     ],
 )
 def test_options_that_make_no_sense(told: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""Everything together in one process: real credentials, real answers, TLS, workers."""
+"""Everything together in one process: real credentials, real answers, TLS."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from osbctl.broker.serve import serve
 from osbctl.broker.service import LoadedCatalog, Sources, prepare
 from osbctl.credentials.reading import read_credentials
 
-folder, workers = Path(sys.argv[1]), int(sys.argv[2])
+folder = Path(sys.argv[1])
 catalog, credentials = folder / "catalog.json", folder / "credentials.json"
 logs.set_up("text")
 sources = Sources(
@@ -36,7 +36,7 @@ sources = Sources(
     lambda: [catalog],
     lambda: [credentials],
 )
-sys.exit(serve(ServeOptions(port=0, self_signed=True, workers=workers), prepare(sources), os.environ))
+sys.exit(serve(ServeOptions(port=0, self_signed=True), prepare(sources), os.environ))
 """
 
 
@@ -46,15 +46,14 @@ def request(password: str) -> bytes:
     return head + basic + b"\r\n\r\n"
 
 
-@pytest.mark.parametrize("workers", [1, 2])
-def test_the_whole_broker(tmp_path: Path, workers: int) -> None:
+def test_the_whole_broker(tmp_path: Path) -> None:
     from osbctl.credentials.hashing import make_record
     from osbctl.credentials.writing import write_record
 
     (tmp_path / "catalog.json").write_bytes(b'{"services": []}')
     write_record(tmp_path / "credentials.json", make_record("platform", "right", rounds=5000))
     with (tmp_path / "log").open("w") as log:
-        command = [sys.executable, "-c", PROGRAM, str(tmp_path), str(workers)]
+        command = [sys.executable, "-c", PROGRAM, str(tmp_path)]
         started = subprocess.Popen(command, stdout=log, stderr=log, cwd=ROOT)
     try:
         text = (tmp_path / "log").read_text

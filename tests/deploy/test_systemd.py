@@ -35,7 +35,7 @@ def command_of(unit: Path, folder: Path) -> list[str]:
     text = re.findall(r"^ExecStart=(.+)$", unit.read_text(), re.MULTILINE)[-1]
     text = text.replace("%d", str(folder)).replace("/etc/osbctl/catalog.json", str(CATALOG))
     text = text.replace("/opt/osbctl/bin/osbctl", str(shim(folder / "bin/osbctl")))
-    return shlex.split(text.replace("127.0.0.1:9090", f"127.0.0.1:{free_port()}"))
+    return shlex.split(text.replace("127.0.0.1:909%i", f"127.0.0.1:{free_port()}"))
 
 
 @pytest.fixture
@@ -51,13 +51,13 @@ def loaded(tmp_path: Path, pair: tuple[Path, Path], credentials: Path) -> Path:
 
 @pytest.fixture
 def command(loaded: Path) -> list[str]:
-    return command_of(UNITS / "osbctl.service", loaded)
+    return command_of(UNITS / "osbctl@.service", loaded)
 
 
 @needs("systemd-analyze")
 def test_systemd_verifies_the_units(tmp_path: Path) -> None:
     program = shim(tmp_path / "osbctl")
-    units = [tmp_path / name for name in ("osbctl.service", "osbctl.socket")]
+    units = [tmp_path / name for name in ("osbctl@.service", "osbctl.socket")]
     for unit in units:
         unit.write_text((UNITS / unit.name).read_text().replace("/opt/osbctl/bin/osbctl", str(program)))
     done = run("systemd-analyze", "verify", *units, cwd=tmp_path)
@@ -73,14 +73,14 @@ def test_systemd_verifies_the_units(tmp_path: Path) -> None:
 @needs("systemd-analyze")
 def test_the_exposure_is_below_3(tmp_path: Path) -> None:
     command = ["systemd-analyze", "security", "--offline=true", "--threshold=30", "--no-pager"]
-    done = run(*command, UNITS / "osbctl.service", cwd=tmp_path)
+    done = run(*command, UNITS / "osbctl@.service", cwd=tmp_path)
     assert done.returncode == 0, done.stdout
-    found = re.search(r"Overall exposure level for osbctl.service: ([\d.]+)", done.stdout)
+    found = re.search(r"Overall exposure level for osbctl@\S*service: ([\d.]+)", done.stdout)
     assert found
     assert float(found[1]) < 3
 
 
-@pytest.mark.parametrize("name", ["osbctl.service", "front/service.conf"])
+@pytest.mark.parametrize("name", ["osbctl@.service", "front/service.conf"])
 def test_each_credential_that_is_named_is_loaded(name: str) -> None:
     text = (UNITS / name).read_text()
     assert set(re.findall(r"%d/(\S+)", text)) == set(re.findall(r"^LoadCredential=([^:\n]+):", text, re.MULTILINE))
@@ -135,7 +135,7 @@ def test_it_needs_no_memory_that_is_written_and_run(tmp_path: Path, command: lis
 def filtered() -> set[str]:
     """The system calls that SystemCallFilter= leaves."""
     left: set[str] = set()
-    for line in re.findall(r"^SystemCallFilter=(.*)$", (UNITS / "osbctl.service").read_text(), re.MULTILINE):
+    for line in re.findall(r"^SystemCallFilter=(.*)$", (UNITS / "osbctl@.service").read_text(), re.MULTILINE):
         groups = line.removeprefix("~").split()
         calls = {call for group in groups for call in calls_of(group)}
         left = left - calls if line.startswith("~") else left | calls
