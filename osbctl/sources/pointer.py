@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from osbctl.errors import DocumentError, UsageError
 from osbctl.findings import Finding, Severity
+from osbctl.sources.spring import bound, is_spring
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,7 +24,8 @@ SEARCH_DEPTH = 8
 def below(document: Document, at: str) -> Document:
     """The part of `document` at the JSON pointer `at` (RFC 6901) as a document of its own.
 
-    A list of service offerings that was pointed at is taken for `services`.
+    A list of service offerings that was pointed at is taken for `services`. In Spring's property of the catalog, fields
+    get the names that Spring's broker sends.
 
     Raises:
         UsageError: `at` is no JSON pointer.
@@ -37,11 +39,11 @@ def below(document: Document, at: str) -> Document:
             raise DocumentError((_nowhere(document, value, path, step),))
         value = value[step_in]
         path = (*path, step_in)
-    if at and isinstance(value, list) and _is_offerings(value):
-        return _moved(document, {"services": value}, path, 1)
-    if not isinstance(value, dict):
+    is_list = bool(at) and isinstance(value, list) and _is_offerings(value)
+    if not isinstance(value, dict) and not is_list:
         raise DocumentError((_no_object(document, value, path),))
-    return _moved(document, value, path, 0)
+    part = _moved(document, {"services": value} if is_list else value, path, int(is_list))
+    return bound(part) if is_spring(at) else part
 
 
 def find_catalog(data: Any) -> str | None:

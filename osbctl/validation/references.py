@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from osbctl.validation.subschemas import Subschema, subschemas
@@ -15,6 +16,7 @@ IN_PLACE = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else")
 
 _OLD = ("http://json-schema.org/draft-03/schema", "http://json-schema.org/draft-04/schema")
 _MAX_DIGITS = 9
+_KEYWORDS = ("$ref", "$dynamicRef")
 _NAMES = frozenset(("id", "$id", "$anchor", "$dynamicAnchor"))
 
 
@@ -39,7 +41,9 @@ class References:
         self._anchors: dict[tuple[str, str], Any] = {}
         self._base: dict[Subschema, str] = {}
         self._places = list(subschemas(schema))
-        self.all = [place for place in self._places if isinstance(place.value.get("$ref"), str)]
+        self.all = [
+            (p, keyword) for p in self._places for keyword in _KEYWORDS if isinstance(p.value.get(keyword), str)
+        ]
         if self.all and any(not place.value.keys().isdisjoint(_NAMES) for place in self._places):
             for place in self._places:
                 self._add(place)
@@ -61,9 +65,9 @@ class References:
                 self._anchors[base, name] = place.value
         self._base[place] = base
 
-    def target(self, place: Subschema) -> Any:
-        """What the `$ref` of `place` leads to; a `Nowhere` where that is nothing."""
-        address, _, fragment = place.value["$ref"].partition("#")
+    def target(self, place: Subschema, keyword: str = "$ref") -> Any:
+        """What the reference of `place` leads to; a `Nowhere` where that is nothing."""
+        address, _, fragment = place.value[keyword].partition("#")
         base = self._base.get(place, "")
         if address:
             joined = _joined(base, address)
@@ -78,9 +82,9 @@ class References:
         """A reference out of each circle of references that judges one value without end."""
         known = {id(place.value): place for place in reversed(self._places)} if self.all else {}
         done: set[Subschema] = set()
-        for start in self.all:
+        for start, _ in self.all:
             for circle in _circles(start, lambda place: self._same_value(place, known), done):
-                yield next(place for place in circle if isinstance(place.value.get("$ref"), str))
+                yield from islice((place for place in circle if isinstance(place.value.get("$ref"), str)), 1)
 
     def _same_value(self, place: Subschema, known: dict[int, Subschema]) -> Iterator[Subschema]:
         if isinstance(place.value.get("$ref"), str):

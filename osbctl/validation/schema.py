@@ -6,7 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from osbctl.errors import ConfigError
-from osbctl.resources import schemas_folder
+from osbctl.fields import load_schema
 
 if TYPE_CHECKING:
     from osbctl.findings import Finding
@@ -40,15 +40,6 @@ def check_house_schema(data: dict[str, Any], schema: object, name: str) -> list[
         raise ConfigError(
             f"house schema {name}: its references go round in circles, or it is nested too deeply"
         ) from error
-
-
-@cache
-def load_schema(api_version: ApiVersion) -> Any:
-    """The shipped schema of catalogs at `api_version`; not to be changed."""
-    import json
-
-    text = (schemas_folder() / f"catalog-{api_version}.json").read_text(encoding="utf-8")
-    return json.loads(text)
 
 
 @cache

@@ -10,7 +10,7 @@ import json
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from osbctl.validation.schema import load_schema
+from osbctl.fields import load_schema
 
 if TYPE_CHECKING:
     from osbctl.platforms import ApiVersion
@@ -45,7 +45,8 @@ def survey(document: Document, api_version: ApiVersion) -> Survey:
         # Looking for one character is ten times as fast, and mostly enough.
         placeholders=any(sign[0] in text and sign in text for sign in _SIGNS),
         patterns="pattern" in text,
-        odd_schemas="parameters" in text and ("$ref" in text or not _decides(_plain(), document.data)),
+        odd_schemas="parameters" in text
+        and ("$ref" in text or "$dynamicRef" in text or not _decides(_plain(), document.data)),
         odd_fields=not _decides(_closed(api_version), document.data),
     )
 

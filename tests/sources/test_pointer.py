@@ -140,3 +140,37 @@ def test_find_catalog_gives_up_in_the_depths() -> None:
     for _ in range(50):
         data = {"x": data}
     assert find_catalog(data) is None
+
+
+SPRING = b"""\
+spring.cloud.openservicebroker.catalog:
+  services:
+  - name: s
+    planUpdateable: true
+    dashboard-client: {redirectUri: x}
+    DESCRIPTION: d
+    description: kept
+    plans:
+    - schemas: {serviceInstance: {create: {parameters: {minLength: 1, min-length: 2}}}}
+      metadata: {display-name: P, someThing: 1}
+"""
+
+
+def test_the_names_of_a_spring_configuration_are_those_that_its_broker_sends() -> None:
+    document = parse_document(SPRING, "application.yml", at="/spring.cloud.openservicebroker.catalog")
+    (service,) = document.data["services"]
+    assert service["plan_updateable"] is True
+    assert service["dashboard_client"] == {"redirect_uri": "x"}
+    assert (service["DESCRIPTION"], service["description"]) == ("d", "kept")
+    (plan,) = service["plans"]
+    assert plan["schemas"]["service_instance"]["create"]["parameters"] == {"minLength": 1, "min-length": 2}
+    assert plan["metadata"] == {"displayName": "P", "someThing": 1}
+    path = ("services", 0, "plans", 0, "schemas", "service_instance", "create", "parameters", "min-length")
+    uri = ("services", 0, "dashboard_client", "redirect_uri")
+    places = document.locate([path, uri])
+    assert [(places[at].line, places[at].column) for at in (path, uri)] == [(9, 71), (5, 24)]
+
+
+def test_elsewhere_names_stay_as_they_are() -> None:
+    text = json.dumps({"catalog": {"services": [{"planUpdateable": True}]}}).encode()
+    assert parse_document(text, "a.json", at="/catalog").data == {"services": [{"planUpdateable": True}]}

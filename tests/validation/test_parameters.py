@@ -53,6 +53,8 @@ def test_subschemas_are_where_schemas_may_stand() -> None:
         ({"$ref": "https://example.com/a"}, Nowhere.OUTSIDE),
         ({"$ref": "file.json#/a"}, Nowhere.OUTSIDE),
         ({"$ref": "http://["}, Nowhere.OUTSIDE),
+        ({"$schema": D2020, "$dynamicRef": "https://example.com/a"}, Nowhere.OUTSIDE),
+        ({"$schema": D2020, "$dynamicRef": "#a", "$defs": {"x": {"$dynamicAnchor": "a"}}}, {"$dynamicAnchor": "a"}),
         ({"$id": ROOT, "$ref": f"{ROOT}#/definitions/a", "definitions": {"a": {"title": "it"}}}, {"title": "it"}),
         ({"$id": ROOT, "$ref": "root.json#/definitions/a", "definitions": {"a": {"title": "it"}}}, {"title": "it"}),
         ({"$id": ROOT, "$ref": "root.json#/definitions/b"}, Nowhere.MISSING),
@@ -63,19 +65,19 @@ def test_subschemas_are_where_schemas_may_stand() -> None:
 )
 def test_target(schema: dict[str, Any], expected: Any) -> None:
     references = References(schema)
-    assert [references.target(place) for place in references.all] == [expected]
+    assert [references.target(*place) for place in references.all] == [expected]
 
 
 def test_the_whole_schema_is_the_target_of_an_empty_reference() -> None:
     schema = {"properties": {"a": {"$ref": "#"}, "b": {"$ref": ""}}}
     references = References(schema)
-    assert [references.target(place) is schema for place in references.all] == [True, True]
+    assert [references.target(*place) is schema for place in references.all] == [True, True]
 
 
 def test_a_pointer_starts_at_the_schema_with_an_id_around_it() -> None:
     inner = {"$id": "https://example.com/a", "$ref": "#/$defs/b", "$defs": {"b": {"title": "it"}}}
     references = References({"$schema": D2020, "properties": {"a": inner}, "$defs": {"b": {"title": "not this"}}})
-    assert [references.target(place) for place in references.all] == [{"title": "it"}]
+    assert [references.target(*place) for place in references.all] == [{"title": "it"}]
 
 
 @pytest.mark.parametrize(

@@ -3,46 +3,40 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from osbctl.fields import LATEST, PARTS, known, since, wanted
 from osbctl.findings import Severity
-from osbctl.platforms import ApiVersion
 from osbctl.rule import Category, Scope, rule
-from osbctl.validation.schema import load_schema
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
+    from typing import Any
 
+    from osbctl.platforms import ApiVersion
     from osbctl.validation.node import Hit, Node
 
 CLOSE = 0.84
 """How alike two names must be for one to be taken for a slip of the other (difflib's ratio)."""
 
-
-@cache
-def _known(kind: str, version: ApiVersion) -> frozenset[str]:
-    """The fields of an object, as the shipped schema of that API version has them."""
-    schema = load_schema(version)
-    return frozenset((schema if kind == "catalog" else schema["definitions"][kind])["properties"])
-
-
-def _latest(kind: str) -> frozenset[str]:
-    return _known(kind, ApiVersion.V2_17)
+_TYPES = {dict: "object", list: "array", str: "string", bool: "boolean", int: "integer", float: "number"}
+_FREE = ("service_metadata", "plan_metadata")
+"""Objects that may hold anything: a field of another type than the one it is like is no slip."""
 
 
 @cache
 def _meant(kind: str, key: str) -> str:
     """The known field that an unknown one is likely a slip of; empty where there is none."""
-    known = _known(kind, ApiVersion.V2_17)
+    fields = known(kind)
     squeezed = _squeezed(key)
-    for name in known:
+    for name in fields:
         if _squeezed(name) == squeezed:
             return name
     if len(key) < 4:
         return ""
     from difflib import get_close_matches
 
-    close = get_close_matches(key.lower(), known, n=1, cutoff=CLOSE)
+    close = get_close_matches(key.lower(), fields, n=1, cutoff=CLOSE)
     return close[0] if close else ""
 
 
@@ -50,42 +44,36 @@ def _squeezed(key: str) -> str:
     return key.replace("_", "").replace("-", "").replace(" ", "").lower()
 
 
-_PARTS = {
-    "service": {"metadata": "service_metadata", "dashboard_client": "dashboard_client"},
-    "plan": {"metadata": "plan_metadata", "maintenance_info": "maintenance_info", "schemas": "schemas"},
-    "schemas": {"service_instance": "service_instance_schemas", "service_binding": "service_binding_schemas"},
-    "service_instance_schemas": {"create": "input_parameters", "update": "input_parameters"},
-    "service_binding_schemas": {"create": "input_parameters"},
-}
-
-
 def _parts(node: Node, kind: str) -> Iterator[tuple[Node, str]]:
     """The object and those below it that the specification knows, each with its kind."""
     yield node, kind
-    for key, inner in _PARTS.get(kind, {}).items():
+    for key, inner in PARTS.get(kind, {}).items():
         child = node.child(key)
-        if child:
-            yield from _parts(child, inner)
+        for part in [child] if child else node.children(key):
+            yield from _parts(part, inner)
 
 
-def _knows_all(value: Any, kind: str, known: Callable[[str], frozenset[str]]) -> bool:
+def _knows_all(value: Any, kind: str, version: ApiVersion) -> bool:
     """Whether an object and those below it have known fields only: the usual case, told without a detour."""
+    if isinstance(value, list):
+        return all(_knows_all(item, kind, version) for item in value)
     if not isinstance(value, dict):
         return True
-    if not known(kind) >= value.keys():
-        return False
-    parts = _PARTS.get(kind, {})
-    return all(_knows_all(value[key], inner, known) for key, inner in parts.items() if key in value)
+    parts = PARTS.get(kind, {})
+    return known(kind, version) >= value.keys() and all(
+        _knows_all(value[key], inner, version) for key, inner in parts.items() if key in value
+    )
 
 
-def _near_misses(node: Node, kind: str) -> Iterator[Hit]:
-    if _knows_all(node.value, kind, _latest):
-        return
-    for part, part_kind in _parts(node, kind):
-        known = _known(part_kind, ApiVersion.V2_17)
-        for key in part.value:
-            if key not in known and (meant := _meant(part_kind, key)) and meant not in part:
-                yield part.hit(f"unknown field {key!r}: did you mean {meant}?", key, f"rename it to {meant}")
+def _slip(part: Node, kind: str, key: str) -> Hit | None:
+    meant = _meant(kind, key)
+    if not meant or meant in part:
+        return None
+    fits = wanted(kind, meant) in ("", _TYPES.get(type(part.get(key))))
+    if kind in _FREE and not fits:
+        return None
+    hint = f"rename it to {meant}" + ("" if fits else f", and make it {wanted(kind, meant)}")
+    return part.hit(f"unknown field {key!r}: did you mean {meant}?", key, hint)
 
 
 @rule(
@@ -108,24 +96,12 @@ def field_near_miss(catalog: Node) -> Iterator[Hit]:
 
         plan_updateable: true
     """
-    if not _latest("catalog") >= catalog.value.keys():
-        yield from _near_misses(catalog, "catalog")
-    for service in catalog.children("services"):
-        yield from _near_misses(service, "service")
-        for plan in service.children("plans"):
-            yield from _near_misses(plan, "plan")
-
-
-def _newer(node: Node, kind: str) -> Iterator[Hit]:
-    version = node.api_version
-    if _knows_all(node.value, kind, lambda inner: _known(inner, version)):
+    if _knows_all(catalog.value, "catalog", LATEST):
         return
-    for part, part_kind in _parts(node, kind):
-        for key in _known(part_kind, ApiVersion.V2_17) - _known(part_kind, version):
-            if key in part:
-                since = next(v for v in ApiVersion if key in _known(part_kind, v))
-                message = f"{key} came with API version {since}; platforms that speak {version} pass it over"
-                yield part.hit(message, key, f"check with --api-version {since}")
+    for part, kind in _parts(catalog, "catalog"):
+        for key in part.value.keys() - known(kind):
+            if hit := _slip(part, kind, key):
+                yield hit
 
 
 @rule(
@@ -148,9 +124,14 @@ def field_too_new(service: Node) -> Iterator[Hit]:
 
         maintenance_info: {version: 1.2.0}  # with --api-version 2.15
     """
-    yield from _newer(service, "service")
-    for plan in service.children("plans"):
-        yield from _newer(plan, "plan")
+    version = service.api_version
+    if _knows_all(service.value, "service", version):
+        return
+    for part, kind in _parts(service, "service"):
+        for key in (known(kind) - known(kind, version)) & part.value.keys():
+            brought = since(kind, key)
+            message = f"{key} came with API version {brought}; platforms that speak {version} pass it over"
+            yield part.hit(message, key, f"check with --api-version {brought}")
 
 
 @rule(

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 MAX_BYTES = 65_536
 """64 kB (OSB 2.13, Schemas Object: Platforms MUST support schemas of that size)."""
 
+_DRAFT_04 = "http://json-schema.org/draft-04/schema#"
+
 _ECMA_ONLY = ("(?<", "\\p{", "\\P{", "\\c", "\\u", "[^]", "[]")
 """Signs of what ECMA 262 knows and Python, which reads the patterns, does not."""
 
@@ -69,7 +71,9 @@ def parameters_dialect_unknown(schema: Node) -> Iterator[Hit]:
         parameters: {$schema: "http://json-schema.org/draft-04/schema#"}
     """
     dialect = schema.text("$schema")
-    if dialect is not None and _dialect(schema) is None:
+    if dialect is None and "$schema" in schema:
+        yield schema.hit("$schema must be a string", "$schema", f"write {_DRAFT_04}")
+    elif dialect is not None and _dialect(schema) is None:
         near = "http:" + dialect.removeprefix("https:") if dialect.startswith("https:") else "https:" + dialect[5:]
         hint = (
             f"write {near}" if near.rstrip("#") in DRAFTS else "known: draft-04, draft-06, draft-07, 2019-09, 2020-12"
@@ -85,7 +89,7 @@ def parameters_dialect_unknown(schema: Node) -> Iterator[Hit]:
     source="OSB 2.13, Input Parameters Schema Object: parameters MUST be a valid JSON Schema",
 )
 def parameters_invalid(schema: Node) -> Iterator[Hit]:
-    """A parameter schema is not valid under its own draft.
+    """A parameter schema is not valid under its own draft, or under draft-04 where it names none that is known.
 
     Bad::
 
@@ -95,8 +99,9 @@ def parameters_invalid(schema: Node) -> Iterator[Hit]:
 
         parameters: {$schema: "http://json-schema.org/draft-04/schema#", properties: {size: {type: integer}}}
     """
-    name = _dialect(schema)
-    for path, told in faults(schema.value, name) if name else ():
+    # Cloud Foundry takes every schema for one of draft-04, whatever its $schema says.
+    whole = schema.value if _dialect(schema) else {**schema.value, "$schema": _DRAFT_04}
+    for path, told in faults(whole, _dialect(schema) or "Draft4Validator"):
         yield schema.hit(f"not a valid JSON Schema: {told}", path)
 
 

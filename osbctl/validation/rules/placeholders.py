@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from osbctl.paths import Path
     from osbctl.validation.node import Hit, Node
 
-_WORDS = re.compile(r"\(\([\w./-]+\)\)|(?<![\w%])%[sdv](?![\w%])")
+_WORDS = re.compile(r"\(\(!?[\w./:-]+\)\)|(?<![\w%])%[sdv](?![\w%])")
 _BRACKETS = (("{{", "}}"), ("${", "}"), ("<%", "%>"))
 """Looked for by `str.find`: a pattern would look for the end from each beginning anew, which is quadratic."""
 
@@ -31,6 +31,8 @@ def holds_placeholder(text: str) -> bool:
 def _found(text: str) -> str | None:
     if not any(sign in text for sign in _SIGNS):
         return None
+    if text.startswith("((") and text.endswith("))"):
+        return text  # Spruce's operators, such as (( grab meta.id )), stand for a whole value
     match = _WORDS.search(text)
     if match:
         return match[0]
@@ -54,7 +56,7 @@ def _between(text: str, opening: str, closing: str) -> str | None:
     "placeholder-unresolved",
     severity=Severity.WARNING,
     category=Category.ADVICE,
-    source="BOSH and Concourse ((var)), Helm and Jinja {{ }}, shells ${VAR}, ERB <%= %>, printf %s",
+    source="BOSH and Concourse ((var)), Spruce (( grab x )), Helm and Jinja {{ }}, shells ${VAR}, ERB <%= %>, printf",
 )
 def placeholder_unresolved(catalog: Node) -> Iterator[Hit]:
     """A value still holds a placeholder of a template.

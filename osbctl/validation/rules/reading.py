@@ -8,7 +8,9 @@ from osbctl.findings import Severity
 from osbctl.platforms import Platform
 from osbctl.rule import Category, describe
 
-_error = partial(describe, severity=Severity.ERROR, category=Category.READING, refused_by=(Platform.CLOUD_FOUNDRY,))
+_error = partial(describe, severity=Severity.ERROR, category=Category.READING)
+_refused = partial(_error, refused_by=(Platform.CLOUD_FOUNDRY,))
+"""What can stand in a broker's answer, too, and is refused there."""
 
 _error(
     "cannot-open",
@@ -18,7 +20,7 @@ _error(
     """,
     source="the operating system, git",
 )
-_error(
+_refused(
     "syntax",
     """The text is no JSON, or no YAML.
 
@@ -32,7 +34,7 @@ _error(
     """,
     source="RFC 8259; YAML 1.2",
 )
-_error(
+_refused(
     "empty-document",
     """The document is empty.
 
@@ -40,7 +42,7 @@ _error(
     """,
     source="OSB 2.14, Catalog Management: the answer is a JSON object",
 )
-_error(
+_refused(
     "encoding",
     """The text is not UTF-8.
 
@@ -48,19 +50,19 @@ _error(
     """,
     source="RFC 8259, section 8.1",
 )
-_error(
+_refused(
     "lone-surrogate",
     """Half of a surrogate pair stands alone.
 
-    An escape such as `\\\\ud800` by itself is no character; platforms refuse the whole answer.
+    An escape such as `\\ud800` by itself is no character; platforms refuse the whole answer.
 
     Bad::
 
-        {"name": "\\\\ud83d"}
+        {"name": "\\ud83d"}
 
     Good::
 
-        {"name": "\\\\ud83d\\\\udc18"}
+        {"name": "\\ud83d\\udc18"}
     """,
     source="RFC 8259, section 8.2",
 )
@@ -96,7 +98,7 @@ _error(
     """,
     source="RFC 8259, section 4",
 )
-_error(
+_refused(
     "number-out-of-range",
     """A number is infinite, no number, or longer than readers keep.
 
@@ -110,7 +112,7 @@ _error(
     """,
     source="RFC 8259, section 6",
 )
-_error(
+_refused(
     "nesting-too-deep",
     """The document is nested deeper than the limit.
 
@@ -159,7 +161,7 @@ _error(
     """,
     source="RFC 8259, section 2; YAML 1.2, section 9.2",
 )
-_error(
+_refused(
     "not-an-object",
     """The document is no object.
 
@@ -195,7 +197,7 @@ _error(
     """The pointer of `--at` leads nowhere in the document.""",
     source="RFC 6901",
 )
-_error(
+_refused(
     "catalog-elsewhere",
     """The document has no `services` at its top, but a catalog stands deeper in it.
 

@@ -38,11 +38,11 @@ def parameters_reference_external(schema: Node) -> Iterator[Hit]:
         parameters: {$schema: "http://json-schema.org/draft-04/schema#", properties: {size: {type: integer}}}
     """
     references = References(schema.value)
-    for place in references.all:
-        reference = place.value["$ref"]
-        if references.target(place) is Nowhere.OUTSIDE and reference.partition("#")[0] not in DRAFTS:
+    for place, keyword in references.all:
+        reference = place.value[keyword]
+        if references.target(place, keyword) is Nowhere.OUTSIDE and reference.partition("#")[0] not in DRAFTS:
             message = f"{reference[:80]!r} leads out of the schema"
-            yield schema.hit(message, (*place.path, "$ref"), "put the definition into the schema itself")
+            yield schema.hit(message, (*place.path, keyword), "put the definition into the schema itself")
 
 
 @rule(
@@ -69,10 +69,10 @@ def parameters_reference_missing(schema: Node) -> Iterator[Hit]:
           definitions: {size: {type: integer}}
     """
     references = References(schema.value)
-    for place in references.all:
-        if references.target(place) is Nowhere.MISSING:
-            message = f"{place.value['$ref'][:80]!r} leads nowhere"
-            yield schema.hit(message, (*place.path, "$ref"), "add the definition, or correct the reference")
+    for place, keyword in references.all:
+        if references.target(place, keyword) is Nowhere.MISSING:
+            message = f"{place.value[keyword][:80]!r} leads nowhere"
+            yield schema.hit(message, (*place.path, keyword), "add the definition, or correct the reference")
 
 
 @rule(

@@ -1,0 +1,61 @@
+"""The fields of a catalog by the version of the API that brought them, read from the shipped schemas.
+
+`tools/make_schemas.py` holds the one table: a field that is added there, with the version that brings it, is known
+here, and a test asks the rules, the comparison and the platforms for their answer to it.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import Any
+
+from osbctl.platforms import ApiVersion
+from osbctl.resources import schemas_folder
+
+LATEST = list(ApiVersion)[-1]
+
+PARTS = {
+    "catalog": {"services": "service"},
+    "service": {"plans": "plan", "metadata": "service_metadata", "dashboard_client": "dashboard_client"},
+    "plan": {"metadata": "plan_metadata", "maintenance_info": "maintenance_info", "schemas": "schemas"},
+    "schemas": {"service_instance": "service_instance_schemas", "service_binding": "service_binding_schemas"},
+    "service_instance_schemas": {"create": "input_parameters", "update": "input_parameters"},
+    "service_binding_schemas": {"create": "input_parameters"},
+    "plan_metadata": {"costs": "cost"},
+}
+"""The kinds of objects within each kind, by field; a field that holds a list has objects of that kind in it."""
+
+
+@cache
+def load_schema(version: ApiVersion) -> Any:
+    """The shipped schema of catalogs at `version`; not to be changed."""
+    return json.loads((schemas_folder() / f"catalog-{version}.json").read_text(encoding="utf-8"))
+
+
+@cache
+def known(kind: str, version: ApiVersion = LATEST) -> frozenset[str]:
+    """The fields of an object of that kind (a key of `PARTS`, or a value in it) at that version."""
+    return frozenset(_properties(kind, version))
+
+
+@cache
+def wanted(kind: str, key: str) -> str:
+    """The JSON type that the newest schema wants of a known field; empty where it takes several, or any."""
+    schema = load_schema(LATEST)
+    found = _properties(kind, LATEST)[key]
+    if "$ref" in found:
+        found = schema["definitions"][found["$ref"].rpartition("/")[2]]
+    kinds = found.get("type", "")
+    return kinds if isinstance(kinds, str) else ""
+
+
+def since(kind: str, key: str) -> ApiVersion:
+    """The first version that knows the field."""
+    return next(version for version in ApiVersion if key in known(kind, version))
+
+
+def _properties(kind: str, version: ApiVersion) -> dict[str, Any]:
+    schema = load_schema(version)
+    found: dict[str, Any] = (schema if kind == "catalog" else schema["definitions"][kind])["properties"]
+    return found
