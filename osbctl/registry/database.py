@@ -77,7 +77,7 @@ class Database:
     def _told(self) -> Iterator[None]:
         try:
             yield
-        except SQLAlchemyError as error:
+        except (SQLAlchemyError, UnicodeDecodeError) as error:  # the latter: the driver meets text that is none
             raise faults.told(error, self.name, self._url.password) from None
 
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 from osbctl.errors import RegistryError
 from osbctl.text import safe
 
+_NO_TABLE = "the database is damaged: a table or a column of it is missing"
+_BACKUP = "take it from a backup"
+_RECOVER = "take it from a backup; sqlite3 FILE .recover may save what is left"
 _KNOWN = (
     ("database is locked", "another process is writing, and did not finish in time", "try again"),
     ("lock timeout", "another process is writing, and did not finish in time", "try again"),
@@ -12,7 +15,12 @@ _KNOWN = (
     ("disk full", "the disk of the database is full; nothing was changed", "make room, and run it again"),
     ("no space left", "the disk of the database is full; nothing was changed", "make room, and run it again"),
     ("file is not a database", "this is no SQLite database", "--database names another"),
-    ("malformed", "the database is damaged", "take it from a backup; sqlite3 FILE .recover may save what is left"),
+    ("utf-8", "the database is damaged: it holds text that is not UTF-8", _RECOVER),
+    ("no such table", _NO_TABLE, _BACKUP),
+    ("no such column", _NO_TABLE, _BACKUP),
+    ('relation "osbctl_', _NO_TABLE, _BACKUP),
+    ('column "', _NO_TABLE, _BACKUP),
+    ("malformed", "the database is damaged", _RECOVER),
     ("readonly database", "the database may not be written to", "who owns the file and its folder?"),
     ("unable to open database file", "the database cannot be opened", "who owns the file and its folder?"),
     ("disk i/o error", "the disk fails, or is full; nothing was changed", "look at the disk and at quotas"),

@@ -13,7 +13,7 @@ import sqlalchemy
 
 from osbctl.errors import RegistryError
 from osbctl.registry.errors import missing_extra
-from osbctl.registry.tables import VERSION_TABLE
+from osbctl.registry.tables import METADATA, VERSION_TABLE
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -34,27 +34,42 @@ def migrate(database: Database) -> None:
     """Bring the tables to the newest version, in one transaction that only one process at a time can have.
 
     Raises:
-        RegistryError: a newer osbctl has been here; or the database cannot be used.
+        RegistryError: a newer osbctl has been here, the version is damaged, or the database cannot be used.
     """
     with database.reading() as connection:
-        version = _version(connection)
+        version = _version(connection, database.name)
     if version == NEWEST:
         return
     with database.writing() as connection:
         if not database.is_sqlite:
             connection.execute(sqlalchemy.select(sqlalchemy.func.pg_advisory_xact_lock(_LOCK)))
-        version = _version(connection)  # another process may have been faster
-        if version is not None and version > NEWEST:
-            raise RegistryError(f"{database.name}: a newer osbctl made this database", "update osbctl")
-        if version != NEWEST:
+        if _version(connection, database.name) != NEWEST:  # another process may have been faster
             _upgrade(connection)
 
 
-def _version(connection: Connection) -> str | None:
-    if not sqlalchemy.inspect(connection).has_table(VERSION_TABLE):
+def _version(connection: Connection, name: str) -> str | None:
+    """The version of the tables; None where there are none yet."""
+    tables = set(sqlalchemy.inspect(connection).get_table_names()) & {VERSION_TABLE, *METADATA.tables}
+    if not tables:
         return None
-    version: str | None = connection.scalar(sqlalchemy.text(f"SELECT version_num FROM {VERSION_TABLE}"))  # noqa: S608
+    found = []
+    if VERSION_TABLE in tables:
+        found = list(connection.scalars(sqlalchemy.text(f"SELECT version_num FROM {VERSION_TABLE}")))  # noqa: S608
+    version: str | None = found[0] if len(found) == 1 else None
+    if version not in _known():
+        if isinstance(version, str) and version.isdecimal() and version > NEWEST:
+            raise RegistryError(f"{name}: a newer osbctl made this database", "update osbctl")
+        told = f"{version!r}, which no osbctl wrote" if version else "lost"
+        raise RegistryError(
+            f"{name}: the database is damaged: the version of its tables ({VERSION_TABLE}) is {told}",
+            "take it from a backup, or name another with --database",
+        )
     return version
+
+
+def _known() -> set[str]:
+    """The versions that there are migrations to."""
+    return {file.name.partition("_")[0] for file in (FOLDER / "versions").glob("[0-9]*.py")}
 
 
 def _upgrade(connection: Connection) -> None:

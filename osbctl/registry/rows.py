@@ -25,8 +25,18 @@ def broker_row(row: Row[Any]) -> BrokerRow:
     """The broker in a row that has the columns `LIGHT`, and may have more."""
     values = {column.name: getattr(row, column.name) for column in LIGHT}
     with _understood():
+        if not all(isinstance(values[column.name], column.type.python_type) for column in LIGHT):
+            raise TypeError
         ApiVersion(row.api_version)
         return BrokerRow(**values | {"platform": Platform(row.platform), "outcome": Outcome(row.outcome)})
+
+
+def catalog_of(row: Row[Any]) -> bytes:
+    """The stored catalog in a row that has it."""
+    with _understood():
+        if not isinstance(row.catalog, bytes):  # SQLite takes any value in any column
+            raise TypeError
+        return row.catalog
 
 
 def kept_rows(rows: Iterable[Row[Any]]) -> tuple[Kept, ...]:

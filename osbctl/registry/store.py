@@ -18,7 +18,7 @@ from sqlalchemy import Row, Select, delete, func, insert, select, update  # isor
 from sqlalchemy.exc import IntegrityError  # isort: skip
 
 from osbctl.registry.migrate import migrate  # isort: skip
-from osbctl.registry.rows import LIGHT, broker_row, kept_rows, refreshes, stored  # isort: skip
+from osbctl.registry.rows import LIGHT, broker_row, catalog_of, kept_rows, refreshes, stored  # isort: skip
 from osbctl.registry.tables import BROKERS, KEPT, REFRESHES  # isort: skip
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ class Registry:
             kept = _kept(connection, row.id) if row else ()
         if row is None:
             raise UnknownBrokerError(name, self.names())
-        return RegisteredBroker(broker_row(row), bytes(row.catalog), kept)
+        return RegisteredBroker(broker_row(row), catalog_of(row), kept)
 
     def history(self, name: str) -> list[Refresh]:
         """The refreshes of a broker, the newest first, at most `MAX_REFRESHES`.

@@ -548,6 +548,16 @@ def test_a_broker_that_another_process_removes_is_told_and_the_rest_goes_on(many
         "UPDATE osbctl_refreshes SET told = '{}', actions = '[5]'",
         "INSERT INTO osbctl_kept (broker_id, content) VALUES (1, '[]')",
         "DROP TABLE osbctl_kept",
+        "DROP TABLE osbctl_brokers",
+        "ALTER TABLE osbctl_brokers DROP COLUMN etag",
+        "UPDATE osbctl_brokers SET services = 'many'",
+        "UPDATE osbctl_brokers SET catalog = -1",
+        "UPDATE osbctl_brokers SET catalog = '{}'",
+        "UPDATE osbctl_brokers SET username = cast(x'ff' AS TEXT)",
+        "UPDATE osbctl_version SET version_num = '0000'",
+        "UPDATE osbctl_version SET version_num = x'00'",
+        "DELETE FROM osbctl_version",
+        "DROP TABLE osbctl_version",
     ],
 )
 def test_rows_that_others_wrote_into_the_database_end_in_sentences(
@@ -563,6 +573,14 @@ def test_rows_that_others_wrote_into_the_database_end_in_sentences(
         assert code in (0, 2, 3), err
         assert not {"\x1b", "\r"} & set(out + err)
         assert "internal error" not in err
+
+
+def test_a_quiet_refresh_tells_only_of_what_went_wrong(many: Program, server: FakeBroker) -> None:
+    assert many("refresh", "--quiet") == ""
+    server.put({"services": 5})
+    said = many("refresh", "--quiet", code=1)
+    assert said.count("refused as by Cloud Foundry") == 24
+    assert "24 brokers" not in said
 
 
 def test_nothing_registered_is_nothing_to_do(osbctl: Program) -> None:

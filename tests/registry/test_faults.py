@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sqlite3
 import stat
 import subprocess
@@ -14,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from osbctl.errors import RegistryError, UsageError
-from osbctl.registry.database import parse_url
+from osbctl.registry.database import Database, parse_url
 from osbctl.registry.store import Registry
 from tests.registry import postgres
 from tests.registry.make import SMALL, add, body, refresh, service
@@ -44,6 +45,50 @@ def test_a_killed_refresh_leaves_the_old_or_the_new_state(url: str) -> None:
     assert told["stored"] > 2
     if "://" not in url:
         assert told["interrupted"] > 10  # the moments were the right ones
+
+
+def test_every_connection_to_sqlite_writes_through_and_holds_its_references(tmp_path: Path) -> None:
+    """A killed process loses nothing either way: only a power cut tells `synchronous` off or normal from full."""
+    file = str(tmp_path / "brokers.sqlite")
+    database = Database(file)
+    try:
+        with database.writing() as first, database.reading() as second:
+            for connection in (first, second):
+                found = {
+                    name: connection.exec_driver_sql(f"PRAGMA {name}").scalar()
+                    for name in ("synchronous", "foreign_keys", "journal_mode")
+                }
+                assert found == {"synchronous": 2, "foreign_keys": 1, "journal_mode": "delete"}
+    finally:
+        database.close()
+
+
+_SYNCS = """
+    import sys
+    from osbctl.registry.store import Registry
+    from tests.registry.make import refresh
+    with Registry.open(sys.argv[1]) as registry:
+        registry.store_refresh(registry.row("db"), refresh())
+"""
+
+
+@pytest.mark.skipif(shutil.which("strace") is None, reason="no strace here")
+def test_a_stored_refresh_is_on_the_disk_before_the_journal_goes(tmp_path: Path) -> None:
+    """What SQLite asks of the system: journal, then database, are flushed before the journal is deleted."""
+    file, log = tmp_path / "brokers.sqlite", tmp_path / "calls"
+    with Registry.open(str(file)) as registry:
+        add(registry)
+    command = ["strace", "-f", "-y", "-o", log, "-e", "trace=fsync,fdatasync,unlink,unlinkat", sys.executable]
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
+    subprocess.run([*command, "-c", textwrap.dedent(_SYNCS), file], cwd=ROOT, env=environment, check=True, timeout=120)
+    calls = [
+        ("unlink" if "unlink" in line else "sync", "journal" if "-journal" in line else "database")
+        for line in log.read_text().splitlines()
+        if "brokers.sqlite" in line and "= 0" in line
+    ]
+    end = calls.index(("unlink", "journal"))
+    assert ("sync", "journal") in calls[:end]
+    assert ("sync", "database") in calls[calls.index(("sync", "journal")) : end]
 
 
 def test_a_database_that_another_process_holds_is_told_after_the_wait(tmp_path: Path) -> None:
@@ -162,6 +207,50 @@ def test_a_damaged_database_is_called_so(tmp_path: Path) -> None:
     file.write_bytes(data)
     with pytest.raises(RegistryError, match="the database is damaged"), Registry.open(str(file)) as registry:
         list(registry.brokers())
+
+
+@pytest.mark.parametrize("place", [b"CREATE TABLE osbctl_kept", b"(\n\tid INTEGER", b"osbctl_refreshes"])
+def test_a_byte_that_is_not_utf_8_in_the_schema_is_damage(tmp_path: Path, place: bytes) -> None:
+    file = tmp_path / "brokers.sqlite"
+    with Registry.open(str(file)) as registry:
+        add(registry)
+    data = bytearray(file.read_bytes())
+    data[data.index(place) + 3] = 0xFF
+    file.write_bytes(data)
+    with pytest.raises(RegistryError, match="the database is damaged"), Registry.open(str(file)) as registry:
+        list(registry.brokers())
+
+
+@pytest.mark.parametrize(
+    ("statement", "told"),
+    [
+        ("UPDATE osbctl_version SET version_num = '0000'", "is '0000', which no osbctl wrote"),
+        ("DELETE FROM osbctl_version", "is lost"),
+        ("DROP TABLE osbctl_version", "is lost"),
+        ("UPDATE osbctl_version SET version_num = '9999'", "a newer osbctl made this database"),
+        ("DROP TABLE osbctl_brokers CASCADE", "a table or a column of it is missing"),
+    ],
+)
+def test_a_damaged_version_is_told_and_nothing_is_made_anew(url: str, statement: str, told: str) -> None:
+    with Registry.open(url) as registry:
+        add(registry)
+    execute(url, statement)
+    with pytest.raises(RegistryError, match=told) as error, Registry.open(url) as registry:
+        list(registry.brokers())
+    assert error.value.advice
+
+
+def execute(url: str, statement: str) -> None:
+    if "://" not in url:
+        connection = sqlite3.connect(url)
+        with connection:
+            connection.execute(statement.replace(" CASCADE", ""))
+        connection.close()
+        return
+    import psycopg
+
+    with psycopg.connect(url.replace("+psycopg", ""), autocommit=True) as server:
+        server.execute(statement.encode())
 
 
 def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:

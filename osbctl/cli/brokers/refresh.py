@@ -28,6 +28,9 @@ def refresh(
     ] = None,
     instances: common.Instances = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would happen, and store nothing.")] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Tell only of brokers that were refused or not fetched.")
+    ] = False,
     jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, max=64, help="Brokers to ask at once.")] = 8,
     password_stdin: common.PasswordStdin = False,
     credentials: common.Credentials = None,
@@ -61,7 +64,7 @@ def refresh(
         def work(name: str) -> Refresh:
             return refresh_or_tell(registry, name, reach.fetch, check, policy)
 
-        return _report(_all(work, chosen, jobs), len(chosen), policy)
+        return _report(_all(work, chosen, jobs), len(chosen), policy, quiet)
 
 
 def _chosen(registry: Registry, names: list[str] | None) -> list[str]:
@@ -83,7 +86,7 @@ def _all(work: Any, names: list[str], jobs: int) -> Iterator[tuple[str, Refresh]
     return progress(in_parallel(work, names, jobs), len(names), "refreshing")
 
 
-def _report(results: Iterable[tuple[str, Refresh]], total: int, policy: Policy) -> int:
+def _report(results: Iterable[tuple[str, Refresh]], total: int, policy: Policy, quiet: bool) -> int:
     from osbctl.registry.records import Outcome, What
     from osbctl.registry.text import refresh_lines
 
@@ -92,10 +95,11 @@ def _report(results: Iterable[tuple[str, Refresh]], total: int, policy: Policy) 
     for name, done in results:
         counts[done.outcome] += 1
         deleted += done.counts().get(What.DELETED, 0)
-        put("\n".join(refresh_lines(name, done, policy.dry_run)) + "\n", None)
-    if deleted and policy.instances is None:
+        if not quiet or done.outcome in (Outcome.REFUSED, Outcome.FAILED):
+            put("\n".join(refresh_lines(name, done, policy.dry_run)) + "\n", None)
+    if deleted and not quiet and policy.instances is None:
         note("deleted as if there were no instances: --instances tells of plans that have some")
-    if total != 1:
+    if total != 1 and not quiet:
         told = ", ".join(f"{number:,} {outcome}" for outcome, number in counts.items() if number) or "nothing to do"
         note(f"{total:,} brokers: {told}")
     return 3 if counts[Outcome.FAILED] else int(counts[Outcome.REFUSED] > 0)
