@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from osbctl.sources.document import JsonValue
+from typing import Any
 
 SECRET = "(secret)"  # noqa: S105  # what stands in its place
 
@@ -45,7 +42,7 @@ def without_secrets(text: str) -> str:
     return _PARAMETER.sub(_parameter, text) if "=" in text else text
 
 
-def masked(value: JsonValue, known: frozenset[JsonValue] = frozenset()) -> JsonValue:
+def masked(value: Any, known: frozenset[Any] = frozenset()) -> Any:
     """`value` without what goes under a secret name, texts that hold secrets, and the `known` texts and numbers."""
     if isinstance(value, dict):
         return {without_secrets(k): masked_under(k, inner, known) for k, inner in value.items()}
@@ -57,7 +54,7 @@ def masked(value: JsonValue, known: frozenset[JsonValue] = frozenset()) -> JsonV
     return SECRET if not isinstance(value, bool) and value in known else value
 
 
-def masked_under(name: str | int, value: JsonValue, known: frozenset[JsonValue] = frozenset()) -> JsonValue:
+def masked_under(name: str | int, value: Any, known: frozenset[Any] = frozenset()) -> Any:
     """As `masked`, for the value of a field of this name."""
     if value is None or isinstance(value, bool) or not looks_secret(name):
         return masked(value, known)

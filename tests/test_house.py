@@ -26,7 +26,7 @@ FLOORS = {
 }
 """The floor of each room; whatever is not named here is the ground, floor 0."""
 
-MAY_LOOK_SIDEWAYS = {("registry", "comparison")}
+MAY_LOOK_SIDEWAYS = {("registry", "comparison"), ("conformance", "comparison")}
 
 
 def room(module: str) -> str:

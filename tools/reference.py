@@ -28,6 +28,16 @@ VARIABLES = {
     "NO_COLOR": "Any value: no colours, unless `--color always` is given.",
     "FORCE_COLOR": "Any value but `0`: colours even where the output is no terminal.",
     "TERM": "`dumb`: no colours.",
+    "HTTPS_PROXY": (
+        "`fetch`, `check`, `diff`, `drift`, `brokers`: the proxy through whose tunnel brokers are reached, an http:// "
+        "or https:// URL. What is in the tunnel, credentials too, the proxy cannot read. `https_proxy`, too."
+    ),
+    "ALL_PROXY": "As HTTPS_PROXY, where that is not set.",
+    "HTTP_PROXY": "A broker with plain HTTP is not asked through a proxy, which could read the password: exit code 3.",
+    "NO_PROXY": (
+        "Hosts that are reached without a proxy, separated by commas: names and domains with all below them, "
+        "addresses, networks (`10.0.0.0/8`), each with or without `:port`, or `*`. This machine always is."
+    ),
     "GITHUB_ACTIONS": "`true`: `validate`, `diff` and `drift` report as GitHub annotations unless `--format` is given.",
     "LISTEN_FDS": "`serve`: with LISTEN_PID, the sockets that systemd hands over.",
     "LISTEN_PID": "`serve`: the process that the sockets of LISTEN_FDS are meant for.",

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -21,11 +20,6 @@ from osbctl.cli.validation_run import (
 )
 from osbctl.platforms import ApiVersion, Platform
 from osbctl.reports import FailOn, Format, Report
-
-if TYPE_CHECKING:
-    from osbctl.conformance.check import Checked
-    from osbctl.findings import Finding, Judgement, Verdict
-    from osbctl.validation.options import ValidationOptions
 
 
 def check(
@@ -67,8 +61,8 @@ def check(
     osbctl check https://broker.example.com --user platform --fail-on warning --format junit -o check.xml
     """
     from osbctl.config import find_config
-    from osbctl.conformance.check import check_broker
     from osbctl.sources.broker import split_url
+    from osbctl.tasks.check import check_and_judge
 
     address, named, password = split_url(url)
     version = api_version.value
@@ -85,54 +79,8 @@ def check(
     )
     config = find_config(os.curdir)
     options, severity = validation_options(request, config), effective_fail_on(request, config)
-    checked = check_broker(address, connection.access(user or named, password))
-    judgement = _judgement(address, checked, options)
+    judgement = check_and_judge(address, connection.access(user or named, password), options)
     root, paint = os.getcwd(), wants_color(request)  # noqa: PTH109
     report = Report([judgement], LazyRules(), severity, root, paint)
     put_report(report, request)
     return int(report.failed)
-
-
-_FOR_FILES = "dashboard-secret-literal"
-"""A file should not hold the secret; what a broker sends must."""
-
-
-def _judgement(address: str, checked: Checked, options: ValidationOptions) -> Judgement:
-    """What is wrong with the wire, then with the catalog, and what each platform makes of both."""
-    from osbctl.validation.judge import unreadable
-    from osbctl.validation.selection import Selection
-
-    wire = Selection(options).of(checked.findings, {})
-    catalog = unreadable(address, ()) if checked.catalog is None else _catalog(address, checked.catalog, options)
-    verdicts = {one: _verdict(one, verdict, checked.findings) for one, verdict in catalog.verdicts.items()}
-    left_out = catalog.left_out + len(checked.findings) - len(wire)
-    return replace(catalog, findings=(*wire, *catalog.findings), verdicts=verdicts, left_out=left_out)
-
-
-def _catalog(address: str, body: bytes, options: ValidationOptions) -> Judgement:
-    from osbctl.errors import DocumentError
-    from osbctl.sources.read import parse_document
-    from osbctl.validation.judge import judge, unreadable
-
-    try:
-        judgement = judge(parse_document(body, address), options)
-    except DocumentError as error:
-        judgement = unreadable(address, error.findings)
-    return replace(judgement, findings=tuple(_bare(f) for f in judgement.findings if f.rule != _FOR_FILES))
-
-
-def _bare(finding: Finding) -> Finding:
-    """Without the text of the line: brokers send the whole catalog on one, and what is secret in it."""
-    place = finding.location
-    return replace(finding, location=replace(place, excerpt="") if place else None)
-
-
-def _verdict(platform: Platform, verdict: Verdict, findings: tuple[Finding, ...]) -> Verdict:
-    """The verdict on the catalog, unless the platform would not even get that far."""
-    from osbctl.findings import Verdict
-    from osbctl.platforms.outcome import VerdictKind
-
-    stopped = [finding for finding in findings if platform in finding.refused_by]
-    if not stopped or verdict.kind is VerdictKind.CRASHES:
-        return verdict
-    return Verdict(VerdictKind.REFUSES, verdict.messages, verdict.reasons + len(stopped))

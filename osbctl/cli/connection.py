@@ -64,6 +64,7 @@ class Connection:
             insecure=self.insecure,
             total_seconds=self.timeout,
             max_bytes=self.max_bytes,
+            proxies=environment_proxies(),
         )
 
     def _password(self, user: str) -> str:
@@ -82,6 +83,13 @@ class Connection:
     def document(self, url: str) -> Document:
         """The catalog of the broker at `url`; errors as `fetch`."""
         return read_answer(self.fetch(url), self.max_bytes)
+
+
+def environment_proxies() -> dict[str, str]:
+    """The proxies that the environment names: HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY, in either case."""
+    from urllib.request import getproxies_environment
+
+    return dict(getproxies_environment())
 
 
 @cache

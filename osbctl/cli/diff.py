@@ -120,9 +120,10 @@ def shown(word: str) -> str:
     """
     if not is_address(word):
         return word
+    from osbctl.sources.access import shown as without_query
     from osbctl.sources.broker import split_url
 
-    return split_url(word)[0]
+    return without_query(split_url(word)[0])
 
 
 def put_report(

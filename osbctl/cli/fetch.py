@@ -27,11 +27,19 @@ def _version(word: str) -> str:
     return word
 
 
+def _seconds(value: float) -> float:
+    from osbctl.errors import UsageError
+
+    if not 0.1 <= value <= 86_400:  # a day; neither inf nor nan is between
+        raise UsageError(f"--timeout {value} is no time to wait", "write seconds, from 0.1 to 86400")
+    return value
+
+
 Version = Annotated[str, typer.Option("--api-version", help="The version header to send.", callback=_version)]
 CaFile = Annotated[str | None, typer.Option(metavar="FILE", help="Certificate authorities to trust, PEM.")]
 ClientCert = Annotated[str | None, typer.Option(metavar="FILE", help="Client certificate and key, PEM.")]
 Insecure = Annotated[bool, typer.Option("--insecure", help="Take any certificate. For trying out only.")]
-Timeout = Annotated[float, typer.Option(min=0.1, help="Seconds for the whole answer.")]
+Timeout = Annotated[float, typer.Option(callback=_seconds, help="Seconds for the whole answer.")]
 
 
 def fetch(

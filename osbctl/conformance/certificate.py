@@ -6,7 +6,7 @@ import ssl
 import time
 from typing import TYPE_CHECKING
 
-from osbctl.conformance.connection import connected
+from osbctl.sources.line import FAULTS, Line
 
 if TYPE_CHECKING:
     from osbctl.conformance.exchange import Exchange
@@ -19,8 +19,8 @@ def days_left(exchange: Exchange) -> float | None:
     if not exchange.secure or exchange.access.insecure:
         return None
     try:
-        with connected(exchange) as sock:
-            ends = (sock.getpeercert() or {}).get("notAfter") if isinstance(sock, ssl.SSLSocket) else None
-    except (OSError, ValueError):  # what is wrong with files or addresses the first request tells
+        with Line(exchange.address, exchange.access) as line, line.bare(exchange.address) as sock:
+            ends = (sock.getpeercert() or {}).get("notAfter")
+    except FAULTS:  # what is wrong with the address the first request tells
         return None
     return (ssl.cert_time_to_seconds(ends) - time.time()) / 86400 if isinstance(ends, str) else None

@@ -5,7 +5,7 @@ Fewer than twenty requests, one after the other, each bounded in time and size. 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
 
@@ -22,7 +22,7 @@ from osbctl.sources.broker import MAX_REDIRECTS, description, is_beside, origin,
 from osbctl.sources.line import Missing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from osbctl.conformance.exchange import Reply
     from osbctl.conformance.faults import Fault
@@ -48,10 +48,15 @@ USUAL = Patience()
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What was found, and the catalog as it came (None where none did)."""
+    """What was found, and the catalog as it came (None where none did).
+
+    `own` holds what came at API versions that platforms send, as far as it is another answer than the first: a
+    catalog, or None where none came.
+    """
 
     findings: tuple[Finding, ...]
     catalog: bytes | None
+    own: Mapping[str, bytes | None] = field(default_factory=dict)
 
 
 def check_broker(address: str, access: Access, patience: Patience = USUAL) -> Checked:
@@ -61,11 +66,18 @@ def check_broker(address: str, access: Access, patience: Patience = USUAL) -> Ch
         SourceError: nobody is there, or the credentials are wrong: then there is nothing to check.
     """
     check_access(address, access)
-    faults, catalog = _asked(Exchange(address, access), patience)
-    return Checked(_hidden(findings_of(faults), access), catalog)
+    faults, answers = _asked(Exchange(address, access), patience)
+    first = answers.pop(access.api_version, None)
+    own = {version: _catalog(reply) for version, reply in answers.items() if not first or reply.json != first.json}
+    return Checked(_hidden(findings_of(faults), access), _catalog(first), own)
 
 
-def _asked(exchange: Exchange, patience: Patience) -> tuple[list[Fault], bytes | None]:
+def _catalog(reply: Reply | None) -> bytes | None:
+    return reply.body if reply and reply.status == 200 and not reply.fault and not reply.why_no_catalog else None
+
+
+def _asked(exchange: Exchange, patience: Patience) -> tuple[list[Fault], dict[str, Reply]]:
+    """The faults, and the answers by the API version that they were asked with."""
     faults = list(_transport(exchange))
     reply = exchange.ask(changes={"X-Broker-API-Request-Identity": probes.IDENTITY})
     for hop in range(MAX_REDIRECTS + 1):
@@ -75,21 +87,23 @@ def _asked(exchange: Exchange, patience: Patience) -> tuple[list[Fault], bytes |
         target = _target(exchange.address, location)
         faults.append(_redirect(exchange.address, target, reply))
         if not is_beside(exchange.address, target):  # credentials are sent to no other place
-            return faults, None
+            return faults, {}
         if hop == MAX_REDIRECTS:
-            return [*faults, fault("wire-status", f"more than {MAX_REDIRECTS} redirects", reply)], None
+            return [*faults, fault("wire-status", f"more than {MAX_REDIRECTS} redirects", reply)], {}
         exchange = Exchange(target, exchange.access)
         reply = exchange.ask(changes={"X-Broker-API-Request-Identity": probes.IDENTITY})
     if reply.status == 401:
-        told = f"{exchange.address}: authentication failed (401){description(reply.body, exchange.access)}"
+        told = f"{exchange.name}: authentication failed (401){description(reply.body, exchange.access)}"
         raise SourceError(told, "the user or the password is wrong, so nothing can be checked")
     if reply.silence:
-        return [*faults, _silence(exchange.address, reply, reply.silence)], None
-    faults += probes.of_catalog(reply, exchange.access, patience.slow, patience.service_manager)
+        return [*faults, _silence(exchange.name, reply, reply.silence)], {}
+    answers = {exchange.access.api_version: reply}
+    probed = list(_probed(exchange, reply, patience, answers))
+    if any(one.rule == "wire-unstable" for one in probed):  # then every answer is another
+        probed = [one for one in probed if one.rule != "wire-version-differs"]
+    faults += probes.of_catalog(reply, exchange.access, patience.slow, patience.service_manager, answers)
     faults += probes.of_errors([reply])
-    faults += _probed(exchange, reply, patience)
-    usable = reply.status == 200 and not reply.fault and not reply.why_no_catalog
-    return faults, reply.body if usable else None
+    return faults + probed, answers
 
 
 def _hidden(findings: list[Finding], access: Access) -> tuple[Finding, ...]:
@@ -99,14 +113,14 @@ def _hidden(findings: list[Finding], access: Access) -> tuple[Finding, ...]:
 
 def _transport(exchange: Exchange) -> Iterator[Fault]:
     if not exchange.secure:
-        yield fault("wire-plain-http", f"{exchange.address} is plain HTTP", hint="serve it over HTTPS")
+        yield fault("wire-plain-http", f"{exchange.name} is plain HTTP", hint="serve it over HTTPS")
         return
     days = days_left(exchange)
     if days is not None and days < SOON_DAYS:
         yield fault("wire-certificate-ends", f"the certificate ends in {max(days, 0):.0f} days", hint="renew it")
 
 
-def _silence(address: str, reply: Reply, silence: UnreachableError) -> Fault:
+def _silence(name: str, reply: Reply, silence: UnreachableError) -> Fault:
     """No answer to the good request: a fault where somebody is there.
 
     Raises:
@@ -115,7 +129,7 @@ def _silence(address: str, reply: Reply, silence: UnreachableError) -> Fault:
     if silence.kind is Missing.TLS:
         return fault("wire-certificate", reply.fault, hint=silence.advice)
     if silence.kind is Missing.NOBODY:
-        raise SourceError(f"{address}: {reply.fault}", "is the broker running there?")
+        raise SourceError(f"{name}: {reply.fault}", silence.advice)
     return fault("wire-no-answer", reply.fault, reply)
 
 
@@ -154,14 +168,14 @@ def _target(address: str, location: str) -> str:
         return ""
 
 
-def _probed(exchange: Exchange, reply: Reply, patience: Patience) -> Iterator[Fault]:
+def _probed(exchange: Exchange, reply: Reply, patience: Patience, answers: dict[str, Reply]) -> Iterator[Fault]:
     if reply.seconds > patience.probe:
         if not reply.fault:
             yield fault("wire-slow", "too slow to be asked anything else", reply, severity=Severity.INFO, refused_by=())
         return
     silent = 0
     for probe in probes.PROBES:
-        visit = probes.Visit(exchange, reply, patience.probe)
+        visit = probes.Visit(exchange, reply, patience.probe, answers)
         found = list(probe(visit))
         yield from (fault("wire-no-answer", one.fault, one, refused_by=()) for one in visit.asked if not one.status)
         yield from found

@@ -1,39 +1,18 @@
-"""A bare connection to a broker, for what an HTTP library does not let through."""
+"""A request on a bare connection to a broker, for what an HTTP library does not let through."""
 
 from __future__ import annotations
 
-import socket
-import ssl
 import time
-from contextlib import contextmanager
 from http.client import HTTPConnection, HTTPException
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from osbctl.sources.line import FAULTS, Line
 
+if TYPE_CHECKING:
     from osbctl.conformance.exchange import Exchange
 
 _LONGEST_HEAD = 65_536
-
-
-@contextmanager
-def connected(exchange: Exchange) -> Iterator[socket.socket]:
-    """A connection to the broker, with TLS where its address says so. Raises OSError or ValueError."""
-    access = exchange.access
-    timeout = min(access.connect_seconds, access.total_seconds)  # of the handshake as a whole, too
-    with socket.create_connection((exchange.host, exchange.port), timeout=timeout) as raw:
-        if not exchange.secure:
-            yield raw
-            return
-        context = ssl.create_default_context(cafile=access.ca_file)
-        if access.insecure:
-            context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-        if access.client_cert:
-            context.load_cert_chain(access.client_cert)
-        with context.wrap_socket(raw, server_hostname=exchange.host) as tls:
-            yield tls
 
 
 def head_has_body(exchange: Exchange, seconds: float) -> bool:
@@ -43,8 +22,8 @@ def head_has_body(exchange: Exchange, seconds: float) -> bool:
     ends = time.monotonic() + seconds
     received = b""
     try:
-        with connected(exchange) as sock:
-            request = HTTPConnection(exchange.host, exchange.port)
+        with Line(exchange.address, exchange.access) as line, line.bare(exchange.address) as sock:
+            request = HTTPConnection(parts.hostname or "", parts.port)
             request.sock = sock
             request.request("HEAD", target, headers={**exchange.good(), "Connection": "close", "User-Agent": "osbctl"})
             while (left := ends - time.monotonic()) > 0 and len(received) < _LONGEST_HEAD:
@@ -53,6 +32,6 @@ def head_has_body(exchange: Exchange, seconds: float) -> bool:
                 received += piece
                 if not piece or received.partition(b"\r\n\r\n")[2]:
                     break
-    except (OSError, ValueError, HTTPException):
+    except (*FAULTS, HTTPException):
         pass  # that nobody answers, another request has told; what came counts
     return bool(received.partition(b"\r\n\r\n")[2])

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit, urlunsplit
 from urllib3.util import SKIP_HEADER
 
 from osbctl.errors import SourceError
-from osbctl.sources.access import basic
+from osbctl.sources.access import basic, shown
 from osbctl.sources.broker import why_no_catalog
 from osbctl.sources.line import FAULTS, Line, read_body, unreachable
 
@@ -65,11 +65,10 @@ class Exchange:
     """Asks one broker, each time on a connection of its own, as platforms do that ask once an hour."""
 
     def __init__(self, address: str, access: Access) -> None:
-        self.address, self.access = address, access
+        self.address, self.name, self.access = address, shown(address), access
         parts = urlsplit(address)
         self.path = parts.path
         self.secure = parts.scheme == "https"
-        self.host, self.port = parts.hostname or "", parts.port or (443 if self.secure else 80)
 
     def good(self) -> dict[str, str]:
         """The headers of a good request: credentials, if there are some, and the API version."""
@@ -105,7 +104,7 @@ class Exchange:
             self.access, total_seconds=min(seconds or self.access.total_seconds, self.access.total_seconds)
         )
         began = time.monotonic()
-        with Line(access) as line:
+        with Line(self.address, access) as line:
             reply = self._sent(line, method, self.at(path) if path else self.address, headers)
         sent = headers.get("Authorization", "")
         request = f"{method} {path or self.path}"
@@ -115,17 +114,17 @@ class Exchange:
         try:
             response = line.send(method, url, headers)
         except FAULTS as error:
-            silence = unreachable("", error, line)
-            return Reply("", fault=_sentence(silence), silence=silence)
+            silence = unreachable(error, line)
+            return Reply("", fault=_sentence(silence, line), silence=silence)
         found = {name.lower(): value for name, value in response.headers.items()}
         body, fault = bytearray(), ""
         try:
-            for piece in read_body(response, "", line):
+            for piece in read_body(response, line):
                 body += piece
         except SourceError as error:
-            fault = _sentence(error)
+            fault = _sentence(error, line)
         return Reply("", "", response.status, found, bytes(body), fault=fault)
 
 
-def _sentence(error: SourceError) -> str:
-    return error.message.removeprefix(": ")
+def _sentence(error: SourceError, line: Line) -> str:
+    return error.message.removeprefix(f"{line.name}: ")

@@ -48,10 +48,10 @@ def fault(
 
 
 def findings_of(faults: Iterable[Fault]) -> list[Finding]:
-    """A finding for each fault; one for all requests that show the same."""
+    """A finding for each fault; one for all requests that show the same, with all platforms that it stops."""
     alike: dict[tuple[object, ...], list[Fault]] = {}
     for one in faults:
-        alike.setdefault((one.rule, one.text, one.severity, one.refused_by, one.hint), []).append(one)
+        alike.setdefault((one.rule, one.text, one.severity, one.hint), []).append(one)
     return [_finding(group) for group in alike.values()]
 
 
@@ -63,4 +63,5 @@ def _finding(group: list[Fault]) -> Finding:
         ways.setdefault(reply.request, []).append(reply.how)
     told = " and ".join(f"{request} {', '.join(filter(None, how))}".strip() for request, how in ways.items())
     message = f"{told}: {first.text}" if told else first.text
-    return Finding(first.rule, first.severity, safe(message), refused_by=first.refused_by, hint=first.hint)
+    refused = tuple(platform for platform in rules.EVERY if any(platform in one.refused_by for one in group))
+    return Finding(first.rule, first.severity, safe(message), refused_by=refused, hint=first.hint)

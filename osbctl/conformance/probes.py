@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import re
 from base64 import b64decode
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from osbctl.conformance.connection import head_has_body
 from osbctl.conformance.faults import fault
+from osbctl.conformance.moved import moved
+from osbctl.conformance.rules import EVERY
 from osbctl.findings import Severity
 from osbctl.platforms import Platform
 from osbctl.sources.access import basic
 from osbctl.sources.broker import description
+from osbctl.sources.line import packing_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
     from typing import TypeAlias
 
     from osbctl.conformance.exchange import Exchange, Reply
@@ -40,16 +43,21 @@ _ECHO = (2, 15)
 _HEAD_SECONDS = 2.0
 """How long an answer to HEAD is waited for, or a body that should not come."""
 
+_NOWHERE = "/osbctl-check"
 _NOBODY, _WRONG = "osbctl-check-nobody", "osbctl-check-wrong"
 
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """One probe's time with a broker: how to ask, at most `seconds` each, the good answer, and what was asked."""
+    """One probe's time with a broker: how to ask, at most `seconds` each, the good answer, and what was asked.
+
+    `answers` holds the good answers by API version, as far as they say something of their own.
+    """
 
     exchange: Exchange
     first: Reply
     seconds: float
+    answers: dict[str, Reply]
     asked: list[Reply] = field(default_factory=list)
 
     def ask(self, how: str = "", **options: Any) -> Reply:
@@ -62,29 +70,48 @@ class Visit:
         return reply.status in (0, TOO_MANY) or reply.status == self.first.status != 200
 
 
-def of_catalog(reply: Reply, access: Access, slow: float, too_slow: float) -> Iterator[Fault]:
-    """What the answer to the good request under this access shows; `slow` and `too_slow` are seconds."""
-    if reply.fault:
-        yield fault("wire-cut", reply.fault, reply)
-        return
-    if reply.status != 200:
+def of_catalog(
+    reply: Reply, access: Access, slow: float, too_slow: float, answers: Mapping[str, Reply]
+) -> Iterator[Fault]:
+    """What the answer to the good request under this access shows; `slow` and `too_slow` are seconds.
+
+    A platform whose own version has another answer among `answers` is not concerned.
+    """
+    concerned = {one for one in Platform if answers.get(one.api_version, reply) is reply}
+    if reply.status != 200 and not reply.fault:
         said = f"answered {reply.status}, not 200{description(reply.body, access)}"
         hint = _STATUS_HINTS.get(reply.status, "")
         yield fault("wire-status", said, reply, refused_by=_stopped_by(reply.status, access.api_version), hint=hint)
         return
-    if "content-encoding" in reply.headers:
-        packed = reply.headers["content-encoding"]
-        yield fault("wire-gzip-unasked", f"the body is packed ({packed}), and there was no Accept-Encoding", reply)
-    if why := reply.why_no_catalog:
-        yield fault("wire-not-json", f"the body is no JSON object: {why}", reply)
-    elif reply.media_type != "application/json":
-        yield fault("wire-content-type", f"called {reply.media_type or 'nothing'}, not application/json", reply)
+    yield from _body(reply, concerned)
+    if reply.fault:
+        return
     yield from _identity(reply, access.api_version)
     if reply.seconds > slow:
         refused = (Platform.SERVICE_MANAGER,) if reply.seconds > too_slow else ()
         severity = Severity.ERROR if refused else None
         said = f"the answer took {reply.seconds:.1f} seconds"
         yield fault("wire-slow", said, reply, severity=severity, refused_by=refused)
+
+
+def _body(reply: Reply, concerned: Collection[Platform]) -> Iterator[Fault]:
+    """What is wrong with the body of a good answer, which the platforms `concerned` get."""
+    packing = packing_of(reply.headers.get("content-encoding"))
+    if packing:
+        said = f"the body is packed ({packing}), and there was no Accept-Encoding"
+        refused = None if packing == "gzip" else EVERY  # who unpacks at all, unpacks gzip
+        yield _to(concerned, fault("wire-gzip-unasked", said, reply, refused_by=refused))
+    if reply.fault:
+        if packing in ("", "gzip"):
+            yield _to(concerned, fault("wire-cut", reply.fault, reply))
+    elif why := reply.why_no_catalog:
+        yield _to(concerned, fault("wire-not-json", f"the body is no JSON object: {why}", reply))
+    elif reply.media_type != "application/json":
+        yield fault("wire-content-type", f"called {reply.media_type or 'nothing'}, not application/json", reply)
+
+
+def _to(concerned: Collection[Platform], found: Fault) -> Fault:
+    return replace(found, refused_by=tuple(one for one in found.refused_by if one in concerned))
 
 
 _STATUS_HINTS = {404: "is this the broker's address?", 412: "--api-version asks with another version"}
@@ -109,7 +136,8 @@ def of_errors(replies: Iterable[Reply]) -> Iterator[Fault]:
             continue
         if _echoes(reply):
             yield fault("wire-secret", f"the answer ({reply.status}) holds the password that was sent", reply)
-        yield from _error_body(reply)
+        if reply.request.startswith("GET ") and not reply.request.endswith(_NOWHERE):  # what platforms ask
+            yield from _error_body(reply)
 
 
 def _echoes(reply: Reply) -> bool:
@@ -146,12 +174,10 @@ def _again(visit: Visit) -> Iterator[Fault]:
     elif reply.status != 200:
         yield fault("wire-gzip-broken", f"answered {reply.status}, not 200", reply)
     elif reply.json != visit.first.json:
-        yield fault(
-            "wire-unstable",
-            "two requests in a row got different catalogs",
-            visit.first,
-            hint="keep ids in the source; never make them at the start",
-        )
+        severity, what = moved(visit.first.json, reply.json)
+        said = f"two requests in a row got different catalogs: {what}"
+        hint = "keep ids in the source; never make them at the start" if severity is Severity.ERROR else ""
+        yield fault("wire-unstable", said, visit.first, severity=severity, hint=hint)
 
 
 def _tag(visit: Visit) -> Iterator[Fault]:
@@ -193,9 +219,21 @@ def _own_versions(visit: Visit) -> Iterator[Fault]:
         return
     for version in sorted({platform.api_version for platform in Platform} - {visit.exchange.access.api_version}):
         reply = visit.ask(f"with {VERSION}: {version}", changes={VERSION: version})
+        if not visit.is_stuck(reply):
+            visit.answers[version] = reply
         if reply.status not in (0, 200, TOO_MANY):
             said = f"answered {reply.status}, not 200{description(reply.body, visit.exchange.access)}"
             yield fault("wire-version-refused", said, reply, refused_by=_asking(version))
+        elif reply.status == 200:
+            yield from _body(reply, _asking(version))
+            yield from _otherwise(visit.first, reply)
+
+
+def _otherwise(first: Reply, reply: Reply) -> Iterator[Fault]:
+    """How the catalog at another version differs, where both are catalogs."""
+    if first.status == 200 and first.json != reply.json and not first.why_no_catalog and not reply.why_no_catalog:
+        severity, what = moved(first.json, reply.json)
+        yield fault("wire-version-differs", f"another catalog: {what}", reply, severity=severity)
 
 
 def _credentials(visit: Visit) -> Iterator[Fault]:
@@ -232,7 +270,7 @@ def _elsewhere(visit: Visit) -> Iterator[Fault]:
         yield fault("wire-method", f"answered {reply.status}, not 405", reply, severity=_grave(reply))
     elif reply.status == 405 and "allow" not in reply.headers:
         yield fault("wire-method", "the 405 has no Allow (RFC 9110 §10.2.1)", reply, severity=Severity.INFO)
-    reply = visit.ask(path=visit.exchange.path.rpartition("/")[0] + "/osbctl-check")
+    reply = visit.ask(path=visit.exchange.path.rpartition("/")[0] + _NOWHERE)
     if reply.status != 404 and not visit.is_stuck(reply):
         yield fault("wire-unknown-path", f"answered {reply.status}, not 404", reply, severity=_grave(reply))
 

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import ssl
 from base64 import b64encode
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 from osbctl.errors import SourceError
 from osbctl.platforms import DEFAULT_API_VERSION
 from osbctl.sources.limits import MAX_BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
@@ -25,7 +26,8 @@ class Access:
     """How to reach a broker. Times are in seconds, sizes in bytes.
 
     `ca_file` replaces the system's certificate authorities; `client_cert` is a PEM file with certificate and key.
-    `insecure` takes any certificate, and plain http to other machines.
+    `insecure` takes any certificate, and plain http to other machines. `proxies` are those of the environment, as
+    `urllib.request.getproxies_environment` gives them.
     """
 
     user: str = ""
@@ -37,6 +39,7 @@ class Access:
     connect_seconds: float = 10.0
     total_seconds: float = 60.0
     max_bytes: int = MAX_BYTES
+    proxies: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def hide(self, text: str) -> str:
         """`text`, which a broker may have had a say in, without the password as it is and as it is sent."""
@@ -51,11 +54,49 @@ def basic(user: str, password: str) -> str:
     return "Basic " + b64encode(f"{user}:{password}".encode()).decode()
 
 
+def shown(address: str) -> str:
+    """An address fit for messages and reports: its query may hold a key."""
+    parts = urlsplit(address)
+    return urlunsplit(parts._replace(query="***")) if parts.query else address
+
+
+def proxy_of(address: str, proxies: Mapping[str, str]) -> str:
+    """The proxy through which `address` is reached; empty where it is reached directly.
+
+    As curl and Go do: NO_PROXY lists hosts, domains with all below them, each with or without a port, addresses,
+    networks, or `*`. This machine is never reached through a proxy.
+    """
+    parts = urlsplit(address)
+    proxy = proxies.get(parts.scheme) or proxies.get("all") or ""
+    exempt = proxies.get("no", "").lower().replace(",", " ").split()
+    if not proxy or parts.hostname in _LOOPBACK or any(_covers(entry, parts) for entry in exempt):
+        return ""
+    return proxy if "://" in proxy else f"http://{proxy}"
+
+
+def _covers(entry: str, parts: SplitResult) -> bool:
+    """Whether an entry of NO_PROXY means this host and port."""
+    host = parts.hostname or ""
+    with suppress(ValueError):  # the one is a name, or the other is
+        return ip_address(host) in ip_network(entry, strict=False)
+    name, _, port = entry.partition(":")
+    if port and port != str(parts.port or {"http": 80, "https": 443}[parts.scheme]):
+        return False
+    name = name.removeprefix("*").removeprefix(".")
+    return not name or host == name or host.endswith(f".{name}")
+
+
 def check_access(address: str, access: Access) -> None:
-    """Raise SourceError where credentials would go out over plain http to another machine, or a file is no PEM file."""
+    """Refuse conditions under which nothing may be sent.
+
+    Raises:
+        SourceError: credentials would go out over plain http to another machine, or through a proxy that can read
+            them; the proxy is none that osbctl can use; a file is no PEM file.
+    """
     parts = urlsplit(address)
     if parts.scheme == "http" and not access.insecure and parts.hostname not in _LOOPBACK:
-        raise SourceError(f"{address}: credentials do not go out over plain http", "use https, or --insecure")
+        raise SourceError(f"{shown(address)}: credentials do not go out over plain http", "use https, or --insecure")
+    _check_proxy(address, proxy_of(address, access.proxies))
     for file in filter(None, (access.ca_file, access.client_cert)):
         try:
             Path(file).read_bytes()
@@ -68,6 +109,26 @@ def check_access(address: str, access: Access) -> None:
         with _telling(access.client_cert, "a certificate and its key, without a passphrase"):
             # Without a password, OpenSSL asks for one at the terminal.
             ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_cert_chain(access.client_cert, password="")
+
+
+def _check_proxy(address: str, proxy: str) -> None:
+    if not proxy:
+        return
+    try:
+        parts = urlsplit(proxy)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        usable = False
+    if not usable:  # not named: it may hold a password
+        raise SourceError(
+            f"{shown(address)}: the proxy that the environment names is none with http:// or https://",
+            "mend HTTPS_PROXY or ALL_PROXY, or name the broker's host in NO_PROXY",
+        )
+    if urlsplit(address).scheme == "http":
+        raise SourceError(
+            f"{shown(address)}: the proxy could read the credentials, since plain http has no tunnel",
+            "use https, or name the broker's host in NO_PROXY",
+        )
 
 
 @contextmanager

@@ -11,11 +11,14 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote, urljoin, urlsplit, urlunsplit
 
 from osbctl.errors import SourceError, UsageError
-from osbctl.sources.access import basic, check_access
+from osbctl.secrecy import without_secrets
+from osbctl.sources.access import basic, check_access, shown
 from osbctl.sources.line import FAULTS, Line, read_body, unreachable
 from osbctl.text import safe
 
 if TYPE_CHECKING:
+    from typing import NoReturn
+
     from urllib3 import BaseHTTPResponse
 
     from osbctl.sources.access import Access
@@ -26,7 +29,10 @@ CATALOG_PATH = "/v2/catalog"
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A catalog as the broker sent it, unpacked, with its tag (empty where it gave none)."""
+    """A catalog as the broker sent it, unpacked, with its tag (empty where it gave none).
+
+    `name` is what reports call it: the address, as far as it is fit to be shown.
+    """
 
     name: str
     body: bytes
@@ -62,16 +68,16 @@ def fetch(address: str, access: Access, etag: str = "") -> Answer | None:
         SourceError: no answer, or none that is a catalog; the sentence says which of the many ways it was.
     """
     check_access(address, access)
-    with Line(access) as line:
+    with Line(address, access) as line:
         current = address
         for _ in range(MAX_REDIRECTS + 1):
-            response = _request(line, current, address, etag)
+            response = _request(line, current, etag)
             location = redirect(response.status, response.headers.get("Location"))
             if not location:
-                return _answer(response, address, line, etag)
+                return _answer(response, line, etag)
             response.close()
             current = _redirected(current, location)
-    raise SourceError(f"{address}: more than {MAX_REDIRECTS} redirects", "a broker answers directly")
+    raise SourceError(f"{line.name}: more than {MAX_REDIRECTS} redirects", "a broker answers directly")
 
 
 def redirect(status: int, location: str | None) -> str:
@@ -79,7 +85,7 @@ def redirect(status: int, location: str | None) -> str:
     return location or "" if status in (301, 302, 303, 307, 308) else ""
 
 
-def _request(line: Line, current: str, address: str, etag: str) -> BaseHTTPResponse:
+def _request(line: Line, current: str, etag: str) -> BaseHTTPResponse:
     access = line.access
     headers = {"Accept": "application/json", "X-Broker-API-Version": access.api_version, "User-Agent": "osbctl"}
     if access.user or access.password:
@@ -89,17 +95,17 @@ def _request(line: Line, current: str, address: str, etag: str) -> BaseHTTPRespo
     try:
         return line.send("GET", current, headers)
     except FAULTS as error:
-        raise unreachable(address, error, line) from None
+        raise unreachable(error, line) from None
 
 
 def _redirected(current: str, location: str) -> str:
     try:
         target = urljoin(current, location)
     except ValueError:
-        raise SourceError(f"{current}: it redirects to what is no address") from None
+        raise SourceError(f"{shown(current)}: it redirects to what is no address") from None
     if not is_beside(current, target):
         raise SourceError(
-            f"{current}: it redirects to another place, {origin(target)}",
+            f"{shown(current)}: it redirects to another place, {origin(target)}",
             "credentials are not sent there; name that address if it is the broker's",
         )
     return target
@@ -116,21 +122,21 @@ def origin(url: str) -> str:
     return safe(f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}")
 
 
-def _answer(response: BaseHTTPResponse, address: str, line: Line, etag: str) -> Answer | None:
+def _answer(response: BaseHTTPResponse, line: Line, etag: str) -> Answer | None:
     if response.status == 304 and etag:
         response.close()
         return None
-    body = b"".join(read_body(response, address, line))
+    body = b"".join(read_body(response, line))
     if response.status != 200:
-        raise _refused(response.status, body, address, line.access)
+        raise _refused(response.status, body, line)
     if not body.strip().startswith(b"{"):
-        raise no_catalog(address, why_no_catalog(body))
-    return Answer(address, body, response.headers.get("ETag") or "")
+        raise no_catalog(line.name, why_no_catalog(body))
+    return Answer(line.name, body, response.headers.get("ETag") or "")
 
 
-def no_catalog(address: str, why: str) -> SourceError:
+def no_catalog(name: str, why: str) -> SourceError:
     """The answer is no JSON object, for this reason."""
-    return SourceError(f"{address}: the answer is no JSON object: {why}", "is this the address of a service broker?")
+    return SourceError(f"{name}: the answer is no JSON object: {why}", "is this the address of a service broker?")
 
 
 def why_no_catalog(body: bytes) -> str:
@@ -140,9 +146,11 @@ def why_no_catalog(body: bytes) -> str:
     if body.startswith(b"\xef\xbb\xbf"):
         return "it begins with a byte order mark"
     try:
-        value = json.loads(body.decode())
+        value = json.loads(body.decode(), parse_constant=_no_json)
     except UnicodeDecodeError:
         return "it is not UTF-8"
+    except _NoJsonError as error:
+        return f"{error} is no JSON"
     except json.JSONDecodeError as error:
         return f"{error.msg[0].lower()}{error.msg[1:]} at line {error.lineno}, column {error.colno}"
     except (ValueError, RecursionError):
@@ -150,14 +158,22 @@ def why_no_catalog(body: bytes) -> str:
     return "" if isinstance(value, dict) else "it is another kind of value"
 
 
-def _refused(status: int, body: bytes, address: str, access: Access) -> SourceError:
+class _NoJsonError(Exception):
+    """A constant of JavaScript: NaN, Infinity, -Infinity."""
+
+
+def _no_json(constant: str) -> NoReturn:
+    raise _NoJsonError(constant)
+
+
+def _refused(status: int, body: bytes, line: Line) -> SourceError:
     advice = {
         401: "the user or the password is wrong",
         404: "is this the broker's address?",
         412: "the broker wants another version: --api-version",
     }.get(status, "")
     told = {401: "authentication failed (401)", 412: "it refuses the API version (412)"}.get(status, f"status {status}")
-    return SourceError(f"{address}: {told}{description(body, access)}", advice)
+    return SourceError(f"{line.name}: {told}{description(body, line.access)}", advice)
 
 
 def description(body: bytes, access: Access) -> str:
@@ -172,4 +188,4 @@ def description(body: bytes, access: Access) -> str:
     except (ValueError, KeyError, TypeError, RecursionError):
         return ""
     # Hidden before it is cut: half a password is one no more, but tells much of it.
-    return f": {safe(access.hide(said))[:300]}" if isinstance(said, str) else ""
+    return f": {safe(without_secrets(access.hide(said)))[:300]}" if isinstance(said, str) else ""

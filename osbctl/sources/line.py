@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import errno
+import ssl
 import zlib
+from contextlib import contextmanager
 from enum import Enum
-from http.client import BadStatusLine, RemoteDisconnected
+from http.client import BadStatusLine, HTTPException, RemoteDisconnected
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
 
 import urllib3
 from urllib3 import exceptions as faults
 
 from osbctl.errors import SourceError
+from osbctl.sources.access import basic, proxy_of, shown
 from osbctl.sources.deadline import Deadline
 from osbctl.text import safe
 
@@ -28,16 +32,24 @@ FAULTS = (faults.HTTPError, OSError, ValueError)
 """What a request may raise that gets no answer."""
 
 _TOO_SLOW = ("it took the request, but did not answer in time", "platforms wait 15 to 60 seconds")
+_STALLED = ("the TLS handshake did not come to its end in time", "is this a port that speaks TLS?")
+_CLIENT_CERT = "if it wants a certificate of its clients, --client-cert names one, with its key"
+_PROXY = "HTTPS_PROXY or ALL_PROXY names it; NO_PROXY names hosts that are reached without it"
 _CHUNK = 65_536
 
 
 class Line(Deadline):
-    """Connections to a broker under the conditions of `access`, until its time is over."""
+    """Connections to the broker at `address` under the conditions of `access`, until its time is over.
 
-    def __init__(self, access: Access) -> None:
+    `connected` says whether one came about, with all of TLS and of a proxy's tunnel.
+    """
+
+    def __init__(self, address: str, access: Access) -> None:
         super().__init__(access.total_seconds)
-        self.access = access
-        self._pool = _pool(access, self)
+        self.name, self.access = shown(address), access
+        self.connected = False
+        self.proxied = bool(proxy_of(address, access.proxies))
+        self._pool = _pool(self, proxy_of(address, access.proxies))
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -55,9 +67,24 @@ class Line(Deadline):
             raise TimeoutError
         return response
 
+    @contextmanager
+    def bare(self, url: str) -> Iterator[Any]:
+        """The connection on which `send` would send, for what an HTTP library does not do. Raises one of `FAULTS`."""
+        pool = self._pool.connection_from_url(url)
+        connection: Any = pool._new_conn()  # the one place that knows how to reach `url`
+        try:
+            if self.proxied:
+                pool._prepare_proxy(connection)
+            else:
+                connection.connect()
+            yield connection.sock
+        finally:
+            connection.close()
 
-def _pool(access: Access, deadline: Deadline) -> urllib3.PoolManager:
-    """Connections under these conditions, each watched by `deadline`; nothing is tried twice."""
+
+def _pool(line: Line, proxy: str) -> urllib3.PoolManager:
+    """Connections under the conditions of `line`, each watched by it; nothing is tried twice."""
+    access = line.access
     connect = min(access.connect_seconds, access.total_seconds)
     timeout = urllib3.Timeout(connect=connect, read=access.total_seconds)
     options: dict[str, Any] = {"timeout": timeout, "retries": False}
@@ -68,22 +95,37 @@ def _pool(access: Access, deadline: Deadline) -> urllib3.PoolManager:
         options["cert_reqs"] = "CERT_NONE"
     else:
         options |= {"cert_reqs": "CERT_REQUIRED", "ca_certs": access.ca_file}
-    pool = urllib3.PoolManager(**options)
+    pool = _through(proxy, options) if proxy else urllib3.PoolManager(**options)
     pool.pool_classes_by_scheme = {
-        "http": _watched(urllib3.HTTPConnectionPool, deadline),
-        "https": _watched(urllib3.HTTPSConnectionPool, deadline),
+        "http": _watched(urllib3.HTTPConnectionPool, line),
+        "https": _watched(urllib3.HTTPSConnectionPool, line),
     }
     return pool
 
 
-def _watched(pool: Any, deadline: Deadline) -> Any:
-    """The kind of pool whose connections `deadline` watches from before any TLS."""
+def _through(proxy: str, options: Mapping[str, Any]) -> urllib3.ProxyManager:
+    """Connections in tunnels (CONNECT) through `proxy`, which gets what its own address holds of credentials."""
+    parts = urlsplit(proxy)
+    login = basic(unquote(parts.username or ""), unquote(parts.password or ""))
+    return urllib3.ProxyManager(
+        f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}",
+        proxy_headers={"Proxy-Authorization": login} if parts.username else {},
+        **options,
+    )
+
+
+def _watched(pool: Any, line: Line) -> Any:
+    """The kind of pool whose connections `line` watches from before any TLS."""
 
     class Connection(pool.ConnectionCls):  # type: ignore[misc]
         def _new_conn(self) -> socket.socket:
             sock: socket.socket = super()._new_conn()
-            deadline.watch(sock)
+            line.watch(sock)
             return sock
+
+        def connect(self) -> None:
+            super().connect()
+            line.connected = True
 
     return type(pool.__name__, (pool,), {"ConnectionCls": Connection})
 
@@ -104,13 +146,15 @@ class UnreachableError(SourceError):
         self.kind = kind
 
 
-def unreachable(address: str, error: Exception, line: Line) -> UnreachableError:
+def unreachable(error: Exception, line: Line) -> UnreachableError:
     """What one of `FAULTS` means, in a sentence."""
     kind, told, advice = _meaning(error, line)
-    return UnreachableError(kind, f"{address}: {told}", advice)
+    return UnreachableError(kind, f"{line.name}: {told}", advice)
 
 
 def _meaning(error: Exception, line: Line) -> tuple[Missing, str, str]:
+    if isinstance(error, faults.ProxyError):
+        return Missing.NOBODY, f"the proxy makes no connection: {_reason(error.original_error)}", _PROXY
     nobody: tuple[tuple[type[Exception], str, str], ...] = (
         (faults.NameResolutionError, "there is no such host", "is the name right?"),
         (faults.NewConnectionError, *_no_connection(error)),
@@ -120,9 +164,9 @@ def _meaning(error: Exception, line: Line) -> tuple[Missing, str, str]:
         if isinstance(error, known):
             return Missing.NOBODY, told, advice
     if line.expired or isinstance(error, faults.ReadTimeoutError):
-        return Missing.SILENT, *_TOO_SLOW
+        return Missing.SILENT, *(_TOO_SLOW if line.connected else _STALLED)
     if isinstance(error, faults.SSLError):
-        return Missing.TLS, f"TLS failed: {_reason(error)}", _tls_advice(_reason(error))
+        return Missing.TLS, *_no_tls(error.args[0], line)
     if isinstance(error, faults.ProtocolError):
         return Missing.SILENT, *_no_http(error)
     if isinstance(error, OSError):
@@ -141,49 +185,95 @@ def _no_http(error: Exception) -> tuple[str, str]:
     inner = error.args[1] if len(error.args) > 1 else None
     if isinstance(inner, BadStatusLine) and not isinstance(inner, RemoteDisconnected):
         return "it answers in another protocol than HTTP/1.1", "is this the broker's port?"
+    if isinstance(inner, HTTPException) and not isinstance(inner, RemoteDisconnected):  # LineTooLong, or too many
+        return "its answer has a header that is too large", "platforms read header lines up to 8 KB, and 100 of them"
     return "it closed the connection without an answer", "is this a port that speaks TLS?"
 
 
-def _tls_advice(reason: str) -> str:
-    """What to do where the handshake failed for this reason."""
-    if "WRONG_VERSION_NUMBER" in reason or "HTTP_REQUEST" in reason:
-        return "is this a port of plain HTTP?"
-    if "mismatch" in reason or "not valid for" in reason:
-        return "the certificate is for another name than the address has"
-    return "--ca-file names the authority of a private certificate"
+def _no_tls(error: object, line: Line) -> tuple[str, str]:
+    """Why TLS failed, and what to do; OpenSSL's own words where nothing better is known."""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return _no_trust(error, line.access)
+    reason = getattr(error, "reason", None) or ""
+    if reason in ("WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE"):
+        return "TLS failed: what answers speaks no TLS", "is this a port of plain HTTP?"
+    if "CERTIFICATE_REQUIRED" in reason or "ALERT_HANDSHAKE_FAILURE" in reason:
+        return "TLS failed: the broker refuses a client without a certificate", _CLIENT_CERT
+    if line.connected:  # with TLS 1.3 the client's certificate is looked at behind the handshake
+        return "TLS failed: the broker closed the connection behind the handshake", _CLIENT_CERT
+    if "ALERT" in reason:
+        return f"TLS failed: the broker refuses: {_words(reason.partition('ALERT_')[2])}", ""
+    return f"TLS failed: {_words(reason) or 'the handshake did not come to its end'}", ""
 
 
-def _reason(error: Exception) -> str:
-    return safe(str(error.args[0] if error.args else error))[:200]
+def _no_trust(error: ssl.SSLCertVerificationError, access: Access) -> tuple[str, str]:
+    if error.verify_code in _DATES:
+        return f"TLS failed: the certificate {_DATES[error.verify_code]}", "give the broker a new certificate"
+    if error.verify_code in _NAMES:
+        return "TLS failed: the certificate is for another name than the address has", "use a name that is in it"
+    if error.verify_code not in _AUTHORITIES:
+        return f"TLS failed: {_reason(error.verify_message)}", ""
+    if access.ca_file:
+        return f"TLS failed: no authority in {access.ca_file} has signed the certificate", (
+            "give --ca-file the authority's certificate, and let the broker send those in between"
+        )
+    return "TLS failed: the certificate is signed by no authority that this machine trusts", (
+        "--ca-file names the authority of a private certificate"
+    )
 
 
-def read_body(response: BaseHTTPResponse, address: str, line: Line) -> Iterator[bytes]:
+# OpenSSL's X509_V_ERR_… (x509_vfy.h).
+_DATES = {9: "is not valid yet", 10: "has expired"}
+_AUTHORITIES = (2, 18, 19, 20, 21)
+_NAMES = (62, 64)
+
+
+def _words(reason: str) -> str:
+    return safe(reason.lower().replace("_", " "))
+
+
+def _reason(error: object) -> str:
+    args = getattr(error, "args", None)
+    return safe(str(args[-1] if args else error))[:200]
+
+
+def read_body(response: BaseHTTPResponse, line: Line) -> Iterator[bytes]:
     """The pieces of the body, unpacked; neither what comes in nor what goes out exceeds the limit.
 
     Raises:
-        SourceError: it is cut short, too slow, too large, or not packed as it says.
+        SourceError: it is cut short, too slow, too large, or not packed as it says or as we can unpack.
     """
-    packed = (response.headers.get("Content-Encoding") or "").lower() == "gzip"
-    unpack = zlib.decompressobj(wbits=31) if packed else None
+    packing = packing_of(response.headers.get("Content-Encoding"))
+    if packing not in ("", "gzip"):
+        response.close()
+        told = f"the answer is packed as {safe(packing)[:40]}, which nobody asked for"
+        raise SourceError(f"{line.name}: {told}", "platforms understand gzip at most")
+    unpack = zlib.decompressobj(wbits=31) if packing else None
     size, limit = 0, line.access.max_bytes
     try:
         for chunk in response.stream(_CHUNK, decode_content=False):
             piece = unpack.decompress(chunk, limit + 1 - size) if unpack else chunk
             size += len(piece)
             if size > limit:
-                raise SourceError(f"{address}: the answer is larger than {limit:,} bytes")
+                raise SourceError(f"{line.name}: the answer is larger than {limit:,} bytes")
             yield piece
     except zlib.error:
-        raise SourceError(f"{address}: the answer says that it is gzip, and is not") from None
+        raise SourceError(f"{line.name}: the answer says that it is gzip, and is not") from None
     except (faults.ProtocolError, faults.ReadTimeoutError, faults.DecodeError, OSError) as error:
-        raise _broken_off(address, line.expired or isinstance(error, faults.ReadTimeoutError)) from None
+        raise _broken_off(line, line.expired or isinstance(error, faults.ReadTimeoutError)) from None
     finally:
         response.close()
     # Without a length, the end that we made looks like the broker's, and half of what is packed like the whole.
     if line.expired or (unpack and not unpack.eof):
-        raise _broken_off(address, line.expired)
+        raise _broken_off(line, line.expired)
 
 
-def _broken_off(address: str, slow: bool) -> SourceError:
+def packing_of(encoding: str | None) -> str:
+    """What a Content-Encoding says: `gzip`, empty for none, or another that nobody asks for (RFC 9110 §8.4)."""
+    packing = (encoding or "").strip().lower()
+    return {"x-gzip": "gzip", "identity": ""}.get(packing, packing)
+
+
+def _broken_off(line: Line, slow: bool) -> SourceError:
     told = "the answer did not come to its end in time" if slow else "the answer was cut short"
-    return SourceError(f"{address}: {told}", "try again; if it stays, look into the broker's log")
+    return SourceError(f"{line.name}: {told}", "try again; if it stays, look into the broker's log")

@@ -116,7 +116,7 @@ def _error(rule: str, message: str, place: Location, hint: str = "") -> Finding:
 
 
 def _from_git(source: str, limits: Limits) -> bytes:
-    if source.startswith(("http://", "https://")):  # not named in the message: it may hold a password
+    if "://" in source:  # not named in the message: it may hold a password
         advice = "osbctl fetch URL gets a broker's catalog; diff, drift and check take the address itself"
         raise UsageError("a source is a file, not an address", advice)
     revision, colon, path = source.partition(":")
@@ -124,6 +124,8 @@ def _from_git(source: str, limits: Limits) -> bytes:
         from osbctl.sources.git import read_blob
 
         return read_blob(revision, path, limits)
+    if os.path.islink(source):  # noqa: PTH114  # as above
+        raise SourceError(f"{source}: the link leads nowhere, to {os.readlink(source)}")  # noqa: PTH115
     raise SourceError(f"{source}: there is no such file", _close_names(source))
 
 

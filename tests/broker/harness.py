@@ -65,9 +65,9 @@ class Authority:
     cert: Path
     serial: int = 0
 
-    def issue(self, name: str, *, days: float = 20) -> tuple[Path, Path]:
+    def issue(self, name: str, *, days: float = 20, dns: str = "localhost") -> tuple[Path, Path]:
         key = ec.generate_private_key(ec.SECP256R1())
-        cert = certificate(key, self.key, name, ca=False, days=days)
+        cert = certificate(key, self.key, name, ca=False, days=days, dns=dns)
         cert_file, key_file = self.folder / f"{name}.pem", self.folder / f"{name}.key"
         cert_file.write_bytes(cert.public_bytes(serialization.Encoding.PEM))
         key_file.write_bytes(_pem(key))
@@ -81,9 +81,9 @@ def _pem(key: Any) -> bytes:
     return bytes(key.private_bytes(serialization.Encoding.PEM, form, serialization.NoEncryption()))
 
 
-def certificate(key: Any, signer: Any, name: str, *, ca: bool, days: float) -> Any:
+def certificate(key: Any, signer: Any, name: str, *, ca: bool, days: float, dns: str = "localhost") -> Any:
     now = datetime.datetime.now(datetime.UTC)
-    named = x509.SubjectAlternativeName([x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
+    named = x509.SubjectAlternativeName([x509.DNSName(dns), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
     usage = x509.KeyUsage(
         digital_signature=True,
         content_commitment=False,

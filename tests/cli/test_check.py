@@ -88,6 +88,21 @@ def test_the_catalog_is_validated_and_platforms_judge_both(machine: Machine) -> 
     }
 
 
+def test_each_platform_is_judged_by_the_answer_that_it_gets(machine: Machine) -> None:
+    told = check(machine, "empty-for-cf", code=1)
+    assert "[wire-version-differs]" in told
+    assert "nothing to complain about" not in told
+    assert "warning: with X-Broker-API-Version: 2.15: Service broker must provide at least one service" in told
+    assert "Cloud Foundry               refuses (1 reason)" in told
+    assert told.count("accepts") == 3
+    told = check(machine, "html-when-new", code=1)
+    assert "Korifi                      refuses (1 reason)" in told
+    assert told.count("accepts") == 3
+    told = check(machine, "html-when-old", code=1)
+    assert told.count("refuses (1 reason)") == 3
+    assert "Korifi                      accepts" in told
+
+
 def test_fail_on_and_ignore(machine: Machine) -> None:
     check(machine, "plain-401", code=0)
     check(machine, "plain-401", "--fail-on", "warning", code=1)

@@ -470,7 +470,7 @@ def test_a_missing_password_is_one_broker_s_failure(
     monkeypatch.delenv("OSBCTL_BROKER_LOCKED_PASSWORD")
     done = osbctl("drift", "--all")
     assert done.code == 3
-    assert "locked: no password for u" in done.err
+    assert "locked: there is no password for u" in done.err
 
 
 def test_stored_as_knows_every_platform() -> None:

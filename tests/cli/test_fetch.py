@@ -40,6 +40,8 @@ def test_the_catalog_comes_as_it_is(machine: Machine) -> None:
         (b"{}\n--\n", "no JSON object: extra data at line 2, column 1"),
         (b'{"a": "\xe9"}', "no JSON object: it is not UTF-8"),
         (b"\xef\xbb\xbf{}", "no JSON object: it begins with a byte order mark"),
+        (b'{"services": NaN}', "no JSON object: NaN is no JSON"),
+        (b'{"services": [-Infinity]}', "no JSON object: -Infinity is no JSON"),
         (b"<html>", "no JSON object: expecting value at line 1, column 1"),
     ],
 )
@@ -57,6 +59,44 @@ def test_a_user_without_a_password_is_told_before_anything_is_sent(machine: Mach
         assert server.asked == 0
     assert f"there is no password for {USER}" in machine.output
     assert "OSBCTL_PASSWORD" in machine.output
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--api-version", "2.14\nX-Injected: 1"),
+        ("--timeout", "inf"),
+        ("--timeout", "nan"),
+        ("--timeout", "0"),
+    ],
+)
+def test_an_option_that_makes_no_sense_sends_nothing(machine: Machine, options: tuple[str, str]) -> None:
+    with faulty() as (address, server):
+        machine.run("fetch", address, *options, code=2)
+        assert server.asked == 0
+    assert f"osbctl: {options[0]} " in machine.output
+
+
+@pytest.mark.parametrize("command", ["fetch", "check", "diff", "drift"])
+def test_a_query_is_not_printed(machine: Machine, command: str) -> None:
+    (machine.folder / "catalog.json").write_text(json.dumps(CATALOG))
+    words = ["catalog.json"] if command in ("diff", "drift") else []
+    words += ["--user", USER, "--password-stdin"]
+    form = [] if command == "fetch" else ["--format", "json"]
+    with faulty() as (address, _):
+        asked = f"{address}?key=hunter2"
+        machine.run(command, asked, *words, *form, stdin=PASSWORD)
+        machine.run(command, asked, *words, *form, stdin="wrong", code=3)
+    machine.run(command, asked, *words, stdin=PASSWORD, code=3)
+    assert f"{address}?***: " in machine.output
+    assert "hunter2" not in machine.output
+
+
+@pytest.mark.parametrize("word", ["HTTPS://u:hunter2@host/", "ftp://u:hunter2@host/", "postgres://u:hunter2@host/x"])
+@pytest.mark.parametrize("command", ["validate", "show", "build"])
+def test_an_address_that_is_taken_for_a_file_is_not_printed(machine: Machine, command: str, word: str) -> None:
+    machine.run(command, word, code=3 if command == "build" else 2)
+    assert "hunter2" not in machine.output
 
 
 def test_a_password_of_any_letters(machine: Machine, authority: Authority) -> None:

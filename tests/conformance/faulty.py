@@ -9,6 +9,7 @@ import json
 import socketserver
 import threading
 import time
+import zlib
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler
 from typing import TYPE_CHECKING, Any
@@ -98,7 +99,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def _answer(self) -> None:
         fault = self.server.fault
-        asked = self.requestline.split()[1]  # `path` has lost a doubled slash already
+        asked = self.requestline.split()[1].partition("?")[0]  # `path` has lost a doubled slash already
         path = asked.replace("//", "/") if fault != "double-slash" else asked
         if fault.startswith("redirects") and path in HOPS.get(fault, {}):
             return self._send(301, b"", {"Location": HOPS[fault][path]})
@@ -151,27 +152,68 @@ class Handler(BaseHTTPRequestHandler):
             headers["X-Sent"] = self.headers.get("Authorization", "")
         return self._error(401, headers)
 
+    def _changed(self) -> dict[str, Any]:
+        """The catalog, another one for some versions, or each time."""
+        catalog: dict[str, Any] = json.loads(json.dumps(CATALOG))
+        (service,) = catalog["services"]
+        (plan,) = service["plans"]
+        version = self.headers.get("X-Broker-API-Version") or ""
+        match self.server.fault:
+            case "unstable":
+                plan["id"] = f"A1F7C254-3B6D-4C8E-8F02-{self.count:012}"
+            case "updated":
+                service["metadata"]["updatedAt"] = f"{self.count:04}"
+            case "reorders":
+                service["plans"].insert(self.count % 2, {**plan, "id": "another", "name": "large"})
+            case "empty-when-new" if version > "2.15":
+                catalog["services"] = []
+            case "empty-for-cf" if version == "2.15":
+                catalog["services"] = []
+            case "less-when-new" if version > "2.15":
+                del service["metadata"]
+            case "bad-catalog":
+                del plan["name"]
+        return catalog
+
+    def _body(self) -> bytes:
+        version = self.headers.get("X-Broker-API-Version") or ""
+        body = json.dumps(self._changed()).encode()
+        html = b"<html>hello</html>"
+        bodies = {
+            "not-json": html,
+            "html-when-new": html if version > "2.15" else body,
+            "html-when-old": body if version > "2.15" else html,
+            "a-list": b"[]",
+            "not-200": b"{}",
+            "nan": b'{"services": NaN}',
+            "mark": b"\xef\xbb\xbf" + body,
+            "trailing": body + b"\n--\n",
+        }
+        return bodies.get(self.server.fault, body)
+
+    def _packed(self, body: bytes) -> tuple[bytes, dict[str, str]]:
+        fault = self.server.fault
+        if fault in ("br", "deflate", "identity"):
+            return zlib.compress(body) if fault == "deflate" else body, {"Content-Encoding": fault}
+        if fault != "gzip-unasked" and "gzip" not in self.headers.get("Accept-Encoding", ""):
+            return body, {}
+        packed = gzip.compress(body)
+        wrong = {"gzip-broken": b"this is no gzip", "gzip-half": packed[:-20]}
+        return wrong.get(fault, packed), {"Content-Encoding": "gzip"}
+
     def _catalog(self) -> None:
-        fault, catalog = self.server.fault, json.loads(json.dumps(CATALOG))
-        if fault == "unstable":
-            catalog["services"][0]["plans"][0]["id"] = f"A1F7C254-3B6D-4C8E-8F02-{self.count:012}"
-        if fault == "bad-catalog":
-            del catalog["services"][0]["plans"][0]["name"]
-        body = json.dumps(catalog).encode()
-        body = {"not-json": b"<html>hello</html>", "a-list": b"[]", "not-200": b"{}"}.get(fault, body)
-        body = {"mark": b"\xef\xbb\xbf" + body, "trailing": body + b"\n--\n"}.get(fault, body)
+        fault, body = self.server.fault, self._body()
         tag = f'"{self.count}"' if fault == "tag-changes" else '"one"'
-        headers = {"Content-Type": "text/html" if fault == "content-type" else "application/json", "ETag": tag}
+        html = fault == "content-type" or body.startswith(b"<html>")
+        headers = {"Content-Type": "text/html" if html else "application/json", "ETag": tag}
         if fault != "no-echo" and (identity := self.headers.get("X-Broker-API-Request-Identity")):
             headers["X-Broker-API-Request-Identity"] = identity
         if fault == "leaks":
             headers["X-Broker-API-Request-Identity"] = self.headers.get("Authorization", "")
         if self.headers.get("If-None-Match") == tag and fault != "no-304":
             return self._send(304, b"", headers)
-        if fault == "gzip-unasked" or "gzip" in self.headers.get("Accept-Encoding", ""):
-            headers["Content-Encoding"] = "gzip"
-            packed = gzip.compress(body)
-            body = {"gzip-broken": b"this is no gzip", "gzip-half": packed[:-20]}.get(fault, packed)
+        body, packing = self._packed(body)
+        headers |= packing
         if fault == "slow":
             time.sleep(SLOW_SECONDS)
         if fault in ("not-modified", "no-content"):

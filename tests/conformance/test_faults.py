@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import socket
 import ssl
 import threading
@@ -52,6 +53,15 @@ TABLE: dict[str, set[str]] = {
     "tag-changes": {"wire-tag"},
     "no-304": {"wire-tag"},
     "unstable": {"wire-unstable"},
+    "updated": {"wire-unstable"},
+    "reorders": {"wire-unstable"},
+    "empty-when-new": {"wire-version-differs"},
+    "less-when-new": {"wire-version-differs"},
+    "html-when-new": {"wire-not-json"},
+    "br": {"wire-gzip-unasked"},
+    "deflate": {"wire-gzip-unasked"},
+    "identity": set(),
+    "html-when-old": {"wire-not-json"},
     "redirects": {"wire-redirect"},
     "redirects-away": {"wire-redirect"},
     "redirects-nowhere": {"wire-redirect"},
@@ -94,6 +104,7 @@ TABLE: dict[str, set[str]] = {
     "two-challenges": set(),
     "mark": {"wire-not-json"},
     "trailing": {"wire-not-json"},
+    "nan": {"wire-not-json"},
     "version-old": {"wire-version-refused"},
     "version-new": {"wire-status", "wire-version-refused"},
 }
@@ -130,6 +141,10 @@ def test_a_fault_is_found(name: str) -> None:
         "not-modified",
         "created",
         "version-new",
+        "br",
+        "deflate",
+        "html-when-old",
+        "nan",
     }
     assert (checked.catalog is not None) == catalog_came
     told = " ".join(finding.message for finding in checked.findings)
@@ -159,6 +174,10 @@ def test_every_rule_of_the_wire_is_shown() -> None:
         ("created", set(EVERY) - {Platform.KORIFI}),
         ("gzip-half", set(EVERY) - {Platform.CLOUD_FOUNDRY}),
         ("version-old", {Platform.KORIFI}),
+        ("html-when-new", {Platform.KORIFI}),
+        ("html-when-old", set(EVERY) - {Platform.KORIFI}),
+        ("empty-when-new", set()),
+        ("br", set(EVERY)),
         ("version-new", set(Platform) - {Platform.KORIFI}),
     ],
 )
@@ -166,6 +185,41 @@ def test_who_could_not_register_it(name: str, refused: set[Platform]) -> None:
     with faulty(name) as (address, _):
         findings = check_broker(address, ACCESS, PATIENCE).findings
     assert {platform for finding in findings for platform in finding.refused_by} == refused
+
+
+@pytest.mark.parametrize(
+    ("name", "severity", "told"),
+    [
+        ("unstable", Severity.ERROR, r"db/small: the id changed from .* while the name stayed"),
+        ("updated", Severity.INFO, r"db: metadata.* changed from \"0000\" to \"0001\""),
+        ("reorders", Severity.INFO, r"db: the plans are in another order"),
+    ],
+)
+def test_what_moves_between_two_requests_counts_as_much_as_it_hurts(name: str, severity: Severity, told: str) -> None:
+    with faulty(name) as (address, _):
+        (found,) = (one for one in check_broker(address, ACCESS, PATIENCE).findings if one.rule == "wire-unstable")
+    assert found.severity is severity
+    assert re.search(f"two requests in a row got different catalogs: {told}$", found.message), found.message
+
+
+@pytest.mark.parametrize(
+    ("name", "severity", "told", "own"),
+    [
+        ("empty-when-new", Severity.ERROR, "the catalog is empty", {"2.17"}),
+        ("less-when-new", Severity.INFO, "metadata", {"2.17"}),
+        ("html-when-new", Severity.ERROR, "no JSON object", {"2.17"}),
+    ],
+)
+def test_the_answer_at_a_platforms_own_version_is_looked_at(
+    name: str, severity: Severity, told: str, own: set[str]
+) -> None:
+    with faulty(name) as (address, _):
+        checked = check_broker(address, ACCESS, PATIENCE)
+    (found,) = (one for one in checked.findings if one.rule in ("wire-version-differs", "wire-not-json"))
+    assert (found.severity, set(checked.own)) == (severity, own)
+    assert "with X-Broker-API-Version: 2.17" in found.message
+    assert told in found.message
+    assert (checked.own["2.17"] is None) == (name == "html-when-new")
 
 
 @pytest.mark.parametrize("name", ["gateway", "cut", "loops", "open", "forbidden", "no-challenge", "bare-errors"])

@@ -72,6 +72,14 @@ def test_an_open_descriptor_as_in_process_substitution() -> None:
         os.close(reading)
 
 
+def test_a_link_that_leads_nowhere_says_where(here: Path) -> None:
+    link = here / "dangling.yaml"
+    link.symlink_to("nowhere.yaml")
+    with pytest.raises(SourceError, match=r"the link leads nowhere, to nowhere\.yaml") as caught:
+        read_source(str(link))
+    assert caught.value.advice == ""
+
+
 def test_a_missing_folder_is_named(here: Path) -> None:
     assert refusal("nowhere/catalog.json").advice == "there is no folder nowhere either"
 

@@ -43,7 +43,7 @@ class Passwords:
 
             self._read = ask_password(f"Password of {broker.username} at {broker.name}: ")
             return self._read
-        raise SourceError(f"{broker.name}: no password for {broker.username}", f"set {variable(broker.name)}")
+        raise SourceError(f"there is no password for {broker.username}", f"set {variable(broker.name)}")
 
     def _found(self, broker: Registration) -> str | None:
         if self._read is not None:

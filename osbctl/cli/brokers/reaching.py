@@ -47,12 +47,19 @@ class Reach:
 
 def make_access(ca_file: str | None, client_cert: str | None, insecure: bool, timeout: float) -> Access:
     """What the options say of how to connect."""
+    from osbctl.cli.connection import environment_proxies
     from osbctl.cli.output import note
     from osbctl.sources.access import Access
 
     if insecure:
         note("INSECURE: no certificate is checked; anybody in between can read the password")
-    return Access(ca_file=ca_file, client_cert=client_cert, insecure=insecure, total_seconds=timeout)
+    return Access(
+        ca_file=ca_file,
+        client_cert=client_cert,
+        insecure=insecure,
+        total_seconds=timeout,
+        proxies=environment_proxies(),
+    )
 
 
 def base_url(url: str) -> tuple[str, str]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from osbctl.errors import SourceError
 from osbctl.findings import Finding, Severity
+from osbctl.secrecy import without_secrets
 from osbctl.sources.document import Document
 from osbctl.sources.folder import lock as locks
 from osbctl.sources.folder.bundle import Bundler
@@ -62,6 +63,10 @@ def compose(
     limits: Limits = DEFAULT_LIMITS,
 ) -> tuple[Document, Lock]:
     """As `read_folder`, with the lock as it should be written after a build."""
+    if not Path(folder).is_dir():
+        raise SourceError(
+            f"{without_secrets(folder)}: there is no such folder", "`osbctl init` writes one to start from"
+        )
     problems = Problems()
     parts = Parts(Path(folder), limits, problems)
     composer = Composer(parts, variables)

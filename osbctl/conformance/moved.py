@@ -1,0 +1,30 @@
+"""What changed from one answer of a broker to the next."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from osbctl.changes import Level
+from osbctl.comparison.catalogs import compare_catalogs
+from osbctl.findings import Severity
+
+_MOST_TOLD = 3
+
+_SEVERITIES = {
+    Level.REFUSED: Severity.ERROR,
+    Level.BREAKING: Severity.ERROR,
+    Level.RISKY: Severity.WARNING,
+    Level.SAFE: Severity.INFO,
+}
+
+
+def moved(before: Any, after: Any) -> tuple[Severity, str]:
+    """How grave it is that the one JSON value became the other, and what changed, the gravest first."""
+    if not (isinstance(before, dict) and isinstance(after, dict)):
+        return Severity.ERROR, "one of them is no JSON object"
+    changes = sorted(compare_catalogs(before, after), key=lambda change: -change.level.rank)
+    if not changes:
+        return Severity.INFO, "only in how it is written"
+    told = [f"{change.object}: {change.message}".removeprefix(": ") for change in changes[:_MOST_TOLD]]
+    more = [f"and {len(changes) - _MOST_TOLD} more"] if len(changes) > _MOST_TOLD else []
+    return _SEVERITIES[changes[0].level], "; ".join([*told, *more])

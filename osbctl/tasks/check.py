@@ -1,0 +1,85 @@
+"""A live broker against the contract of its catalog endpoint, and each platform against what that platform gets."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from osbctl.conformance.check import USUAL, check_broker
+from osbctl.errors import DocumentError
+from osbctl.findings import Finding, Judgement, Severity, Verdict
+from osbctl.platforms import ApiVersion, Platform
+from osbctl.platforms.outcome import VerdictKind
+from osbctl.sources.access import shown
+from osbctl.sources.read import parse_document
+from osbctl.validation.judge import judge, unreadable
+from osbctl.validation.selection import Selection
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from osbctl.conformance.check import Patience
+    from osbctl.sources.access import Access
+    from osbctl.validation.options import ValidationOptions
+
+_FOR_FILES = "dashboard-secret-literal"
+"""A file should not hold the secret; what a broker sends must."""
+
+
+def check_and_judge(address: str, access: Access, options: ValidationOptions, patience: Patience = USUAL) -> Judgement:
+    """What is wrong with how the broker at `address` answers, then with its catalog, and what each platform does.
+
+    A platform whose own API version gets another answer than that of `access` is judged by that answer.
+
+    Raises:
+        SourceError: nobody is there, or the credentials are wrong.
+    """
+    checked = check_broker(address, access, patience)
+    name = shown(address)
+    main = _judged(name, checked.catalog, options)
+    wire = Selection(options).of(checked.findings, {})
+    findings, left_out = [*wire, *main.findings], main.left_out + len(checked.findings) - len(wire)
+    verdicts = dict(main.verdicts)
+    for version, body in checked.own.items():
+        platforms = frozenset(one for one in Platform if one.api_version == version)
+        judgement = _judged(name, body, replace(options, api_version=ApiVersion(version)))
+        verdicts |= {one: judgement.verdicts[one] for one in platforms}
+        findings += _only_there(judgement.findings, main.findings, platforms, version)
+    stopped = [(one, [finding for finding in checked.findings if one in finding.refused_by]) for one in verdicts]
+    verdicts = {one: _verdict(verdicts[one], faults) for one, faults in stopped}
+    return Judgement(name, tuple(findings), verdicts, left_out)
+
+
+def _judged(name: str, body: bytes | None, options: ValidationOptions) -> Judgement:
+    if body is None:
+        return unreadable(name, ())
+    try:
+        judgement = judge(parse_document(body, name), options)
+    except DocumentError as error:
+        judgement = unreadable(name, error.findings)
+    return replace(judgement, findings=tuple(_bare(f) for f in judgement.findings if f.rule != _FOR_FILES))
+
+
+def _bare(finding: Finding) -> Finding:
+    """Without the text of the line: brokers send the whole catalog on one, and what is secret in it."""
+    place = finding.location
+    return replace(finding, location=replace(place, excerpt="") if place else None)
+
+
+def _only_there(
+    findings: Iterable[Finding], told: Iterable[Finding], platforms: frozenset[Platform], version: str
+) -> Iterator[Finding]:
+    """What concerns `platforms` in the catalog of their own version, and was not told of the first."""
+    known = {(finding.rule, finding.path, finding.message) for finding in told}
+    for finding in findings:
+        if (finding.rule, finding.path, finding.message) in known:
+            continue
+        if finding.severity is Severity.ERROR or platforms & set(finding.refused_by):
+            yield replace(finding, message=f"with X-Broker-API-Version: {version}: {finding.message}")
+
+
+def _verdict(verdict: Verdict, stopped: list[Finding]) -> Verdict:
+    """The verdict on the catalog, unless the platform would not even get that far, because of these findings."""
+    if not stopped or verdict.kind is VerdictKind.CRASHES:
+        return verdict
+    return Verdict(VerdictKind.REFUSES, verdict.messages, verdict.reasons + len(stopped))

@@ -1,0 +1,335 @@
+"""TLS, proxies and addresses: what is sent, to whom, and what is said where it goes wrong."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pty
+import socket
+import ssl
+import subprocess
+import sys
+import threading
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from cryptography.hazmat.primitives import serialization
+
+from osbctl.conformance.check import Patience, check_broker
+from osbctl.errors import SourceError
+from osbctl.sources.access import Access, basic, check_access, proxy_of, shown
+from osbctl.sources.broker import fetch, is_beside
+from osbctl.sources.line import Line
+from tests.broker.conftest import authority as authority
+from tests.conformance.faulty import PASSWORD, USER, faulty
+from tests.sources.test_broker import CATALOG, ROOT, broker, http
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.broker.harness import Authority
+
+ACCESS = Access(user=USER, password=PASSWORD, connect_seconds=3, total_seconds=5)
+HOST = "broker.test"
+
+
+def server_side(pair: tuple[Path, Path]) -> ssl.SSLContext:
+    made = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    made.load_cert_chain(*pair)
+    return made
+
+
+def pump(source: socket.socket, sink: socket.socket) -> None:
+    with contextlib.suppress(OSError):
+        while data := source.recv(65_536):
+            sink.sendall(data)
+        sink.shutdown(socket.SHUT_WR)
+
+
+@contextmanager
+def proxy(port: int, refusal: bytes = b"") -> Iterator[tuple[str, list[bytes]]]:
+    """A proxy whose tunnels all end at `port` of this machine, and the requests that it saw."""
+    seen: list[bytes] = []
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def tunnel(client: socket.socket) -> None:
+            with client:
+                head = b""
+                while not head.endswith(b"\r\n\r\n") and (piece := client.recv(65_536)):
+                    head += piece
+                seen.append(head)
+                if refusal:
+                    client.sendall(refusal)
+                    return
+                with socket.create_connection(("127.0.0.1", port)) as target:
+                    client.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
+                    back = threading.Thread(target=pump, args=(target, client), daemon=True)
+                    back.start()
+                    pump(client, target)
+                    back.join(5)
+
+        def serve() -> None:
+            while True:
+                try:
+                    client, _ = listener.accept()
+                except OSError:
+                    return
+                threading.Thread(target=tunnel, args=(client,), daemon=True).start()
+
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        yield f"127.0.0.1:{listener.getsockname()[1]}", seen
+        listener.shutdown(socket.SHUT_RDWR)
+    thread.join(5)
+
+
+def port_of(address: str) -> int:
+    return int(address.split(":")[2].split("/")[0])
+
+
+def test_a_proxy_sees_a_tunnel_and_no_credentials(authority: Authority) -> None:
+    pair = authority.issue("proxied", dns=HOST)
+    with faulty("", server_side(pair)) as (address, _), proxy(port_of(address)) as (at, seen):
+        access = replace(ACCESS, ca_file=str(authority.cert), proxies={"https": f"http://me:p%40ss@{at}"})
+        answer = fetch(f"https://{HOST}/v2/catalog", access)
+        assert answer
+        assert b'"services"' in answer.body
+        checked = check_broker(f"https://{HOST}/v2/catalog", access, Patience(probe=3))
+    assert checked.findings == ()
+    assert len(seen) > 15, "the certificate and HEAD go through it, too"
+    assert all(head.startswith(f"CONNECT {HOST}:443 HTTP/1.".encode()) for head in seen)
+    assert all(basic("me", "p@ss").encode() in head for head in seen)
+    assert not any(basic(USER, PASSWORD).encode() in head for head in seen)
+
+
+def test_what_a_proxy_may_do_wrong() -> None:
+    refusal = b"HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n"
+    with proxy(1, refusal) as (at, _), pytest.raises(SourceError) as caught:
+        fetch(f"https://{HOST}/v2/catalog", replace(ACCESS, proxies={"all": f"http://me:hunter2hunter2@{at}"}))
+    assert "the proxy makes no connection: " in caught.value.message
+    assert "407" in caught.value.message
+    assert "NO_PROXY" in caught.value.advice
+    with pytest.raises(SourceError, match="the proxy makes no connection: "):
+        fetch(f"https://{HOST}/v2/catalog", replace(ACCESS, proxies={"https": "127.0.0.1:9"}))
+
+
+@pytest.mark.parametrize(
+    ("proxies", "address", "told"),
+    [
+        ({"https": "socks5://u:hunter2hunter2@proxy:1080"}, f"https://{HOST}/v2/catalog", "is none with http"),
+        ({"all": "http://u:hunter2hunter2@proxy:99999"}, f"https://{HOST}/v2/catalog", "is none with http"),
+        ({"http": "http://u:hunter2hunter2@proxy"}, f"http://{HOST}/v2/catalog", "could read the credentials"),
+    ],
+)
+def test_a_proxy_that_is_not_used_is_told_of(proxies: dict[str, str], address: str, told: str) -> None:
+    with pytest.raises(SourceError, match=told) as caught:
+        fetch(address, replace(ACCESS, insecure=True, proxies=proxies))
+    assert "hunter2" not in caught.value.message + caught.value.advice
+
+
+@pytest.mark.parametrize(
+    ("exempt", "address", "direct"),
+    [
+        ("", "https://b.example.com", False),
+        ("*", "https://b.example.com", True),
+        ("other.com, example.com", "https://b.example.com", True),
+        (".example.com", "https://b.example.com", True),
+        ("*.example.com", "https://b.example.com", True),
+        ("B.EXAMPLE.COM", "https://b.example.com", True),
+        ("ample.com", "https://b.example.com", False),
+        ("b.example.com:443", "https://b.example.com", True),
+        ("b.example.com:8443", "https://b.example.com", False),
+        ("b.example.com:8443", "https://b.example.com:8443", True),
+        ("10.0.0.0/8", "https://10.1.2.3", True),
+        ("10.0.0.0/8", "https://11.1.2.3", False),
+        ("10.1.2.3", "https://10.1.2.3", True),
+        ("fd00::/8", "https://[fd00::1]:8443", True),
+        ("::1", "https://b.example.com", False),
+        ("", "https://localhost:8443", True),
+        ("", "https://[::1]", True),
+        ("", "http://b.example.com", True),
+    ],
+)
+def test_no_proxy(exempt: str, address: str, direct: bool) -> None:
+    found = proxy_of(address, {"https": "proxy:3128", "no": exempt})
+    assert found == ("" if direct else "http://proxy:3128")
+
+
+def test_the_environment_names_the_proxy(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "osbctl", "fetch", f"https://{HOST}"],
+        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "https_proxy": "socks5://x"},
+        capture_output=True,
+        text=True,
+        timeout=30,
+        stdin=subprocess.DEVNULL,
+        cwd=tmp_path,
+    )
+    assert (done.returncode, done.stdout) == (3, "")
+    assert "the proxy that the environment names is none with http:// or https://" in done.stderr
+
+
+TLS = {
+    "expired": ({"days": -0.01}, True, "has expired", "give the broker a new certificate"),
+    "name": ({"dns": "other.example.com"}, True, "is for another name", "use a name that is in it"),
+    "unknown": ({}, False, "signed by no authority that this machine trusts", "--ca-file names"),
+}
+
+
+@pytest.mark.parametrize("case", TLS)
+def test_a_certificate_that_is_not_accepted(authority: Authority, case: str) -> None:
+    how, trusted, told, advice = TLS[case]
+    pair = authority.issue(f"tls-{case}", **how)  # type: ignore[arg-type]
+    access = replace(ACCESS, ca_file=str(authority.cert) if trusted else None)
+    with faulty("", server_side(pair)) as (address, server), pytest.raises(SourceError) as caught:
+        fetch(address, access)
+    assert told in caught.value.message
+    assert advice in caught.value.advice
+    assert "_ssl.c" not in caught.value.message
+    assert next(server.counter) == 0, "nothing was sent"
+
+
+def test_a_ca_file_of_another_authority_is_not_recommended_again(authority: Authority, tmp_path: Path) -> None:
+    other, _ = authority.issue("self")
+    with faulty("", server_side(authority.issue("tls-other"))) as (address, _), pytest.raises(SourceError) as caught:
+        fetch(address, replace(ACCESS, ca_file=str(other)))
+    assert f"no authority in {other} has signed the certificate" in caught.value.message
+
+
+@pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
+def test_a_missing_client_certificate(authority: Authority, version: ssl.TLSVersion) -> None:
+    mutual = server_side(authority.issue("tls-mutual"))
+    mutual.maximum_version = version
+    mutual.verify_mode = ssl.CERT_REQUIRED
+    mutual.load_verify_locations(authority.cert)
+    with faulty("", mutual) as (address, _), pytest.raises(SourceError) as caught:
+        fetch(address, replace(ACCESS, ca_file=str(authority.cert)))
+    assert "TLS failed: the broker " in caught.value.message
+    assert "--client-cert" in caught.value.advice
+
+
+def test_a_key_with_a_passphrase_is_refused_and_nothing_is_asked(authority: Authority, tmp_path: Path) -> None:
+    cert, key = authority.issue("locked")
+    locked = serialization.load_pem_private_key(key.read_bytes(), None).private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.BestAvailableEncryption(b"hidden")
+    )
+    both = tmp_path / "locked.pem"
+    both.write_bytes(cert.read_bytes() + locked)
+    child, terminal = pty.fork()  # OpenSSL asks at the controlling terminal, whatever standard input is
+    if child == 0:
+        os.execv(
+            sys.executable,
+            [sys.executable, "-m", "osbctl", "fetch", "https://127.0.0.1:9", "--client-cert", str(both)],
+        )
+    said = b""
+    with contextlib.suppress(OSError):  # the end of a terminal
+        while b"passphrase" not in said and b"pass phrase" not in said and (piece := os.read(terminal, 4096)):
+            said += piece
+    os.close(terminal)
+    os.waitpid(child, 0)
+    assert b"a certificate and its key, without a passphrase" in said
+    assert b"pass phrase" not in said
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (http("200 OK", CATALOG, "X: " + "x" * 70_000), "a header that is too large"),
+        (http("200 OK", CATALOG, *(f"X-{number}: 1" for number in range(200))), "a header that is too large"),
+        (http("200 OK", CATALOG, "Content-Encoding: br"), "packed as br, which nobody asked for"),
+        (http("200 OK", CATALOG, "Content-Encoding: deflate"), "packed as deflate"),
+        (http("404 Gone", b'{"description": "no /v2/catalog?token=hunter2hunter2"}'), r"token=\*\*\*"),
+    ],
+)
+def test_answers_with_a_sentence_of_their_own(answer: bytes, told: str) -> None:
+    with broker(answer) as (address, _), pytest.raises(SourceError, match=told) as caught:
+        fetch(address, ACCESS)
+    assert "hunter2" not in caught.value.message
+
+
+def test_a_handshake_that_stalls_took_no_request() -> None:
+    with broker(None) as (address, _), pytest.raises(SourceError, match="the TLS handshake did not come to its end"):
+        fetch(address.replace("http:", "https:"), replace(ACCESS, total_seconds=0.5))
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "beside"),
+    [
+        ("https://b/v2/catalog", "https://b/elsewhere", True),
+        ("https://b/v2/catalog", "http://b/v2/catalog", False),
+        ("http://b/v2/catalog", "https://b/v2/catalog", False),
+        ("https://b/v2/catalog", "https://b:8443/v2/catalog", False),
+        ("https://b/v2/catalog", "https://c/v2/catalog", False),
+        ("https://b/v2/catalog", "https://b@c/v2/catalog", False),
+    ],
+)
+def test_where_credentials_may_follow(one: str, other: str, beside: bool) -> None:
+    assert is_beside(one, other) == beside
+
+
+def test_a_redirect_is_followed_on_the_same_host_and_only_there() -> None:
+    with faulty("redirects") as (address, server):
+        assert fetch(address, ACCESS)
+        assert server.asked == 2
+    with broker(http("302 Found", b"", "Location: http://127.0.0.1:1/v2/catalog?key=hunter2")) as (address, asked):
+        with pytest.raises(SourceError, match=r"redirects to another place, http://127\.0\.0\.1:1$"):
+            fetch(address, ACCESS)
+        assert len(asked) == 1
+
+
+QUERIES = [
+    http("401 No", b"{}"),
+    http("200 OK", b"<"),
+    b"",
+    http("302 Found", b"", "Location: http://[::1"),
+    b"g\r\n\r\n",
+]
+
+
+@pytest.mark.parametrize("answer", QUERIES)
+def test_the_query_of_an_address_is_not_shown(answer: bytes) -> None:
+    with broker(answer) as (address, asked), pytest.raises(SourceError) as caught:
+        fetch(f"{address}?key=hunter2", ACCESS)
+    assert b"?key=hunter2 " in asked[0]
+    assert caught.value.message.startswith(f"{address}?***: ")
+    assert "hunter2" not in caught.value.message + caught.value.advice
+
+
+def test_addresses_as_they_are_shown() -> None:
+    assert shown("https://b/v2/catalog") == "https://b/v2/catalog"
+    assert shown("https://b/v2/catalog?a=1&b") == "https://b/v2/catalog?***"
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "[::1]"])
+def test_plain_http_stays_on_this_machine(host: str) -> None:
+    check_access(f"http://{host}:8080/v2/catalog", ACCESS)
+    with pytest.raises(SourceError, match="plain http"):
+        check_access("http://localhost.example.com/v2/catalog", ACCESS)
+    check_access("http://localhost.example.com/v2/catalog", replace(ACCESS, insecure=True))
+
+
+def test_a_password_is_hidden_as_it_is_and_as_it_is_sent() -> None:
+    sent = basic(USER, PASSWORD).removeprefix("Basic ")
+    assert ACCESS.hide(f"a {PASSWORD} b {sent} c") == "a *** b *** c"
+    assert replace(ACCESS, password="").hide("a b") == "a b"
+    assert PASSWORD not in repr(ACCESS)
+    assert "secret" not in repr(replace(ACCESS, proxies={"https": "http://u:secret@p"}))
+
+
+def test_nothing_is_sent_twice() -> None:
+    with broker(b"") as (address, asked), pytest.raises(SourceError):
+        fetch(address, ACCESS)
+    assert len(asked) == 1
+
+
+def test_the_end_of_a_line_closes_its_connections() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        address = f"http://127.0.0.1:{listener.getsockname()[1]}/"
+        with Line(address, ACCESS) as line, line.bare(address):
+            peer, _ = listener.accept()
+        with peer:
+            peer.settimeout(5)
+            assert peer.recv(1) == b""
