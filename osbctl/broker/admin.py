@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
+from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 
 from osbctl.broker.stats import BUCKETS
+from osbctl.broker.tls import SOON_DAYS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -18,11 +20,13 @@ if TYPE_CHECKING:
 class AdminApp:
     """WSGI: /livez (the loop turns), /readyz (503 while draining or without a catalog), /metrics.
 
-    `standing()` is how the process stands; it returns at once.
+    `standing()` is how the process stands; it returns at once. `hosts` are the names by which it may be asked, beside
+    `localhost` and addresses: a web page whose name was made to lead here (DNS rebinding) sends its own name.
     """
 
-    def __init__(self, standing: Callable[[], Standing]) -> None:
+    def __init__(self, standing: Callable[[], Standing], hosts: Iterable[str] = ()) -> None:
         self._standing = standing
+        self._hosts = frozenset(("localhost", *(host.lower() for host in hosts)))
         self._pages: dict[str, Callable[[], tuple[str, str, bytes]]] = {
             "/livez": lambda: _plain("200 OK", "ok"),
             "/readyz": self._ready,
@@ -32,16 +36,38 @@ class AdminApp:
     def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
         method = environ["REQUEST_METHOD"]
         page = self._pages.get(environ["PATH_INFO"], lambda: _plain("404 Not Found", "not found"))
-        if method not in ("GET", "HEAD"):
+        if not self._known(environ.get("HTTP_HOST")):
+            status, kind, body = _plain("421 Misdirected Request", "not for this host: name it with --admin-host")
+        elif method not in ("GET", "HEAD"):
             status, kind, body = _plain("405 Method Not Allowed", "GET or HEAD only")
         else:
             status, kind, body = page()
         start_response(status, [("Content-Type", kind), ("Content-Length", str(len(body)))])
         return [] if method == "HEAD" else [body]
 
+    def _known(self, host: str | None) -> bool:
+        """Without a Host, as HTTP/1.0 allows, no browser asks."""
+        name = (host or "localhost").lower()
+        name = name[1:].partition("]")[0] if name.startswith("[") else name.partition(":")[0]
+        if name in self._hosts:
+            return True
+        try:
+            ip_address(name)
+        except ValueError:
+            return False
+        return True
+
     def _ready(self) -> tuple[str, str, bytes]:
-        why_not = self._standing().why_not
-        return _plain("503 Service Unavailable", why_not) if why_not else _plain("200 OK", "ready")
+        """A certificate that ends is told, but keeps no request away: an old answer is better than none."""
+        standing = self._standing()
+        if standing.why_not:
+            return _plain("503 Service Unavailable", standing.why_not)
+        days = standing.days_left
+        if days is None or days >= SOON_DAYS:
+            return _plain("200 OK", "ready")
+        return _plain(
+            "200 OK", f"ready, but the certificate {'has expired' if days < 0 else f'lasts {int(days)} days'}"
+        )
 
     def _metrics(self) -> tuple[str, str, bytes]:
         from prometheus_client import CollectorRegistry
@@ -78,8 +104,8 @@ def _gauges(standing: Standing) -> Iterator[Metric]:
         yield GaugeMetricFamily("osbctl_certificate_days_left", "Days until the certificate ends.", value=days)
     if standing.catalog:
         etag, modified = standing.catalog
-        age = time.time() - modified
-        yield GaugeMetricFamily("osbctl_catalog_age_seconds", "Seconds since its last change.", value=age)
+        age = max(0.0, time.time() - modified)
+        yield GaugeMetricFamily("osbctl_catalog_age_seconds", "Seconds since it was taken up.", value=age)
         info = InfoMetricFamily("osbctl_catalog", "The catalog that is served.")
         info.add_metric([], {"etag": etag.strip('"')})
         yield info

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import logging
+import time
 from typing import TYPE_CHECKING, Any
 
 from osbctl.broker.gate import Outcome
@@ -165,7 +166,9 @@ def _send_catalog(
     zipped = prefers_gzip(environ.get("HTTP_ACCEPT_ENCODING", ""))
     etag, body = (catalog.gzip_etag, catalog.gzip_body) if zipped else (catalog.etag, catalog.body)
     headers = [("ETag", etag), ("Vary", "Accept-Encoding"), ("Cache-Control", "no-cache"), *identity]
-    verdict = _condition(environ, etag, catalog.modified)
+    # Before that second is over another content may come with the same date: then there is none.
+    modified = catalog.modified if time.time() >= catalog.modified else None
+    verdict = _condition(environ, etag, modified)
     if verdict == 412:
         start_response(CONDITION_FAILED.status, [*CONDITION_FAILED.headers, *identity])
         return [] if environ["REQUEST_METHOD"] == "HEAD" else [CONDITION_FAILED.body]
@@ -177,8 +180,9 @@ def _send_catalog(
     headers += [
         ("Content-Type", "application/json"),
         ("Content-Length", str(len(body))),
-        ("Last-Modified", catalog.last_modified),
     ]
+    if modified is not None:
+        headers.append(("Last-Modified", catalog.last_modified))
     start_response("200 OK", headers)
     return [] if environ["REQUEST_METHOD"] == "HEAD" else _sendable(body, environ)
 
@@ -191,7 +195,7 @@ def _sendable(body: bytes, environ: Environ) -> Iterable[bytes]:
     return sendable
 
 
-def _condition(environ: Environ, etag: str, modified: int) -> int:
+def _condition(environ: Environ, etag: str, modified: int | None) -> int:
     """200, 304 or 412, by the precedence of RFC 9110 §13.2.2: a tag wins over a date."""
     match = environ.get("HTTP_IF_MATCH")
     if match is not None:
@@ -205,7 +209,9 @@ def _condition(environ: Environ, etag: str, modified: int) -> int:
     return 304 if _changed_since(environ.get("HTTP_IF_MODIFIED_SINCE"), modified) is False else 200
 
 
-def _changed_since(header: str | None, modified: int) -> bool | None:
-    """None where there is no date, or none that can be read: it is passed over (RFC 9110 §13.1.3)."""
+def _changed_since(header: str | None, modified: int | None) -> bool | None:
+    """None where there is no date on either side, or none that can be read: it is passed over (RFC 9110 §13.1.3)."""
+    if modified is None:
+        return None
     date = None if header is None else http_date(header)
     return None if date is None else modified > date

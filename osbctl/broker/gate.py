@@ -63,7 +63,7 @@ class _Verified:
 
     @classmethod
     def of(cls, record: CredentialRecord) -> _Verified:
-        return cls(record, record.ends, Decision(Outcome.ACCEPTED, record.name))
+        return cls(record, record.ends, Decision(Outcome.ACCEPTED, record.public_name))
 
 
 class _Job(NamedTuple):

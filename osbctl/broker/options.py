@@ -18,7 +18,8 @@ class ServeOptions:
 
     `tls_cert` and `tls_key` are PEM files; `trusted_proxies` are addresses or networks of proxies that
     end TLS; `unix_socket` is a path for a proxy on this machine; `self_signed` and `insecure_http` are
-    for trying out, on loopback only. `admin_listen` is `HOST:PORT` (empty: none). `log_format` is `text` or `json`.
+    for trying out, on loopback only. `admin_listen` is `HOST:PORT` (empty: none), `admin_hosts` are names
+    by which it may be asked. `log_format` is `text` or `json`.
     """
 
     host: str = "127.0.0.1"
@@ -30,6 +31,7 @@ class ServeOptions:
     trusted_proxies: tuple[str, ...] = ()
     unix_socket: Path | None = None
     admin_listen: str = ""
+    admin_hosts: tuple[str, ...] = ()
     log_format: str = "text"
     access_log: bool = True
     settings: Settings = field(default_factory=Settings)

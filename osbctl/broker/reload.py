@@ -6,7 +6,7 @@ import logging
 import os
 import threading
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 from osbctl.errors import OsbctlError
 
@@ -19,8 +19,20 @@ if TYPE_CHECKING:
 _log = logging.getLogger("osbctl.broker")
 T = TypeVar("T")
 
-Look: TypeAlias = tuple[tuple[int, int, int, int, int] | None, ...]
-"""What stat says of files, links followed: (device, inode, size, mtime and ctime in ns); None: it is missing."""
+
+class Stat(NamedTuple):
+    """What stat says of a file, links followed; times in ns."""
+
+    device: int
+    inode: int
+    mode: int
+    size: int
+    modified: int
+    changed: int
+
+
+Look: TypeAlias = tuple[Stat | None, ...]
+"""None: a file is missing."""
 
 FINDINGS_LOGGED = 20
 
@@ -30,13 +42,15 @@ class Watched(Generic[T]):
     """Files that make one value together.
 
     `name` is for the log. `paths()` lists the files now. `load()` reads and checks them; what it
-    raises keeps the old value. `apply(value)` swaps one reference; it must not fail.
+    raises keeps the old value. `apply(value)` swaps one reference; it must not fail. `secrets` are
+    those that should be their owner's alone.
     """
 
     name: str
     paths: Callable[[], Sequence[Path]]
     load: Callable[[], T]
     apply: Callable[[T], None]
+    secrets: Sequence[Path] = ()
 
     def look(self) -> Look:
         try:
@@ -44,13 +58,22 @@ class Watched(Generic[T]):
         except OSError:
             return (None,)
 
+    def warn_of_others(self) -> None:
+        """Log the secrets that other users may read or change, or the group may change. They are served from all the
+        same: how a platform mounts them is not always its user's choice."""
+        for path in self.secrets:
+            look = _stat(path)
+            if look and look.mode & 0o027:
+                advice = f"chmod 640 {path}"
+                _log.warning("other users may read or change %s (mode %04o): %s", path, look.mode & 0o777, advice)
 
-def _stat(path: Path) -> tuple[int, int, int, int, int] | None:
+
+def _stat(path: Path) -> Stat | None:
     try:
         found = os.stat(path)  # noqa: PTH116
     except OSError:
         return None
-    return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+    return Stat(found.st_dev, found.st_ino, found.st_mode, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
 
 
 class Watcher:
@@ -58,10 +81,18 @@ class Watcher:
 
     A change counts when two looks agree: a file that is being written is not read. The look before
     reading is the one that is remembered, so what changes during the reading is read again.
+    `also` is called at each look.
     """
 
-    def __init__(self, watched: Sequence[Watched[Any]], stats: Stats, *, seconds: float = 0.4) -> None:
-        self._watched, self._stats, self._seconds = watched, stats, seconds
+    def __init__(
+        self,
+        watched: Sequence[Watched[Any]],
+        stats: Stats,
+        also: Callable[[], None] | None = None,
+        *,
+        seconds: float = 0.4,
+    ) -> None:
+        self._watched, self._stats, self._also, self._seconds = watched, stats, also, seconds
         self._now = threading.Event()
         self._ended = False
         self._applied = [item.look() for item in watched]
@@ -69,6 +100,8 @@ class Watcher:
         self._thread = threading.Thread(target=self._run, name="reload", daemon=True)
 
     def start(self) -> None:
+        for item in self._watched:
+            item.warn_of_others()
         self._thread.start()
 
     def reload_now(self) -> None:
@@ -86,6 +119,8 @@ class Watcher:
             if self._ended:
                 return
             self._now.clear()
+            if self._also:
+                self._also()
             for index, item in enumerate(self._watched):
                 self._check(index, item, asked)
 
@@ -107,6 +142,7 @@ class Watcher:
             self._stats.reloads[item.name, "failed"] += 1
         else:
             _log.info("the %s was reloaded", item.name)
+            item.warn_of_others()
             self._stats.reloads[item.name, "ok"] += 1
 
     def _failed(self, item: Watched[Any], error: OsbctlError) -> None:

@@ -31,9 +31,6 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("osbctl.broker")
 
-SOON_DAYS = 14
-"""A certificate that ends sooner is a warning."""
-
 STANDARD_OUTPUT = 1
 
 
@@ -140,14 +137,7 @@ def _announce(options: ServeOptions, ground: _Ground) -> None:
     if options.insecure_http:
         _log.warning("INSECURE: plain HTTP, passwords can be read on the way; for trying out only")
     if ground.tls:
-        _say_how_long(ground.tls.certificate)
-
-
-def _say_how_long(certificate: Certificate) -> None:
-    days = certificate.days_left()
-    level = logging.WARNING if days < SOON_DAYS else logging.INFO
-    until = certificate.not_after.strftime("%Y-%m-%d %H:%M UTC")
-    _log.log(level, "the certificate lasts %d days, until %s", days, until)
+        ground.tls.tell()
 
 
 def _open_admin(options: ServeOptions, loop: Loop, standing: Callable[[], Standing]) -> None:
@@ -158,7 +148,7 @@ def _open_admin(options: ServeOptions, loop: Loop, standing: Callable[[], Standi
     loop.dispatchers.append(dispatcher)
     for sock in listeners.listen_tcp(*listeners.parse_address(options.admin_listen)):
         server = Server(
-            AdminApp(standing),
+            AdminApp(standing, options.admin_hosts),
             sock,
             loop_map=loop.map,
             dispatcher=dispatcher,
@@ -187,7 +177,8 @@ class _Process:
         reload_asked = threading.Event()
         self._take_signals(reload_asked.set)
         service = make_service()
-        watcher = Watcher(self._watched(service), self.stats, seconds=self.options.settings.reload_seconds)
+        tls, seconds = self.ground.tls, self.options.settings.reload_seconds
+        watcher = Watcher(self._watched(service), self.stats, tls.remind if tls else None, seconds=seconds)
         log = self._access_log()
         try:
             self._open(service, log)
@@ -220,10 +211,12 @@ class _Process:
 
         def swap(certificate: Certificate) -> None:
             tls.certificate = certificate
-            _say_how_long(certificate)
+            tls.tell()
 
-        certificate = Watched("certificate", lambda: (cert, key), lambda: load_certificate(cert, key), swap)
-        return [*service.watched, certificate]
+        def load() -> Certificate:
+            return tls.checked(load_certificate(cert, key))
+
+        return [*service.watched, Watched("certificate", lambda: (cert, key), load, swap, (key,))]
 
     def _access_log(self) -> AccessLog | None:
         if not self.options.access_log:

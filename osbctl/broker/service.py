@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -10,6 +11,7 @@ from osbctl.broker.gate import Gate
 from osbctl.broker.reload import Watched
 from osbctl.broker.serve import Service
 from osbctl.broker.snapshot import ServedCatalog
+from osbctl.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -19,12 +21,11 @@ if TYPE_CHECKING:
 
 
 class LoadedCatalog(NamedTuple):
-    """A checked catalog: JSON in UTF-8, how many services and plans, its last change (seconds since 1970)."""
+    """A checked catalog: JSON in UTF-8, how many services and plans."""
 
     body: bytes
     services: int
     plans: int
-    modified: float
 
 
 @dataclass(frozen=True)
@@ -33,13 +34,15 @@ class Sources:
 
     `load_catalog` and `load_credentials` read and check; what is wrong they raise as OsbctlError.
     The paths are the files whose change means a reload (none for a source that is no file).
-    `base_path`, `minimum_version` and `missing_version_status` are those of `Answers`.
+    `allow_empty` lets a reload take every service away. `base_path`, `minimum_version` and
+    `missing_version_status` are those of `Answers`.
     """
 
     load_catalog: Callable[[], LoadedCatalog]
     load_credentials: Callable[[], Sequence[CredentialRecord]]
     catalog_paths: Callable[[], Sequence[Path]]
     credentials_paths: Callable[[], Sequence[Path]]
+    allow_empty: bool = False
     base_path: str = ""
     minimum_version: tuple[int, int] = (2, 0)
     missing_version_status: int = 412
@@ -47,7 +50,7 @@ class Sources:
 
 def prepare(sources: Sources) -> Callable[[], Service]:
     """Load everything once, and return what makes the service of each process. Raises OsbctlError."""
-    catalog, records = _snapshot(sources), sources.load_credentials()
+    catalog, records = _snapshot(sources.load_catalog(), time.time()), sources.load_credentials()
 
     def make() -> Service:
         return _service(sources, catalog, records)
@@ -55,9 +58,19 @@ def prepare(sources: Sources) -> Callable[[], Service]:
     return make
 
 
-def _snapshot(sources: Sources) -> ServedCatalog:
+def _snapshot(loaded: LoadedCatalog, taken: float) -> ServedCatalog:
+    return ServedCatalog.of(loaded.body, taken, services=loaded.services, plans=loaded.plans)
+
+
+def _next(sources: Sources, served: ServedCatalog) -> ServedCatalog:
+    """What is to be served after `served`. Raises OsbctlError."""
     loaded = sources.load_catalog()
-    return ServedCatalog.of(loaded.body, loaded.modified, services=loaded.services, plans=loaded.plans)
+    if served.services and not loaded.services and not sources.allow_empty:
+        raise ConfigError("it holds no service: that would take every service away", "If it is meant: --allow-empty.")
+    if loaded.body == served.body:
+        return served
+    # Should the clock go back: a date once given must not come again.
+    return _snapshot(loaded, max(time.time(), served.modified))
 
 
 def _service(sources: Sources, catalog: ServedCatalog, records: Sequence[CredentialRecord]) -> Service:
@@ -77,8 +90,14 @@ def _service(sources: Sources, catalog: ServedCatalog, records: Sequence[Credent
         answers,
         admission=gate.admit,
         watched=[
-            Watched("catalog", sources.catalog_paths, lambda: _snapshot(sources), swap),
-            Watched("credentials", sources.credentials_paths, sources.load_credentials, gate.renew),
+            Watched("catalog", sources.catalog_paths, lambda: _next(sources, answers.catalog), swap),
+            Watched(
+                "credentials",
+                sources.credentials_paths,
+                sources.load_credentials,
+                gate.renew,
+                sources.credentials_paths(),
+            ),
         ],
         catalog=lambda: answers.catalog,
         waiting=lambda: gate.waiting,

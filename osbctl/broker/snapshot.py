@@ -10,8 +10,10 @@ class ServedCatalog:
     """A catalog ready to be sent: both encodings of the body, and what HTTP says about them.
 
     The entity tags are strong and depend on the content alone, so that all processes and all restarts
-    agree on them. `last_modified` is an HTTP date in GMT (RFC 9110 §5.6.7), `modified` the same
-    moment in whole seconds since 1970. `services` and `plans` are counts, for the log and the metrics.
+    agree on them. `modified` is the end of the second in which this process took up the content, in
+    seconds since 1970, `last_modified` the same as an HTTP date in GMT (RFC 9110 §5.6.7): a date of the
+    file would say "not modified" of an older file put in the place of a newer one. `services` and
+    `plans` are counts, for the log and the metrics.
     """
 
     body: bytes = field(repr=False)
@@ -24,20 +26,21 @@ class ServedCatalog:
     plans: int
 
     @classmethod
-    def of(cls, body: bytes, modified: float, *, services: int = 0, plans: int = 0) -> ServedCatalog:
-        """The snapshot of `body`, a JSON catalog in UTF-8, last changed `modified` seconds after 1970."""
+    def of(cls, body: bytes, taken: float, *, services: int = 0, plans: int = 0) -> ServedCatalog:
+        """The snapshot of `body`, a JSON catalog in UTF-8, taken up `taken` seconds after 1970."""
         import gzip
         import hashlib
         from email.utils import formatdate
 
+        modified = int(taken) + 1
         digest = hashlib.sha256(body).hexdigest()[:32]
         return cls(
             body=body,
             gzip_body=gzip.compress(body, compresslevel=9, mtime=0),
             etag=f'"{digest}"',
             gzip_etag=f'"{digest}-gzip"',
-            modified=int(modified),
-            last_modified=formatdate(int(modified), usegmt=True),
+            modified=modified,
+            last_modified=formatdate(modified, usegmt=True),
             services=services,
             plans=plans,
         )

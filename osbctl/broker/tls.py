@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import ssl
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from math import floor
 from typing import TYPE_CHECKING
 
 from osbctl.errors import ConfigError
@@ -12,7 +14,12 @@ from osbctl.errors import ConfigError
 if TYPE_CHECKING:
     from pathlib import Path
 
-_SEQUENCE, _VERSION, _UTC_TIME = 0x30, 0xA0, 0x17
+_log = logging.getLogger("osbctl.broker")
+
+SOON_DAYS = 14
+"""A certificate that ends sooner is a warning."""
+
+_VERSION, _UTC_TIME = 0xA0, 0x17
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +33,38 @@ class Certificate:
         """Days until it ends; negative afterwards."""
         return (self.not_after - (now or datetime.now(UTC))).total_seconds() / 86400
 
+    def __str__(self) -> str:
+        days, until = floor(self.days_left()), self.not_after.strftime("%Y-%m-%d %H:%M UTC")
+        if days < 0:
+            return f"the certificate expired on {until}"
+        return f"the certificate lasts {days} days, until {until}"
+
 
 class Tls:
     """What new connections use. A reload swaps `certificate`; connections that stand keep theirs."""
 
     def __init__(self, certificate: Certificate) -> None:
         self.certificate = certificate
+        self._told: int | None = None
+
+    def tell(self) -> None:
+        """Log how long the certificate lasts."""
+        days = floor(self.certificate.days_left())
+        level = logging.INFO if days >= SOON_DAYS else logging.WARNING if days >= 0 else logging.ERROR
+        _log.log(level, "%s", self.certificate)
+        self._told = days
+
+    def remind(self) -> None:
+        """Tell it once a day from `SOON_DAYS` on, and at the moment when it ends. Costs little: call it often."""
+        days = floor(self.certificate.days_left())
+        if days < SOON_DAYS and days != self._told:
+            self.tell()
+
+    def checked(self, new: Certificate) -> Certificate:
+        """`new`. Raises ConfigError where it has expired while the one in use has not."""
+        if new.days_left() < 0 <= self.certificate.days_left():
+            raise ConfigError(f"{new}", "Renew it.")
+        return new
 
     @property
     def context(self) -> ssl.SSLContext:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from osbctl.cli import options as common
+from osbctl.platforms import Platform
 
 if TYPE_CHECKING:
     from osbctl.broker.service import Sources
@@ -85,6 +86,10 @@ def serve(
         str,
         typer.Option(metavar="HOST:PORT", help="Serve /livez, /readyz, /metrics there.", envvar="OSBCTL_ADMIN_LISTEN"),
     ] = "",
+    admin_host: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Name to ask it by, beside addresses.", envvar="OSBCTL_ADMIN_HOST"),
+    ] = None,
     log_format: Annotated[
         LogFormat, typer.Option(help="Of log (stderr) and access log (stdout).", envvar="OSBCTL_LOG_FORMAT")
     ] = LogFormat.TEXT,
@@ -104,6 +109,14 @@ def serve(
         common.ApiVersion | None,
         typer.Option("--api-version", help="The API version to check against.", envvar="OSBCTL_API_VERSION"),
     ] = None,
+    platforms: Annotated[
+        list[Platform] | None,
+        typer.Option("--platform", "-p", help="Serve nothing that it refuses; repeatable.", envvar="OSBCTL_PLATFORM"),
+    ] = None,
+    allow_empty: Annotated[
+        bool,
+        typer.Option("--allow-empty", help="A reload may take every service away.", envvar="OSBCTL_ALLOW_EMPTY"),
+    ] = False,
     at: common.At = "",
 ) -> int:
     """Serve a catalog as GET /v2/catalog, with credentials, until SIGTERM or SIGINT.
@@ -134,11 +147,22 @@ def serve(
         trusted_proxies=tuple(trusted_proxy or ()),
         unix_socket=unix_socket,
         admin_listen=admin_listen,
+        admin_hosts=tuple(admin_host or ()),
         log_format=log_format.value,
         access_log=access_log,
         settings=Settings(connections_per_address=connections_per_address),
     )
     options.check()
     logs.set_up(log_format.value, getLevelNamesMapping()[log_level.upper()])
-    made: Sources = sources(source, credentials, at, api_version, base_path, minimum_version, missing_version_status)
+    made: Sources = sources(
+        source,
+        credentials,
+        at,
+        api_version,
+        base_path,
+        minimum_version,
+        missing_version_status,
+        tuple(platforms or ()),
+        allow_empty=allow_empty,
+    )
     return run(options, prepare(made), os.environ)

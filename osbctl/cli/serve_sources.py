@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from osbctl.broker.negotiation import Version
-    from osbctl.platforms import ApiVersion
+    from osbctl.platforms import ApiVersion, Platform
     from osbctl.sources.document import Document
 
 
@@ -35,8 +34,13 @@ def sources(
     base_path: str,
     minimum_version: str,
     missing_version_status: int,
+    platforms: tuple[Platform, ...],
+    *,
+    allow_empty: bool,
 ) -> Sources:
     """Where the catalog and the credentials come from, and how they are answered.
+
+    What one of `platforms` refuses is not served.
 
     Raises:
         UsageError: the minimum version is no `2.N`, or the status none of 412 and 400.
@@ -45,7 +49,7 @@ def sources(
         raise UsageError("--missing-version-status is 412 or 400")
 
     def load() -> LoadedCatalog:
-        return _load(source, at, api_version)
+        return _load(source, at, api_version, platforms)
 
     # Standard input is there once: a reload, and a second process, get what was read.
     loaded = load() if source == "-" else None
@@ -54,25 +58,24 @@ def sources(
         load_credentials=lambda: read_credentials(credentials),
         catalog_paths=lambda: list(_watched(source)),
         credentials_paths=lambda: [credentials],
+        allow_empty=allow_empty,
         base_path=base_path,
         minimum_version=_version(minimum_version),
         missing_version_status=missing_version_status,
     )
 
 
-def _load(source: str, at: str, api_version: ApiVersion | None) -> LoadedCatalog:
+def _load(source: str, at: str, api_version: ApiVersion | None, platforms: tuple[Platform, ...]) -> LoadedCatalog:
     document = read_source(source, at=at)
-    _check(document, api_version)
+    _check(document, Request((source,), api_version=api_version, platforms=platforms))
     catalog = Catalog.of(document.data)
     body = json.dumps(document.data, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
-    modified = max((path.stat().st_mtime for path in _watched(source)), default=time.time())
-    return LoadedCatalog(body, len(catalog.services), sum(1 for _ in catalog.plans), modified)
+    return LoadedCatalog(body, len(catalog.services), sum(1 for _ in catalog.plans))
 
 
-def _check(document: Document, api_version: ApiVersion | None) -> None:
+def _check(document: Document, request: Request) -> None:
     """Raise DocumentError with the errors that validation finds."""
-    options = validation_options(Request((document.name,), api_version=api_version), find_config(os.curdir))
-    findings = judge(document, options).findings
+    findings = judge(document, validation_options(request, find_config(os.curdir))).findings
     errors = tuple(finding for finding in findings if finding.severity is Severity.ERROR)
     if errors:
         raise DocumentError(errors)

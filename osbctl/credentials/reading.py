@@ -73,8 +73,8 @@ def _from_json(text: str, name: str) -> tuple[CredentialRecord, ...]:
     except ConfigError as error:
         raise ConfigError(f"{name}: {error.message}") from None
     if isinstance(data, list):
-        return tuple(_record(item, f"{name}: record {number}") for number, item in enumerate(data, 1))
-    return (_record(data, name),)
+        return tuple(_record(item, f"{name}: record {number}", number) for number, item in enumerate(data, 1))
+    return (_record(data, name, 1),)
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -84,7 +84,7 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return record
 
 
-def _record(data: Any, place: str) -> CredentialRecord:
+def _record(data: Any, place: str, number: int) -> CredentialRecord:
     """An unknown field is refused: a misspelt `expires` would leave a password in force for ever."""
     if not isinstance(data, dict):
         raise ConfigError(f"{place}: not an object")
@@ -97,24 +97,23 @@ def _record(data: Any, place: str) -> CredentialRecord:
     for field, value in data.items():
         if not isinstance(value, str):
             raise ConfigError(f"{place}: {field} is not a string")
-    return _placed(place, **data)
+    return _placed(place, number, **data)
 
 
-def _placed(place: str, **parts: str) -> CredentialRecord:
+def _placed(place: str, number: int, **parts: str) -> CredentialRecord:
     try:
-        return CredentialRecord(**parts)
+        return CredentialRecord(**parts, number=number)
     except ConfigError as error:
         raise ConfigError(f"{place}: {error.message}", error.advice) from None
 
 
 def _from_htpasswd(text: str, name: str) -> tuple[CredentialRecord, ...]:
-    lines = ((number, line.strip()) for number, line in enumerate(text.split("\n"), 1))
-    return tuple(
-        _htpasswd_line(line, f"{name}:{number}") for number, line in lines if line and not line.startswith("#")
-    )
+    lines = ((at, line.strip()) for at, line in enumerate(text.split("\n"), 1))
+    told = ((at, line) for at, line in lines if line and not line.startswith("#"))
+    return tuple(_htpasswd_line(line, f"{name}:{at}", number) for number, (at, line) in enumerate(told, 1))
 
 
-def _htpasswd_line(line: str, place: str) -> CredentialRecord:
+def _htpasswd_line(line: str, place: str, number: int) -> CredentialRecord:
     identity, colon, hashed = line.partition(":")
     if not colon:
         raise ConfigError(f"{place}: neither JSON nor an htpasswd line, identity:$6$…")
@@ -127,4 +126,4 @@ def _htpasswd_line(line: str, place: str) -> CredentialRecord:
         salt = parse_hash(hashed).salt
     except ConfigError as error:
         raise ConfigError(f"{place}: {error.message}", error.advice) from None
-    return _placed(place, identity=identity, salt=salt, hash=hashed)
+    return _placed(place, number, identity=identity, salt=salt, hash=hashed)

@@ -18,8 +18,9 @@ class CredentialRecord:
 
     `hash` has the form of crypt(3), `$6$[rounds=N$]salt$hash`; `salt` is the same salt. `password` is
     there only where the record is kept in a platform's credential store. `label` is what the log shows
-    of it, `expires` (RFC 3339) when it ends. Raises ConfigError where a part is malformed or the salt
-    is not that of the hash; the message never holds a secret, and neither does `repr`.
+    of it, `expires` (RFC 3339) when it ends, `number` its place in the file, from 1. Raises ConfigError
+    where a part is malformed or the salt is not that of the hash; the message never holds a secret, and
+    neither does `repr`.
     """
 
     identity: str
@@ -28,6 +29,7 @@ class CredentialRecord:
     password: str | None = field(default=None, repr=False)
     label: str | None = None
     expires: str | None = None
+    number: int = field(default=1, compare=False)
 
     def __post_init__(self) -> None:
         check_identity(self.identity)
@@ -52,5 +54,10 @@ class CredentialRecord:
 
     @property
     def name(self) -> str:
-        """What a log calls the record: its label, else its identity."""
+        """What its owner is told of the record: its label, else its identity."""
         return self.label or self.identity
+
+    @property
+    def public_name(self) -> str:
+        """What access log and metrics call the record: its label, else its number. Never a username."""
+        return self.label or f"record {self.number}"

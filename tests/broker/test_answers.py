@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 import logging
+import time
 from base64 import b64encode
 from typing import Any
 from wsgiref.validate import validator
@@ -20,7 +21,7 @@ from osbctl.broker.negotiation import http_date, parse_version, prefers_gzip, ta
 from osbctl.broker.snapshot import ServedCatalog
 
 BODY = json.dumps({"services": [{"name": "käse", "plans": [{"name": f"p{n}"} for n in range(9)]}]}).encode()
-MODIFIED = 1_700_000_000.7
+MODIFIED = 1_699_999_999.7
 CATALOG = ServedCatalog.of(BODY, MODIFIED, services=1, plans=9)
 GOOD = "Basic " + b64encode(b"admin:secret").decode()
 IDENTITY = "8a5c3b1e-0000-4000-8000-000000000001"
@@ -310,6 +311,17 @@ def test_each_encoding_answers_to_its_own_tag() -> None:
 )
 def test_if_modified_since(date: str, status: int) -> None:
     assert ask(if_modified_since=date).status == status
+
+
+def test_there_is_no_date_until_the_second_of_the_change_is_over() -> None:
+    """Two contents within one second would have one date."""
+    late = {"if_modified_since": "Fri, 01 Jan 2100 00:00:00 GMT"}
+    fresh = Answers(ServedCatalog.of(BODY, time.time() + 60), Known())  # type: ignore[arg-type]
+    assert ask(app=fresh, **late).status == 200
+    assert ask(app=fresh, if_unmodified_since="Mon, 13 Nov 2023 22:13:20 GMT").status == 200
+    assert "Last-Modified" not in ask(app=fresh).headers
+    old = ServedCatalog.of(BODY, time.time() - 1)
+    assert ask(app=Answers(old, Known()), **late).status == 304  # type: ignore[arg-type]
 
 
 def test_the_tag_wins_over_the_date() -> None:

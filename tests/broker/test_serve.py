@@ -15,13 +15,17 @@ import threading
 import time
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from osbctl.broker import self_signed
+from osbctl.broker.admin import AdminApp
 from osbctl.broker.options import ServeOptions
+from osbctl.broker.stats import Standing, Stats
+from osbctl.broker.tls import Certificate, Tls
 from osbctl.errors import UsageError
 from tests.broker.harness import GET, Authority, ask, until
 
@@ -29,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PROGRAM = str(Path(__file__).with_name("serve_program.py"))
-ADMIN = "GET {} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+ADMIN = "GET {} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
 
 
 class Process:
@@ -122,6 +126,69 @@ def test_the_certificate_is_reloaded(tmp_path: Path, authority: Authority, trust
         authority.issue("served", days=9)
         assert until(lambda: "the certificate lasts 8 days" in broker.log)
         assert over_tls(trust, broker.port())[0] == 200
+
+
+def test_an_expired_certificate_does_not_replace_a_good_one(
+    tmp_path: Path, authority: Authority, trust: ssl.SSLContext
+) -> None:
+    cert, key = authority.issue("expiring", days=9)
+    told = {"tls_cert": str(cert), "tls_key": str(key), "admin_listen": "127.0.0.1:0"}
+    with process(tmp_path, **told) as broker:
+        authority.issue("expiring", days=-0.01)
+        assert until(
+            lambda: "the new certificate is not used, the old one stays: the certificate expired" in broker.log
+        )
+        assert over_tls(trust, broker.port())[0] == 200
+        assert admin(broker.port("admin on"), "/readyz") == (200, b"ready, but the certificate lasts 8 days\n")
+    with process(tmp_path, **told) as broker:  # whoever starts with one is told, and served
+        assert "ERROR the certificate expired on" in broker.log
+        assert admin(broker.port("admin on"), "/readyz") == (200, b"ready, but the certificate has expired\n")
+
+
+def test_the_end_of_a_certificate_is_told_once_a_day_and_when_it_comes(caplog: pytest.LogCaptureFixture) -> None:
+    certificate = Certificate(ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), datetime(2030, 1, 31, 12, tzinfo=UTC))
+    served = Tls(certificate)
+    with pytest.MonkeyPatch.context() as patch:
+        for days in (20.0, 14.1, 13.9, 13.2, 12.9, 0.1, -0.1, -0.2, -1.1):
+            patch.setattr(Certificate, "days_left", lambda _, days=days: days)
+            served.remind()
+    assert [record.levelname for record in caplog.records] == ["WARNING"] * 3 + ["ERROR"] * 2
+    assert "the certificate lasts 13 days, until 2030-01-31 12:00 UTC" in caplog.text
+    assert "the certificate expired on 2030-01-31 12:00 UTC" in caplog.text
+
+
+def test_files_with_secrets_that_others_may_read_are_told_and_served(tmp_path: Path, authority: Authority) -> None:
+    cert, key = authority.issue("open")
+    key.chmod(0o644)
+    with process(tmp_path, tls_cert=str(cert), tls_key=str(key)) as broker:
+        said = f"other users may read or change {key} (mode 0644): chmod 640 {key}"
+        assert broker.log.count(said) == 1
+        key.chmod(0o640)
+        assert until(lambda: "the certificate was reloaded" in broker.log)
+        assert broker.log.count(said) == 1
+        assert broker.end() == 0
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("127.0.0.1", 200),
+        ("localhost:9090", 200),
+        ("LOCALHOST", 200),
+        ("[::1]:9090", 200),
+        ("10.2.3.4:9090", 200),
+        ("metrics.internal", 200),
+        ("evil.example", 421),
+        ("127.0.0.1.evil.example", 421),
+        ("[evil]", 421),
+    ],
+)
+def test_the_admin_listener_is_asked_by_its_own_names_only(host: str, status: int) -> None:
+    seen: list[str] = []
+    app = AdminApp(lambda: Standing(Stats()), ["metrics.internal"])
+    environ = {"REQUEST_METHOD": "GET", "PATH_INFO": "/readyz", "HTTP_HOST": host}
+    app(environ, lambda line, _: seen.append(line))
+    assert int(seen[0][:3]) == status
 
 
 def test_the_admin_listener(tmp_path: Path, trust: ssl.SSLContext, tls: dict[str, str]) -> None:

@@ -8,14 +8,23 @@ import signal
 import ssl
 import subprocess
 import sys
+import time
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from osbctl.broker.service import LoadedCatalog, Sources, prepare
+from osbctl.cli.serve_sources import sources
+from osbctl.credentials import make_record
+from osbctl.errors import ConfigError, DocumentError
+from osbctl.platforms import Platform
 from tests.broker.harness import ask, until
 
-pytest.importorskip("osbctl.broker.answers")
-pytest.importorskip("osbctl.credentials.reading")
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from osbctl.broker.snapshot import ServedCatalog
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = """
@@ -31,7 +40,7 @@ folder = Path(sys.argv[1])
 catalog, credentials = folder / "catalog.json", folder / "credentials.json"
 logs.set_up("text")
 sources = Sources(
-    lambda: LoadedCatalog(catalog.read_bytes(), 1, 2, catalog.stat().st_mtime),
+    lambda: LoadedCatalog(catalog.read_bytes(), 1, 2),
     lambda: read_credentials(credentials),
     lambda: [catalog],
     lambda: [credentials],
@@ -47,7 +56,6 @@ def request(password: str) -> bytes:
 
 
 def test_the_whole_broker(tmp_path: Path) -> None:
-    from osbctl.credentials.hashing import make_record
     from osbctl.credentials.writing import write_record
 
     (tmp_path / "catalog.json").write_bytes(b'{"services": []}')
@@ -68,7 +76,7 @@ def test_the_whole_broker(tmp_path: Path) -> None:
         started.send_signal(signal.SIGTERM)
         assert started.wait(10) == 0
         assert "serving 1 service with 2 plans" in text()
-        assert text().count('credential="platform"') == 2
+        assert text().count('credential="record 1"') == 2
         assert "right" not in text().replace("platform", "")
     finally:
         started.kill()
@@ -79,3 +87,68 @@ def _connect(context: ssl.SSLContext, port: int) -> ssl.SSLSocket:
     import socket
 
     return context.wrap_socket(socket.create_connection(("127.0.0.1", port), timeout=10))
+
+
+class Held:
+    """A service whose sources are values."""
+
+    def __init__(self, **options: Any) -> None:
+        self.loaded = LoadedCatalog(b"one", 1, 1)
+        self.service = prepare(
+            Sources(lambda: self.loaded, lambda: [make_record("u", "p", rounds=1000)], list, list, **options)
+        )()
+
+    def served(self) -> ServedCatalog:
+        return self.service.catalog()  # type: ignore[return-value]
+
+    def reload(self, body: bytes, services: int = 1) -> ServedCatalog:
+        self.loaded = LoadedCatalog(body, services, services)
+        watched = self.service.watched[0]
+        watched.apply(watched.load())
+        return self.served()
+
+
+@pytest.fixture
+def held() -> Iterator[Held]:
+    made = Held()
+    yield made
+    made.service.close()
+
+
+def test_each_content_has_a_later_date_than_the_one_before(held: Held, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also when an older file comes back, within one second, and when the clock goes back."""
+    dates = [held.served().modified]
+    dates += [held.reload(body).modified for body in (b"two", b"one", b"two")]
+    monkeypatch.setattr(time, "time", lambda: 1_000_000.0)
+    dates.append(held.reload(b"three").modified)
+    assert dates == sorted(set(dates))
+
+
+def test_the_same_content_keeps_its_date(held: Held) -> None:
+    before = held.served()
+    assert held.reload(b"one") is before
+
+
+def test_a_reload_that_takes_every_service_away_is_refused(held: Held) -> None:
+    with pytest.raises(ConfigError, match="take every service away"):
+        held.reload(b"none", services=0)
+    assert held.served().body == b"one"
+
+
+def test_unless_it_is_allowed() -> None:
+    held = Held(allow_empty=True)
+    assert held.reload(b"none", services=0).body == b"none"
+    held.service.close()
+
+
+def test_what_a_named_platform_refuses_is_not_loaded(tmp_path: Path) -> None:
+    catalog = tmp_path / "catalog.json"
+    catalog.write_text('{"services": []}')
+
+    def load(*platforms: Platform) -> LoadedCatalog:
+        made = sources(str(catalog), tmp_path, "", None, "", "2.0", 412, platforms, allow_empty=False)
+        return made.load_catalog()
+
+    assert load().services == 0
+    with pytest.raises(DocumentError, match="at least one service"):
+        load(Platform.CLOUD_FOUNDRY)

@@ -100,6 +100,14 @@ def test_a_colon_and_511_bytes_are_fine_in_a_password() -> None:
     assert fits(make_record("admin", password, rounds=1000), password)
 
 
+def test_a_record_without_a_label_is_known_by_its_number() -> None:
+    other = {**raw(), "label": "spring"}
+    found = parse_credentials(json.dumps([raw(), other, raw()]))
+    assert [record.public_name for record in found] == ["record 1", "spring", "record 3"]
+    found = parse_credentials(f"# a comment\n\nadmin:{HASH}\nother:{HASH}\n")
+    assert [record.public_name for record in found] == ["record 1", "record 2"]
+
+
 @pytest.mark.parametrize("rounds", [999, 0, -1, 10_000_001])
 def test_rounds_are_bounded(rounds: int) -> None:
     with pytest.raises(ConfigError, match="rounds"):
@@ -305,7 +313,7 @@ def test_the_schema_says_what_the_reader_says(data: object, good: bool) -> None:
 
 def test_the_schema_names_the_fields_of_a_record() -> None:
     properties = SCHEMA["definitions"]["record"]["properties"]
-    assert list(properties) == list(CredentialRecord.__dataclass_fields__)
+    assert (*properties, "number") == tuple(CredentialRecord.__dataclass_fields__)
     assert all(part["title"] and part["description"] for part in properties.values())
 
 
