@@ -6,48 +6,67 @@ it was: 0 all well, 1 findings, 2 wrong usage, 3 could not run, 130 interrupted.
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
 import sys
+from typing import TYPE_CHECKING
 
 import osbctl
+
+if TYPE_CHECKING:
+    from osbctl.errors import OsbctlError
+
+_OUTPUT_FAILS = (errno.ENOSPC, errno.EBADF, errno.EIO, errno.EDQUOT, errno.EFBIG)
+"""What a write to standard output fails with that nobody nearer to it has caught."""
 
 
 def main() -> None:
     """Run the command line of this process and end it with the exit code."""
-    _open_standard()
-    arguments = sys.argv[1:]
-    if arguments in (["--version"], ["-V"]):
-        print(f"osbctl {osbctl.__version__}")  # noqa: T201  # the one answer that needs nothing else
-        sys.exit(0)
-    code = _run(arguments)
+    _open_closed_streams()
+    code = _run(sys.argv[1:])
     gc.freeze()  # else the interpreter, as it ends, looks for garbage in all that was read
     sys.exit(code)
 
 
+def _open_closed_streams() -> None:
+    """Put something that fails in the place of standard input and output where they are closed (`>&-`).
+
+    Else Python has None there, and the next file or socket gets their number, and what is written to them goes there.
+    """
+    for name, way, mode in (("stdin", os.O_WRONLY, "r"), ("stdout", os.O_RDONLY, "w"), ("stderr", os.O_WRONLY, "w")):
+        if getattr(sys, name) is None:
+            descriptor = os.open(os.devnull, way)
+            os.set_inheritable(descriptor, True)
+            setattr(sys, name, os.fdopen(descriptor, mode))
+
+
 def _run(arguments: list[str]) -> int:
+    from osbctl.cli.output import cannot_print, silence
     from osbctl.errors import DocumentError, OsbctlError
 
     try:
-        return _command(arguments)
+        code = _command(arguments)
+        sys.stdout.flush()
+        return code
     except DocumentError as error:
         from osbctl.reports.text_report import told
 
         _say(told(error.findings).rstrip("\n"))
         return error.exit_code
     except OsbctlError as error:
-        _say(f"osbctl: {error.message}" + (f"\n  hint: {error.advice}" if error.advice else ""))
-        return error.exit_code
+        return _told(error)
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        # The reader of our output has gone (`| head`): nothing is left to be said to it.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        silence()  # the reader of our output has gone (`| head`): nothing is left to be said to it
         return 0
     except MemoryError:
         _say("osbctl: out of memory")
         return 3
     except Exception as error:  # the one net under everything
+        if isinstance(error, OSError) and error.errno in _OUTPUT_FAILS and error.filename is None:
+            return _told(cannot_print(error))
         if os.environ.get("OSBCTL_DEBUG"):
             raise
         _say(
@@ -57,7 +76,15 @@ def _run(arguments: list[str]) -> int:
         return 3
 
 
+def _told(error: OsbctlError) -> int:
+    _say(f"osbctl: {error.message}" + (f"\n  hint: {error.advice}" if error.advice else ""))
+    return error.exit_code
+
+
 def _command(arguments: list[str]) -> int:
+    if arguments in (["--version"], ["-V"]):
+        print(f"osbctl {osbctl.__version__}")  # noqa: T201  # the one answer that needs nothing else
+        return 0
     if arguments[:1] == ["validate"] and _plain(arguments[1:]):
         # The most frequent call by far; it starts in half the time without a parser of options.
         from osbctl.cli.validation_run import Request, execute
@@ -66,18 +93,6 @@ def _command(arguments: list[str]) -> int:
     from osbctl.cli.app import run_app
 
     return run_app(arguments)
-
-
-def _open_standard() -> None:
-    """Give standard input, output and error a descriptor where they are closed (`>&-`).
-
-    Else the next file or socket gets their number, and what is written to them goes there.
-    """
-    for descriptor in range(3):
-        try:
-            os.fstat(descriptor)
-        except OSError:
-            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
 
 
 def _plain(arguments: list[str]) -> bool:

@@ -20,7 +20,7 @@ PROGRAM = """
 import resource, sys
 resource.setrlimit(resource.RLIMIT_AS, (2_000_000_000, 2_000_000_000))
 from osbctl.reports import Format, Report, render
-from osbctl.sources.read import parse_document
+from osbctl.sources.parse import parse_document
 from osbctl.validation.judge import judge
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.rules import load_all

@@ -18,7 +18,8 @@ from osbctl.platforms import ApiVersion, Platform
 from osbctl.reports import FailOn, Format, Report, render
 from osbctl.rule import Category
 from osbctl.sources.limits import Limits
-from osbctl.sources.read import parse_document, read_source
+from osbctl.sources.parse import parse_document
+from osbctl.sources.read import read_source
 from osbctl.validation.judge import judge, unreadable
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.rules import load_all

@@ -1,32 +1,173 @@
-"""A file that is written is on the disk before it takes its name, and the name before the call returns."""
+"""Files are replaced whole and durably; what is no file stays what it is."""
 
 from __future__ import annotations
 
 import os
+import stat
+import subprocess
+import sys
+import threading
 from pathlib import Path
 
 import pytest
 
-from osbctl.files import write_atomically
+from osbctl.errors import SourceError
+from osbctl.files import write_file
+
+OLD, NEW = b"old" * 1000, b"new"
 
 
-def test_content_then_name_are_flushed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In place of a power cut: the order of what is asked of the system."""
-    target, calls = tmp_path / "file", []
-    target.write_bytes(b"old")
-    flush, rename = os.fsync, Path.replace
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "a.json"
+    path.write_bytes(OLD)
+    path.chmod(0o640)
+    return path
+
+
+def test_a_file_is_replaced_not_written_over(file: Path) -> None:
+    before = file.with_name("hard-link")
+    before.hardlink_to(file)
+    with file.open("rb") as reader:
+        write_file(file, NEW)
+        assert reader.read() == OLD
+    assert (file.read_bytes(), before.read_bytes()) == (NEW, OLD)
+    assert stat.S_IMODE(file.stat().st_mode) == 0o640
+    assert sorted(path.name for path in file.parent.iterdir()) == ["a.json", "hard-link"]
+
+
+def test_the_data_is_on_disk_before_the_name_and_the_name_before_the_end(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps = []
+    real = os.fsync
 
     def fsync(descriptor: int) -> None:
-        place = Path(f"/proc/self/fd/{descriptor}").readlink()
-        calls.append(("flush", "folder" if place == tmp_path else place.read_bytes()))
-        flush(descriptor)
-
-    def replace(self: Path, to: Path) -> Path:
-        calls.append(("rename", target.read_bytes()))  # until then, the old file stands
-        return rename(self, to)
+        status = os.fstat(descriptor)
+        kind = "folder" if stat.S_ISDIR(status.st_mode) else "file"
+        steps.append((kind, status.st_size if kind == "file" else status.st_ino, file.read_bytes()))
+        real(descriptor)
 
     monkeypatch.setattr(os, "fsync", fsync)
-    monkeypatch.setattr(Path, "replace", replace)
-    write_atomically(target, b"new")
-    assert calls == [("flush", b"new"), ("rename", b"old"), ("flush", "folder")]
-    assert target.read_bytes() == b"new"
+    write_file(file, NEW)
+    assert steps == [("file", len(NEW), OLD), ("folder", file.parent.stat().st_ino, NEW)]
+
+
+def test_a_write_that_fails_leaves_the_old_file(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(SourceError, match="No space left"):
+        write_file(file, NEW)
+    assert file.read_bytes() == OLD
+    assert [path.name for path in file.parent.iterdir()] == ["a.json"]
+
+
+def test_a_symbolic_link_is_followed(file: Path) -> None:
+    link = file.with_name("link")
+    link.symlink_to(file.name)
+    write_file(link, NEW)
+    assert link.is_symlink()
+    assert file.read_bytes() == NEW
+
+
+@pytest.mark.parametrize("through", [False, True])
+def test_a_fifo_stays_one_and_its_reader_gets_all(tmp_path: Path, through: bool) -> None:
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    target = tmp_path / "link" if through else fifo
+    if through:
+        target.symlink_to("fifo")
+    data = os.urandom(300_000)
+    writer = threading.Thread(target=write_file, args=(target, data))
+    writer.start()
+    with fifo.open("rb") as reader:
+        assert reader.read() == data
+    writer.join(10)
+    assert stat.S_ISFIFO(fifo.stat().st_mode)
+
+
+def test_a_fifo_that_nobody_reads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("osbctl.files.READER_WAIT", 0.1)
+    os.mkfifo(tmp_path / "fifo")
+    with pytest.raises(SourceError, match="nobody reads"):
+        write_file(tmp_path / "fifo", NEW)
+
+
+def device(folder: Path, name: str, minor: int) -> Path:
+    """A device that may be broken: one of our own where we could harm the machine's."""
+    if os.geteuid() != 0:
+        return Path("/dev", name)
+    path = folder / name
+    try:
+        os.mknod(path, stat.S_IFCHR | 0o666, os.makedev(1, minor))
+        path.write_bytes(b"")
+    except OSError:
+        pytest.skip("devices cannot be made here")
+    return path
+
+
+def test_a_device_stays_one(tmp_path: Path) -> None:
+    null = device(tmp_path, "null", 3)
+    before = null.stat()
+    write_file(null, NEW)
+    after = null.stat()
+    assert stat.S_ISCHR(after.st_mode)
+    assert (after.st_ino, after.st_rdev) == (before.st_ino, before.st_rdev)
+
+
+def test_a_device_that_takes_nothing(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match="No space left"):
+        write_file(device(tmp_path, "full", 7), NEW)
+
+
+def test_a_folder_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match="directory"):
+        write_file(tmp_path, NEW)
+
+
+@pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "link"])
+@pytest.mark.parametrize("to", ["a file", "a pipe", "a socket"])
+def test_a_descriptor_of_this_process_is_written_to(tmp_path: Path, name: str, to: str) -> None:
+    """As the shell would with `>>`: behind what stands there, and the file is not replaced."""
+    (tmp_path / "link").symlink_to("/dev/stdout")
+    program = f"from osbctl.files import write_file; write_file({name!r}, b'new')"
+    command = [sys.executable, "-c", program]
+    if to == "a file":
+        with (tmp_path / "log").open("ab") as log:
+            log.write(b"old ")
+            log.flush()
+            subprocess.run(command, stdout=log, cwd=tmp_path, check=True, timeout=30, env=_environment())
+        assert (tmp_path / "log").read_bytes() == b"old new"
+    elif to == "a pipe":
+        done = subprocess.run(command, stdout=subprocess.PIPE, cwd=tmp_path, check=True, timeout=30, env=_environment())
+        assert done.stdout == b"new"
+    else:
+        import socket
+
+        ours, theirs = socket.socketpair()
+        with ours, theirs:
+            subprocess.run(command, stdout=theirs, cwd=tmp_path, check=True, timeout=30, env=_environment())
+            assert ours.recv(10) == b"new"
+
+
+def _environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+
+
+def test_the_kernels_protection_of_links_holds(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`protected_symlinks`: the kernel refuses to follow the link of another user in a shared folder."""
+    link = file.with_name("link")
+    link.symlink_to(file.name)
+    real = os.stat
+
+    def refuse(path: str, **options: bool) -> os.stat_result:
+        if os.fspath(path) == str(link) and options.get("follow_symlinks", True):
+            raise PermissionError(13, "Permission denied")
+        return real(path, **options)
+
+    monkeypatch.setattr(os, "stat", refuse)
+    with pytest.raises(SourceError, match="Permission denied"):
+        write_file(link, NEW)
+    assert file.read_bytes() == OLD

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from osbctl.errors import DocumentError
 from osbctl.reports import Format, Report, render
 from osbctl.resources import catalogs_folder
-from osbctl.sources.read import parse_document, read_source
+from osbctl.sources.parse import parse_document
+from osbctl.sources.read import read_source
 from osbctl.sources.yaml_text import dump
 from osbctl.validation.judge import judge
 from osbctl.validation.options import ValidationOptions

@@ -9,7 +9,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from osbctl.sources.read import parse_document
+from osbctl.sources.parse import parse_document
 from osbctl.sources.yaml_text import dump
 from osbctl.text import safe
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
     from osbctl.sources.document import Document
-    from osbctl.sources.folder.lock import Lock
 
 
 class BuildFormat(StrEnum):
@@ -29,7 +29,8 @@ class BuildFormat(StrEnum):
 def build(
     folder: Annotated[str, typer.Argument(metavar="FOLDER", help="The source folder.")],
     output: Annotated[
-        str | None, typer.Option("--output", "-o", metavar="FILE", help="Write the catalog there; else it is printed.")
+        str | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Write the catalog there, print it where left out or -."),
     ] = None,
     format: Annotated[
         BuildFormat | None,
@@ -39,10 +40,12 @@ def build(
         list[str] | None, typer.Option("--overlay", metavar="FILE", help="Change the result; repeatable, in order.")
     ] = None,
     variables: Annotated[
-        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Replace ${NAME} in strings; repeatable.")
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="The value of ${NAME}; repeatable."),
     ] = None,
     env_prefix: Annotated[
-        str | None, typer.Option(metavar="PREFIX", help="Replace ${NAME} by the environment's PREFIX + NAME.")
+        str | None,
+        typer.Option(metavar="PREFIX", help="Values of ${NAME}: the environment's PREFIX + NAME."),
     ] = None,
     accept: Annotated[
         list[str] | None,
@@ -54,7 +57,8 @@ def build(
 ) -> int:
     """Compose the catalog of a source folder; nothing is written unless the result validates.
 
-    catalog.lock in the folder remembers which id belongs to which name; commit it.
+    catalog.lock in the folder remembers which id belongs to which name; commit it. ${NAME} in a string needs a value
+    or a default, ${NAME:-default}; $${ is a literal ${.
 
     \b
     osbctl build catalog/ -o catalog.json
@@ -69,12 +73,15 @@ def build(
     _refuse_unknown(accept or (), lock.ids)
     _refuse_errors(document)
     text = _text(document.data, format or _by_ending(output))
-    files = {str(Path(folder) / LOCK): lock.text(), **({output: text} if output else {})}
+    printed = output in (None, "-")
+    # The lock comes last: a catalog that could not be written has published no id.
+    files = {**({} if printed else {str(output): text}), str(Path(folder) / LOCK): lock.text()}
     if check:
         return _stale(files)
-    if not output:
+    if printed:
         put(text, None)
-    _write(files, lock)
+    _write(files)
+    note(f"{len(lock.ids)} ids, {', '.join(files)}")
     return 0
 
 
@@ -89,12 +96,10 @@ def _refuse_unknown(accepted: Iterable[str], known: Collection[str]) -> None:
             raise UsageError(f"--accept-id-change {name}: there is no such service or plan", hint)
 
 
-def _variables(given: list[str] | None, prefix: str | None) -> dict[str, str] | None:
-    """The variables of the call; None where neither option was given, so that `${…}` stays as it is."""
+def _variables(given: list[str] | None, prefix: str | None) -> dict[str, str]:
+    """The variables of the call."""
     from osbctl.errors import UsageError
 
-    if given is None and prefix is None:
-        return None
     found: dict[str, str] = {}
     if prefix is not None:
         found = {name.removeprefix(prefix): value for name, value in os.environ.items() if name.startswith(prefix)}
@@ -107,6 +112,11 @@ def _variables(given: list[str] | None, prefix: str | None) -> dict[str, str] | 
 
 
 def _refuse_errors(document: Document) -> None:
+    """Raise what keeps the catalog from being published.
+
+    A name with other characters than API versions up to 2.14 allow is a warning, unless platforms are configured and
+    one of them refuses it: Cloud Foundry, Korifi and Service Manager take it, and real brokers have such names.
+    """
     from osbctl.cli.validation_run import Request, validation_options
     from osbctl.config import find_config
     from osbctl.errors import DocumentError
@@ -115,8 +125,13 @@ def _refuse_errors(document: Document) -> None:
 
     options = validation_options(Request((document.name,)), find_config(os.curdir))
     errors = tuple(f for f in judge(document, options).findings if f.severity is Severity.ERROR)
+    stops = tuple(f for f in errors if f.rule != "name-characters" or (f.refused_by and options.platforms))
+    if stops:
+        raise DocumentError(stops)
     if errors:
-        raise DocumentError(errors)
+        from osbctl.reports.text_report import told
+
+        sys.stderr.write(told(tuple(replace(f, severity=Severity.WARNING) for f in errors)))
 
 
 def _by_ending(output: str | None) -> BuildFormat:
@@ -135,18 +150,23 @@ def _text(data: dict[str, Any], format: BuildFormat) -> str:
     return dump(ordered(data))
 
 
-def _write(files: dict[str, str], lock: Lock) -> None:
-    from osbctl.files import write_atomically
+def _write(files: dict[str, str]) -> None:
+    from osbctl.files import write_file
 
     for file, text in files.items():
         if _stands(file) != text:
-            write_atomically(file, text.encode("utf-8"))
-    note(f"{len(lock.ids)} ids, {', '.join(files)}")
+            write_file(file, text.encode("utf-8"))
 
 
 def _stands(file: str) -> str:
+    """What a file holds; nothing where it is none: what comes out of a pipe is not what was written before."""
     path = Path(file)
-    return path.read_text(encoding="utf-8") if path.exists() else ""
+    try:
+        return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+    except OSError as error:
+        from osbctl.errors import SourceError
+
+        raise SourceError(f"{file}: cannot be read: {error.strerror}") from error
 
 
 def _stale(files: dict[str, str]) -> int:

@@ -107,7 +107,7 @@ def read_answer(answer: Answer, max_bytes: int) -> Document:
         SourceError: it cannot be read: no finding about a catalog, since there is none.
     """
     from osbctl.sources.limits import Limits
-    from osbctl.sources.read import parse_document
+    from osbctl.sources.parse import parse_document
 
     try:
         return parse_document(answer.body, answer.name, limits=Limits(bytes=max_bytes))

@@ -197,7 +197,7 @@ def stored_in_registry(broker: RegisteredBroker) -> StoredCatalog:
     """What the registry has stored of a broker, seen as the platform that it is registered for."""
     from osbctl.catalog import Catalog
     from osbctl.sources.exports.stored import StoredCatalog
-    from osbctl.sources.read import parse_document
+    from osbctl.sources.parse import parse_document
 
     services = {service.id: service.name for service in Catalog.of(broker.data).services}
     services |= {one.service_id: one.name for one in broker.kept if not one.plan_id}

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from osbctl.errors import ConfigError, UsageError
+from osbctl.errors import ConfigError, SourceError, UsageError
 
 if TYPE_CHECKING:
     from osbctl.credentials import CredentialRecord
@@ -34,11 +33,12 @@ def hash_password(
         str | None, typer.Option(help="When the record ends, as 2027-01-31T00:00:00Z (RFC 3339).")
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write FILE, mode 0600.")
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write FILE, new and of mode 0600.")
     ] = None,
     append: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Add to the records of FILE; it is made if missing.")
     ] = None,
+    force: Annotated[bool, typer.Option("--force", help="With -o: replace the records that FILE holds.")] = False,
 ) -> None:
     """Make a credential record: an identity and the salted SHA-512 hash of its password.
 
@@ -60,6 +60,10 @@ def hash_password(
         raise UsageError("--password-stdin and --generate exclude each other")
     if output and append:
         raise UsageError("-o and --append exclude each other")
+    output = None if output == Path("-") else output
+    if output and output.is_file() and output.stat().st_size and not force:
+        advice = "--append FILE adds to them, --force replaces them; a running broker takes up either at once"
+        raise SourceError(f"{output} holds records already", advice)
     try:
         check_identity(identity)
         password = _password(identity, stdin=password_stdin, generate=generate)
@@ -84,14 +88,17 @@ def _password(identity: str, *, stdin: bool, generate: bool) -> str:
         return generate_password()
     if stdin:
         return read_password()
-    password = ask_password(f"Password of {identity}: ")
-    check_password(password)
-    if ask_password("Once more: ") != password:
-        raise UsageError("the two passwords differ")
-    return password
+    for _ in range(3):
+        password = ask_password(f"Password of {identity}: ")
+        check_password(password)
+        if ask_password("Once more: ") == password:
+            return password
+        typer.echo("the two passwords differ", err=True)
+    raise UsageError("the two passwords differed three times")
 
 
 def _deliver(record: CredentialRecord, output: Path | None, append: Path | None) -> None:
+    from osbctl.cli.output import put
     from osbctl.credentials import append_record, as_json, write_record
 
     if append:
@@ -100,9 +107,7 @@ def _deliver(record: CredentialRecord, output: Path | None, append: Path | None)
     elif output:
         write_record(output, record)
     else:
-        # Bytes, or a terminal's encoding would decide what a file holds.
-        sys.stdout.buffer.write(as_json(record).encode("utf-8"))
-        sys.stdout.flush()
+        put(as_json(record), None)
 
 
 def _warn(record: CredentialRecord) -> None:

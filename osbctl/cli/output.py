@@ -2,23 +2,46 @@
 
 from __future__ import annotations
 
+import os
 import sys
+
+from osbctl.errors import SourceError
 
 
 def put(text: str, file: str | None) -> None:
-    """Write `text` to `file`, to standard output where that is None or `-`.
+    """Write `text` to `file`, to standard output where that is None or `-`; always in UTF-8.
+
+    A byte of a file name that is not UTF-8 becomes U+FFFD. A reader of standard output who has gone misses the rest;
+    the command goes on, since its exit code is still to be told.
 
     Raises:
-        SourceError: the file cannot be written.
+        SourceError: it cannot be written.
     """
-    data = text.encode("utf-8", "surrogateescape")
-    if file is None or file == "-":
+    data = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace").encode("utf-8")
+    if file is not None and file != "-":
+        from osbctl.files import write_file
+
+        write_file(file, data)
+        return
+    try:
+        sys.stdout.flush()
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
-        return
-    from osbctl.files import write_atomically
+    except BrokenPipeError:
+        silence()
+    except OSError as error:
+        raise cannot_print(error) from error
 
-    write_atomically(file, data)
+
+def cannot_print(error: OSError) -> SourceError:
+    """The error of a standard output that takes nothing more, which is silent from here on."""
+    silence()
+    return SourceError(f"standard output cannot be written: {error.strerror}")
+
+
+def silence() -> None:
+    """Let what is still to be printed go nowhere: the interpreter tries once more as it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def note(text: str) -> None:

@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 
 
 def ask_password(prompt: str) -> str:
-    """Ask at the terminal, without echo. Raises UsageError where there is none."""
+    """Ask at the terminal, without echo. Raises UsageError where there is none, or it ends; Ctrl-C ends the command."""
     import getpass
 
     if not sys.stdin.isatty():
         raise UsageError("there is no terminal to ask for the password at", "Give --password-stdin.")
     try:
         return getpass.getpass(prompt)
-    except (EOFError, KeyboardInterrupt):
+    except EOFError:
         raise UsageError("no password was given") from None
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from osbctl.credentials.reading import FIELDS, is_json, read_credentials
 from osbctl.errors import ConfigError, SourceError
-from osbctl.files import write_atomically
+from osbctl.files import write_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -28,11 +28,9 @@ def as_json(record: CredentialRecord) -> str:
 
 
 def write_record(path: Path, record: CredentialRecord) -> None:
-    """Write a file of one record, mode 0600. What stood there before is replaced. Raises SourceError."""
-    with _sentences(path):
-        target = _target(path)
-        with _locked(target.parent):
-            write_atomically(target, as_json(record).encode("utf-8"), 0o600)
+    """Write a file of one record, mode 0600. What a file held before is replaced. Raises SourceError."""
+    with _sentences(path), _locked(path.resolve().parent):
+        write_file(path, as_json(record).encode("utf-8"), 0o600)
 
 
 def append_record(path: Path, record: CredentialRecord) -> int:
@@ -41,10 +39,12 @@ def append_record(path: Path, record: CredentialRecord) -> int:
     Two that append at the same time both keep their record. Raises SourceError and ConfigError.
     """
     with _sentences(path):
-        target = _target(path)
+        target = path.resolve()  # through a symbolic link it is replaced where it really stands
+        if target.exists() and not target.is_file():
+            raise SourceError(f"{path} is not a regular file")
         with _locked(target.parent):
             records = (*_present(target), record)
-            write_atomically(target, _dump([_fields(each) for each in records]).encode("utf-8"), 0o600)
+            write_file(path, _dump([_fields(each) for each in records]).encode("utf-8"), 0o600)
             return len(records)
 
 
@@ -66,14 +66,6 @@ def _dump(data: object) -> str:
     import json
 
     return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
-
-
-def _target(path: Path) -> Path:
-    """The file behind `path`: through a symbolic link it is replaced where it really stands."""
-    target = path.resolve()
-    if target.exists() and not target.is_file():
-        raise SourceError(f"{path} is not a regular file")
-    return target
 
 
 @contextlib.contextmanager

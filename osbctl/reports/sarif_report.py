@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -74,7 +75,7 @@ def _location(finding: Finding, place: Location, root: str) -> dict[str, Any]:
     source = relative(place.source, root)
     return {
         "physicalLocation": {
-            "artifactLocation": {"uri": source if "://" in source else quote(source)},
+            "artifactLocation": {"uri": source if "://" in source else quote(os.fsencode(source))},
             "region": {"startLine": place.line, "startColumn": place.column},
         },
         "logicalLocations": [{"fullyQualifiedName": pointer(finding.path) or "/"}],

@@ -9,6 +9,7 @@ import subprocess
 from typing import TYPE_CHECKING
 
 from osbctl.errors import SourceError
+from osbctl.sources.file import too_large
 
 if TYPE_CHECKING:
     from osbctl.sources.limits import Limits
@@ -32,8 +33,6 @@ def read_blob(revision: str, path: str, limits: Limits) -> bytes:
 
 def _blob(name: str, size: int, limits: Limits) -> bytes:
     if size > limits.bytes:
-        from osbctl.sources.read import too_large
-
         raise too_large(name, limits)
     data = _git("cat-file", "blob", name)
     if data is None:

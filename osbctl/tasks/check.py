@@ -11,7 +11,7 @@ from osbctl.findings import Finding, Judgement, Severity, Verdict
 from osbctl.platforms import ApiVersion, Platform
 from osbctl.platforms.outcome import VerdictKind
 from osbctl.sources.access import shown
-from osbctl.sources.read import parse_document
+from osbctl.sources.parse import parse_document
 from osbctl.validation.judge import judge, unreadable
 from osbctl.validation.selection import Selection
 

@@ -42,10 +42,13 @@ def judge(document: Document, options: ValidationOptions, selection: Selection |
     seen = survey(document, options.api_version)
     outcomes = judge_all(document.data, plain_schemas=not seen.odd_schemas, well_typed=not seen.odd_fields)
     findings = [*document.notes, *_elsewhere(document.data), *_checked(document, options, seen)]
-    told = _with_refusals(findings, outcomes, options.platforms)
+    told = _blame_newcomers(_with_refusals(findings, outcomes, options.platforms), document.data)
     # A refusal whose rule was asked for stands alone where the finding that it would join was not.
     picked = [finding for finding in findings if selection.picks(finding.rule)]
-    picked = _with_refusals(picked, outcomes, options.platforms) if options.select else told
+    if options.select:
+        picked = _blame_newcomers(_with_refusals(picked, outcomes, options.platforms), document.data)
+    else:
+        picked = told
     wanted = selection.of(picked, document.data)
     verdicts = {platform: _verdict(outcome) for platform, outcome in outcomes.items()}
     left_out = max(0, len(told) - len(wanted))
@@ -111,6 +114,26 @@ def _joined(finding: Finding, platform: Platform, words: str, own_words: bool) -
     if own_words and words not in messages:
         messages = (*messages, words)
     return replace(finding, refused_by=refused_by, platform_messages=messages)
+
+
+def _blame_newcomers(findings: list[Finding], data: dict[str, Any]) -> list[Finding]:
+    """Where catalog.lock knows which of two things with one id came later, all that is said of it is said there."""
+    newcomers = {_at(data, finding.path): n for n, finding in enumerate(findings) if finding.rule == "build-id-reused"}
+    doubles = [f for f in findings if newcomers and f.rule == "id-duplicate" and _at(data, f.path) in newcomers]
+    told = list(findings)
+    for double in doubles:
+        index = newcomers[_at(data, double.path)]
+        platforms = dict.fromkeys((*told[index].refused_by, *double.refused_by))
+        words = dict.fromkeys((*told[index].platform_messages, *double.platform_messages))
+        told[index] = replace(told[index], refused_by=tuple(platforms), platform_messages=tuple(words))
+    return [finding for finding in told if finding not in doubles]
+
+
+def _at(data: dict[str, Any], path: Path) -> Any:
+    value: Any = data
+    for step in path:
+        value = value[step]
+    return value
 
 
 def _verdict(outcome: Outcome) -> Verdict:

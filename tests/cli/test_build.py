@@ -10,6 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from osbctl.cli.app import run_app
+from osbctl.sources.read import read_source
+from tests.corpus import CORPUS, needs_corpus
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -76,6 +80,58 @@ def test_nothing_is_written_on_an_error(folder: Path) -> None:
     assert done.returncode == 1
     assert "bad.yaml:2:1: error:" in done.stderr
     assert all(file.read_bytes() == data for file, data in before.items())
+
+
+def test_a_catalog_that_cannot_be_written_publishes_no_id(folder: Path) -> None:
+    done = osbctl("build", "source", "-o", "none/catalog.json", cwd=folder)
+    assert done.returncode == 3
+    assert not (folder / "source" / "catalog.lock").exists()
+
+
+def test_a_folder_that_is_not_there_is_3(tmp_path: Path) -> None:
+    for command in (("build", "none"), ("validate", "none")):
+        assert osbctl(*command, cwd=tmp_path).returncode == 3
+
+
+def test_init_beside_attributes_that_stand(tmp_path: Path) -> None:
+    (tmp_path / ".gitattributes").write_text("*.png binary\n")
+    done = osbctl("init", ".", "--service", "a", cwd=tmp_path)
+    assert done.returncode == 0
+    assert "add to .gitattributes: catalog.lock merge=union" in done.stderr
+    assert (tmp_path / ".gitattributes").read_text() == "*.png binary\n"
+
+
+def test_a_name_that_counted_platforms_take_does_not_stop_a_build(folder: Path) -> None:
+    service = folder / "source" / "services" / "postgres.yaml"
+    service.write_text(service.read_text().replace("name: postgres", "name: postgres_big"))
+    done = osbctl("build", "source", "-o", "catalog.json", cwd=folder)
+    assert done.returncode == 0
+    assert "warning: the name 'postgres_big' has '_'" in done.stderr
+    (folder / "osbctl.toml").write_text('platform = ["kubernetes"]\n')
+    assert osbctl("build", "source", "-o", "other.json", cwd=folder).returncode == 1
+    assert not (folder / "other.json").exists()
+
+
+NAMED = [
+    "JamesClonk__compose-broker___fixtures__broker_catalog.json",
+    "JamesClonk__compose-broker___fixtures__broker_catalog_trimmed.json",
+    "JamesClonk__compose-broker__catalog.yml",
+    "eruvanos__openbrokerapi__tests__test_catalog.py--2.json",
+    "eruvanos__openbrokerapi__tests__test_catalog.py--3.json",
+    "huaweicloud__huaweicloud-service-broker__config.json.json",
+    "unknown__find_string-32805266635__mongodb-enterprise-osb-design-notes.md.json",
+]
+"""The real catalogs that nothing but a `_` or a space in a name kept from being built."""
+
+
+@needs_corpus
+@pytest.mark.parametrize("name", NAMED, ids=lambda name: name[:40])
+def test_real_catalogs_with_such_names_build(tmp_path: Path, name: str) -> None:
+    assert CORPUS
+    file = str(CORPUS.resolve() / "catalogs" / name)
+    assert run_app(["split", file, str(tmp_path / "source")]) == 0
+    assert run_app(["build", str(tmp_path / "source"), "-o", str(tmp_path / "built.json")]) == 0
+    assert read_source(str(tmp_path / "built.json")).data == read_source(file).data
 
 
 def test_variables_come_from_options_and_the_environment(folder: Path) -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import json
 import os
 import pty
 import stat
 import subprocess
 import sys
+import termios
+from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -21,21 +24,9 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 SECRET = "known-pass-Wörd"
+CTRL_C = "\x03"
 
-PROGRAM = """
-import sys, typer
-from osbctl.errors import OsbctlError
-from osbctl.cli.hash_password import hash_password
-from osbctl.cli.verify_password import verify_password
-app = typer.Typer(rich_markup_mode=None)
-app.command()(hash_password)
-app.command()(verify_password)
-try:
-    app()
-except OsbctlError as error:
-    print(error.message, error.advice, file=sys.stderr)
-    sys.exit(error.exit_code)
-"""
+PROGRAM = "from osbctl.__main__ import main; main()"
 
 
 class Ran(NamedTuple):
@@ -155,13 +146,16 @@ def at_a_terminal(*answers: str) -> tuple[int, str, str]:
             stdout=subprocess.PIPE,
             stderr=theirs,
             start_new_session=True,
+            preexec_fn=lambda: fcntl.ioctl(theirs, termios.TIOCSCTTY, 0),  # so that Ctrl-C reaches it
             cwd=ROOT,
         )
         shown = b""
-        for prompt, answer in zip((b"Password of admin: ", b"Once more: "), answers, strict=True):
-            while prompt not in shown:
-                shown += os.read(ours, 1000)
-            os.write(ours, answer.encode() + b"\n")
+        for prompt, answer in zip(cycle((b"Password of admin: ", b"Once more: ")), answers, strict=False):
+            asked = b""
+            while prompt not in asked:
+                asked += os.read(ours, 1000)
+            shown += asked
+            os.write(ours, answer.encode() + (b"" if answer == CTRL_C else b"\n"))
         out = program.communicate(timeout=30)[0]
         os.set_blocking(ours, False)
         with contextlib.suppress(BlockingIOError):
@@ -179,11 +173,45 @@ def test_at_a_terminal_it_asks_twice_and_shows_nothing() -> None:
     assert "typed-secret" not in shown
 
 
-def test_two_different_answers_are_refused() -> None:
-    code, shown, out = at_a_terminal("typed-secret", "typo-secret")
-    assert (code, out) == (2, "")
+def test_two_different_answers_ask_again() -> None:
+    code, shown, out = at_a_terminal("typed-secret", "typo-secret", "typed-secret", "typed-secret")
+    assert code == 0
+    assert fits(parse_credentials(out)[0], "typed-secret")
     assert "differ" in shown
     assert "secret" not in shown
+
+
+def test_after_three_pairs_that_differ_it_ends() -> None:
+    code, shown, out = at_a_terminal(*["typed-secret", "typo-secret"] * 3)
+    assert (code, out) == (2, "")
+    assert "differed three times" in shown
+
+
+@pytest.mark.parametrize("before", [(), ("typed-secret",)])
+def test_an_interrupt_at_the_prompt_ends_with_130(before: tuple[str, ...]) -> None:
+    code, shown, out = at_a_terminal(*before, CTRL_C)
+    assert (code, out) == (130, "")
+    assert "Traceback" not in shown
+
+
+def test_records_that_stand_are_not_replaced_in_silence(tmp_path: Path) -> None:
+    path = tmp_path / "c.json"
+    write_record(path, make_record("admin", "first", rounds=1000))
+    before = path.read_bytes()
+    ran = run("hash-password", "admin", "--generate", "--rounds", "1000", "-o", path)
+    assert (ran.code, ran.out) == (3, "")
+    assert "--append" in ran.err
+    assert "--force" in ran.err
+    assert path.read_bytes() == before
+    ran = run("hash-password", "admin", "--generate", "--rounds", "1000", "-o", path, "--force")
+    assert ran.code == 0
+    (record,) = read_credentials(path)
+    assert fits(record, ran.out.strip())
+
+
+def test_a_dash_is_standard_output() -> None:
+    ran = run("hash-password", "admin", "--password-stdin", "--rounds", "1000", "-o", "-", stdin=SECRET)
+    assert fits(parse_credentials(ran.out)[0], SECRET)
 
 
 def test_help_has_examples() -> None:

@@ -12,7 +12,8 @@ from hypothesis import given
 from osbctl.changes import Change, Level
 from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.comparison.rules import fields
-from osbctl.sources.read import parse_document, read_source
+from osbctl.sources.parse import parse_document
+from osbctl.sources.read import read_source
 from osbctl.sources.yaml_text import dump
 from tests.corpus import needs_corpus
 

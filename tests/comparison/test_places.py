@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.comparison.places import with_places
 from osbctl.comparison.values import at
-from osbctl.sources.read import parse_document, read_source
+from osbctl.sources.parse import parse_document
+from osbctl.sources.read import read_source
 from osbctl.sources.yaml_text import dump
 from tests.corpus import needs_corpus
 

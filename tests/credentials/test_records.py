@@ -225,7 +225,7 @@ def test_a_device_or_a_missing_folder_is_not_written(tmp_path: Path) -> None:
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
     with pytest.raises(SourceError, match="regular"):
-        write_record(fifo, RECORD)
+        append_record(fifo, RECORD)
     with pytest.raises(SourceError, match="No such file"):
         write_record(tmp_path / "none" / "c.json", RECORD)
 

@@ -214,7 +214,7 @@ def test_whole_catalogs_are_compared_as_diff_does() -> None:
 
     from osbctl.comparison.catalogs import compare_catalogs
     from osbctl.sources.exports.stored import StoredCatalog
-    from osbctl.sources.read import parse_document
+    from osbctl.sources.parse import parse_document
 
     document = parse_document(json.dumps(CATALOG).encode(), "stored.json")
     broker = changed("binding_rotatable", False, True)

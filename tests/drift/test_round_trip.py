@@ -13,7 +13,8 @@ from osbctl.platforms import Platform
 from osbctl.platforms.judge import judge_all
 from osbctl.sources.exports.read import stored_catalog
 from osbctl.sources.exports.stored import StoredCatalog
-from osbctl.sources.read import parse_document, read_source
+from osbctl.sources.parse import parse_document
+from osbctl.sources.read import read_source
 from tests import corpus
 from tests.sources.exports.make import export_as
 

@@ -13,7 +13,7 @@ from osbctl.errors import DocumentError
 from osbctl.findings import Judgement
 from osbctl.platforms import Platform
 from osbctl.platforms.outcome import VerdictKind
-from osbctl.sources.read import parse_document
+from osbctl.sources.parse import parse_document
 from osbctl.validation.judge import judge, unreadable
 from osbctl.validation.options import ValidationOptions
 from tests.corpus import CORPUS, TOO_DEEP, needs_corpus

@@ -18,7 +18,7 @@ PROGRAM = """
 import resource, sys
 resource.setrlimit(resource.RLIMIT_AS, (2_000_000_000, 2_000_000_000))
 from osbctl.errors import DocumentError
-from osbctl.sources.read import parse_document
+from osbctl.sources.parse import parse_document
 try:
     parse_document(sys.stdin.buffer.read(), sys.argv[1])
 except DocumentError as error:
@@ -77,7 +77,7 @@ BOMBS = {
 
 WALK = """
 import sys
-from osbctl.sources.read import parse_document
+from osbctl.sources.parse import parse_document
 levels, name = int(sys.argv[1]), sys.argv[2]
 text = '{"a": ' * levels + "1" + "}" * levels
 def height(value):

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from osbctl.errors import DocumentError
-from osbctl.sources.read import parse_document, read_source
+from osbctl.sources.parse import parse_document
+from osbctl.sources.read import read_source
 from tests.corpus import CORPUS, TOO_DEEP, catalogs, needs_corpus
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import pytest
 from osbctl.errors import DocumentError
 from osbctl.sources.document import Document
 from osbctl.sources.limits import MAX_DEPTH
-from osbctl.sources.read import parse_document
+from osbctl.sources.parse import parse_document
 
 DEEP = MAX_DEPTH - 100
 

@@ -9,8 +9,8 @@ import pytest
 
 from osbctl.errors import DocumentError, UsageError
 from osbctl.findings import Finding
+from osbctl.sources.parse import parse_document
 from osbctl.sources.pointer import find_catalog
-from osbctl.sources.read import parse_document
 
 TEXT = json.dumps(
     {

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from osbctl.errors import DocumentError
-from osbctl.sources.read import parse_document
+from osbctl.sources.parse import parse_document
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

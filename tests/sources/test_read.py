@@ -149,9 +149,38 @@ def test_standard_input_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
         read_source("-", limits=Limits(bytes=99))
 
 
-def test_closed_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "stdin", None)
-    assert "closed" in refusal("-").message
+def test_a_link_to_nothing(tmp_path: Path) -> None:
+    link = tmp_path / "a.json"
+    link.symlink_to("gone.json")
+    assert "leads nowhere, to gone.json" in refusal(str(link)).message
+
+
+@pytest.mark.parametrize("writes", [b"", b'{"services": ['])
+def test_a_fifo_that_does_not_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, writes: bytes) -> None:
+    monkeypatch.setattr("osbctl.sources.file.WAIT", 0.2)
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    descriptor = os.open(fifo, os.O_RDWR) if writes else None
+    if descriptor is not None:
+        os.write(descriptor, writes)
+    assert "no end of it came within 0.2 seconds" in refusal(str(fifo)).message
+    if descriptor is not None:
+        os.close(descriptor)
+
+
+def test_a_fifo_with_a_writer(tmp_path: Path) -> None:
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    text = b'{"services": [' + b" " * 200_000 + b"]}"  # more than a pipe holds
+    writer = threading.Thread(target=fifo.write_bytes, args=(text,))
+    writer.start()
+    assert read_source(str(fifo)).data == {"services": []}
+    writer.join(10)
+
+
+def test_a_device_without_end_is_too_large() -> None:
+    with pytest.raises(DocumentError, match="larger than"):
+        read_source("/dev/zero", limits=Limits(bytes=1000))
 
 
 def test_standard_input_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ from osbctl.errors import DocumentError
 from osbctl.findings import Severity
 from osbctl.sources.json_reader import MAX_PROBLEMS
 from osbctl.sources.limits import Limits
-from osbctl.sources.read import parse_document
+from osbctl.sources.parse import parse_document
 
 
 @dataclass(frozen=True)

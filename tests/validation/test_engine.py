@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from osbctl.platforms import ApiVersion
 from osbctl.rule import Scope
 from osbctl.sources.limits import MAX_DEPTH
-from osbctl.sources.read import parse_document
+from osbctl.sources.parse import parse_document
 from osbctl.validation.engine import run_rules
 from osbctl.validation.rules import load_checks
 from osbctl.validation.survey import survey

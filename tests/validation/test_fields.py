@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from osbctl.platforms import Platform
-from osbctl.sources.read import parse_document
+from osbctl.sources.parse import parse_document
 from osbctl.validation.judge import judge
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.rules import load_all

@@ -17,7 +17,7 @@ from osbctl.platforms import ApiVersion, Platform
 from osbctl.platforms.judge import judge_all
 from osbctl.platforms.outcome import VerdictKind
 from osbctl.resources import catalogs_folder
-from osbctl.sources.read import parse_document
+from osbctl.sources.parse import parse_document
 from osbctl.validation.judge import judge, unreadable
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.rules import load_all

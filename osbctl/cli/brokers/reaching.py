@@ -84,7 +84,7 @@ def base_url(url: str) -> tuple[str, str]:
 def check(body: bytes, broker: Registration) -> tuple[Told, ...]:
     """Why the catalog in `body` is refused: errors, and what the broker's platform refuses."""
     from osbctl.platforms import ApiVersion
-    from osbctl.sources.read import parse_document
+    from osbctl.sources.parse import parse_document
     from osbctl.validation.judge import judge
     from osbctl.validation.options import ValidationOptions
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 from osbctl.errors import DocumentError
 from osbctl.findings import Finding, Location, Severity
 from osbctl.sources.document import Document
+from osbctl.sources.parse import DEFAULT_LIMITS, decoded, parse_text
 from osbctl.sources.pointer import below
-from osbctl.sources.read import DEFAULT_LIMITS, decoded, parse_text, read_bytes, read_source
+from osbctl.sources.read import read_bytes, read_source
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,23 +5,26 @@
     services/NAME/plans/PLAN.yaml
     catalog.lock                  which id belongs to which name (written by `osbctl build`)
 
+`${NAME}` in a string is replaced, always: what is not set and has no default is an error.
 Files may be YAML or JSON. The stem of a file is its address in `catalog.yaml`; overlays address by name.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from osbctl.errors import SourceError
 from osbctl.findings import Finding, Severity
 from osbctl.secrecy import without_secrets
 from osbctl.sources.document import Document
+from osbctl.sources.file import read_file
 from osbctl.sources.folder import lock as locks
 from osbctl.sources.folder.bundle import Bundler
 from osbctl.sources.folder.compose import Composer
 from osbctl.sources.folder.overlay import Overlay
-from osbctl.sources.folder.parts import Parts, Problems
+from osbctl.sources.folder.parts import SUFFIXES, Parts, Problems
 from osbctl.sources.limits import Limits
 
 if TYPE_CHECKING:
@@ -31,19 +34,20 @@ if TYPE_CHECKING:
 
 LOCK = "catalog.lock"
 DEFAULT_LIMITS = Limits()
+NO_VARIABLES: Mapping[str, str] = MappingProxyType({})
 
 
 def read_folder(
     folder: str,
     *,
     overlays: Sequence[str] = (),
-    variables: Mapping[str, str] | None = None,
+    variables: Mapping[str, str] = NO_VARIABLES,
     accepted: Collection[str] = (),
     limits: Limits = DEFAULT_LIMITS,
 ) -> Document:
     """The catalog that a source folder composes to; its places are those of the files it came from.
 
-    `overlays` are files, applied in order. `variables` None leaves `${…}` in strings alone. `accepted` names the
+    `overlays` are files, applied in order. `variables` are the values of `${NAME}` in strings. `accepted` names the
     services and plans (`service/plan`) whose id may differ from the lock's. Ids that are missing, or that
     the lock speaks against, are notes of the document, errors all of them.
 
@@ -58,7 +62,7 @@ def compose(
     folder: str,
     *,
     overlays: Sequence[str] = (),
-    variables: Mapping[str, str] | None = None,
+    variables: Mapping[str, str] = NO_VARIABLES,
     accepted: Collection[str] = (),
     limits: Limits = DEFAULT_LIMITS,
 ) -> tuple[Document, Lock]:
@@ -78,9 +82,28 @@ def compose(
     problems.raise_any()
     Bundler(parts, origins, variables).bundle()
     problems.raise_any()
+    _refuse_unread(parts)
     lock, against = locks.updated(read_lock(Path(folder)), origins.data, accepted)
     notes = [*_missing_ids(origins.data), *against]
     return Document(folder, origins.data, "folder", origins.locate, tuple(notes)), lock
+
+
+def _refuse_unread(parts: Parts) -> None:
+    """What stands under services/ and is part of nothing would be lost without a word."""
+    for file in parts.unread("services"):
+        message = f"{file} is read by nothing"
+        parts.problems.add("folder-unread", message, hint=_where(file.relative_to(parts.folder)))
+    parts.problems.raise_any()
+
+
+def _where(file: Path) -> str:
+    """What to do about a file under services/ that nothing reads."""
+    if file.suffix not in SUFFIXES:
+        return f"write its ending as {file.suffix.lower()}"
+    if len(file.parts) == 4 and file.parts[2] == "plans":
+        service = file.parts[1]
+        return f"a plan stands in services/SERVICE/plans/, and there is no services/{service}.yaml"
+    return "a service stands at services/SERVICE.yaml, a plan at services/SERVICE/plans/PLAN.yaml; move or remove it"
 
 
 def read_lock(folder: Path) -> Lock:
@@ -92,7 +115,7 @@ def read_lock(folder: Path) -> Lock:
     """
     file = folder / LOCK
     try:
-        return locks.parse(file.read_text(encoding="utf-8"), str(file))
+        return locks.parse(read_file(str(file), DEFAULT_LIMITS).decode("utf-8"), str(file))
     except FileNotFoundError:
         return locks.Lock()
     except (OSError, UnicodeDecodeError) as error:

@@ -37,7 +37,7 @@ _BY_NAME = {"properties", "patternProperties", "definitions", "$defs", "dependen
 class Bundler:
     """Bundles the parameter schemas of one composed catalog in place."""
 
-    def __init__(self, parts: Parts, origins: Origins, variables: Mapping[str, str] | None) -> None:
+    def __init__(self, parts: Parts, origins: Origins, variables: Mapping[str, str]) -> None:
         self.parts = parts
         self.origins = origins
         self.variables = variables

@@ -21,10 +21,10 @@ SETTINGS = ("services", "defaults", "fields")
 
 @dataclass(slots=True)
 class Composer:
-    """Composes one folder. `variables` None leaves `${…}` alone."""
+    """Composes one folder."""
 
     parts: Parts
-    variables: Mapping[str, str] | None
+    variables: Mapping[str, str]
     settings: Part | None = field(init=False, default=None)
     origins: Origins = field(init=False)
 

@@ -20,7 +20,11 @@ if TYPE_CHECKING:
 
     from osbctl.paths import Path
 
-VERSION = 1
+_HEADER = "# osbctl catalog.lock, version 2"
+_COMMENT = f"""{_HEADER}
+# Which id belongs to which name. Commit it. In a merge keep the lines of both sides: each stands for itself.
+"""
+_BROKEN = "restore it from git: without it nothing remembers which ids are published"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,27 +35,47 @@ class Lock:
     retired: dict[str, str] = field(default_factory=dict)
 
     def text(self) -> str:
-        """The lock file, the same bytes for the same lock."""
-        whole = {"version": VERSION, "ids": self.ids, "retired": self.retired}
-        return json.dumps(whole, indent=2, ensure_ascii=False, sort_keys=True) + "\n"
+        """The lock file, the same bytes for the same lock: a line `["name", "id"]` each, sorted."""
+        lines = [[name, id_] for name, id_ in self.ids.items()]
+        lines += [[name, id_, "retired"] for id_, name in self.retired.items()]
+        return _COMMENT + "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in sorted(lines))
 
 
 def parse(text: str, name: str) -> Lock:
     """The lock in the text of the file `name`.
 
     Raises:
-        ConfigError: it is no lock file, or one of a later version.
+        ConfigError: it is no lock file, one of a later version, or holds what a merge has left undecided.
     """
-    try:
-        whole = json.loads(text)
-        if whole["version"] != VERSION:
-            raise ConfigError(f"{name}: version {whole['version']!r} is not known", "use a newer osbctl")
-        lock = Lock(dict(whole["ids"]), dict(whole["retired"]))
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise ConfigError(f"{name}: not a lock file", "restore it from git, or delete it to begin anew") from error
-    if not all(isinstance(word, str) for pairs in (lock.ids, lock.retired) for word in pairs.values()):
-        raise ConfigError(f"{name}: not a lock file", "restore it from git, or delete it to begin anew")
+    lines = text.split("\n")
+    if lines[0] != _HEADER and not lines[0].startswith("<<<<<<<"):
+        newer = lines[0].startswith(_HEADER.rpartition(" ")[0])
+        raise ConfigError(f"{name}: not a lock file of this osbctl", "use a newer osbctl" if newer else _BROKEN)
+    lock, places = Lock(), dict[str, int]()
+    for number, line in enumerate(lines, 1):
+        place = f"{name}:{number}"
+        if line.startswith(("<<<<<<<", "|||||||", "=======", ">>>>>>>")):
+            raise ConfigError(f"{place}: a merge conflict stands here", "keep the lines of both sides, not the markers")
+        if line and not line.startswith("#"):
+            thing, id_, *retired = _entry(line, place)
+            if retired:
+                lock.retired[id_] = thing
+            elif lock.ids.setdefault(thing, id_) != id_:
+                message = f"{place}: {thing!r} has another id in line {places[thing]}"
+                raise ConfigError(message, "keep the line whose id is published, and delete the other")
+            places.setdefault(thing, number)
     return lock
+
+
+def _entry(line: str, place: str) -> list[str]:
+    try:
+        entry: list[str] = json.loads(line)
+    except (ValueError, RecursionError):
+        entry = []
+    words = isinstance(entry, list) and all(isinstance(word, str) for word in entry)
+    if not words or len(entry) not in (2, 3) or entry[2:] not in ([], ["retired"]):
+        raise ConfigError(f"{place}: no line of a lock file", _BROKEN)
+    return entry
 
 
 def updated(lock: Lock, catalog: dict[str, Any], accepted: Collection[str] = ()) -> tuple[Lock, list[Finding]]:
@@ -64,6 +88,8 @@ def updated(lock: Lock, catalog: dict[str, Any], accepted: Collection[str] = ())
     named = list(_named(catalog))
     there = {name for name, _, _ in named}
     owners = {id_: name for name, id_ in lock.ids.items()}
+    # After a merge one id may have two names, the old one and that of a rename: the one that is there owns it.
+    owners |= {id_: name for name, id_, _ in named if lock.ids.get(name) == id_}
     findings = []
     for name, id_, path in named:
         known = lock.ids.get(name)
@@ -73,12 +99,12 @@ def updated(lock: Lock, catalog: dict[str, Any], accepted: Collection[str] = ())
             retired[str(known)] = name
         owner = owners.get(id_) or lock.retired.get(id_, name)
         if _is_other(owner, name, there):
-            findings.append(_reused(name, owner, path))
-        elif owner != name and owner in ids:
-            del ids[owner]  # it was renamed
+            findings.append(_reused(name, owner, path, published=owner in there))
         retired.pop(id_, None)
         ids[name] = id_
-    return Lock(ids, retired), findings
+    present = {id_: name for name, id_, _ in named}
+    renamed = {name for name, id_ in ids.items() if name not in there and present.get(id_, name) != name}
+    return Lock({name: id_ for name, id_ in ids.items() if name not in renamed}, retired), findings
 
 
 def without_id(catalog: dict[str, Any]) -> Iterator[tuple[str, Path]]:
@@ -104,11 +130,11 @@ def _is_other(owner: str, name: str, there: Collection[str]) -> bool:
     return owner in there or ("/" in owner) != ("/" in name) or not same_place
 
 
-def _reused(name: str, owner: str, path: Path) -> Finding:
+def _reused(name: str, owner: str, path: Path, *, published: bool) -> Finding:
     return Finding(
         "build-id-reused",
         Severity.ERROR,
-        f"the id of {name!r} was that of {owner!r}",
+        f"the id of {name!r} {'is' if published else 'was'} that of {owner!r}" + ", as catalog.lock knows" * published,
         path,
         refused_by=(Platform.CLOUD_FOUNDRY,),
         hint=f"give {name!r} an id of its own",

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from osbctl.errors import DocumentError
+from osbctl.errors import DocumentError, SourceError
 from osbctl.findings import Finding, Severity
-from osbctl.sources.read import read_source
+from osbctl.sources.file import read_file
+from osbctl.sources.parse import parse_document
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Iterator
 
     from osbctl.paths import Path as ValuePath
     from osbctl.sources.document import Document
@@ -66,25 +68,36 @@ class Parts:
         Raises:
             SourceError: it is not there or may not be opened.
         """
-        resolved = file.resolve()
+        resolved = Path(os.path.realpath(file))  # unlike resolve() it takes a loop of links, too
         if not resolved.is_relative_to(self._root):
             self.problems.add("folder-escape", f"{file} leads out of the source folder", hint="keep it inside")
             return None
+        if resolved.exists() and not resolved.is_file():  # a FIFO, say, would be waited for
+            raise SourceError(f"{file}: this is no regular file", "a source folder is made of files")
         if resolved not in self._read:
             self._read[resolved] = self._part(file, resolved)
         return self._read[resolved]
 
     def read_any(self, file: Path) -> Part | None:
         """As `read`, for a file that the user named and that may stand anywhere: an overlay."""
-        return self._part(file, file.resolve())
+        return self._part(file, Path(os.path.realpath(file)))
 
     def optional(self, stem: str) -> Part | None:
         """The file of that stem at the top of the folder, None where there is none."""
         for suffix in SUFFIXES:
             file = self.folder / (stem + suffix)
-            if file.is_file():
+            if os.path.lexists(file):
                 return self.read(file)
         return None
+
+    def unread(self, *below: str) -> Iterator[Path]:
+        """The YAML and JSON files below a folder of the folder that nothing has read."""
+        for folder, folders, names in os.walk(self.folder.joinpath(*below)):
+            folders[:] = sorted(name for name in folders if not name.startswith("."))
+            for name in sorted(names):
+                file = Path(folder, name)
+                if file.suffix.lower() in SUFFIXES and name[0] != "." and file.resolve() not in self._read:
+                    yield file
 
     def files(self, *below: str) -> dict[str, Path]:
         """The YAML and JSON files in a folder of the folder by stem, sorted; two of one stem are a problem."""
@@ -102,8 +115,10 @@ class Parts:
 
     def _part(self, file: Path, resolved: Path) -> Part | None:
         try:
-            # The ./ keeps a name such as "-" or "a:b" from meaning something else.
-            return Part(resolved, read_source(str(file), limits=self._limits))
+            data = read_file(str(file), self._limits)
+            return Part(resolved, parse_document(data, str(file), limits=self._limits))
         except DocumentError as error:
             self.problems.findings.extend(error.findings)
             return None
+        except OSError as error:
+            raise SourceError(f"{file}: cannot be opened: {error.strerror}") from error

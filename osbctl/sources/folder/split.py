@@ -7,6 +7,8 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from osbctl.errors import UsageError
+from osbctl.sources.folder.starter import ATTRIBUTES
+from osbctl.sources.folder.substitute import escaped
 from osbctl.sources.yaml_text import dump
 
 if TYPE_CHECKING:
@@ -29,11 +31,12 @@ def files(catalog: dict[str, Any]) -> Iterator[tuple[str, str]]:
     for service in services:
         stem = _stem(service.get("name"), stems)
         stems.append(stem)
-        yield f"services/{stem}.yaml", dump(_with_references(service, shared))
+        yield f"services/{stem}.yaml", dump(escaped(_with_references(service, shared)))
     for name, schema in shared.values():
-        yield f"schemas/{name}.json", json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
+        yield f"schemas/{name}.json", json.dumps(escaped(schema), indent=2, ensure_ascii=False) + "\n"
     further = {key: value for key, value in catalog.items() if key != "services"}
-    yield "catalog.yaml", dump({"services": stems, **({"fields": further} if further else {})})
+    yield "catalog.yaml", dump({"services": stems, **({"fields": escaped(further)} if further else {})})
+    yield ATTRIBUTES
 
 
 def _stem(name: Any, taken: list[str]) -> str:

@@ -27,6 +27,9 @@ defaults:
     bindable: true
 """
 
+ATTRIBUTES = ".gitattributes", "catalog.lock merge=union\n"
+"""The file, and what it tells git: a merge keeps the lines of the lock of both sides."""
+
 EDITOR_SCHEMA = ".osbctl/service.schema.json"
 
 _SERVICE = """\
@@ -117,6 +120,7 @@ def folder(name: str) -> Iterator[tuple[str, str]]:
     yield f"services/{name}.yaml", _SERVICE.format(name=name, id=fresh_id(), title=name.capitalize(), plans=plans)
     yield "schemas/parameters.json", _PARAMETERS
     yield EDITOR_SCHEMA, _editor_schema()
+    yield ATTRIBUTES
 
 
 def _editor_schema() -> str:

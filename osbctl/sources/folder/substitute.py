@@ -15,11 +15,11 @@ _REFERENCE = re.compile(r"\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}|\$
 
 def copied(
     value: Any,
-    variables: Mapping[str, str] | None,
+    variables: Mapping[str, str],
     problem: Callable[[str, Path], None],
     path: Path = (),
 ) -> Any:
-    """A copy of `value` with references replaced; with `variables` None, a plain copy.
+    """A copy of `value` with references replaced.
 
     `problem` is told, with the path of the string, of a name that is not set and of a malformed reference.
     """
@@ -27,9 +27,18 @@ def copied(
         return {key: copied(item, variables, problem, (*path, key)) for key, item in value.items()}
     if isinstance(value, list):
         return [copied(item, variables, problem, (*path, index)) for index, item in enumerate(value)]
-    if variables is not None and isinstance(value, str) and "${" in value:
+    if isinstance(value, str) and "${" in value:
         return _replaced(value, variables, lambda message: problem(message, path))
     return value
+
+
+def escaped(value: Any) -> Any:
+    """A copy of `value` that `copied` turns into `value` again."""
+    if isinstance(value, dict):
+        return {key: escaped(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [escaped(item) for item in value]
+    return value.replace("${", "$${") if isinstance(value, str) else value
 
 
 def _replaced(text: str, variables: Mapping[str, str], problem: Callable[[str], None]) -> str:

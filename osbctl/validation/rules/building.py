@@ -21,6 +21,15 @@ _error(
 )
 _error("folder-two-files", """Two files of the folder have one stem.""", source="osbctl build")
 _error(
+    "folder-unread",
+    """A YAML or JSON file under `services/` is part of nothing.
+
+    Its plans or its service would be missing from the catalog, and nobody would hear of it: a folder of plans beside
+    no service of that name, a misspelt `plans/`, an ending in capitals.
+    """,
+    source="osbctl build",
+)
+_error(
     "folder-order",
     """A list of files names one that is not there, one twice, or forgets one.
 

@@ -16,7 +16,7 @@ from osbctl.platforms import Platform
 from osbctl.sources.document import Document
 from osbctl.sources.exports.read import StoredAs, recognise, stored_catalog
 from osbctl.sources.exports.stored import StoredCatalog
-from osbctl.sources.read import parse_document
+from osbctl.sources.parse import parse_document
 from osbctl.sources.yaml_text import dump
 from tests.drift.test_fields import CATALOG
 from tests.sources.exports.make import export_as, page

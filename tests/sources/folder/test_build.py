@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-import json
+import os
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from osbctl.errors import ConfigError, DocumentError
+from osbctl.errors import ConfigError, DocumentError, SourceError
 from osbctl.findings import Finding, Severity
-from osbctl.sources.folder import compose, read_folder
+from osbctl.platforms import Platform
+from osbctl.sources.folder import compose, read_folder, read_lock
 from osbctl.sources.folder.split import files
+from osbctl.sources.folder.starter import ATTRIBUTES
 from osbctl.sources.read import read_source
 from osbctl.sources.yaml_text import dump
+from osbctl.validation.judge import judge
+from osbctl.validation.options import ValidationOptions
 from tests.corpus import catalogs, needs_corpus
 
 SERVICE = """\
@@ -163,7 +168,84 @@ VARIABLES = [
 def test_variables(tmp_path: Path, text: str, expected: str) -> None:
     write(tmp_path, services__postgres=SERVICE.replace("A database.", f"'{text}'"))
     assert built(tmp_path, variables={"REGION": "eu"})["services"][0]["description"] == expected
-    assert built(tmp_path)["services"][0]["description"] == text
+
+
+def test_without_variables_the_same_rule_holds(tmp_path: Path) -> None:
+    write(tmp_path, services__postgres=SERVICE.replace("A database.", "'${REGION:-eu} $${X}'"))
+    assert built(tmp_path)["services"][0]["description"] == "eu ${X}"
+    write(tmp_path, services__postgres=SERVICE.replace("A database.", "'${REGION}'"))
+    assert only(faults(tmp_path)) == ("build-variable", "postgres.yaml", 3)
+
+
+def test_split_escapes_what_build_would_replace(tmp_path: Path) -> None:
+    texts = ["${REGION}", "$${REGION}", "$$${X", "a ${ b", "$$"]
+    schema = {"type": "object", "description": "${A}"}
+    plans = [
+        {"name": text, "id": text, "schemas": {"service_instance": {"create": {"parameters": schema}}}}
+        for text in texts
+    ]
+    catalog = {"services": [{"name": "a", "id": "${ID}", "plans": plans}], "extra": {"x": ["${Y}"]}}
+    for name, text in files(catalog):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    assert built(tmp_path) == catalog
+
+
+UNREAD = [
+    ("services/redis/plans/small.yaml", "no services/redis.yaml"),
+    ("services/redis.YAML", "write its ending as .yaml"),
+    ("services/postgres/plan/small.yaml", "services/SERVICE/plans/PLAN.yaml"),
+    ("services/postgres/plans/deep/small.json", "services/SERVICE/plans/PLAN.yaml"),
+]
+
+
+@pytest.mark.parametrize("listed", [True, False])
+@pytest.mark.parametrize(("name", "says"), UNREAD)
+def test_what_nothing_reads_is_an_error(tmp_path: Path, name: str, says: str, listed: bool) -> None:
+    write(tmp_path, services__postgres=SERVICE, **({"catalog": "services: [postgres]\n"} if listed else {}))
+    (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / name).write_text("name: small\nid: P9\n")
+    (finding,) = faults(tmp_path)
+    assert finding.rule == "folder-unread"
+    assert says in finding.hint
+
+
+def test_other_files_under_services_are_nobodys(tmp_path: Path) -> None:
+    write(tmp_path, services__postgres=SERVICE)
+    for name in ("services/README.md", "services/.hidden.yaml", "services/.git/x.yaml"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("x")
+    assert names(built(tmp_path)) == [("postgres", ["small"])]
+
+
+@pytest.mark.parametrize("name", ["services/loop.yaml", "catalog.yaml"])
+def test_a_loop_of_links_is_an_error(tmp_path: Path, name: str) -> None:
+    write(tmp_path, services__postgres=SERVICE)
+    (tmp_path / name).symlink_to(Path(name).name)
+    with pytest.raises(SourceError, match="symbolic links"):
+        built(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["services/fifo.yaml", "catalog.yaml"])
+def test_what_is_no_file_is_not_waited_for(tmp_path: Path, name: str) -> None:
+    write(tmp_path, services__postgres=SERVICE)
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(SourceError, match="no regular file"):
+        built(tmp_path)
+
+
+def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match="no such folder"):
+        compose(str(tmp_path / "none"))
+
+
+def test_a_merge_conflict_is_told_at_its_marker(tmp_path: Path) -> None:
+    conflict = "<<<<<<< HEAD\n  - {name: a, id: A}\n=======\n  - {name: b, id: B}\n>>>>>>> branch\n"
+    write(tmp_path, services__postgres=SERVICE + conflict)
+    (finding,) = faults(tmp_path)
+    assert finding.location
+    assert (finding.rule, finding.message, finding.location.line) == ("syntax", "a merge conflict stands here", 7)
+    assert "both sides" in finding.hint
 
 
 @pytest.mark.parametrize("text", ["${NONE}", "${}", "${1x}", "${REGION"])
@@ -285,8 +367,7 @@ def lock_findings(folder: Path, accepted: tuple[str, ...] = ()) -> list[str]:
 def test_the_lock_knows_ids(tmp_path: Path) -> None:
     write(tmp_path, services__postgres=SERVICE)
     assert lock_findings(tmp_path) == []
-    before = (tmp_path / "catalog.lock").read_text()
-    assert json.loads(before)["ids"] == {"postgres": "S1", "postgres/small": "P1"}
+    assert read_lock(tmp_path).ids == {"postgres": "S1", "postgres/small": "P1"}
     write(tmp_path, services__postgres=SERVICE.replace("P1", "P2"))
     document, _ = compose(str(tmp_path))
     assert [note.rule for note in document.notes] == ["build-id-changed"]
@@ -304,7 +385,7 @@ def test_a_renamed_plan_keeps_its_id(tmp_path: Path) -> None:
     assert lock_findings(tmp_path) == []
     write(tmp_path, services__postgres=SERVICE.replace("small", "tiny"))
     assert lock_findings(tmp_path) == []
-    assert json.loads((tmp_path / "catalog.lock").read_text())["ids"] == {"postgres": "S1", "postgres/tiny": "P1"}
+    assert read_lock(tmp_path).ids == {"postgres": "S1", "postgres/tiny": "P1"}
 
 
 def test_swapped_ids_are_an_error(tmp_path: Path) -> None:
@@ -316,13 +397,74 @@ def test_swapped_ids_are_an_error(tmp_path: Path) -> None:
     assert {note.rule for note in document.notes} == {"build-id-changed", "build-id-reused"}
 
 
+LOCK = '# osbctl catalog.lock, version 2\n["postgres", "S1"]\n'
+
+
 @pytest.mark.parametrize(
-    "text", ["{", "[]", '{"version": 9, "ids": {}, "retired": {}}', '{"version": 1, "ids": {"a": 1}, "retired": {}}']
+    ("text", "says"),
+    [
+        ("", "not a lock file"),
+        ("{", "not a lock file"),
+        (LOCK.replace("version 2", "version 3"), "newer"),
+        (LOCK + "{", ":3: no line"),
+        (LOCK + '["a"]\n', ":3: no line"),
+        (LOCK + '["a", 1]\n', ":3: no line"),
+        (LOCK + '["a", "1", "gone"]\n', ":3: no line"),
+        (LOCK + '<<<<<<< HEAD\n["a", "1"]\n', ":3: a merge conflict"),
+        ("<<<<<<< HEAD\n" + LOCK, ":1: a merge conflict"),
+        (LOCK + '["postgres", "S2"]\n', ":3: 'postgres' has another id in line 2"),
+    ],
 )
-def test_a_broken_lock_is_said(tmp_path: Path, text: str) -> None:
+def test_a_broken_lock_is_said_and_never_to_be_deleted(tmp_path: Path, text: str, says: str) -> None:
     write(tmp_path, services__postgres=SERVICE, lock=text)
-    with pytest.raises(ConfigError, match=r"catalog\.lock"):
+    with pytest.raises(ConfigError, match=r"catalog\.lock") as caught:
         read_folder(str(tmp_path))
+    assert says in f"{caught.value.message} {caught.value.advice}"
+    assert "delete it" not in caught.value.advice
+
+
+def test_the_newcomer_is_blamed_for_an_id_twice(tmp_path: Path) -> None:
+    write(tmp_path, services__postgres=SERVICE.replace("plans:\n  - {name: small, id: P1, description: Small.}\n", ""))
+    write(tmp_path, services__postgres__plans__small="name: small\nid: P1\ndescription: Small.\nfree: true\n")
+    assert lock_findings(tmp_path) == []
+    write(tmp_path, services__postgres__plans__medium="name: medium\nid: P1\ndescription: Small.\nfree: true\n")
+    judgement = judge(read_folder(str(tmp_path)), ValidationOptions())
+    (finding,) = [f for f in judgement.findings if f.severity is Severity.ERROR]
+    assert finding.location
+    assert Path(finding.location.source).name == "medium.yaml"
+    assert "'postgres/medium' is that of 'postgres/small'" in finding.message
+    assert Platform.SERVICE_MANAGER in finding.refused_by
+    assert any("Plan ids must be unique" in words for words in finding.platform_messages)
+
+
+def git(folder: Path, *arguments: str) -> None:
+    person = ("-c", "user.name=T", "-c", "user.email=t@example.com", "-c", "init.defaultBranch=main")
+    subprocess.run(["git", *person, *arguments], cwd=folder, check=True, capture_output=True, timeout=30)
+
+
+def commit(folder: Path) -> None:
+    git(folder, "add", "-A")
+    git(folder, "commit", "-m", "x")
+
+
+def test_git_merges_the_locks_of_two_branches(tmp_path: Path) -> None:
+    write(tmp_path, services__postgres=SERVICE)
+    (tmp_path / ATTRIBUTES[0]).write_text(ATTRIBUTES[1])
+    assert lock_findings(tmp_path) == []
+    git(tmp_path, "init")
+    commit(tmp_path)
+    for branch, id_ in (("one", "P2"), ("two", "P3")):
+        git(tmp_path, "checkout", "-b", branch, "main")
+        text = f"name: {branch}\nid: {id_}\ndescription: D.\n"
+        write(tmp_path, **{f"services__postgres__plans__{branch}": text})
+        if branch == "two":  # a rename on one side, next to what the other side has added
+            write(tmp_path, services__postgres=SERVICE.replace("small", "tiny"))
+        assert lock_findings(tmp_path) == []
+        commit(tmp_path)
+    git(tmp_path, "merge", "one")
+    assert lock_findings(tmp_path) == []
+    ids = {"postgres": "S1", "postgres/tiny": "P1", "postgres/one": "P2", "postgres/two": "P3"}
+    assert read_lock(tmp_path).ids == ids
 
 
 @needs_corpus
@@ -345,6 +487,6 @@ def test_hostile_names_stay_in_the_folder() -> None:
 
 def test_yaml_is_read_back_as_it_was() -> None:
     value = {"a": ["yes", "1e3", "0o14", "2001-01-01", "", " x", "a\nb\n", "~", 1.5, 1e30, "012", "=", "<<", "\u2028"]}
-    from osbctl.sources.read import parse_document
+    from osbctl.sources.parse import parse_document
 
     assert parse_document(dump(value).encode(), "a.yaml").data == value

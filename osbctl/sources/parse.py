@@ -1,0 +1,154 @@
+"""From bytes to a `Document`: UTF-8, then JSON or YAML."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from osbctl.errors import DocumentError
+from osbctl.findings import Finding, Location, Severity
+from osbctl.sources.document import Document
+from osbctl.sources.limits import Limits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from osbctl.paths import Path
+    from osbctl.sources.document import Syntax
+
+DEFAULT_LIMITS = Limits()
+_SPACE = frozenset(" \t\r\n\ufeff")
+_CONFLICT = re.compile(r"^(?:<{7}|>{7}) ", re.MULTILINE)
+
+
+def parse_document(data: bytes, name: str, *, limits: Limits = DEFAULT_LIMITS, at: str = "") -> Document:
+    """The document in `data`, which reports call `name`; its ending says JSON or YAML, its content has the last word.
+
+    Raises:
+        DocumentError: it cannot be read as an object.
+    """
+    document = parse_text(decoded(data, name), name, limits)
+    if at or not isinstance(document.data, dict):
+        from osbctl.sources.pointer import below
+
+        return below(document, at)
+    return document
+
+
+def parse_text(text: str, name: str, limits: Limits = DEFAULT_LIMITS) -> Document:
+    """The document in `text`, whose data may be another value than an object; the rest as `parse_document`."""
+    try:
+        value, syntax, notes = _parsed(text, name, limits)
+    except DocumentError as error:
+        raise _conflict(text, name) or error from None
+
+    def locate(paths: frozenset[Path]) -> dict[Path, Location]:
+        return _locate(syntax, text, name, paths)
+
+    return Document(name, value, syntax, locate, notes, text)
+
+
+def _conflict(text: str, name: str) -> DocumentError | None:
+    """The error of a text in which git has left both sides of a merge; whatever else is wrong follows from it."""
+    marker = _CONFLICT.search(text)
+    if not marker:
+        return None
+    from osbctl.sources.text_lines import Lines
+
+    hint = "keep what is right of both sides, and delete the lines that begin with <<<<<<<, ======= and >>>>>>>"
+    place = Lines(name, text).at(marker.start())
+    return DocumentError((Finding("syntax", Severity.ERROR, "a merge conflict stands here", (), place, hint=hint),))
+
+
+def decoded(data: bytes, name: str) -> str:
+    """The text in `data`, without a byte order mark.
+
+    Raises:
+        DocumentError: it is not UTF-8.
+    """
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff") or data[1:2] == b"\0" or data[:1] == b"\0":
+        raise _not_utf8("the text is UTF-16 or UTF-32, not UTF-8", Location(name, 1, 1))
+    data = data.removeprefix(b"\xef\xbb\xbf")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        from osbctl.sources.text_lines import Lines
+
+        readable = data.decode("utf-8", "replace")
+        offset = len(data[: error.start].decode("utf-8"))
+        message = f"the byte 0x{data[error.start]:02x} is not UTF-8"
+        raise _not_utf8(message, Lines(name, readable).at(offset)) from error
+
+
+def _not_utf8(message: str, place: Location) -> DocumentError:
+    return DocumentError((Finding("encoding", Severity.ERROR, message, (), place, hint="save the text as UTF-8"),))
+
+
+def _parsed(text: str, name: str, limits: Limits) -> tuple[Any, Syntax, tuple[Finding, ...]]:
+    named = _named_syntax(name)
+    looks = _looks(text)
+    if named == "json" or (named is None and looks == "json"):
+        if named == "json" and looks == "yaml":
+            value, notes = _yaml(text, name, limits)
+            return value, "yaml", (*notes, _mismatch(name, "JSON", "YAML"))
+        from osbctl.sources import json_reader
+
+        return json_reader.parse(text, name, limits), "json", ()
+    if named == "yaml" and looks == "json":
+        from osbctl.sources import json_reader
+
+        try:
+            return json_reader.parse(text, name, limits), "json", (_mismatch(name, "YAML", "JSON"),)
+        except DocumentError:
+            pass  # a YAML flow mapping, or worse: YAML has the say over its own file
+    value, notes = _yaml(text, name, limits)
+    return value, "yaml", notes
+
+
+def _yaml(text: str, name: str, limits: Limits) -> tuple[Any, tuple[Finding, ...]]:
+    from osbctl.sources import yaml_reader
+
+    return yaml_reader.parse(text, name, limits)
+
+
+def _named_syntax(name: str) -> Syntax | None:
+    lower = name.lower()
+    if lower.endswith(".json"):
+        return "json"
+    return "yaml" if lower.endswith((".yaml", ".yml")) else None
+
+
+def _looks(text: str) -> Syntax | None:
+    """What the beginning of a text says of it: JSON by a bracket, YAML by a key, a comment, an item or `---`."""
+    start = _past_comments(text)
+    if text[start : start + 1] in ("{", "["):
+        return "json"
+    line = text[start : start + 200].split("\n", 1)[0]
+    key_like = ":" in line and line[:1].isalpha()
+    return "yaml" if key_like or line.startswith(("---", "- ", "%YAML")) else None
+
+
+def _past_comments(text: str) -> int:
+    """Where the first line begins that says something: a comment is YAML's, or a slip in JSON."""
+    at = 0
+    while True:
+        while text[at : at + 1] in _SPACE:
+            at += 1
+        if text[at : at + 1] != "#":
+            return at
+        at = text.find("\n", at) + 1 or len(text)
+
+
+def _mismatch(name: str, named: str, held: str) -> Finding:
+    message = f"named as {named}, but holds {held}; read as {held}"
+    return Finding("format-mismatch", Severity.INFO, message, (), Location(name, 1, 1), hint="rename the file")
+
+
+def _locate(syntax: Syntax, text: str, name: str, paths: Iterable[Path]) -> dict[Path, Location]:
+    if syntax == "json":
+        from osbctl.sources import json_reader
+
+        return json_reader.locate(text, name, paths)
+    from osbctl.sources import yaml_places
+
+    return yaml_places.locate(text, name, paths)

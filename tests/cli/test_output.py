@@ -1,0 +1,92 @@
+"""Standard output and input that fail, and file names that are not UTF-8, as whole processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from osbctl.resources import catalogs_folder
+
+ROOT = Path(__file__).parents[2]
+CATALOG = catalogs_folder() / "interface-example.json"
+BROKEN = b'{"services": [{"name": "a"}]}'
+
+
+def shell(command: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[bytes]:
+    """Run a line of bash in which `osbctl` is this one."""
+    line = f'set -o pipefail; osbctl() {{ {sys.executable} -m osbctl "$@"; }}; {command}'
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.run(["bash", "-c", line], capture_output=True, cwd=cwd, timeout=60, env=environment, check=False)
+
+
+@pytest.mark.parametrize("to", [">/dev/full", ">&-", "</dev/null >&- 2>&-", "<&- >&-"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        f"osbctl show {CATALOG} --format json",
+        f"osbctl validate {CATALOG}",
+        f"osbctl validate {CATALOG} -f sarif",
+        "osbctl rules",
+        "osbctl --version",
+        "osbctl build --help",
+        "osbctl brokers list --help",
+        "osbctl build catalogs/source --check -o tests/none.json",
+    ],
+)
+def test_output_that_cannot_be_printed_is_3(command: str, to: str) -> None:
+    done = shell(f"{command} {to}")
+    assert done.returncode == 3
+    if "2>" not in to:
+        assert b"osbctl: standard output cannot be written: " in done.stderr
+        assert b"internal" not in done.stderr
+        assert b"Exception" not in done.stderr
+
+
+def test_nothing_to_print_needs_no_output(tmp_path: Path) -> None:
+    done = shell(f"osbctl validate {CATALOG} -f json -o {tmp_path}/a.json >&- <&- 2>&-")
+    assert done.returncode == 0
+    assert json.loads((tmp_path / "a.json").read_text())["documents"]
+
+
+def test_closed_standard_input_is_said() -> None:
+    done = shell("osbctl validate - <&-")
+    assert done.returncode == 3
+    assert b"standard input cannot be read" in done.stdout
+
+
+def test_a_reader_that_has_gone_does_not_hide_the_verdict(tmp_path: Path) -> None:
+    """With `pipefail`, `| head` must not turn findings into 0."""
+    services = ",".join(f'{{"name": "a{n}"}}' for n in range(3_000))
+    (tmp_path / "a.json").write_text(f'{{"services": [{services}]}}')
+    done = shell("osbctl validate a.json | head -c 10", tmp_path)
+    assert (done.returncode, done.stderr) == (1, b"")
+
+
+@pytest.mark.parametrize("format", ["text", "json", "sarif", "github", "gitlab", "junit"])
+def test_a_file_name_that_is_not_utf8(tmp_path: Path, format: str) -> None:
+    (tmp_path / os.fsdecode(b"\xe4.json")).write_bytes(BROKEN)
+    done = shell(f"osbctl validate *.json -f {format}", tmp_path)
+    assert done.returncode == 1
+    text = done.stdout.decode("utf-8")
+    if format == "junit":
+        ElementTree.fromstring(text)
+    elif format in ("json", "sarif", "gitlab"):
+        assert json.loads(text)
+    if format == "sarif":
+        assert "%E4.json" in text
+
+
+def test_a_report_to_a_descriptor(tmp_path: Path) -> None:
+    source = ROOT / "catalogs" / "source"
+    build = f"cp -r {source} s && osbctl build s"
+    plain = shell(f"{build} 2>/dev/null", tmp_path).stdout
+    assert json.loads(plain)
+    for to in ("-o -", "-o /dev/stdout | cat", "-o >(cat) | cat", "-o /dev/stdout > f; cat f"):
+        assert shell(f"osbctl build s {to}", tmp_path).stdout == plain
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["f", "s"]
