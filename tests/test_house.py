@@ -23,10 +23,11 @@ FLOORS = {
     "reports": 1,
     "views": 1,
     "pages": 1,
+    "requests": 1,
 }
 """The floor of each room; whatever is not named here is the ground, floor 0."""
 
-MAY_LOOK_SIDEWAYS = {("registry", "comparison"), ("conformance", "comparison")}
+MAY_LOOK_SIDEWAYS = {("registry", "comparison"), ("conformance", "comparison"), ("requests", "comparison")}
 
 
 def room(module: str) -> str:

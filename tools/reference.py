@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 SCHEMAS = Path(__file__).parent.parent / "schemas"
 REPORTS = {
     "report-1.json": "osbctl validate",
+    "params-1.json": "osbctl params",
     "diff-1.json": "osbctl diff` and `osbctl drift",
     "drift-all-1.json": "osbctl drift --all",
     "brokers-1.json": "osbctl brokers list`, `show` and `history",

@@ -16,6 +16,7 @@ import osbctl
 COMMANDS = {
     "validate": "osbctl.cli.validate:validate",
     "show": "osbctl.cli.show:show",
+    "params": "osbctl.cli.params:params",
     "build": "osbctl.cli.build:build",
     "init": "osbctl.cli.scaffold:init",
     "new": "osbctl.cli.scaffold:new",

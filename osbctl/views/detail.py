@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from osbctl.jsonschemas.parameters import parameters
 from osbctl.text import cells, safe
 from osbctl.views import words
-from osbctl.views.parameters import parameters
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from osbctl.jsonschemas.parameters import parameters
 from osbctl.text import safe
 from osbctl.views import words
-from osbctl.views.parameters import parameters
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from osbctl.catalog import Catalog
+from osbctl.jsonschemas.parameters import MAX_LEVELS, MAX_ROWS, parameters
 from osbctl.text import safe
 from osbctl.views import detail, markdown, plain, table, words
-from osbctl.views.parameters import MAX_LEVELS, MAX_ROWS, parameters
 
 ID = "6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4"
 HOSTILE = "[red]x[/red] \x1b[31m \x1b]8;;http://evil\x07y \u202e a\nb\tc | <b> `z` **d** [l](http://m) www.n.example"

@@ -11,7 +11,7 @@ from osbctl.comparison.schemas import wording
 from osbctl.comparison.schemas.annotations import default_changes, wording_changes
 from osbctl.comparison.schemas.changes import ABSENT, Absent, SchemaChange, UndecidableError
 from osbctl.comparison.schemas.facts import OBJECT, Facts
-from osbctl.comparison.schemas.oracle import Oracle, is_schema
+from osbctl.comparison.schemas.oracle import Oracle, check_schema
 from osbctl.comparison.schemas.prover import Prover
 from osbctl.comparison.schemas.roots import Root, Side
 from osbctl.comparison.schemas.secrets import Secrets
@@ -95,9 +95,7 @@ def _of_bare(old: Root, new: Root) -> list[SchemaChange]:
 def _compare(old: Root, new: Root) -> list[SchemaChange]:
     for root in (old, new):
         with _saying(root.side):
-            if not is_schema(root):
-                raise UndecidableError(f"it is not a valid {root.dialect.name} schema")
-            root.check()
+            check_schema(root)
     oracle = Oracle()
     suspects = _unique(Prover(oracle).compare(_top(old, new)))
     secrets = Secrets(old, new)

@@ -8,6 +8,7 @@ from urllib.parse import quote
 import jsonschema_rs
 
 from osbctl.comparison.schemas import patterns
+from osbctl.comparison.schemas.changes import UndecidableError
 from osbctl.comparison.schemas.references import references
 from osbctl.paths import pointer
 
@@ -66,12 +67,22 @@ class Oracle:
 
     def _objections(self, place: Subschema, value: JsonValue, formats: bool, brief: bool) -> frozenset[str] | None:
         """As `objections`; `brief`: any of them will do."""
-        if self.left <= 0:
-            return None
-        self.left -= 1
         if isinstance(place.value, bool):
             return frozenset() if place.value else frozenset({""})
-        self.left -= self._weight(place) + _size(value) // _PARTS
+        errors = self.errors(place, value, formats, brief)
+        if errors is None:
+            return None
+        # The first step is our own reference to the place.
+        named = (str(error.evaluation_path[1]) for error in errors)
+        return frozenset(_MARKS.get(name, name) if place.root.dialect.year < 2014 else name for name in named)
+
+    def errors(
+        self, place: Subschema, value: JsonValue, formats: bool = True, brief: bool = False
+    ) -> list[jsonschema_rs.ValidationError] | None:
+        """The errors of a value; None where it cannot be judged, or not within the bounds."""
+        if self.left <= 0:
+            return None
+        self.left -= 1 + self._weight(place) + _size(value) // _PARTS
         heaviest = place.root.heaviest_pattern
         if heaviest:
             longest = _longest_text(value)
@@ -83,16 +94,12 @@ class Oracle:
             return None
         try:
             if brief and judge.is_valid(value):
-                return frozenset()
+                return []
             errors = list(judge.iter_errors(value))
         except Exception:  # Whatever it trips over, the value is not judged.
             return None
         self.left -= len(errors) // _PARTS
-        if any(patterns.gave_up(error) for error in errors):
-            return None
-        # The first step is our own reference to the place.
-        named = (str(error.evaluation_path[1]) for error in errors)
-        return frozenset(_MARKS.get(name, name) if place.root.dialect.year < 2014 else name for name in named)
+        return None if any(patterns.gave_up(error) for error in errors) else errors
 
     def _judge(self, place: Subschema, formats: bool) -> Any:
         """The validator of this place; None where it cannot be made, which takes its time and is tried once."""
@@ -141,6 +148,13 @@ def is_schema(root: Root) -> bool:
         return jsonschema_rs.meta.is_valid({**root.value, "$schema": root.dialect.uri})
     except (ValueError, jsonschema_rs.ReferencingError):
         return False
+
+
+def check_schema(root: Root) -> None:
+    """Raises `UndecidableError` for what is no schema, or is beyond what can be judged here."""
+    if not is_schema(root):
+        raise UndecidableError(f"it is not a valid {root.dialect.name} schema")
+    root.check()
 
 
 def _size(value: JsonValue) -> int:

@@ -21,7 +21,7 @@ MAX_MADE = 30_000
 """Values made for one pair of schemas."""
 _MAX_TEXT, _MAX_ITEMS, _MAX_OPTIONAL, _MAX_BRANCHES = 70_000, 300, 8, 6
 _NUMBER_KEYWORDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
-_FORMATS = {
+FORMATS = {
     "date": "2024-02-29",
     "email": "someone@example.com",
     "idn-email": "someone@example.com",
@@ -122,7 +122,7 @@ class Samples:
 
     def _of_kind(self, kind: str, facts: Facts, known: list[Subschema], depth: int) -> Iterator[JsonValue]:
         if kind == "integer":
-            yield from _numbers(known)
+            yield from numbers(known)
         elif kind == "string":
             yield from _strings(known)
         elif kind not in facts.kinds:
@@ -192,7 +192,7 @@ def _spread(values: list[JsonValue], count: int) -> Iterator[JsonValue]:
             yield i
 
 
-def _numbers(known: list[Subschema]) -> Iterator[JsonValue]:
+def numbers(known: list[Subschema]) -> Iterator[JsonValue]:
     """At, just below and just above each number that the schemas name."""
     edges = [v for s in known for k in _NUMBER_KEYWORDS if isinstance(v := s.get(k), int | float) and v is not True]
     for edge in dict.fromkeys([v for v in edges if v is not False] + [0]):
@@ -211,7 +211,7 @@ def _strings(known: list[Subschema]) -> Iterator[JsonValue]:
     for schema in known:
         if isinstance(schema.get("pattern"), str):
             yield from patterns.texts(schema.get("pattern"))
-    yield from (_FORMATS[form] for s in known if (form := s.get("format")) in _FORMATS)
+    yield from (FORMATS[form] for s in known if (form := s.get("format")) in FORMATS)
     yield from ("", "a", "text", "0")
     yield from ("a" * count for count in _counts(known, "minLength", "maxLength", _MAX_TEXT))
 

@@ -1,0 +1,224 @@
+"""Example requests made from a plan's parameter schema, each proved by the schema before it is shown.
+
+For each place, values are tried in the order that a reader would like best (the author's default and examples,
+listed values, then something plain that meets the bounds), and the first that the schemas of the place accept is
+taken. The samples of the schema comparison, made for its edges, come last. Patterns are run by the bounded oracle
+alone, so that no catalog can make this slow.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from osbctl.comparison.schemas import patterns
+from osbctl.comparison.schemas.changes import ABSENT, Absent, UndecidableError
+from osbctl.comparison.schemas.facts import OBJECT, Facts, items, listed, names
+from osbctl.comparison.schemas.oracle import Oracle, check_schema
+from osbctl.comparison.schemas.roots import Root
+from osbctl.comparison.schemas.samples import FORMATS, Samples, numbers
+from osbctl.secrecy import looks_secret
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from osbctl.comparison.schemas.roots import Subschema
+    from osbctl.sources.document import JsonValue
+
+MAX_VALUES = 2_000
+"""Values made for one example; a schema that refers to itself has no end."""
+
+MAX_DEPTH = 12
+_MAX_OPTIONAL = 100
+_KINDS = ("object", "string", "integer", "fraction", "boolean", "array", "null")
+_MARKS = {
+    "object": ("properties", "required", "additionalProperties", "patternProperties", "minProperties"),
+    "array": ("items", "minItems", "uniqueItems", "prefixItems"),
+    "integer": ("minimum", "maximum", "multipleOf"),
+    "string": ("pattern", "format", "minLength", "maxLength"),
+}
+"""Keywords that tell which kind is meant where no `type` does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Examples:
+    """The smallest and the fullest request that a schema accepts; None, and why, where none was found."""
+
+    smallest: dict[str, JsonValue] | None = None
+    fullest: dict[str, JsonValue] | None = None
+    why: str = ""
+
+
+def examples(schema: JsonValue) -> Examples:
+    """Examples for a parameter schema (draft-04 to 2020-12; draft-07 where `$schema` is missing); never raises."""
+    try:
+        root = Root("new", schema)
+        check_schema(root)
+    except UndecidableError as error:
+        return Examples(why=f"no example can be made of this schema: {error}")
+    smallest = _made(root, full=False)
+    fullest = _made(root, full=True)
+    if smallest is None and fullest is None:
+        return Examples(why="no request was found that this schema accepts")
+    return Examples(fullest if smallest is None else smallest, smallest if fullest is None else fullest)
+
+
+def _made(root: Root, *, full: bool) -> dict[str, JsonValue] | None:
+    maker = _Maker(full)
+    value = maker.value(Facts((), within=OBJECT).and_also(root.top), "", 0)
+    proved = isinstance(value, dict) and Oracle().accepts(root.top, value, formats=True)
+    return value if proved and isinstance(value, dict) else None
+
+
+class _Maker:
+    def __init__(self, full: bool) -> None:
+        self.full = full
+        self.oracle = Oracle()
+        self.samples = Samples(self.oracle)
+        self.left = MAX_VALUES
+        self.under_way: set[Any] = set()
+
+    def value(self, facts: Facts, name: str, depth: int) -> JsonValue | Absent:
+        """The best value for a place, where `name` is the key that it stands under; none within itself."""
+        if depth > MAX_DEPTH or (facts.known and facts.key in self.under_way):
+            return ABSENT
+        self.under_way.add(facts.key)
+        try:
+            return next(filter(partial(self._fits, facts), self._tries(facts, name, depth)), ABSENT)
+        finally:
+            self.under_way.discard(facts.key)
+
+    def _fits(self, facts: Facts, value: JsonValue) -> bool:
+        self.left -= 1
+        return self.left >= 0 and all(self.oracle.accepts(schema, value, formats=True) for schema in facts.known)
+
+    def _tries(self, facts: Facts, name: str, depth: int) -> Iterator[JsonValue]:
+        known = [schema for schema in facts.known if isinstance(schema.value, dict)]
+        kinds = _kinds(facts, known)
+        written = [] if looks_secret(name) else list(_written(known))
+        composed = kinds[:1] in (["object"], ["array"])
+        if not composed:
+            yield from written
+        yield from chain.from_iterable(listed(schema) or () for schema in known)
+        if self.full:
+            yield from self._of_branches(facts, known, name, depth)
+        for kind in kinds:
+            yield from self._of_kind(kind, facts, known, name, depth)
+        if not self.full:
+            yield from self._of_branches(facts, known, name, depth)
+        if composed:
+            yield from written
+        yield from self.samples.valid(facts)
+
+    def _of_branches(self, facts: Facts, known: list[Subschema], name: str, depth: int) -> Iterator[JsonValue]:
+        for schema in known:
+            branches = [[branch] for k in ("anyOf", "oneOf") for branch in schema.children(k)]
+            if schema.get("if") is not None:
+                then, other = ([schema.child(k)] if schema.get(k) is not None else [] for k in ("then", "else"))
+                branches += [[schema.child("if"), *then], other]
+            for branch in branches:
+                more = facts.and_also(*branch)
+                if set(more.known) != set(facts.known):
+                    value = self.value(more, name, depth + 1)
+                    if value is not ABSENT:
+                        yield value
+
+    def _of_kind(self, kind: str, facts: Facts, known: list[Subschema], name: str, depth: int) -> Iterator[JsonValue]:
+        if kind == "object":
+            yield from self._objects(facts, known, depth)
+        elif kind == "array":
+            yield from self._arrays(facts, known, name, depth)
+        elif kind == "string":
+            yield from _strings(known, name)
+        elif kind in ("integer", "fraction"):
+            yield from numbers(known)
+            yield 1
+        elif kind == "boolean":
+            yield from (False, True)
+        else:
+            yield None
+
+    def _objects(self, facts: Facts, known: list[Subschema], depth: int) -> Iterator[JsonValue]:
+        described = list(dict.fromkeys(names(known)))
+        required = facts.required()
+        least = self._with({}, facts, [*(n for n in described if n in required), *sorted(required)], depth)
+        optional = [n for n in described if n not in least][:_MAX_OPTIONAL]
+        if self.full:
+            everything = self._with(least, facts, optional, depth)
+            yield everything
+            grown = least
+            for key in [key for key in everything if key not in least]:  # some of them rule others out
+                more = {**grown, key: everything[key]}
+                if self._fits(facts, more) or not self._fits(facts, grown):
+                    grown = more
+            yield grown
+        yield least
+        fewest = max((int(schema.get("minProperties") or 0) for schema in known), default=0)
+        if fewest > len(least):
+            more_names = [*optional, *(f"name{i + 1}" for i in range(min(fewest, _MAX_OPTIONAL)))]
+            filled = self._with(least, facts, more_names[: fewest - len(least)], depth)
+            yield filled
+
+    def _with(self, value: dict[str, JsonValue], facts: Facts, more: list[str], depth: int) -> dict[str, JsonValue]:
+        """`value` with these properties, and those that they bring along by `dependencies`."""
+        made = dict(value)
+        todo = list(reversed(more))
+        while todo:
+            name = todo.pop()
+            if name in made:
+                continue
+            found = self.value(facts.at_key(name), name, depth + 1)
+            if found is not ABSENT:
+                made[name] = found
+                todo += _brought(facts, name)
+        return made
+
+    def _arrays(self, facts: Facts, known: list[Subschema], name: str, depth: int) -> Iterator[JsonValue]:
+        fewest = max((int(schema.get("minItems") or 0) for schema in known), default=0)
+        fixed = max((len(items(schema)[0]) for schema in known), default=0)
+        count = max(fewest, fixed, 1) if self.full else fewest
+        made = [self.value(facts.at_index(i), name, depth + 1) for i in range(min(count, 20))]
+        yield [value for value in made if value is not ABSENT]
+
+
+def _kinds(facts: Facts, known: list[Subschema]) -> list[str]:
+    """The kinds to try; first the one that the keywords speak of."""
+    marked = [kind for kind, words in _MARKS.items() if any(schema.get(word) is not None for schema in known
+                                                             for word in words)]  # fmt: skip
+    return [kind for kind in dict.fromkeys([*marked, "string", *_KINDS] if marked == [] else [*marked, *_KINDS])
+            if kind in facts.kinds]  # fmt: skip
+
+
+def _written(known: list[Subschema]) -> Iterator[JsonValue]:
+    """What the author wrote as an example of a value."""
+    for schema in known:
+        if "default" in schema.value:
+            yield schema.value["default"]
+        shown = schema.value.get("examples")
+        yield from shown if isinstance(shown, list) else ()
+        if "example" in schema.value:
+            yield schema.value["example"]
+
+
+def _strings(known: list[Subschema], name: str) -> Iterator[JsonValue]:
+    forms = [FORMATS[form] for schema in known if (form := schema.get("format")) in FORMATS]
+    shapes = [text for schema in known if isinstance(p := schema.get("pattern"), str) for text in patterns.texts(p)]
+    word = "change-me" if looks_secret(name) else "text"
+    fewest = max((int(schema.get("minLength") or 0) for schema in known), default=0)
+    limits = [int(schema.get("maxLength")) for schema in known if schema.get("maxLength") is not None]
+    long = (word * (min(fewest, 10_000) // len(word) + 1))[: max(fewest, len(word))]
+    yield from forms
+    yield from sorted((text for text in shapes if text), key=lambda text: abs(len(text) - 6))
+    yield long[: min(limits, default=len(long))]
+    yield from shapes
+
+
+def _brought(facts: Facts, name: str) -> list[str]:
+    found: list[str] = []
+    for schema in facts.known:
+        for keyword in ("dependencies", "dependentRequired"):
+            wanted = (schema.get(keyword) or {}).get(name)
+            found += [other for other in wanted if isinstance(other, str)] if isinstance(wanted, list) else []
+    return found

@@ -1,0 +1,84 @@
+"""A request held against a plan's parameter schema: what is wrong with it, where, and what to do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from osbctl.comparison.schemas.changes import UndecidableError
+from osbctl.comparison.schemas.facts import names
+from osbctl.comparison.schemas.oracle import Oracle, check_schema
+from osbctl.comparison.schemas.roots import Root
+from osbctl.errors import SourceError
+from osbctl.findings import Finding, Severity
+from osbctl.jsonschemas.sentences import field_name, refusal
+from osbctl.secrecy import looks_secret
+from osbctl.text import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from osbctl.paths import Path
+    from osbctl.sources.document import JsonValue
+
+
+def faults(schema: JsonValue, request: dict[str, JsonValue]) -> list[Finding]:
+    """What the schema says against the request, without locations; the rule of a finding is the schema's keyword.
+
+    Formats are asserted: who wrote one meant it. What stands under a secret name is not shown.
+
+    Raises:
+        SourceError: the schema cannot be applied: broken, of an unknown draft, with a reference to elsewhere, or with
+            a pattern that takes too long.
+    """
+    try:
+        root = Root("new", schema)
+        check_schema(root)
+    except UndecidableError as error:
+        raise SourceError(f"the plan's schema cannot be applied: {error}") from None
+    errors = Oracle().errors(root.top, request)
+    if errors is None:
+        raise SourceError(
+            "the plan's schema cannot be applied: it asks for a pattern that takes too long, or is broken"
+        )
+    known = set(names(root.top.plain()))
+    return list(dict.fromkeys(finding for error in _innermost(errors) for finding in _findings(error, known)))
+
+
+def _innermost(errors: Iterable[Any]) -> Iterator[Any]:
+    """Of a choice between schemas, the errors of the branch that was most likely meant: that with the fewest."""
+    for error in errors:
+        branches = error.kind.context if error.kind.name in ("anyOf", "oneOf") else []
+        meant = [branch for branch in branches if branch and not any(_is_of_another_kind(e, error) for e in branch)]
+        if len(meant) == 1 or (meant and isinstance(error.instance, dict)):
+            yield from _innermost(min(meant, key=lambda branch: len(list(branch))))
+        else:
+            yield error
+
+
+def _is_of_another_kind(inner: Any, error: Any) -> bool:
+    return inner.kind.name == "type" and list(inner.instance_path) == list(error.instance_path)
+
+
+def _findings(error: Any, known: set[str]) -> Iterator[Finding]:
+    """The findings of one error; `known` are the parameters at the top of the schema."""
+    path: Path = tuple(error.instance_path)
+    kind = error.kind
+    if kind.name == "required":
+        yield _finding(kind.name, (*path, kind.property), f"{field_name(kind.property)} is missing")
+    elif kind.name in ("additionalProperties", "unevaluatedProperties"):
+        for name in kind.unexpected:
+            hint = (not path and did_you_mean(name, known)) or "`osbctl params` without -c lists what the plan takes"
+            yield _finding(kind.name, (*path, name), f"the schema does not allow {field_name(name)} here", hint)
+    elif kind.name == "propertyNames":
+        name = kind.error.instance
+        about = refusal(kind.error.kind.name, kind.error.kind.value, name, ("the name of a parameter",))
+        yield _finding(kind.name, (*path, name), about)
+    elif any(map(looks_secret, path)):
+        yield _finding(kind.name, path, f"{field_name(str(path[-1]))} does not meet `{kind.name}` of the schema")
+    else:
+        keyword = {"falseSchema": "None"}.get(kind.name, kind.name)
+        yield _finding(kind.name, path, refusal(keyword, kind.value, error.instance, path, "the request"))
+
+
+def _finding(keyword: str, path: Path, message: str, hint: str = "") -> Finding:
+    return Finding(keyword, Severity.ERROR, message, path, hint=hint)

@@ -1,0 +1,155 @@
+"""What `osbctl params` reports, for people and for programs (`schemas/params-1.json`)."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from osbctl.paths import pointer
+from osbctl.text import cells, escaped, safe
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from osbctl.findings import Finding
+    from osbctl.jsonschemas.parameters import Parameter
+    from osbctl.requests.commands import Command, Purpose
+    from osbctl.requests.examples import Examples
+
+
+@dataclass(frozen=True, slots=True)
+class PlanParameters:
+    """What there is to say of the parameters of one plan, for one purpose.
+
+    `schema` is None where the plan describes none. `examples` is asked for without a request. With one, `faults`
+    says what is wrong with it; None without one. `commands` is empty where the request has faults.
+    """
+
+    service: str
+    plan: str
+    purpose: Purpose
+    schema: Any
+    parameters: tuple[Parameter, ...]
+    described: tuple[Purpose, ...]
+    examples: Examples | None = None
+    faults: tuple[Finding, ...] | None = None
+    commands: tuple[Command, ...] = ()
+    masked: bool = False
+
+
+_ASKED = {"create": "create an instance", "update": "update an instance", "bind": "bind an instance"}
+
+
+def lines(about: PlanParameters, width: int) -> Iterator[str]:
+    """The report for people, for a terminal of `width` columns; all text is safe to print."""
+    name = f"{safe(about.service)} / {safe(about.plan)}"
+    if about.faults is None:
+        yield f"{name}: parameters to {_ASKED[about.purpose]}"
+        yield from _described(about, width)
+        return
+    if about.faults:
+        yield f"{name}: the plan's schema refuses this request to {_ASKED[about.purpose]}"
+        return
+    checked = "the plan's schema accepts" if about.schema is not None else "the plan describes no parameters for"
+    yield f"{name}: {checked} this request to {_ASKED[about.purpose]}"
+    if about.masked:
+        yield "Values under secret names are left out below; the file that is sent must hold them."
+    yield from _commands(about.commands)
+
+
+def _described(about: PlanParameters, width: int) -> Iterator[str]:
+    if about.schema is None:
+        others = ", ".join(f"--for {purpose}" for purpose in about.described)
+        yield f"  none described{f'; described are those of {others}' if others else ''}"
+        return
+    yield from _table(about.parameters, width)
+    if about.examples is None:
+        return
+    if about.examples.why:
+        yield f"\nNo example: {safe(about.examples.why)}"
+        return
+    same = about.examples.smallest == about.examples.fullest
+    yield "\nExample that the schema accepts:" if same else "\nSmallest request that the schema accepts:"
+    yield _json(about.examples.smallest)
+    if not same:
+        yield "\nFullest:"
+        yield _json(about.examples.fullest)
+    yield f"\nCheck a request: osbctl params … --for {about.purpose} -c @params.json"
+
+
+def _table(rows: tuple[Parameter, ...], width: int) -> Iterator[str]:
+    if not rows:
+        yield "  the schema names none"
+    wide = min(max((cells(row.name) for row in rows), default=0), width // 3)
+    for row in rows:
+        told = [row.type, *(["required"] if row.required else []), *([f"default {row.default}"] if row.default else [])]
+        yield from _wrapped(row.name + " " * (wide - cells(row.name)), "; ".join(told), width, wide)
+        if row.description:
+            yield from _wrapped(" " * wide, row.description, width, wide)
+
+
+def _wrapped(head: str, text: str, width: int, wide: int) -> Iterator[str]:
+    return iter(
+        textwrap.wrap(
+            text, max(width, wide + 24), initial_indent=f"  {head}  ", subsequent_indent=" " * (wide + 4),
+            break_long_words=False, break_on_hyphens=False,
+        )
+    )  # fmt: skip
+
+
+def _commands(commands: tuple[Command, ...]) -> Iterator[str]:
+    files: dict[str, str] = {}
+    for tool, group in groupby(commands, key=lambda command: command.tool):
+        yield f"\n{tool}"
+        by_text: dict[str, list[str]] = {}
+        for command in group:
+            by_text.setdefault(command.text or f"no command: {command.why}", []).append(command.shell)
+            if command.content:
+                files[command.file] = command.content
+        for text, shells in by_text.items():
+            head = f"  {', '.join(filter(None, shells))}:" if any(shells) and len(by_text) > 1 else ""
+            yield from ([head] if head else [])
+            yield textwrap.indent(escaped(text).rstrip("\n"), "    ")
+    for file, content in files.items():
+        yield f"\n{safe(file)}"
+        yield textwrap.indent(escaped(content).rstrip("\n"), "    ")
+
+
+def _json(value: Any) -> str:
+    return textwrap.indent(escaped(json.dumps(value, indent=2, ensure_ascii=False), pairs=True), "  ")
+
+
+def as_json(about: PlanParameters) -> dict[str, Any]:
+    """The report for programs, in the shape of `schemas/params-1.json`."""
+    found = about.examples
+    return {
+        "version": 1,
+        "service": about.service,
+        "plan": about.plan,
+        "for": about.purpose.value,
+        "described": about.schema is not None,
+        "parameters": [row._asdict() for row in about.parameters],
+        "examples": found and {"smallest": found.smallest, "fullest": found.fullest, "why": found.why},
+        "accepted": None if about.faults is None else not about.faults,
+        "faults": [_fault(fault) for fault in about.faults or ()],
+        "commands": [
+            {"tool": c.tool, "shell": c.shell, "command": c.text, "file": c.file, "content": c.content, "why": c.why}
+            for c in about.commands
+        ],
+    }
+
+
+def _fault(fault: Finding) -> dict[str, Any]:
+    place = fault.location
+    return {
+        "keyword": fault.rule,
+        "message": fault.message,
+        "hint": fault.hint,
+        "pointer": pointer(fault.path),
+        "source": place.source if place else "",
+        "line": place.line if place else 0,
+        "column": place.column if place else 0,
+    }

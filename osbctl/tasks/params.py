@@ -1,0 +1,106 @@
+"""The parameters of a plan: what it takes, examples, whether a request passes, and how to send it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from osbctl.catalog import Catalog
+from osbctl.errors import DocumentError, UsageError
+from osbctl.findings import Finding, Location, Severity
+from osbctl.jsonschemas.parameters import parameters
+from osbctl.requests.commands import PARAMETERS_FILE, Order, Purpose, commands
+from osbctl.requests.examples import examples
+from osbctl.requests.faults import faults
+from osbctl.requests.report import PlanParameters
+from osbctl.secrecy import masked
+from osbctl.sources.parse import parse_document
+from osbctl.sources.read import read_source
+from osbctl.text import did_you_mean
+
+if TYPE_CHECKING:
+    from osbctl.catalog import ServiceOffering, ServicePlan
+    from osbctl.sources.document import Document
+
+INLINE = "-c"
+"""What faults call a request that was written on the command line."""
+
+
+def plan_parameters(
+    document: Document, service: str, plan: str, purpose: Purpose, request: str | None = None, broker: str = ""
+) -> PlanParameters:
+    """The parameters of `plan` of `service` in the catalog of `document`.
+
+    `request` is JSON, `@FILE` for a file that holds it, or `@-` for standard input.
+
+    Raises:
+        UsageError: the catalog has no such service offering or plan.
+        SourceError: the file cannot be opened, or the schema cannot be applied.
+        DocumentError: the request is no JSON object.
+    """
+    found = _plan(_service(Catalog.of(document.data), service), plan)
+    schema = found.parameters.get(purpose.place)
+    described = tuple(other for other in Purpose if other.place in found.parameters)
+    rows = tuple(parameters(schema)) if schema is not None else ()
+    about = PlanParameters(service, plan, purpose, schema, rows, described)
+    if request is None:
+        return replace(about, examples=None if schema is None else examples(schema))
+    sent = _request(request)
+    wrong = () if schema is None else _located(faults(schema, sent.data), sent)
+    if wrong:
+        return replace(about, faults=wrong)
+    order, is_masked = _order(about, sent, broker)
+    return replace(about, faults=(), commands=tuple(commands(order, purpose)), masked=is_masked)
+
+
+def _service(catalog: Catalog, name: str) -> ServiceOffering:
+    for service in catalog.services:
+        if name in (service.name, service.id):
+            return service
+    raise UsageError(f"there is no service {name!r}", _others(name, [service.name for service in catalog.services]))
+
+
+def _plan(service: ServiceOffering, name: str) -> ServicePlan:
+    for plan in service.plans:
+        if name in (plan.name, plan.id):
+            return plan
+    advice = _others(name, [plan.name for plan in service.plans])
+    raise UsageError(f"service {service.name!r} has no plan {name!r}", advice)
+
+
+def _others(name: str, names: list[str]) -> str:
+    return did_you_mean(name, names) or f"there are: {', '.join(names)}"
+
+
+def _request(text: str) -> Document:
+    try:
+        sent = read_source(text[1:]) if text.startswith("@") else parse_document(text.encode(), INLINE)
+    except DocumentError as error:
+        raise DocumentError(tuple(map(_of_a_request, error.findings))) from None
+    if sent.syntax != "json":
+        message = "a request is JSON; platforms do not read YAML here"
+        raise DocumentError((Finding("syntax", Severity.ERROR, message, (), Location(sent.name, 1, 1)),))
+    return sent
+
+
+def _of_a_request(finding: Finding) -> Finding:
+    about_catalogs = finding.rule == "not-an-object"
+    return replace(finding, hint="parameters are a JSON object") if about_catalogs else finding
+
+
+def _located(found: list[Finding], sent: Document) -> tuple[Finding, ...]:
+    places = sent.locate({finding.path for finding in found})
+    located = [replace(finding, location=places[finding.path]) for finding in found]
+    return tuple(sorted(located, key=lambda f: (f.location.line, f.location.column) if f.location else (0, 0)))
+
+
+def _order(about: PlanParameters, sent: Document, broker: str) -> tuple[Order, bool]:
+    """What is ordered, and whether secrets were left out of what is shown of the request."""
+    shown = masked(sent.data)
+    if sent.name not in (INLINE, "<stdin>"):
+        order = Order(about.service, about.plan, broker, shown, sent.name)
+    else:
+        content = json.dumps(shown, indent=2, ensure_ascii=False) + "\n"
+        order = Order(about.service, about.plan, broker, shown, PARAMETERS_FILE, content)
+    return order, shown != sent.data

@@ -1,0 +1,101 @@
+"""`osbctl params`, as a developer calls it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from osbctl.requests.commands import Purpose
+from osbctl.requests.report import as_json
+from osbctl.resources import catalogs_folder, schemas_folder
+from osbctl.sources.read import read_source
+from osbctl.tasks.params import plan_parameters
+from tests.cli.test_validate import osbctl
+
+CATALOG = str(catalogs_folder() / "data-services.yaml")
+SHAPE = json.loads((schemas_folder() / "params-1.json").read_text())
+
+
+def test_without_a_request_it_shows_the_parameters_and_examples() -> None:
+    ran = osbctl("params", CATALOG, "postgres", "small")
+    assert ran.returncode == 0
+    assert "storage_gb" in ran.stdout and "≥ 1, ≤ 10; default 10" in ran.stdout
+    assert "Smallest request" in ran.stdout and "Fullest" in ran.stdout
+
+
+def test_a_request_that_passes_gets_commands() -> None:
+    ran = osbctl("params", CATALOG, "postgres", "small", "-c", '{"storage_gb": 3}', "-b", "data broker")
+    assert ran.returncode == 0
+    assert "the plan's schema accepts this request" in ran.stdout
+    assert "cf create-service postgres small my-instance -b 'data broker' -c params.json" in ran.stdout
+    assert '"storage_gb": 3' in ran.stdout
+
+
+def test_a_request_that_fails_is_told_with_line_and_column(tmp_path: Path) -> None:
+    file = tmp_path / "mine.json"
+    file.write_text('{\n  "storage_gb": 300,\n  "verison": "17"\n}\n')
+    ran = osbctl("params", CATALOG, "postgres", "small", "-c", f"@{file}")
+    assert ran.returncode == 1
+    assert f"{file}:2:3: error: storage_gb must be at most 10, not 300 [maximum]" in ran.stdout
+    assert f"{file}:3:3: error: the schema does not allow verison here" in ran.stdout
+    assert "did you mean version?" in ran.stdout
+    assert "cf create-service" not in ran.stdout
+
+
+def test_a_file_is_named_in_the_commands_and_its_secrets_are_not_shown(tmp_path: Path) -> None:
+    catalog = {"services": [{"name": "s", "id": "1", "plans": [{"name": "p", "id": "2"}]}]}
+    (tmp_path / "c.json").write_text(json.dumps(catalog))
+    (tmp_path / "my params.json").write_text('{"admin_password": "hunter2-hunter2"}')
+    ran = osbctl("params", "c.json", "s", "p", "-c", "@my params.json", CWD=str(tmp_path))
+    assert ran.returncode == 0
+    assert "-c 'my params.json'" in ran.stdout
+    assert "hunter2" not in ran.stdout + ran.stderr
+    assert "the plan describes no parameters" in ran.stdout
+    inline = osbctl(
+        "params",
+        "c.json",
+        "s",
+        "p",
+        "-c",
+        '{"admin_password": "hunter2-hunter2"}',
+        "--format",
+        "json",
+        CWD=str(tmp_path),
+    )
+    assert inline.returncode == 0 and json.loads(inline.stdout)["accepted"] and "hunter2" not in inline.stdout
+
+
+@pytest.mark.parametrize("purpose", Purpose)
+@pytest.mark.parametrize("request_", [None, "{}", '{"role": 7, "storage_gb": 0}'])
+def test_the_json_has_the_shape_that_is_promised(purpose: Purpose, request_: str | None) -> None:
+    told = as_json(plan_parameters(read_source(CATALOG), "postgres", "small", purpose, request_))
+    jsonschema.Draft7Validator(SHAPE).validate(told)
+    assert (told["examples"] is None) == (request_ is not None or not told["described"])
+    assert (told["accepted"] is None) == (request_ is None)
+    assert bool(told["commands"]) == (told["accepted"] is True)
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "says"),
+    [
+        (["postgres", "smal"], 2, "did you mean small?"),
+        (["postgre", "small"], 2, "did you mean postgres?"),
+        (["postgres", "small", "-c", "a: 1"], 1, "a request is JSON"),
+        (["postgres", "small", "-c", "[1]"], 1, "parameters are a JSON object"),
+        (["postgres", "small", "-c", "[1"], 1, "-c:1:2: error"),
+        (["postgres", "small", "-c", "@nosuch.json"], 3, "nosuch.json: there is no such file"),
+        (["postgres", "small", "--for", "delete"], 2, "delete"),
+    ],
+)
+def test_what_cannot_be_done_is_said(words: list[str], code: int, says: str) -> None:
+    ran = osbctl("params", CATALOG, *words)
+    assert (ran.returncode, says in ran.stdout + ran.stderr) == (code, True), ran.stdout + ran.stderr
+
+
+def test_a_request_comes_from_standard_input() -> None:
+    ran = osbctl("params", CATALOG, "postgres", "small", "-c", "@-", stdin='{"storage_gb": 0}')
+    assert ran.returncode == 1
+    assert "<stdin>:1:2: error: storage_gb must be at least 1, not 0" in ran.stdout

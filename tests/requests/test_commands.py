@@ -1,0 +1,96 @@
+"""The commands that are printed say what was ordered, and nothing else."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+from osbctl.requests.commands import Command, Order, Purpose, commands
+
+PARAMETERS = {"size": 3}
+HARD = "it's a $(touch pwned) `x` ünï"
+
+
+def by_tool(order: Order, purpose: Purpose) -> dict[tuple[str, str], Command]:
+    found = commands(order, purpose)
+    made = {(command.tool, command.shell): command for command in found}
+    assert len(made) == len(found)
+    return made
+
+
+@pytest.mark.parametrize("purpose", Purpose)
+@pytest.mark.parametrize("parameters", [None, PARAMETERS])
+def test_bash_hands_each_tool_the_very_words(
+    purpose: Purpose, parameters: dict[str, int] | None, tmp_path: Path
+) -> None:
+    order = Order("it's", HARD, "the broker", parameters, "my params.json", '{"size": 3}')
+    (tmp_path / "my params.json").write_text(order.content)
+    for (tool, shell), command in by_tool(order, purpose).items():
+        if shell != "bash":
+            continue
+        (tmp_path / tool).write_text("#!/bin/sh\nprintf '%s\\0' \"$@\"\n")
+        (tmp_path / tool).chmod(0o755)
+        ran = subprocess.run(
+            ["bash", "-c", command.text],
+            cwd=tmp_path,
+            env={"PATH": f"{tmp_path}:/usr/bin:/bin"},
+            capture_output=True,
+            timeout=10,
+            check=True,
+        )
+        words = ran.stdout.decode().split("\0")[:-1]
+        assert ran.stderr == b""
+        assert not (tmp_path / "pwned").exists()
+        if purpose is Purpose.CREATE:
+            assert words.count("it's") == 1 and words.count(HARD) == 1
+            assert words.count("the broker") == (tool in ("cf", "smctl"))
+        assert "my-instance" in words
+        assert (parameters is not None) == bool({"my params.json", '{"size": 3}'} & set(words))
+
+
+def test_a_name_that_cannot_be_typed_gets_a_reason_and_the_manifest_still_holds_it() -> None:
+    made = by_tool(Order("a%b", "two\nlines"), Purpose.CREATE)
+    for shell in ("bash", "powershell", "cmd"):
+        assert made["cf", shell].text == ""
+        assert "cannot be" in made["cf", shell].why
+    manifest = yaml.safe_load(made["kubectl", ""].content)
+    assert manifest["spec"] == {
+        "clusterServiceClassExternalName": "a%b",
+        "clusterServicePlanExternalName": "two\nlines",
+    }
+    assert by_tool(Order("a%b", "p"), Purpose.CREATE)["cf", "bash"].text == "cf create-service a%b p my-instance"
+    assert by_tool(Order("a%b", "p"), Purpose.CREATE)["cf", "cmd"].text == ""
+
+
+def test_tools_that_take_no_file_have_a_command_in_bash_alone() -> None:
+    made = by_tool(Order("s", "p", parameters=PARAMETERS), Purpose.CREATE)
+    for tool in ("svcat", "smctl"):
+        assert '"$(cat params.json)"' in made[tool, "bash"].text
+        assert made[tool, "cmd"].text == made[tool, "powershell"].text == ""
+    assert shlex.split(made["cf", "powershell"].text)[-2:] == ["-c", "params.json"]
+    bare = by_tool(Order("s", "p"), Purpose.CREATE)
+    assert bare["svcat", "cmd"].text == "svcat provision my-instance --class s --plan p"
+
+
+def test_the_manifest_and_terraform_name_the_plan_and_carry_the_parameters() -> None:
+    made = by_tool(Order("s", 'p"${x}%{y}\\\n', "b", PARAMETERS), Purpose.CREATE)
+    assert yaml.safe_load(made["kubectl", ""].content)["spec"]["parameters"] == PARAMETERS
+    text = made["terraform", ""].text
+    assert '"p\\"$${x}%%{y}\\\\\\n"' in text
+    assert 'service_broker_name   = "b"' in text
+    assert 'parameters   = file("params.json")' in text
+    without = by_tool(Order("s", "p"), Purpose.CREATE)["terraform", ""].text
+    assert "data " not in without and 'service_plan_name     = "p"' in without
+
+
+def test_binding_names_the_instance() -> None:
+    made = by_tool(Order("s", "p", parameters=PARAMETERS), Purpose.BIND)
+    binding = yaml.safe_load(made["kubectl", ""].content)
+    assert binding["kind"] == "ServiceBinding"
+    assert binding["spec"] == {"instanceRef": {"name": "my-instance"}, "parameters": PARAMETERS}
+    assert made["cf", "bash"].text == "cf bind-service my-app my-instance -c params.json"
+    assert ("svcat", "bash") not in by_tool(Order("s", "p", parameters=PARAMETERS), Purpose.UPDATE)
