@@ -37,6 +37,7 @@ WITHOUT = {
     "kubernetes-no-plan": JOINED,
     "kubernetes-description": JOINED,
     "service-manager-required": JOINED,
+    "service-manager-crash": JOINED,
     **{
         rule.id: "it is about a folder: tests/sources/folder shows it"
         for rule in load_all().values()
@@ -52,6 +53,7 @@ OPTIONS = {
     "cloudfoundry-service-names": COUNTED,
     "cloudfoundry-plan-ids": COUNTED,
     "cloudfoundry-plan-names": COUNTED,
+    "kubernetes-unique": COUNTED,
     "service-manager-unique": COUNTED,
     "name-not-cli-friendly": ValidationOptions(api_version=ApiVersion.V2_15),
     "house-schema": ValidationOptions(house_schemas=(("house.json", HOUSE),)),

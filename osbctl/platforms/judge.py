@@ -14,15 +14,14 @@ if TYPE_CHECKING:
     from osbctl.platforms.outcome import Outcome
 
 
-def judge_all(data: dict[str, Any], plain_schemas: bool = False, well_typed: bool = False) -> dict[Platform, Outcome]:
+def judge_all(data: dict[str, Any], plain_schemas: bool = False) -> dict[Platform, Outcome]:
     """What each platform does with the catalog `data`, in the order of `Platform`.
 
-    `plain_schemas` says that all parameter schemas are known to be plain, valid draft-04; `well_typed` that there
-    are known fields only, all of the right types.
+    `plain_schemas` says that all parameter schemas are known to be plain, valid draft-04.
     """
     return {
         Platform.CLOUD_FOUNDRY: cloudfoundry.judge(data, plain_schemas),
-        Platform.KUBERNETES: kubernetes.judge(data, well_typed),
-        Platform.SERVICE_MANAGER: service_manager.judge(data, well_typed),
-        Platform.KORIFI: korifi.judge(data, well_typed),
+        Platform.KUBERNETES: kubernetes.judge(data),
+        Platform.SERVICE_MANAGER: service_manager.judge(data),
+        Platform.KORIFI: korifi.judge(data),
     }

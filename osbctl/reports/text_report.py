@@ -92,8 +92,6 @@ def _summary(judgement: Judgement, paint: _Paint) -> Iterator[str]:
 def _verdict(verdict: Verdict) -> str:
     if verdict.kind is VerdictKind.REFUSES:
         return f"refuses ({_plural(verdict.reasons, 'reason')})"
-    if verdict.kind is VerdictKind.CRASHES:
-        return 'crashes (the operator reads "An unknown error occurred")'
     return verdict.kind.value
 
 

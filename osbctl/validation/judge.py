@@ -40,7 +40,7 @@ def judge(document: Document, options: ValidationOptions, selection: Selection |
     """
     selection = selection or Selection(options)
     seen = survey(document, options.api_version)
-    outcomes = judge_all(document.data, plain_schemas=not seen.odd_schemas, well_typed=not seen.odd_fields)
+    outcomes = judge_all(document.data, plain_schemas=not seen.odd_schemas)
     findings = [*document.notes, *_elsewhere(document.data), *_checked(document, options, seen)]
     told = _blame_newcomers(_with_refusals(findings, outcomes, options.platforms), document.data)
     # A refusal whose rule was asked for stands alone where the finding that it would join was not.

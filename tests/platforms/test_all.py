@@ -157,8 +157,14 @@ PLAN = ("services", 0, "plans", 0)
         (Platform.KUBERNETES, ("services",), None, []),
         (Platform.KUBERNETES, ("services", 0, "plans"), [], ["kubernetes-no-plan"]),
         (Platform.KUBERNETES, (*PLAN, "description"), "", ["kubernetes-description"]),
-        (Platform.KUBERNETES, (*PLAN, "name"), "a b", ["kubernetes-name"]),
+        (Platform.KUBERNETES, (*PLAN, "name"), "Ä b_(c)", []),
+        (Platform.KUBERNETES, (*PLAN, "name"), "", ["kubernetes-name"]),
         (Platform.KUBERNETES, (*PLAN, "id"), "a" * 64, ["kubernetes-name"]),
+        (Platform.KUBERNETES, (*PLAN, "id"), "é" * 31, []),
+        (Platform.KUBERNETES, (*PLAN, "id"), "é" * 32, ["kubernetes-name"]),
+        (Platform.KUBERNETES, (*PLAN, "id"), "p2", ["kubernetes-unique"]),
+        (Platform.KUBERNETES, (*PLAN, "id"), "s1", []),
+        (Platform.KUBERNETES, (*PLAN, "name"), "q", []),
         (Platform.KUBERNETES, (*PLAN, "free"), "true", ["kubernetes-type"]),
         (Platform.KUBERNETES, (*PLAN, "schemas"), {"service_instance": {"create": 1}}, ["kubernetes-type"]),
         (Platform.SERVICE_MANAGER, ("services", 0, "description"), None, []),
@@ -174,6 +180,23 @@ PLAN = ("services", 0, "plans", 0)
             {"supportedPlatforms": ["a"], "excludedPlatformNames": ["b"]},
             ["service-manager-platforms"],
         ),
+        (Platform.SERVICE_MANAGER, (*PLAN, "maximum_polling_duration"), 2**31 - 1, []),
+        (Platform.SERVICE_MANAGER, (*PLAN, "maximum_polling_duration"), 2**31, ["service-manager-number"]),
+        (Platform.SERVICE_MANAGER, (*PLAN, "maximum_polling_duration"), -(2**31) - 1, ["service-manager-number"]),
+        (Platform.SERVICE_MANAGER, (*PLAN, "maximum_polling_duration"), 2**63, ["service-manager-type"]),
+        (Platform.SERVICE_MANAGER, (*PLAN, "name"), "é" * 255, []),
+        (Platform.SERVICE_MANAGER, (*PLAN, "name"), "é" * 256, ["service-manager-text"]),
+        (Platform.SERVICE_MANAGER, (*PLAN, "description"), "é" * 256, []),
+        (Platform.SERVICE_MANAGER, (*PLAN, "description"), "a\0", ["service-manager-text"]),
+        (Platform.SERVICE_MANAGER, PLAN, None, ["service-manager-crash"]),
+        (Platform.SERVICE_MANAGER, ("services", 0), None, ["service-manager-crash"]),
+        (Platform.SERVICE_MANAGER, (*PLAN, "created_at"), "2026-01-02T03:04:05.6+01:00", []),
+        (Platform.SERVICE_MANAGER, (*PLAN, "created_at"), "2026-01-02", ["service-manager-type"]),
+        (Platform.SERVICE_MANAGER, (*PLAN, "labels"), {"a": ["b"], "": []}, []),
+        (Platform.SERVICE_MANAGER, (*PLAN, "labels"), {"a": "b"}, ["service-manager-type"]),
+        (Platform.SERVICE_MANAGER, (*PLAN, "labels"), {"": ["b"], "a": ["b", "b"]}, ["service-manager-labels"] * 2),
+        (Platform.SERVICE_MANAGER, (*PLAN, "catalog_name"), "reference-instance", ["service-manager-reserved-name"]),
+        (Platform.SERVICE_MANAGER, (*PLAN, "last_operation"), {"Platform_ID": 5}, ["service-manager-type"]),
         (
             Platform.SERVICE_MANAGER,
             (*PLAN, "metadata"),
@@ -193,6 +216,29 @@ def test_rules_of_the_platforms_written_in_go(
     assert rules(platform, path, value) == expected
 
 
-def test_go_takes_names_of_fields_in_any_case() -> None:
-    data = grafted((*PLAN, "Free"), "yes")
-    assert [refusal.rule for refusal in judge_all(data)[Platform.KORIFI].refusals] == ["korifi-type"]
+SHARED = {"supportsInstanceSharing": True}
+
+
+@pytest.mark.parametrize(
+    ("service", "plan", "refused"),
+    [(True, None, False), (True, False, True), (None, None, True), (False, None, True), (False, True, False)],
+)
+def test_a_shared_plan_must_be_bindable_to_service_manager(service: Any, plan: Any, refused: bool) -> None:
+    data = grafted((*PLAN, "metadata"), SHARED)
+    data["services"][0].update(bindable=service)
+    data["services"][0]["plans"][0].update(bindable=plan)
+    found = [refusal.rule for refusal in judge_all(data)[Platform.SERVICE_MANAGER].refusals]
+    assert found == (["service-manager-sharing"] if refused else [])
+
+
+def test_only_true_shares() -> None:
+    for value in ("true", 1, None, [True]):
+        assert rules(Platform.SERVICE_MANAGER, (*PLAN, "metadata"), {"supportsInstanceSharing": value}) == []
+
+
+def test_service_manager_stops_at_its_first_fault() -> None:
+    data = grafted((*PLAN, "name"), "")
+    data["services"][0]["plans"].append(None)
+    outcome = judge_all(data)[Platform.SERVICE_MANAGER]
+    assert outcome.kind.value == "refuses"
+    assert [refusal.rule for refusal in outcome.refusals] == ["service-manager-required", "service-manager-crash"]

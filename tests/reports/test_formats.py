@@ -59,7 +59,7 @@ a dir/cat,alog.yaml:12:9: error: plan name 'small' is already used, 100 % sure [
 a dir/cat,alog.yaml: 1 error
   Cloud Foundry               refuses (1 reason)
   Kubernetes Service Catalog  accepts
-  SAP Service Manager         crashes (the operator reads "An unknown error occurred")
+  SAP Service Manager         crashes
   Korifi                      unreadable
 """,
     Format.GITHUB: (

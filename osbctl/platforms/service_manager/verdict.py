@@ -1,10 +1,15 @@
-"""What SAP Service Manager answers to a catalog (`pkg/types` and `storage` of Peripli's service-manager)."""
+"""What SAP Service Manager answers to a catalog, without the interceptors of SAP's own distribution.
+
+It is transactional: of a catalog that it refuses, nothing is stored.
+Source: Peripli/service-manager e616ec91f886, storage/interceptors/broker_create_catalog_interceptor.go, pkg/types
+and storage/postgres/migrations; measured.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from osbctl.platforms.golang import field, objects, undecodable
+from osbctl.platforms.golang import Map, Pointers, Struct, decode
 from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind
 
 if TYPE_CHECKING:
@@ -13,81 +18,172 @@ if TYPE_CHECKING:
     from osbctl.paths import Path
 
 RESERVED_PLAN = "reference-instance"
+MAX_TEXT = 255
+"""Characters of an id, a name, a label's key or value: `varchar(255)`."""
+
+_INT_32 = range(-(2**31), 2**31)
 _SUPPORT = ("supportedPlatforms", "supportedPlatformNames", "excludedPlatformNames")
-_PLAN = {
+_BASE = {
     "id": "string",
+    "created_at": "time",
+    "updated_at": "time",
+    "labels": Map(["string"]),
+    "ready": "bool",
+}
+_OPERATION: dict[str, Any] = {
+    **_BASE,
+    **dict.fromkeys(
+        ("description", "type", "state", "resource_id", "resource_type", "platform_id", "correlation_id"), "string"
+    ),
+    **dict.fromkeys(("parent_id", "cascade_root_id"), "string"),
+    **dict.fromkeys(("reschedule_timestamp", "deletion_scheduled"), "time"),
+    "reschedule": "bool",
+    "transitive_resources": Pointers(dict.fromkeys(("id", "type", "operation_type"), "string")),
+    "context": {
+        "async": "bool",
+        "is_async_not_defined": "bool",
+        "service_plan_id": "string",
+        "service_instance_id": "string",
+        "user_info": {"platform": "string", "info": "string"},
+        "params": Map("string"),
+    },
+}
+_OPERATION["last_operation"] = _OPERATION
+_THING = {
+    **_BASE,
+    "last_operation": _OPERATION,
     "name": "string",
     "description": "string",
+    "catalog_id": "string",
+    "catalog_name": "string",
+    "metadata": "raw",
+}
+_PLAN = {
+    **_THING,
     "free": "bool",
     "bindable": "bool",
     "plan_updateable": "bool",
+    "schemas": "raw",
     "maximum_polling_duration": "int",
-    "metadata": "map",
-    "schemas": "map",
+    "service_offering_id": "string",
 }
-_SHAPE = {
-    "services": [
-        {
-            "id": "string",
-            "name": "string",
-            "description": "string",
-            "bindable": "bool",
-            "plan_updateable": "bool",
-            "bindings_retrievable": "bool",
-            "instances_retrievable": "bool",
-            "allow_context_updates": "bool",
-            "tags": ["any"],
-            "requires": ["any"],
-            "metadata": "map",
-            "plans": [_PLAN],
-        }
+_SERVICE = {
+    **_THING,
+    **dict.fromkeys(
+        ("bindable", "plan_updateable", "instances_retrievable", "bindings_retrievable", "allow_context_updates"),
+        "bool",
+    ),
+    "tags": "raw",
+    "requires": "raw",
+    "broker_id": "string",
+    "plans": Pointers(_PLAN),
+}
+_SHAPE = {"services": Pointers(_SERVICE)}
+
+
+def judge(data: dict[str, Any]) -> Outcome:
+    """What Service Manager does with the catalog `data`."""
+    catalog, undecoded = decode(data, _SHAPE, "service-manager", "Service Manager")
+    services = list(enumerate(catalog["services"] or ()))
+    refusals = undecoded or [
+        *(refusal for at, service in services for refusal in _service(service, ("services", at))),
+        *_stored([service for _, service in services if service]),
     ]
-}
+    if not refusals:
+        return Outcome(VerdictKind.ACCEPTS)
+    # It goes through the catalog in order and stops at the first fault.
+    crashes = refusals[0].rule == "service-manager-crash"
+    return Outcome(VerdictKind.CRASHES if crashes else VerdictKind.REFUSES, tuple(refusals))
 
 
-def judge(data: dict[str, Any], well_typed: bool = False) -> Outcome:
-    """What Service Manager does with the catalog `data`. `well_typed` says that all types are known to be right."""
-    refusals = tuple(() if well_typed else undecodable(data, _SHAPE, "service-manager", "Service Manager")) or tuple(
-        _refusals(data)
-    )
-    return Outcome(VerdictKind.REFUSES if refusals else VerdictKind.ACCEPTS, refusals)
+def _service(service: Struct | None, path: Path) -> Iterator[Refusal]:
+    if service is None:
+        yield _crash(path, "service offering")
+        return
+    yield from _missing(service, ("id", "name"))
+    yield from _shapes(service, {"tags": list, "requires": list, "metadata": dict})
+    for at, plan in enumerate(service["plans"] or ()):
+        if plan is None:
+            yield _crash((*service.at("plans"), at), "plan")
+        else:
+            yield from _plan(plan, service)
 
 
-def _refusals(data: dict[str, Any]) -> Iterator[Refusal]:
-    services = list(objects(data, "services", ()))
-    yield from _repeated(services)
-    for service, path in services:
-        yield from _missing(service, path, ("id", "name"))
-        plans = list(objects(service, "plans", path))
-        yield from _repeated(plans)
-        for plan, plan_path in plans:
-            yield from _missing(plan, plan_path, ("id", "name", "description"))
-            yield from _plan(plan, plan_path)
+def _crash(path: Path, kind: str) -> Refusal:
+    return Refusal("service-manager-crash", path, f"Service Manager panics on a {kind} that is null")
 
 
-def _missing(thing: dict[str, Any], path: Path, keys: tuple[str, ...]) -> Iterator[Refusal]:
+def _plan(plan: Struct, service: Struct) -> Iterator[Refusal]:
+    for key in ("name", "catalog_name"):
+        if plan[key] == RESERVED_PLAN:
+            told = f"Service Manager keeps the plan name {RESERVED_PLAN!r} to itself"
+            yield Refusal("service-manager-reserved-name", plan.at(key), told)
+    yield from _missing(plan, ("id", "name", "description"))
+    yield from _shapes(plan, {"schemas": dict, "metadata": dict})
+    metadata = plan["metadata"] if isinstance(plan["metadata"], dict) else {}
+    given = [key for key in _SUPPORT if isinstance(metadata.get(key), list) and metadata[key]]
+    if len(given) > 1:
+        told = f"Service Manager takes one of {', '.join(_SUPPORT)}, not {' and '.join(given)}"
+        yield Refusal("service-manager-platforms", (*plan.at("metadata"), given[1]), told)
+    bindable = service["bindable"] if plan["bindable"] is None else plan["bindable"]
+    if metadata.get("supportsInstanceSharing") is True and not bindable:
+        told = "Service Manager wants a plan to be bindable that supports the sharing of instances"
+        yield Refusal("service-manager-sharing", (*plan.at("metadata"), "supportsInstanceSharing"), told)
+
+
+def _missing(thing: Struct, keys: tuple[str, ...]) -> Iterator[Refusal]:
     for key in keys:
-        if not field(thing, key):
-            yield Refusal("service-manager-required", (*path, key), f"Service Manager wants a {key} here")
+        if not thing[key]:
+            yield Refusal("service-manager-required", thing.at(key), f"Service Manager wants a {key} here")
 
 
-def _repeated(things: list[tuple[dict[str, Any], Path]]) -> Iterator[Refusal]:
+def _shapes(thing: Struct, wanted: dict[str, type]) -> Iterator[Refusal]:
+    for key, kind in wanted.items():
+        if thing[key] is not None and not isinstance(thing[key], kind):
+            told = (
+                f"Service Manager cannot read the catalog: this must be {'an object' if kind is dict else 'an array'}"
+            )
+            yield Refusal("service-manager-type", thing.at(key), told)
+
+
+def _stored(services: list[Struct]) -> Iterator[Refusal]:
+    """What PostgreSQL says at the end."""
+    yield from _repeated(services)
+    for service in services:
+        yield from _row(service)
+        plans = [plan for plan in service["plans"] or () if plan]
+        yield from _repeated(plans)
+        for plan in plans:
+            yield from _row(plan)
+            if (plan["maximum_polling_duration"] or 0) not in _INT_32:
+                told = "Service Manager takes a polling duration of 32 bits: value is out of range for type integer"
+                yield Refusal("service-manager-number", plan.at("maximum_polling_duration"), told)
+
+
+def _repeated(things: list[Struct]) -> Iterator[Refusal]:
     seen = set()
-    for thing, path in things:
+    for thing in things:
         for key in ("id", "name"):
-            value = field(thing, key)
+            value = thing[key]
             if value and (key, value) in seen:
-                told = f"Service Manager takes each {key} only once"
-                yield Refusal("service-manager-unique", (*path, key), told)
+                yield Refusal("service-manager-unique", thing.at(key), f"Service Manager takes each {key} only once")
             seen.add((key, value))
 
 
-def _plan(plan: dict[str, Any], path: Path) -> Iterator[Refusal]:
-    if field(plan, "name") == RESERVED_PLAN:
-        told = f"Service Manager keeps the plan name {RESERVED_PLAN!r} to itself"
-        yield Refusal("service-manager-reserved-name", (*path, "name"), told)
-    metadata = field(plan, "metadata")
-    given = [key for key in _SUPPORT if metadata and isinstance(metadata.get(key), list) and metadata[key]]
-    if len(given) > 1:
-        told = f"Service Manager takes one of {', '.join(_SUPPORT)}, not {' and '.join(given)}"
-        yield Refusal("service-manager-platforms", (*path, "metadata", given[1]), told)
+def _row(thing: Struct) -> Iterator[Refusal]:
+    for key in ("id", "name", "description"):
+        text = thing[key] or ""
+        if len(text) > MAX_TEXT and key != "description":
+            told = f"Service Manager keeps {MAX_TEXT} characters: value too long for type character varying({MAX_TEXT})"
+            yield Refusal("service-manager-text", thing.at(key), told)
+        if "\0" in text:
+            told = 'Service Manager keeps no NUL: invalid byte sequence for encoding "UTF8": 0x00'
+            yield Refusal("service-manager-text", thing.at(key), told)
+    for key, values in (thing["labels"] or {}).items():
+        texts = [key, *(values or ())] if values else []
+        if (
+            any(not 0 < len(text or "") <= MAX_TEXT or "\0" in text for text in texts)
+            or len({*texts[1:]}) < len(texts) - 1
+        ):
+            told = f"Service Manager wants labels of 1 to {MAX_TEXT} characters without NUL, each once"
+            yield Refusal("service-manager-labels", (*thing.at("labels"), key), told)

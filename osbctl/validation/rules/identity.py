@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     "id-duplicate",
     severity=Severity.ERROR,
     category=Category.SPEC,
-    refused_by=(Platform.CLOUD_FOUNDRY,),
+    refused_by=(Platform.CLOUD_FOUNDRY, Platform.KUBERNETES, Platform.SERVICE_MANAGER),
     source="OSB 2.14, Service Offering Object and Service Plan Object: id MUST be globally unique",
 )
 def id_duplicate(catalog: Node) -> Iterator[Hit]:

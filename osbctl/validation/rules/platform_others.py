@@ -7,13 +7,14 @@ from osbctl.platforms import Platform
 from osbctl.rule import Category, describe
 
 _SOURCES = {
-    Platform.KUBERNETES: "Service Catalog, pkg/apis/servicecatalog/validation",
-    Platform.SERVICE_MANAGER: "Service Manager, pkg/types and its storage",
-    Platform.KORIFI: "Korifi, controllers of CFServiceBroker",
+    Platform.KUBERNETES: "kubernetes-retired/service-catalog b37daf589e77, pkg/controller, pkg/apis",
+    Platform.SERVICE_MANAGER: "Peripli/service-manager e616ec91f886, pkg/types and storage",
+    Platform.KORIFI: "cloudfoundry/korifi fb0a00b25db6, controllers/controllers/services",
 }
 _TYPE = """A value has a type that {} cannot decode.
 
-    It is written in Go: one value of a wrong type, and the whole answer is unreadable to it.
+    It is written in Go: one value of a wrong type, and the whole answer is unreadable to it. The names of fields
+    match there whatever their case.
 
     Bad::
 
@@ -44,15 +45,36 @@ _refusal(
     "name",
     """An id or a name does not fit Service Catalog.
 
-    1 to 63 letters, digits, dots and hyphens: they become names of Kubernetes objects.
+    They become names of Kubernetes objects, of 1 to 63 bytes in UTF-8; any character may stand there.
 
     Bad::
 
-        name: Postgres (small)
+        name: small-small-small-small-small-small-small-small-small-small-plan
 
     Good::
 
-        name: postgres-small
+        name: small
+    """,
+)
+_refusal(
+    Platform.KUBERNETES,
+    "unique",
+    """Two service offerings, or two plans of whichever service offering, have one id.
+
+    An object of Kubernetes is named by the id, and there is one of a name in the whole cluster. What stands before
+    the second stays created.
+
+    Bad::
+
+        plans:
+          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small.}
+          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: large, description: Large.}
+
+    Good::
+
+        plans:
+          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small.}
+          - {id: A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13, name: large, description: Large.}
     """,
 )
 _refusal(
@@ -143,6 +165,84 @@ _refusal(
     Good::
 
         metadata: {supportedPlatforms: [kubernetes]}
+    """,
+)
+_refusal(
+    Platform.SERVICE_MANAGER,
+    "sharing",
+    """A plan lets its instances be shared, but is not bindable.
+
+    A shared instance is used through bindings. Where the plan does not say, its service offering's `bindable` counts.
+
+    Bad::
+
+        bindable: false
+        metadata: {supportsInstanceSharing: true}
+
+    Good::
+
+        bindable: true
+        metadata: {supportsInstanceSharing: true}
+    """,
+)
+_refusal(
+    Platform.SERVICE_MANAGER,
+    "text",
+    """An id or a name has more than 255 characters, or a NUL stands in it or in a description.
+
+    The database that Service Manager stores it in takes neither.
+
+    Bad::
+
+        name: "small\\0"
+
+    Good::
+
+        name: small
+    """,
+)
+_refusal(
+    Platform.SERVICE_MANAGER,
+    "number",
+    """A polling duration does not fit into 32 bits.
+
+    Bad::
+
+        maximum_polling_duration: 2147483648
+
+    Good::
+
+        maximum_polling_duration: 86400
+    """,
+)
+_refusal(
+    Platform.SERVICE_MANAGER,
+    "labels",
+    """The field `labels`, which Service Manager reads for its own, cannot be stored.
+
+    It maps keys to lists of values, each of 1 to 255 characters and there once.
+
+    Bad::
+
+        labels: {region: [eu, eu]}
+
+    Good::
+
+        labels: {region: [eu, us]}
+    """,
+)
+_refusal(
+    Platform.SERVICE_MANAGER,
+    "crash",
+    """Service Manager panics on a service offering or a plan that is null.
+
+    Bad::
+
+        plans: [null]
+
+    Good::
+
+        plans: [{name: small}]
     """,
 )
 _refusal(

@@ -1,0 +1,158 @@
+"""What the platforms' own code answered to thousands of catalogs: read from the corpus, or from the file beside this.
+
+The corpus holds all, with the words. `recorded.jsonl.xz` goes with the project: of the catalogs that our own generators
+made, all that were aimed at weak spots and a part of the random mutations, with a digest of Cloud Foundry's words. It
+is written by `python -m tests.platforms.recorded` where the corpus is at hand.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import json
+import lzma
+from collections import defaultdict
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from osbctl.errors import DocumentError
+from osbctl.platforms import Platform
+from osbctl.platforms.judge import judge_all
+from osbctl.platforms.outcome import VerdictKind
+from osbctl.sources.read import parse_document
+from tests.corpus import CORPUS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from osbctl.platforms.outcome import Outcome
+
+FILE = Path(__file__).with_name("recorded.jsonl.xz")
+KEPT_MUTATIONS = 5
+"""Of the random mutations, one in so many goes with the project."""
+
+CORPUS_FILES = {
+    "cloudfoundry-mutations": Platform.CLOUD_FOUNDRY,
+    "cloudfoundry-probes": Platform.CLOUD_FOUNDRY,
+    "cloudfoundry-probes-2": Platform.CLOUD_FOUNDRY,
+    "kubernetes-cases": Platform.KUBERNETES,
+    "service-manager-cases": Platform.SERVICE_MANAGER,
+    "korifi-cases": Platform.KORIFI,
+}
+
+
+class Case(NamedTuple):
+    """One catalog before one platform. `words` is the digest of its lines, empty where it prints none."""
+
+    name: str
+    platform: Platform
+    text: bytes
+    kind: VerdictKind
+    words: str
+
+    @property
+    def group(self) -> str:
+        """`real`, `mutated`, `probe` (single rules and odd documents), or `aimed` at weak spots."""
+        start = self.name.partition("/")[0]
+        if self.platform is not Platform.CLOUD_FOUNDRY:
+            return {"real": "real", "mut": "mutated"}.get(start, "aimed")
+        file, _, name = self.name.partition("/")
+        return {"cloudfoundry-mutations": "mutated", "cloudfoundry-probes": "probe"}.get(
+            file, "mutated" if name.startswith("88") else "aimed"
+        )
+
+
+def digest(lines: Sequence[str]) -> str:
+    """A short name for the platform's lines; empty for none."""
+    return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogatepass")).hexdigest()[:12] if lines else ""
+
+
+def outcome(case: Case) -> Outcome | None:
+    """What osbctl foretells, None where it cannot read the text (or reads what starts with a byte order mark)."""
+    if case.text.startswith(b"\xef\xbb\xbf"):
+        return None
+    try:
+        document = parse_document(case.text, "case.json")
+    except DocumentError:
+        return None
+    return judge_all(document.data)[case.platform]
+
+
+@cache
+def cases() -> tuple[Case, ...]:
+    """All cases of the corpus, or those that go with the project."""
+    return tuple(_corpus() if CORPUS else _file())
+
+
+def _corpus() -> Iterator[Case]:
+    assert CORPUS
+    for name, platform in CORPUS_FILES.items():
+        with gzip.open(CORPUS / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
+            for line in lines:
+                yield _recorded(line.rstrip("\n"), name, platform)
+
+
+def _recorded(line: str, file: str, platform: Platform) -> Case:
+    """The case on a line. The catalog is cut out as text, for some are nested deeper than Python's reader goes."""
+    at = line.rindex(', "valid": ' if platform is Platform.CLOUD_FOUNDRY else ', "accepts": ')
+    answer = json.loads("{" + line[at + 2 :])
+    name = json.JSONDecoder().raw_decode(line, line.index(": ") + 2)[0]
+    if platform is Platform.CLOUD_FOUNDRY:
+        name = f"{file}/{name}"
+    return Case(name, platform, _text(line[:at]), *_answered(answer))
+
+
+def _text(line: str) -> bytes:
+    for key in ("catalog", "text", "base64"):
+        _, found, value = line.partition(f'"{key}": ')
+        if found and key == "catalog":
+            return value.encode()
+        if found:
+            text = json.loads(value)
+            return base64.b64decode(text) if key == "base64" else text.encode("utf-8", "surrogatepass")
+    raise ValueError(line[:200])
+
+
+def _answered(answer: dict[str, Any]) -> tuple[VerdictKind, str]:
+    if "accepts" in answer:
+        refused = VerdictKind.CRASHES if answer.get("crashes") else VerdictKind.REFUSES
+        return (VerdictKind.ACCEPTS if answer["accepts"] else refused), ""
+    if answer["raised"]:
+        malformed = "ServiceBrokerResponseMalformed" in answer["raised"]
+        return (VerdictKind.REFUSES if malformed else VerdictKind.CRASHES), ""
+    kind = VerdictKind.ACCEPTS if answer["valid"] and answer["compatible"] else VerdictKind.REFUSES
+    return kind, digest(answer["errors"])
+
+
+def _file() -> Iterator[Case]:
+    with lzma.open(FILE, "rt", encoding="utf-8") as lines:
+        for line in lines:
+            text, *answers = json.loads(line)
+            raw = base64.b64decode(text[7:]) if text.startswith("base64:") else text.encode()
+            for name, platform, kind, words in answers:
+                yield Case(name, Platform(platform), raw, VerdictKind(kind), words)
+
+
+def write_file() -> None:
+    """Write the file that goes with the project: no real catalog, each text once."""
+    texts: dict[bytes, list[Case]] = defaultdict(list)
+    for at, case in enumerate(_corpus()):
+        if case.group != "real" and (case.group != "mutated" or at % KEPT_MUTATIONS == 0):
+            texts[case.text].append(case)
+    with lzma.open(FILE, "wt", encoding="utf-8", preset=9 | lzma.PRESET_EXTREME) as lines:
+        for text, found in texts.items():
+            answers = [[case.name, case.platform.value, case.kind.value, case.words] for case in found]
+            lines.write(json.dumps([_written(text), *answers], ensure_ascii=False, separators=(",", ":")) + "\n")
+
+
+def _written(text: bytes) -> str:
+    try:
+        return text.decode()
+    except UnicodeDecodeError:
+        return "base64:" + base64.b64encode(text).decode()
+
+
+if __name__ == "__main__":
+    write_file()
