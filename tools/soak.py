@@ -13,6 +13,7 @@ import argparse
 import contextlib
 import hashlib
 import json
+import multiprocessing
 import os
 import random
 import re
@@ -29,6 +30,7 @@ from base64 import b64encode
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 from osbctl.credentials import make_record, write_record
 
@@ -105,6 +107,20 @@ class Broker:
         status = Path(f"/proc/{self.process.pid}/status").read_text()
         match = re.search(r"VmRSS:\s+(\d+)", status)
         return int(match[1]) if match else 0
+
+    def ask(self) -> None:
+        """Ask once, as a newcomer."""
+        with self.tls() as connection:
+            connection.sendall(request())
+            assert answer(connection)[0] == 200
+
+    def probe(self) -> None:
+        """Ask the admin listener whether the process lives."""
+        match = re.search(r"admin on http://\S+:(\d+)", (self.folder / "log").read_text())
+        assert match
+        with socket.create_connection(("127.0.0.1", int(match[1])), timeout=20) as connection:
+            connection.sendall(b"GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert connection.recv(1000).startswith(b"HTTP/1.1 200")
 
     def stop(self) -> int:
         self.process.send_signal(signal.SIGTERM)
@@ -264,6 +280,70 @@ def flood(seconds: float) -> Iterator[str]:
         broker.stop()
 
 
+def silence(broker: Broker, addresses: int, each: int) -> list[socket.socket]:
+    """Connections that never say a word, from several addresses of this machine."""
+    opened = []
+    for number in range(addresses * each):
+        source = (f"127.0.0.{2 + number % addresses}", 0)
+        opened.append(socket.create_connection(("127.0.0.1", broker.port), timeout=20, source_address=source))
+        opened[-1].setblocking(False)
+    return opened
+
+
+def hold_silent(broker: Broker, addresses: int, each: int, ready: Any, end: Any) -> None:
+    """In a process of its own: keep so many silent connections open, and open anew what is closed."""
+    silent = silence(broker, addresses, each)
+    ready.set()
+    while not end.is_set():
+        gone = [sock for sock in silent if _closed(sock)]
+        for sock in gone:
+            sock.close()
+            silent.remove(sock)
+        with contextlib.suppress(OSError):
+            silent += silence(broker, addresses, len(gone) // addresses)
+        end.wait(0.5)
+
+
+def _closed(sock: socket.socket) -> bool:
+    try:
+        return sock.recv(1) == b""
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+
+
+def crowd(seconds: float, addresses: int, each: int, *options: str) -> Iterator[str]:
+    """What a newcomer and a probe feel while more silent connections than there are places are opened for ever."""
+    with tempfile.TemporaryDirectory() as name:
+        broker = Broker(Path(name), 1_000, "--admin-listen", "127.0.0.1:0", *options)
+        ready, end = multiprocessing.Event(), multiprocessing.Event()
+        crowd = multiprocessing.Process(target=hold_silent, args=[broker, addresses, each, ready, end])
+        crowd.start()
+        ready.wait(30)
+        newcomer, probe = [], []
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            newcomer.append(timed(broker.ask))
+            probe.append(timed(broker.probe))
+            time.sleep(0.05)
+        end.set()
+        crowd.join(30)
+        broker.stop()
+    for who, times in (("newcomer", newcomer), ("/livez", probe)):
+        worst, median = max(times), statistics.median(times)
+        print(f"crowd of {addresses} x {each}: {who} {median:.1f} ms (median), {worst:.1f} ms (worst of {len(times)})")
+        if median > 100:
+            yield f"crowd: {who} waited {median:.1f} ms"
+
+
+def timed(work: Callable[[], None]) -> float:
+    """How long it takes, in milliseconds."""
+    start = time.perf_counter()
+    work()
+    return (time.perf_counter() - start) * 1000
+
+
 def timing(samples: int) -> Iterator[str]:
     """Whether the time of an answer tells an unknown user from a wrong password."""
     from osbctl.broker.gate import Gate
@@ -291,7 +371,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=60)
     seconds = parser.parse_args().seconds
-    wrong = [*chaos(seconds), *flood(min(10, seconds)), *timing(400)]
+    short = min(10, seconds)
+    wrong = [
+        *chaos(seconds),
+        *flood(short),
+        *crowd(short, 5, 250),
+        *crowd(short, 1, 1250, "--connections-per-address", "0"),
+        *timing(400),
+    ]
     print("\n".join(wrong) or "all well")
     return int(bool(wrong))
 

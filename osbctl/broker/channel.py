@@ -225,15 +225,20 @@ class Channel(HTTPChannel):  # type: ignore[misc]
 
     # Deadlines.
 
-    def overdue(self, now: float, crowded: bool) -> bool:
+    @property
+    def silent_since(self) -> float | None:
+        """Since when the client owes the rest of its request; None while it is answered."""
+        if self.requests or self.total_outbufs_len:
+            return None
+        return self.request_started or self.idle_since
+
+    def overdue(self, now: float) -> bool:
         """Whether a deadline has passed. `now` is monotonic; asked about once a second."""
         limits: Settings = self.server.settings
         if self.lingering:
             return now > self.linger_until
         if self.handshaking:
-            return now - self.opened > (
-                min(limits.crowded_seconds, limits.handshake_seconds) if crowded else limits.handshake_seconds
-            )
+            return now - self.opened > limits.handshake_seconds
         if self.total_outbufs_len:
             return self._stalled(now)
         self.stall = None
@@ -241,9 +246,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
             return now - self.arrived > limits.parked_seconds
         if self.request_started:
             return now - self.request_started > limits.request_seconds
-        # Answered or not: an answer of 401 costs nothing, and must not buy a place.
-        idle = min(limits.crowded_seconds, limits.idle_seconds) if crowded else limits.idle_seconds
-        return now - self.idle_since > idle
+        return now - self.idle_since > limits.idle_seconds
 
     def _stalled(self, now: float) -> bool:
         limits: Settings = self.server.settings

@@ -155,6 +155,7 @@ def _open_admin(options: ServeOptions, loop: Loop, standing: Callable[[], Standi
             settings=options.settings,
             stats=Stats(),
             secure=False,
+            admin=True,
         )
         loop.admin.append(server)
         _log.info("admin on %s", listeners.name_of(sock, "http"))

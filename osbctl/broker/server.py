@@ -9,6 +9,7 @@ import socket
 import sys
 import time
 from collections import Counter
+from heapq import nsmallest
 from typing import TYPE_CHECKING, Any
 
 from waitress import wasyncore  # type: ignore[import-untyped]
@@ -30,8 +31,11 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("osbctl.broker")
 
-ACCEPTS_A_TURN = 16
+ACCEPTS_A_TURN = 64
 """At most. A process with few connections takes one at a time, so that others on the same socket get their share."""
+
+SPARE = 16
+"""Connections over the limit that are taken before room is made for them."""
 
 
 class Census:
@@ -89,6 +93,7 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
         proxy: ProxyRule | None = None,
         access_log: AccessLog | None = None,
         secure: bool = True,
+        admin: bool = False,
     ) -> None:
         self.settings, self.stats, self.tls, self.proxy, self.access_log = (
             settings,
@@ -99,7 +104,8 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
         )
         self.channel_class = Channel if tls is None else TlsChannel
         self.census = Census(0 if proxy else settings.connections_per_address)
-        self.limit = settings.connection_limit()
+        # Whatever crowd the service has, the admin listener has places left.
+        self.limit = settings.connection_limit() + (SPARE if admin else 0)
         info = (sock.family, sock.type, sock.proto, sock.getsockname())
         adj = adjustments(settings, "https" if secure else "http")
         super().__init__(app, loop_map, _sock=sock, dispatcher=dispatcher, adj=adj, sockinfo=info, bind_socket=False)
@@ -162,16 +168,18 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
             conn.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def readable(self) -> bool:
-        if not self.accepting or len(self._map) >= self.limit:
+        if not self.accepting or len(self._map) >= self.limit + SPARE:
             return False
         return not self.accept_again or time.monotonic() >= self.accept_again
 
     def handle_accept(self) -> None:
         self._accept(min(ACCEPTS_A_TURN, 1 + len(self.active_channels) // 16))
+        if len(self._map) > self.limit:  # and a twentieth more: each look costs time
+            self._make_room(len(self._map) - self.limit + self.limit // 20)
 
     def _accept(self, count: int) -> None:
         for _ in range(count):
-            if len(self._map) >= self.limit:
+            if len(self._map) >= self.limit + SPARE:
                 return
             try:
                 pair = self.accept()
@@ -181,6 +189,15 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
             if pair is None:
                 return
             self._welcome(pair[0], self.fix_addr(pair[1]))
+
+    def _make_room(self, count: int) -> None:
+        """Close those that have been silent for longest, asked before or not: an answer of 401 costs nothing, and must
+        not buy a place. Who comes gets one at once, and keeps it for long enough to ask.
+        """
+        channels = [channel for channel in self._map.values() if isinstance(channel, Channel) and channel.silent_since]
+        for channel in nsmallest(count, channels, key=lambda channel: channel.silent_since or 0.0):
+            self.stats.cut += 1
+            channel.abort()
 
     def _pause(self, error: OSError) -> None:
         """Out of descriptors or memory: accepting again at once would only spin."""
@@ -204,10 +221,9 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
 
         it goes by the last byte, and waits for a socket that may never become writable.
         """
-        crowded = len(self._map) > self.settings.crowded_share * self.limit
         for channel in list(self.active_channels.values()):
             try:
-                if channel.overdue(now, crowded):
+                if channel.overdue(now):
                     self.stats.cut += 1
                     channel.abort()
             except Exception:

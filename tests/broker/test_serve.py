@@ -214,6 +214,16 @@ def test_the_admin_listener(tmp_path: Path, trust: ssl.SSLContext, tls: dict[str
         assert broker.process.wait(10) == 0
 
 
+def test_a_crowd_does_not_keep_a_probe_away(tmp_path: Path, tls: dict[str, str]) -> None:
+    told = {"connections": 20, "handshake_seconds": 30}
+    with process(tmp_path, **tls, admin_listen="127.0.0.1:0", settings=told) as broker, ExitStack() as held:
+        for _ in range(60):
+            held.enter_context(socket.create_connection(("127.0.0.1", broker.port()), timeout=5))
+        began = time.monotonic()
+        assert admin(broker.port("admin on"), "/livez") == (200, b"ok\n")
+        assert time.monotonic() - began < 1
+
+
 def test_a_unix_socket_behind_a_proxy(tmp_path: Path) -> None:
     path = tmp_path / "sock"
     with process(tmp_path, unix_socket=str(path)) as broker, socket.socket(socket.AF_UNIX) as sock:
