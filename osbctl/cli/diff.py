@@ -88,8 +88,10 @@ def diff(
     except (DocumentError, SourceError) as error:
         put_unread(error, DiffReport(shown(old), shown(new), [], {}), format, output)
         raise
-    changes = _changes(before, after, frozenset(platforms or Platform), instances)
+    view = frozenset(platforms or Platform)
+    changes = _changes(before, after, view, instances)
     report = make_report(before.name, after.name, changes, fail_on, allow, color, output)
+    report = replace(report, notes=_refused_already(before, view) if changes else ())
     return put_report(report, format, output, allow)
 
 
@@ -221,6 +223,14 @@ def now_refused(
     refused = _refused(touched_alone(new, (change.new_path for change in changes)), view)
     known = _refused(old, view) if refused else []
     return new_refusals(old, new, known, refused, changes)
+
+
+def _refused_already(old: Document, view: frozenset[Platform]) -> list[str]:
+    """A sentence where platforms refuse the old catalog, too: what they hold is then another one."""
+    refusing = {refused.platform for refused in _refused(old.data, view)}
+    labels = ", ".join(platform.label for platform in Platform if platform in refusing)
+    told = f"{old.name} is refused as it is by {labels}: what is stored there, if anything, is an older catalog"
+    return [told] if refusing else []
 
 
 def _refused(data: dict[str, Any], view: frozenset[Platform]) -> list[Refused]:

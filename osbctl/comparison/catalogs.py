@@ -98,7 +98,8 @@ class _Comparison:
         for old, new in (*services.kept, *self._replaced):
             self._service(old, new)
         for gone in services.gone:
-            self._to.add(identity.SERVICE_REMOVED, Pair(gone), f"removed, with {_plans(gone)}", old=gone.id)
+            message = f"removed, with {_plans(gone)}{_alike(gone, services.fresh)}"
+            self._to.add(identity.SERVICE_REMOVED, Pair(gone), message, old=gone.id)
         for fresh in services.fresh:
             self._to.add(identity.SERVICE_ADDED, Pair(None, fresh), f"added, with {_plans(fresh)}", new=fresh.id)
         self._moved()
@@ -131,6 +132,7 @@ class _Comparison:
         both = {plan.id for plan in old.plans if plan.id} & {plan.id for plan in new.plans}
         rule = identity.SERVICE_ID_PLANS_KEPT if both else identity.SERVICE_ID
         told = ", and plans kept theirs" if both else ""
+        told += _in_case_alone(old, new)
         message = f"the id changed from {shown(old.id)} to {shown(new.id)} while the name stayed{told}"
         self._to.add(rule, Pair(old, new), message, ("id",), old.id, new.id)
 
@@ -148,13 +150,14 @@ class _Comparison:
         self._plan_names(old, new, Match(match.kept, gone, fresh))
         for before, after in replaced:
             if old.id == new.id:
-                message = f"the id changed from {shown(before.id)} to {shown(after.id)} while the name stayed"
+                told = f"while the name stayed{_in_case_alone(before, after)}"
+                message = f"the id changed from {shown(before.id)} to {shown(after.id)} {told}"
                 pair = Pair(old, new, before, after)
                 self._to.add(identity.PLAN_ID, pair, message, ("id",), before.id, after.id)
         for before, after in (*match.kept, *replaced):
             compare_plan(self._to, Pair(old, new, before, after))
         for plan in gone:
-            self._to.add(identity.PLAN_REMOVED, Pair(old, new, plan), "removed", old=plan.id)
+            self._to.add(identity.PLAN_REMOVED, Pair(old, new, plan), f"removed{_alike(plan, fresh)}", old=plan.id)
         for plan in fresh:
             self._to.add(identity.PLAN_ADDED, Pair(old, new, None, plan), "added", new=plan.id)
         if [b.id for b, _ in match.kept] != [a.id for _, a in sorted(match.kept, key=lambda p: p[1].path)]:
@@ -178,6 +181,17 @@ class _Comparison:
             message = f"moved from service {shown(old_home.name)} to {shown(new_home.name)}"
             self._to.add(identity.PLAN_MOVED, pair, message, (), old_home.id, new_home.id)
             compare_plan(self._to, pair, moved=True)
+
+
+def _in_case_alone(old: Thing, new: Thing) -> str:
+    return ", and differs in upper and lower case alone" if old.id.casefold() == new.id.casefold() else ""
+
+
+def _alike(gone: Thing, fresh: Iterable[Thing]) -> str:
+    other = next((thing for thing in fresh if thing.id and thing.id.casefold() == gone.id.casefold()), None)
+    return (
+        f"; the id of the new {shown(other.name)} differs from its own in upper and lower case alone" if other else ""
+    )
 
 
 def _without_counterpart(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from osbctl.changes import Effect, Level
@@ -9,7 +10,7 @@ from osbctl.comparison.collect import Pair
 from osbctl.comparison.parameters import compare_parameters
 from osbctl.comparison.rules import fields as rules
 from osbctl.comparison.shapes import FLAGS, INHERITED, MISSHAPEN, has_shape, is_misshapen, without_misshapen
-from osbctl.comparison.values import from_to, same, shown, table
+from osbctl.comparison.values import at, from_to, same, shown, table
 from osbctl.platforms import Platform
 from osbctl.secrecy import SECRET
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from osbctl.comparison.kinds import Kind
     from osbctl.paths import Path
 
+_MOST_KEYS = 5
+"""Keys that are named of an object in which several differ."""
 _IDENTITY = {"id", "name", "plans"}
 _TEXTS = {
     "displayName",
@@ -264,9 +267,34 @@ def _seconds(value: Any) -> float:
 
 
 def _field(to: Collector, kind: Kind, pair: Pair, path: Path, old: Any, new: Any) -> None:
-    if not same(old, new):
-        name = ".".join(map(str, path))
-        to.add(kind, pair, _changed(name, old, new, path), path, old, new)
+    if same(old, new):
+        return
+    depth = len(path)
+    path, keys = _narrowed(path, old, new)
+    before, after = at(old, path[depth:]), at(new, path[depth:])
+    name = ".".join(map(str, path))
+    message = _changed(name, before, after, path) if len(keys) < 2 else f"{shown(name)[1:-1]} changed: {_listed(keys)}"
+    to.add(kind, pair, message, path, before, after)
+
+
+def _narrowed(path: Path, old: Any, new: Any) -> tuple[Path, dict[str, str]]:
+    """The path on into objects that differ at one key alone; there, what became of each key that differs."""
+    while isinstance(old, dict) and isinstance(new, dict) and old and new:
+        keys = {key: _fate(old, new, key) for key in _keys(old, new) if not same(old.get(key), new.get(key))}
+        if len(keys) != 1:
+            return path, keys
+        (key,) = keys
+        path, old, new = (*path, key), old.get(key), new.get(key)
+    return path, {}
+
+
+def _fate(old: Mapping[str, Any], new: Mapping[str, Any], key: str) -> str:
+    return "added" if old.get(key) is None else "removed" if new.get(key) is None else "changed"
+
+
+def _listed(keys: Mapping[str, str]) -> str:
+    told = [f"{shown(key)[1:-1]} {fate}" for key, fate in islice(keys.items(), _MOST_KEYS)]
+    return ", ".join(told) + (f", and {len(keys) - _MOST_KEYS} more" if len(keys) > _MOST_KEYS else "")
 
 
 def _changed(name: str, old: Any, new: Any, path: Path = ()) -> str:

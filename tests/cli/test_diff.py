@@ -280,3 +280,27 @@ def test_the_rules_are_explained(tmp_path: Path) -> None:
     done = osbctl(tmp_path, "rules", "change-plan-id")
     assert done.returncode == 0
     assert "Refused by: Cloud Foundry, SAP Service Manager" in done.stdout
+
+
+def test_what_is_the_same_of_many_changes_is_said_once(tmp_path: Path) -> None:
+    old, new = copy.deepcopy(OLD), copy.deepcopy(OLD)
+    for side, prefix in ((old, "a"), (new, "b")):
+        plans = [{"id": f"p{n}", "name": f"{prefix}{n}", "description": "a plan"} for n in range(26)]
+        side["services"][0]["plans"] = plans
+    done = osbctl(tmp_path, "diff", *put(tmp_path, new, old))
+    assert done.stdout.count("scripts that use the old one") == 1
+    assert "  26 changes [change-plan-renamed]" in done.stdout.splitlines()
+    assert len(done.stdout.splitlines()) < 35
+    done = osbctl(tmp_path, "diff", "-f", "markdown", "old.json", "new.json")
+    assert done.stdout.count("scripts that use the old one") == 1
+    assert "26 changes" in done.stdout
+    assert done.stdout.count("renamed from") == 26
+
+
+def test_an_old_catalog_that_is_refused_itself_is_told_once(tmp_path: Path) -> None:
+    refused = copy.deepcopy(OLD)
+    refused["services"][0]["plans"][0]["name"] = refused["services"][0]["plans"][1]["name"] = "same"
+    done = osbctl(tmp_path, "diff", *put(tmp_path, changed(free=False), refused))
+    assert done.stderr.count("old.json is refused as it is by Cloud Foundry, SAP Service Manager:") == 1
+    done = osbctl(tmp_path, "diff", "--platform", "korifi", "old.json", "new.json")
+    assert "is refused" not in done.stderr

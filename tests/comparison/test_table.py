@@ -503,3 +503,28 @@ def test_a_plan_that_moves_and_is_copied_has_moved_once() -> None:
     changes = compare_catalogs(old, new)
     assert [change.rule for change in changes] == ["change-service-added", "change-plan-moved"]
     assert 'from service "db" to "mq"' in changes[-1].message
+
+
+def test_a_change_within_an_unknown_object_is_told_where_it_is() -> None:
+    old = one(provision={"inputs": {"region": "eu", "size": 1}, "env": "a"})
+    change = by_rule(old, one(provision={"inputs": {"region": "us", "size": 1}, "env": "a"}))["change-other-field"]
+    assert (change.field, change.old, change.new) == ("provision/inputs/region", "eu", "us")
+    assert change.message == 'provision.inputs.region changed from "eu" to "us"'
+    change = by_rule(old, one(provision={"inputs": {"size": 2, "new": 1}, "env": "a"}))["change-other-field"]
+    assert change.field == "provision/inputs"
+    assert change.message == "provision.inputs changed: region removed, size changed, new added"
+    change = by_rule(one(metadata={"a": {"b": 1}}), one(metadata={"a": {"b": 2}}))["change-metadata"]
+    assert change.message == "metadata.a.b changed from 1 to 2"
+    assert "s3cret" not in str(by_rule(one(x={"y": {"password": "s3cret-1"}}), one(x={"y": {"password": "s3cret-2"}})))
+
+
+def test_ids_that_differ_in_case_alone_are_pointed_out() -> None:
+    alone = "upper and lower case alone"
+    old = catalog(service("s1", "db", plan("p1", "small"), plan("p2", "large")))
+    found = by_rule(old, catalog(service("S1", "db", plan("p1", "small"), plan("P2", "large"))))
+    assert alone in found["change-service-id-plans-kept"].message
+    found = by_rule(old, catalog(service("s1", "db", plan("p1", "small"), plan("P2", "huge"))))
+    assert found["change-plan-removed"].message.startswith('removed; the id of the new "huge" differs')
+    assert alone in by_rule(old, catalog(service("s1", "db", plan("P1", "small"))))["change-plan-id"].message
+    assert alone in by_rule(old, catalog(service("S1", "other", plan("x", "x"))))["change-service-removed"].message
+    assert alone not in str(by_rule(old, catalog(service("s2", "db", plan("p3", "small")))))

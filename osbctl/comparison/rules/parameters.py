@@ -17,6 +17,10 @@ _SENTENCES: dict[str, tuple[Level, str]] = {
     "length-tightened": (Level.BREAKING, "A text, list or object of a request has a tighter bound on its size."),
     "pattern-changed": (Level.BREAKING, "A text of a request must match another pattern."),
     "property-described": (Level.RISKY, "A property that could hold anything is described now."),
+    "property-dropped": (
+        Level.RISKY,
+        "A property of a request is no longer described; whether it is heeded is not known.",
+    ),
     "property-forbidden": (Level.BREAKING, "A property of a request is no longer allowed."),
     "relaxed": (Level.SAFE, "A schema accepts more than before."),
     "removed": (Level.SAFE, "The parameter schema is gone; anything is accepted."),

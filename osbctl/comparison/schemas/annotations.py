@@ -5,12 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from osbctl.comparison.schemas.changes import ABSENT, SchemaChange
+from osbctl.comparison.schemas.facts import items
 from osbctl.comparison.schemas.roots import BARE
 from osbctl.comparison.schemas.same import same_value
 from osbctl.comparison.schemas.wording import cut, default_changed
 
+_MOST_DESCRIBED = 5_000
+"""Schemas looked at for what they describe, each as often as it is met on another way."""
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from osbctl.comparison.schemas.roots import Root, Subschema
     from osbctl.comparison.schemas.secrets import Secrets
@@ -31,6 +35,62 @@ def default_changes(old: Root, new: Root, secrets: Secrets) -> Iterator[SchemaCh
                 default_changed(before, after, secrets),
                 (*before.pointer, "default"),
             )
+
+
+def dropped_changes(old: Root, new: Root, told: Collection[Path]) -> Iterator[SchemaChange]:
+    """Properties that are no longer described, though requests may still hold them: the broker may not heed them.
+
+    Told of the outermost only, and not of those in `told`, which are named by their keys in a request.
+    """
+    before, after = _described(old), _described(new)
+    if before is None or after is None:
+        return
+    seen: set[Path] = set()  # a definition is met on many ways
+    for steps, place in sorted(before.items(), key=lambda entry: len(entry[0])):
+        dropped = steps not in after and steps not in told and steps[:-1] in after and steps[-1] not in _OF_ALL
+        if dropped and place.pointer not in seen:
+            seen.add(place.pointer)
+            name = cut(".".join(map(str, steps)))
+            message = f'"{name}" is no longer described; requests may still hold it, but the broker may not heed it'
+            pointer = after[steps[:-1]].pointer
+            yield SchemaChange("risky", "schema-property-dropped", place.pointer, pointer, message, place.pointer)
+
+
+_ITEM, _OTHER_KEY = 0, ("*",)
+_OF_ALL = (_ITEM, _OTHER_KEY)
+"""Steps to all items of a list, and to all properties that have no name."""
+
+
+def _described(root: Root) -> dict[tuple[object, ...], Subschema] | None:
+    """Every part of a request that the schema speaks of, by the steps that lead there; None where they are too many."""
+    found: dict[tuple[object, ...], Subschema] = {}
+    todo: list[tuple[Subschema, tuple[object, ...], frozenset[Subschema]]] = [(root.top, (), frozenset())]
+    for _ in range(_MOST_DESCRIBED):
+        if not todo:
+            return found
+        place, steps, above = todo.pop()
+        found.setdefault(steps, place)
+        if place not in above:
+            todo += ((inner, (*steps, *step), above | {place}) for inner, step in _inside(place))
+    return None
+
+
+def _inside(place: Subschema) -> Iterator[tuple[Subschema, tuple[object, ...]]]:
+    """The schemas of the same value, with no step, and those of its parts, with one."""
+    for part in place.plain():
+        for keyword in ("anyOf", "oneOf"):
+            yield from ((branch, ()) for branch in part.children(keyword))
+        for keyword in ("if", "then", "else"):
+            if part.get(keyword) is not None:
+                yield part.child(keyword), ()
+        for keyword in ("properties", "dependentSchemas", "patternProperties"):
+            for name in part.get(keyword) or ():
+                step = {"properties": (name,), "dependentSchemas": ()}.get(keyword, (_OTHER_KEY,))
+                yield part.child(keyword, name), step
+        if part.get("additionalProperties") is not None:
+            yield part.child("additionalProperties"), (_OTHER_KEY,)
+        prefix, rest = items(part)
+        yield from ((item, (_ITEM,)) for item in (*prefix, *([rest] if rest else [])))
 
 
 def wording_changes(old: Root, new: Root) -> list[SchemaChange]:

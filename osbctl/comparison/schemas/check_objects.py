@@ -11,7 +11,7 @@ from osbctl.comparison.schemas.same import same_schema
 from osbctl.comparison.schemas.suspects import Pair, Step, Suspect
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from osbctl.comparison.schemas.prover import Prover
     from osbctl.comparison.schemas.roots import Subschema
@@ -93,7 +93,7 @@ def _other_keys(prover: Prover, pair: Pair, spelled: set[str]) -> Iterator[Suspe
             yield from prover.compare(pair.enter(facts, demand, step))
     for demand in rest:
         known = [s.child("additionalProperties") for s in pair.facts.known if s.get("additionalProperties") is not None]
-        step = Step("key", _fresh(spelled), fresh=True)
+        step = Step("key", _fresh(spelled, ours + theirs), fresh=True)
         yield from prover.compare(pair.enter(Facts(()).and_also(*known), demand, step))
 
 
@@ -108,14 +108,14 @@ def _for_pattern(facts: Facts, pattern: str) -> Iterator[Subschema]:
 
 def _key_like(pattern: str, spelled: set[str]) -> str:
     fits = (t for t in patterns.texts(pattern) if t not in spelled and patterns.matches(pattern, t))
-    return next(fits, _fresh(spelled))
+    return next(fits, _fresh(spelled, ()))
 
 
-def _fresh(spelled: set[str]) -> str:
-    name = "other"
-    while name in spelled:
-        name += "_"
-    return name
+def _fresh(spelled: set[str], unlike: Collection[str]) -> str:
+    """A key that is not spelled out and, where one is found, matches none of these patterns."""
+    names = (f"{word}{more}" for more in ("", "_", "__", "_0") for word in ("other", "OTHER", "0", "-", " ", "é"))
+    free = [name for name in names if name not in spelled] or ["other" + "_" * max(map(len, spelled))]
+    return next((n for n in free if all(patterns.matches(p, n) is False for p in unlike)), free[0])
 
 
 def _most_properties(facts: Facts) -> float:

@@ -6,6 +6,7 @@ from math import ceil, floor
 from typing import TYPE_CHECKING, TypeAlias
 
 from osbctl.comparison.schemas.facts import NUMBERS, kinds_of, listed
+from osbctl.comparison.schemas.inclusion import difference
 from osbctl.comparison.schemas.patterns import ALWAYS
 from osbctl.comparison.schemas.suspects import UNDECIDED, Pair, Suspect
 
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
 
     from osbctl.comparison.schemas.prover import Prover
     from osbctl.comparison.schemas.roots import Subschema
+
+_A_PATTERN = 100
+"""Steps that the comparison of two patterns counts for."""
 
 Bound: TypeAlias = tuple[float, bool]
 """A limit, and whether it is itself excluded."""
@@ -65,13 +69,17 @@ def check_length(_: Prover, pair: Pair) -> Iterator[Suspect]:
         yield from at_most(pair, "maxLength")
 
 
-def check_pattern(_: Prover, pair: Pair) -> Iterator[Suspect]:
-    """`pattern`: implied by an equal one only."""
+def check_pattern(prover: Prover, pair: Pair) -> Iterator[Suspect]:
+    """`pattern`: implied by an equal one, or by one whose texts all fit it."""
     pattern = pair.new.get("pattern")
     if pattern is None or "string" not in pair.facts.kinds or pattern in ALWAYS:
         return
-    if all(schema.get("pattern") != pattern for schema in pair.facts.known):
-        yield pair.suspect("pattern")
+    known = {old for schema in pair.facts.known if (old := schema.get("pattern")) is not None}
+    if pattern not in known:
+        prover.spend(pair.facts, _A_PATTERN * len(known))
+        texts = [difference(old, pattern) for old in sorted(known)]
+        if False not in texts:
+            yield pair.suspect("pattern", *(text for text in texts if isinstance(text, str)))
 
 
 def check_format(_: Prover, pair: Pair) -> Iterator[Suspect]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from osbctl.comparison.schemas import wording
-from osbctl.comparison.schemas.annotations import default_changes, wording_changes
+from osbctl.comparison.schemas.annotations import default_changes, dropped_changes, wording_changes
 from osbctl.comparison.schemas.changes import ABSENT, Absent, SchemaChange, UndecidableError
 from osbctl.comparison.schemas.facts import OBJECT, Facts
 from osbctl.comparison.schemas.oracle import Oracle, check_schema
@@ -102,7 +102,8 @@ def _compare(old: Root, new: Root) -> list[SchemaChange]:
     changes = list(_judged(suspects, Witnesses(oracle, old, new), secrets)) if suspects else []
     changes = [replace(change, example=wording.example(change.witness, secrets)) for change in changes]
     changes += default_changes(old, new, secrets)
-    changes += _relaxed(old, new, suspects, oracle.again())
+    changes += dropped_changes(old, new, {tuple(step.at for step in suspect.pair.steps()) for suspect in suspects})
+    changes += _relaxed(old, new, suspects, oracle.again(), bool(changes))
     return changes
 
 
@@ -184,16 +185,22 @@ def _change(level: SchemaLevel, suspect: Suspect, message: str, witness: JsonVal
     return SchemaChange(level, rule, suspect.pointer_old("old"), suspect.pointer_new, message, suspect.field, witness)
 
 
-def _relaxed(old: Root, new: Root, suspects: list[Suspect], oracle: Oracle) -> Iterator[SchemaChange]:
-    """What the new schema allows and the old did not, but for the places that are told of already."""
+def _relaxed(old: Root, new: Root, suspects: list[Suspect], oracle: Oracle, any_told: bool) -> Iterator[SchemaChange]:
+    """What the new schema allows and the old did not, but for the places that are told of already.
+
+    Where nothing is told at all, and it was not shown that nothing more is allowed, one change says so.
+    """
     told = {(*s.pair.steps(), s.rule, s.name) for s in suspects}
     try:
         backward = _unique(Prover(oracle).compare(_top(new, old)))
     except UndecidableError:
-        return
+        backward = []
+        if not any_told:
+            message = "refuses nothing that was accepted; whether it accepts more cannot be decided"
+            yield SchemaChange("safe", "schema-relaxed", (), (), message)
     for suspect in backward:
         key = (*suspect.pair.steps(), suspect.rule, suspect.name)
-        if key not in told and _described_first(suspect) < 0:
+        if key not in told and (_described_first(suspect) < 0 or not any_told):
             # Seen from the other end: what is "old" to the suspect is the new schema.
             message, pointer = wording.relaxed(suspect), suspect.pointer_old("new")
             yield SchemaChange("safe", "schema-relaxed", suspect.pointer_new, pointer, message, suspect.field)

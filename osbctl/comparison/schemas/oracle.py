@@ -11,6 +11,7 @@ from osbctl.comparison.schemas import patterns
 from osbctl.comparison.schemas.changes import UndecidableError
 from osbctl.comparison.schemas.references import references
 from osbctl.paths import pointer
+from osbctl.text import safe
 
 if TYPE_CHECKING:
     from osbctl.comparison.schemas.roots import Root, Subschema
@@ -140,21 +141,26 @@ class Oracle:
         return self._registries[id(root)]
 
 
-def is_schema(root: Root) -> bool:
-    """Whether the schema is valid under the metaschema of its draft."""
-    if not isinstance(root.value, dict):
-        return isinstance(root.value, bool)
-    try:
-        return jsonschema_rs.meta.is_valid({**root.value, "$schema": root.dialect.uri})
-    except (ValueError, jsonschema_rs.ReferencingError):
-        return False
-
-
 def check_schema(root: Root) -> None:
-    """Raises `UndecidableError` for what is no schema, or is beyond what can be judged here."""
-    if not is_schema(root):
-        raise UndecidableError(f"it is not a valid {root.dialect.name} schema")
+    """Raises `UndecidableError` for what is no schema, with the place, or is beyond what can be judged here."""
+    place = _broken_at(root)
+    if place is not None:
+        where = f" at {safe(place[:80])}" if place else ""
+        raise UndecidableError(f"it is not a valid {root.dialect.name} schema{where}")
     root.check()
+
+
+def _broken_at(root: Root) -> str | None:
+    """The JSON pointer to where the schema is not valid under the metaschema of its draft; None where it is valid."""
+    if not isinstance(root.value, dict):
+        return None if isinstance(root.value, bool) else ""
+    try:
+        jsonschema_rs.meta.validate({**root.value, "$schema": root.dialect.uri})
+    except jsonschema_rs.ValidationError as error:
+        return pointer(tuple(error.instance_path))
+    except (ValueError, jsonschema_rs.ReferencingError):
+        return ""
+    return None
 
 
 def _size(value: JsonValue) -> int:

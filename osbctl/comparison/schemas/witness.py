@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from osbctl.comparison.schemas.changes import ABSENT, Absent
 from osbctl.comparison.schemas.facts import OBJECT, Facts
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 _MAX_LOCAL = 6
 _MAX_BASES = 3
 _MAX_WHOLE = 40
+_ODD: tuple[Any, ...] = (0, "", None, [], {})
+_DEPENDENCIES = ("dependencies", "dependentRequired", "dependentSchemas")
 
 
 class Witnesses:
@@ -82,11 +84,26 @@ class Witnesses:
             for base in self._bases(pair):
                 if isinstance(base, dict):
                     yield {k: v for k, v in base.items() if k != suspect.name}
+        if suspect.keyword in _DEPENDENCIES:
+            yield from self._depending(suspect)
         yield from suspect.values
         if suspect.case:
             yield from self.samples.candidates(suspect.case)
         yield from self.samples.candidates(Facts(both.known, within=facts.kinds))
         yield from self.samples.candidates(facts)
+
+    def _depending(self, suspect: Suspect) -> Iterator[JsonValue]:
+        """Objects with a property on which others depend: without each of these, or with odd values of them."""
+        pair = suspect.pair
+        for name, wanted in pair.new.value[suspect.keyword].items():
+            for base in self._bases(pair) or [{}]:
+                values = self.samples.valid(pair.facts.at_key(name)) or [0]
+                whole = {**base, name: values[0]} if isinstance(base, dict) else {name: values[0]}
+                yield whole
+                if isinstance(wanted, list):
+                    yield from ({key: v for key, v in whole.items() if key != missing} for missing in wanted)
+                for below in wanted.get("properties", {}) if isinstance(wanted, dict) else ():
+                    yield from ({**whole, below: odd} for odd in _ODD)
 
     def _bases(self, pair: Pair) -> list[JsonValue]:
         """Values for the place that both sides accept, then such as the old side accepts."""

@@ -38,6 +38,11 @@ def subject(steps: Sequence[Step]) -> str:
     return f'"{cut("".join(path))}"' if path else "the parameters"
 
 
+def _verb(word: str, steps: Sequence[Step]) -> str:
+    """`word` as it follows `subject`: the parameters are many."""
+    return word if subject(steps) == "the parameters" else f"{word}s"
+
+
 def refused(suspect: Suspect, value: JsonValue | Absent, secrets: Secrets) -> str:
     """For a change that a witness proves; `value` is the one at the suspect's place."""
     steps = suspect.pair.steps()
@@ -51,7 +56,7 @@ def refused(suspect: Suspect, value: JsonValue | Absent, secrets: Secrets) -> st
         return f"{where} is no longer allowed"
     shown = SECRET if _is_secret(suspect, secrets) else example(value, secrets, MAX_TEXT)
     told = " where formats are enforced" if suspect.rule == FORMAT else ""
-    return f"{where} no longer accepts {shown}{_because(suspect, secrets)}{told}"
+    return f"{where} no longer {_verb('accept', steps)} {shown}{_because(suspect, secrets)}{told}"
 
 
 def undecided(suspect: Suspect, secrets: Secrets) -> str:
@@ -79,7 +84,7 @@ def relaxed(suspect: Suspect) -> str:
         return f'"{cut(suspect.name)}" is no longer required'
     if suspect.rule == FORBIDDEN and not suspect.keyword:
         return f"{subject(steps[:-1])} may have other properties now" if _is_fresh(steps) else f"{where} is allowed now"
-    return f"{where} accepts more than before ({suspect.keyword or 'the schema'} relaxed)"
+    return f"{where} {_verb('accept', steps)} more than before ({suspect.keyword or 'the schema'} relaxed)"
 
 
 def default_changed(before: Subschema, after: Subschema, secrets: Secrets) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from osbctl.changes import DiffFailOn, Level
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from osbctl.changes import Change
     from osbctl.findings import Finding
@@ -102,6 +102,14 @@ class DiffReport:
         if any(level.rank >= Level.BREAKING.rank for level, _ in self.by_level()):
             return counts
         return f"no breaking changes, but the catalogs differ: {counts}"
+
+
+def grouped(changes: Iterable[Change]) -> Iterator[list[Change]]:
+    """The changes, those of one rule together about which there is the same to say, where the first of them stands."""
+    groups: dict[object, list[Change]] = {}
+    for change in changes:
+        groups.setdefault((change.rule, change.effects, change.advice), []).append(change)
+    return iter(groups.values())
 
 
 def told(change: Change) -> Iterator[tuple[str, str]]:

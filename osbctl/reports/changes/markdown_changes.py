@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from osbctl.changes import Level
-from osbctl.reports.changes import told
+from osbctl.reports.changes import grouped, told
 from osbctl.text import safe
 
 if TYPE_CHECKING:
@@ -31,13 +31,12 @@ def render(report: DiffReport) -> str:
     for level, changes in report.by_level():
         before, after = _frame(level, len(changes))
         parts.append(before)
-        for change in changes:
-            entry = "\n".join(_entry(change, report)) + "\n"
-            length += len(entry)
-            if length > MAX_CHARACTERS:
-                break
-            parts.append(entry)
-            left -= 1
+        for group in grouped(changes):
+            for entry, tells in _entries(group, report):
+                length += len(entry)
+                if length <= MAX_CHARACTERS:
+                    parts.append(entry)
+                    left -= tells
         parts.append(after)
     parts += [f"\n{left:,} more are left out here.\n"] if left else []
     parts += _accepted(report, MAX_CHARACTERS - length)
@@ -51,14 +50,18 @@ def _frame(level: Level, number: int) -> tuple[str, str]:
     return f"\n#### {level.value.capitalize()}\n\n", ""
 
 
-def _entry(change: Change, report: DiffReport) -> Iterator[str]:
-    yield f"- **{_text(change.object or 'catalog')}**: {_text(change.message)} ({_code(change.rule)})"
-    old, new = _place(change.old_location), _place(change.new_location)
-    yield f"  - {report.words.old} {old}, {report.words.new} {new}"
-    for platforms, does in told(change):
-        yield f"  - {platforms}: {_text(does)}"
-    if change.advice and change.level is not Level.SAFE:
-        yield f"  - **Instead:** {_text(change.advice)}"
+def _entries(group: list[Change], report: DiffReport) -> Iterator[tuple[str, int]]:
+    """The changes of a group, each piece with how many it tells; what the platforms make of them is said once."""
+    rule, many = _code(group[0].rule), len(group) > 1
+    if many:
+        yield f"- {len(group):,} changes ({rule})\n", 0
+    for change in group:
+        places = f"{report.words.old} {_place(change.old_location)}, {report.words.new} {_place(change.new_location)}"
+        head = f"**{_text(change.object or 'catalog')}**: {_text(change.message)}"
+        yield (f"  - {head}; {places}\n" if many else f"- {head} ({rule})\n  - {places}\n"), 1
+    yield "".join(f"  - {platforms}: {_text(does)}\n" for platforms, does in told(group[0])), 0
+    if group[0].advice and group[0].level is not Level.SAFE:
+        yield f"  - **Instead:** {_text(group[0].advice)}\n", 0
 
 
 def _error(finding: Finding) -> Iterator[str]:

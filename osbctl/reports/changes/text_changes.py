@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from osbctl.changes import Level
-from osbctl.reports.changes import told
+from osbctl.reports.changes import grouped, told
 from osbctl.text import safe
 
 if TYPE_CHECKING:
@@ -34,8 +34,8 @@ def render(report: DiffReport) -> str:
 def _lines(report: DiffReport) -> Iterator[str]:
     for level, changes in report.by_level():
         yield f"{_paint(level.value, _CODES[level], report.color)}: {_MEANINGS[level]}"
-        for change in changes:
-            yield from _change(change, report)
+        for group in grouped(changes):
+            yield from _change(group[0], report) if len(group) == 1 else _group(group, report)
         yield ""
     if report.accepted:
         yield "accepted:"
@@ -49,6 +49,19 @@ def _change(change: Change, report: DiffReport) -> Iterator[str]:
     yield f"  {_paint(_head(change), '1', report.color)} {_paint(f'[{change.rule}]', '2', report.color)}"
     yield f"    {report.words.old} {_place(change.old_location)}"
     yield f"    {report.words.new} {_place(change.new_location)}"
+    yield from _told(change)
+
+
+def _group(group: list[Change], report: DiffReport) -> Iterator[str]:
+    """Several changes of which the platforms make the same: a line each, then what they make of it, once."""
+    yield f"  {_paint(f'{len(group):,} changes', '1', report.color)} {_paint(f'[{group[0].rule}]', '2', report.color)}"
+    for change in group:
+        places = f"{report.words.old} {_place(change.old_location)}, {report.words.new} {_place(change.new_location)}"
+        yield f"    {_paint(_head(change), '1', report.color)} ({places})"
+    yield from _told(group[0])
+
+
+def _told(change: Change) -> Iterator[str]:
     for platforms, does in told(change):
         yield f"    {platforms}: {safe(does)}"
     if change.advice and change.level is not Level.SAFE:
