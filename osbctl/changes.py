@@ -8,6 +8,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from osbctl.findings import Location
     from osbctl.paths import Path
     from osbctl.platforms import Platform
@@ -105,3 +107,11 @@ class Change:
         ids = (thing.id if thing else "" for thing in (self.service, self.plan))
         text = "\0".join((self.rule, *ids, self.field))
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def told(change: Change) -> Iterator[tuple[str, str]]:
+    """What the platforms do: the names of those that do the same, with what they do. Nothing for what is safe."""
+    by_words: dict[str, list[str]] = {}
+    for effect in change.effects if change.level is not Level.SAFE else ():
+        by_words.setdefault(effect.does, []).append(effect.platform.label)
+    return ((", ".join(labels), does) for does, labels in by_words.items())

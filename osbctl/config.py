@@ -32,6 +32,7 @@ class Config:
     ignore: tuple[str, ...] = ()
     schema: tuple[str, ...] = ()
     ignore_at: tuple[IgnoreEntry, ...] = field(default=())
+    page: dict[str, str] = field(default_factory=dict)
 
 
 KEYS: dict[str, str] = {
@@ -42,6 +43,7 @@ KEYS: dict[str, str] = {
     "ignore": "A list of rule ids that are not reported, as --ignore; --select wins over it.",
     "schema": "A list of JSON Schema files of your own, as --schema; relative to the configuration file.",
     "ignore-at": "A list of tables with `rule` and `service` or `plan` (names): silence a rule for one object.",
+    "page": "A table with `title`, `logo` (relative to the configuration file) and `accent`, as for osbctl page.",
 }
 """Every key of a configuration file with its meaning, in the order of the documentation."""
 
@@ -115,6 +117,7 @@ def _config(path: str, table: dict[str, Any]) -> Config:
         ignore=_texts(path, table, "ignore"),
         schema=tuple(_beside(path, name) for name in _texts(path, table, "schema")),
         ignore_at=tuple(_entry(path, entry) for entry in _list(path, table, "ignore-at")),
+        page=_page(path, table.get("page", {})),
     )
 
 
@@ -141,6 +144,15 @@ def _texts(path: str, table: dict[str, Any], key: str) -> tuple[str, ...]:
     if not all(isinstance(value, str) for value in values):
         raise ConfigError(f"{path}: {key} must be a list of strings", f'for example: {key} = ["…"]')
     return tuple(values)
+
+
+def _page(path: str, table: Any) -> dict[str, str]:
+    known = ("title", "logo", "accent")
+    if not isinstance(table, dict) or not all(isinstance(value, str) for value in table.values()):
+        raise ConfigError(f"{path}: page must be a table of strings")
+    if unknown := set(table) - set(known):
+        raise ConfigError(f"{path}: page: unknown key {min(unknown)!r}", f"known: {', '.join(known)}")
+    return {**table, "logo": _beside(path, table["logo"])} if "logo" in table else dict(table)
 
 
 def _entry(path: str, entry: Any) -> IgnoreEntry:

@@ -22,6 +22,11 @@ rule = "c"
 service = "s"
 plan = "p"
 reason = "because"
+
+[page]
+title = "t"
+logo = "l.svg"
+accent = "#00aa77"
 """
 
 
@@ -37,6 +42,7 @@ def test_every_key_is_read(tmp_path: Path) -> None:
         ignore=("b",),
         schema=(str(tmp_path / "house.json"),),
         ignore_at=(("c", "s", "p"),),
+        page={"title": "t", "logo": str(tmp_path / "l.svg"), "accent": "#00aa77"},
     )
     assert all(key in FULL for key in KEYS)
 
@@ -56,6 +62,8 @@ def test_the_closest_file_wins(tmp_path: Path) -> None:
     ("text", "told"),
     [
         ("fail_on = 'error'", "unknown key 'fail_on'"),
+        ("page = 'x'", "page must be a table of strings"),
+        ("page.colour = 'x'", "page: unknown key 'colour'"),
         ("fail-on = 3", "fail-on must be a string"),
         ("platform = 'cloudfoundry'", "platform must be a list"),
         ("platform = [1]", "platform must be a list of strings"),

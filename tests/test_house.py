@@ -27,7 +27,12 @@ FLOORS = {
 }
 """The floor of each room; whatever is not named here is the ground, floor 0."""
 
-MAY_LOOK_SIDEWAYS = {("registry", "comparison"), ("conformance", "comparison"), ("requests", "comparison")}
+MAY_LOOK_SIDEWAYS = {
+    ("registry", "comparison"),
+    ("conformance", "comparison"),
+    ("requests", "comparison"),
+    ("pages", "views"),
+}
 
 
 def room(module: str) -> str:

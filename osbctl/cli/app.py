@@ -17,6 +17,7 @@ COMMANDS = {
     "validate": "osbctl.cli.validate:validate",
     "show": "osbctl.cli.show:show",
     "params": "osbctl.cli.params:params",
+    "page": "osbctl.cli.page:page",
     "build": "osbctl.cli.build:build",
     "init": "osbctl.cli.scaffold:init",
     "new": "osbctl.cli.scaffold:new",

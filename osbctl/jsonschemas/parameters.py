@@ -32,13 +32,22 @@ _BOUNDS = {
 
 
 class Parameter(NamedTuple):
-    """One parameter; `name` has dots where it stands in objects, `[]` where in an array. All text is safe to print."""
+    """One parameter; `name` has dots where it stands in objects, `[]` where in an array. All text is safe to print.
+
+    `limits` are those on its value, such as `≥ 1, ≤ 9`.
+    """
 
     name: str
     type: str
+    limits: str
     required: bool
     default: str
     description: str
+
+    @property
+    def kind(self) -> str:
+        """The type with the limits."""
+        return f"{self.type}, {self.limits}" if self.limits else self.type
 
 
 def parameters(schema: Mapping[str, Any]) -> Iterator[Parameter]:
@@ -57,6 +66,7 @@ def _properties(root: Mapping[str, Any], schema: Mapping[str, Any], prefix: str,
         yield Parameter(
             prefix + safe(name),
             _type(root, inner),
+            _limits(inner),
             isinstance(required, list) and name in required,
             _value(inner["default"]) if "default" in inner else "",
             safe(str(inner.get("description") or inner.get("title") or "")),
@@ -83,8 +93,11 @@ def _type(root: Mapping[str, Any], schema: Mapping[str, Any], level: int = 0) ->
     choices = schema.get("enum")
     if isinstance(choices, list):
         words = " | ".join(_value(choice) for choice in choices)
-    bounds = [told.format(schema[key]) for key, told in _BOUNDS.items() if _is_bound(schema.get(key))]
-    return safe(", ".join([words, *bounds]))
+    return safe(words)
+
+
+def _limits(schema: Mapping[str, Any]) -> str:
+    return safe(", ".join(told.format(schema[key]) for key, told in _BOUNDS.items() if _is_bound(schema.get(key))))
 
 
 def _is_bound(value: Any) -> bool:
@@ -95,10 +108,10 @@ def _resolved(root: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str
     """What a local reference means, a bounded number of steps away; the schema itself where there is none."""
     for _ in range(MAX_LEVELS):
         reference = schema.get("$ref")
-        if not isinstance(reference, str) or not reference.startswith("#/"):
+        if not isinstance(reference, str) or not f"{reference}/".startswith("#/"):
             break
         target: Any = root
-        for step in reference[2:].split("/"):
+        for step in reference.split("/")[1:]:
             target = target.get(step.replace("~1", "/").replace("~0", "~")) if isinstance(target, dict) else None
         if not isinstance(target, dict):
             break

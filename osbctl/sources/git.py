@@ -31,6 +31,18 @@ def read_blob(revision: str, path: str, limits: Limits) -> bytes:
     raise _missing(revision, path)
 
 
+def commit_date() -> str:
+    """The day of the commit that is checked out, YYYY-MM-DD in the committer's time zone.
+
+    Raises:
+        SourceError: no git, no repository, no commit.
+    """
+    day = _git("log", "-1", "--format=%cs")
+    if not day:
+        raise SourceError("there is no commit here to take the date from", "name the date: --date YYYY-MM-DD")
+    return day.decode().strip()
+
+
 def _blob(name: str, size: int, limits: Limits) -> bytes:
     if size > limits.bytes:
         raise too_large(name, limits)

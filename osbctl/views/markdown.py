@@ -53,7 +53,7 @@ def _parameters(plan: ServicePlan) -> Iterator[str]:
             yield "| Name | Type | Required | Default | Description |"
             yield "|---|---|---|---|---|"
             for row in rows:
-                cells = (row.name, row.type, words.yes(row.required), row.default, row.description)
+                cells = (row.name, row.kind, words.yes(row.required), row.default, row.description)
                 yield f"| {' | '.join(map(_text, cells))} |"
             yield ""
 

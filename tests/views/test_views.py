@@ -195,7 +195,7 @@ def test_parameters() -> None:
         },
         "definitions": {"flag": {"type": "boolean", "title": "A flag"}},
     }
-    assert [tuple(row) for row in parameters(schema)] == [
+    assert [(row.name, row.kind, row.required, row.default, row.description) for row in parameters(schema)] == [
         ("size", "integer, ≥ 1, ≤ 9", True, "3", "How many."),
         ("mode", "fast | safe", False, "", ""),
         ("backup", "object", False, "", ""),
@@ -205,6 +205,13 @@ def test_parameters() -> None:
         ("lost", "any", False, "", ""),
         ("any", "any", False, "", ""),
     ]
+    size, *_, zones = [row for row in parameters(schema) if row.limits]
+    assert (size.type, size.limits, zones.limits) == ("integer", "≥ 1, ≤ 9", "at least 1 items")
+
+
+def test_a_schema_that_refers_to_itself_as_a_whole_is_followed_to_the_last_level() -> None:
+    names = [row.name for row in parameters({"properties": {"a": {"$ref": "#"}}})]
+    assert names == [".".join("a" * (level + 1)) for level in range(MAX_LEVELS + 1)]
 
 
 def test_parameters_in_arrays() -> None:

@@ -112,14 +112,6 @@ def grouped(changes: Iterable[Change]) -> Iterator[list[Change]]:
     return iter(groups.values())
 
 
-def told(change: Change) -> Iterator[tuple[str, str]]:
-    """What the platforms do: the names of those that do the same, with what they do. Nothing for what is safe."""
-    by_words: dict[str, list[str]] = {}
-    for effect in change.effects if change.level is not Level.SAFE else ():
-        by_words.setdefault(effect.does, []).append(effect.platform.label)
-    return ((", ".join(labels), does) for does, labels in by_words.items())
-
-
 def render(report: DiffReport, format: DiffFormat) -> str:  # the option's own name
     """The whole text of `report` in `format`.
 

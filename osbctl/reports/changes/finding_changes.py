@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from osbctl.changes import DiffFailOn, Level
+from osbctl.changes import DiffFailOn, Level, told
 from osbctl.findings import Finding, Judgement, Severity
 from osbctl.reports import FailOn, Format, Report
 from osbctl.reports import render as render_findings
-from osbctl.reports.changes import told
 from osbctl.text import safe
 
 if TYPE_CHECKING:

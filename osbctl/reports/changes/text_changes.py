@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from osbctl.changes import Level
-from osbctl.reports.changes import grouped, told
+from osbctl.changes import Level, told
+from osbctl.reports.changes import grouped
 from osbctl.text import safe
 
 if TYPE_CHECKING:

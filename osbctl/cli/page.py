@@ -1,0 +1,96 @@
+"""`osbctl page`: catalogs as one HTML file for people."""
+
+from __future__ import annotations
+
+import gc
+from typing import Annotated
+
+import typer
+
+from osbctl.cli import fetch as as_fetch
+from osbctl.cli import options as common
+from osbctl.cli.brokers import options as registered
+from osbctl.cli.connection import Connection
+from osbctl.cli.output import put
+from osbctl.platforms import Platform
+
+
+def page(
+    sources: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="SOURCE...",
+            help="Files, source folders, REV:path, brokers' addresses, names of registered brokers, or -.",
+            show_default=False,
+        ),
+    ],
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", metavar="FILE", help="Write the page there instead of printing it.")
+    ] = None,
+    since: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--since",
+            metavar="OLD",
+            help="Tell what changed: a revision of git, or an earlier catalog for each SOURCE; repeatable.",
+        ),
+    ] = None,
+    findings: Annotated[bool, typer.Option("--findings", help="Tell what osbctl validate finds.")] = False,
+    icons: Annotated[
+        bool, typer.Option("--icons", help="Fetch the icons that have an address, into the page.")
+    ] = False,
+    private_icons: Annotated[
+        bool, typer.Option("--private-icons", help="Fetch icons from private addresses, too.")
+    ] = False,
+    platforms: Annotated[
+        list[Platform] | None,
+        typer.Option("--platform", "-p", help="Tell what this platform makes of it; repeatable.  [default: all]"),
+    ] = None,
+    title: Annotated[str | None, typer.Option("--title", help="What the page is called.")] = None,
+    logo: Annotated[str | None, typer.Option("--logo", metavar="FILE", help="A picture for its head.")] = None,
+    accent: Annotated[str | None, typer.Option("--accent", metavar="COLOR", help="A colour as #rrggbb.")] = None,
+    date: Annotated[
+        str, typer.Option("--date", metavar="DATE", help="Tell the date: YYYY-MM-DD, or `commit` for that of HEAD.")
+    ] = "",
+    config: Annotated[
+        str | None, typer.Option("--config", metavar="FILE", help="Read this configuration, not the closest one.")
+    ] = None,
+    user: as_fetch.User = None,
+    password_stdin: as_fetch.PasswordStdin = False,
+    api_version: as_fetch.Version = "2.14",
+    ca_file: as_fetch.CaFile = None,
+    client_cert: as_fetch.ClientCert = None,
+    insecure: as_fetch.Insecure = False,
+    timeout: as_fetch.Timeout = 60.0,
+    max_bytes: common.MaxBytes = common.LIMITS.bytes,
+    database: registered.Database = None,
+) -> int:
+    """Make a page of what is on offer: one HTML file that needs no server, no network, and no script to be read.
+
+    The page is the same, byte for byte, for the same sources and options. Secrets are left out.
+
+    \b
+    osbctl page catalog.yaml -o marketplace.html
+    osbctl page data ai https://broker.example.com --user platform -o marketplace.html
+    osbctl page catalog.yaml --since main --findings -o review.html
+    osbctl page services/*.yaml --icons --title "Northwind services" --accent "#0a7" -o index.html
+    """
+    from osbctl.cli.page_sources import Sources
+    from osbctl.config import find_config, load_config
+    from osbctl.tasks.page import PageOptions, house_look, make_page, told_date
+
+    gc.disable()  # as in validation: the run is short, and makes next to no garbage in circles
+    settings = load_config(config) if config else find_config(".")
+    connection = Connection(user, password_stdin, api_version, ca_file, client_cert, insecure, timeout, max_bytes)
+    shelves = Sources(connection, database).shelves(sources, since or [])
+    options = PageOptions(
+        look=house_look({"title": title, "logo": logo, "accent": accent}, settings.page),
+        platforms=frozenset(platforms or Platform),
+        date=told_date(date),
+        since=", ".join(since) if since else None,
+        findings=findings,
+        icons=icons,
+        private_icons=private_icons,
+    )
+    put(make_page(shelves, options), output)
+    return 0

@@ -1,0 +1,100 @@
+"""The sources of a page: where each word leads, what the page calls the broker, and what it is compared with."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from osbctl.cli.connection import Connection, is_address
+from osbctl.errors import UsageError
+from osbctl.sources.limits import Limits
+from osbctl.tasks.page import Shelf
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from osbctl.sources.document import Document
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Reads sources as the options say."""
+
+    connection: Connection
+    database: str | None = None
+
+    def shelves(self, words: Sequence[str], since: Sequence[str] = ()) -> list[Shelf]:
+        """One shelf for each word. `since` has a revision for all of them, or an earlier catalog for each.
+
+        Raises:
+            OsbctlError: a source cannot be read, or the words make no sense together.
+        """
+        if [*words, *since, "-" if self.connection.password_stdin else ""].count("-") > 1:
+            raise UsageError("standard input can be one thing only", "name files for the others")
+        before = self._earlier(words, since)
+        names = _names(words)
+        return [
+            Shelf(name, self._read(word), self._read(old) if old else None)
+            for name, word, old in zip(names, words, before, strict=True)
+        ]
+
+    def _earlier(self, words: Sequence[str], since: Sequence[str]) -> Sequence[str]:
+        if not since:
+            return [""] * len(words)
+        if len(since) == 1 and self._is_revision(since[0]):
+            if wrong := next((word for word in words if not os.path.isfile(word)), None):  # noqa: PTH113
+                raise UsageError(
+                    f"there is no {wrong} in a revision of git", "only files are; name an earlier catalog with --since"
+                )
+            return [f"{since[0]}:{word}" for word in words]
+        if len(since) != len(words):
+            raise UsageError("--since needs one revision, or an earlier catalog for each source", "repeat --since")
+        return since
+
+    def _is_revision(self, word: str) -> bool:
+        apart = word == "-" or ":" in word or os.path.exists(word)  # noqa: PTH110
+        return not apart and not self._is_registered(word)
+
+    def _is_registered(self, word: str) -> bool:
+        from osbctl.cli.brokers.options import is_registered
+
+        if word == "-" or ":" in word or os.path.exists(word):  # noqa: PTH110
+            return False
+        try:
+            return is_registered(word, self.database)
+        except ImportError:
+            return False
+
+    def _read(self, word: str) -> Document:
+        from osbctl.sources.parse import parse_document
+        from osbctl.sources.read import read_source
+
+        if is_address(word):
+            return self.connection.document(word)
+        if self._is_registered(word):
+            from osbctl.cli.brokers.options import open_registry
+
+            with open_registry(self.database) as registry:
+                return parse_document(registry.broker(word).catalog, f"{word} (stored)")
+        return read_source(word, limits=Limits(bytes=self.connection.max_bytes))
+
+
+def _names(words: Sequence[str]) -> list[str]:
+    """What the page calls the brokers: short names, and the words themselves where two would be the same."""
+    short = [_short(word) for word in words]
+    return [name if short.count(name) == 1 else _shown(word) for name, word in zip(short, words, strict=True)]
+
+
+def _short(word: str) -> str:
+    if is_address(word):
+        return urlsplit(word).hostname or _shown(word)
+    return PurePath(word.rpartition(":")[2]).stem or word
+
+
+def _shown(word: str) -> str:
+    from osbctl.cli.diff import shown
+
+    return shown(word)

@@ -1,0 +1,87 @@
+"""The plans of a service offering side by side: a row for what each says, numbers beside numbers."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from osbctl.pages.prices import told
+from osbctl.views.words import number, yes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from osbctl.catalog import ServicePlan
+    from osbctl.pages.prices import Costs
+    from osbctl.pages.redact import Redactor
+
+NONE, HAS = "–", "✓"
+MAX_ROWS = 100
+"""More rows are not compared."""
+
+_KNOWN = {"displayName", "bullets", "costs"}
+_AMOUNT = re.compile(
+    r"(?<![\w.])(?:up to )?[~≤<]?\d[\d.,]*(?:\s?(?:[KMGTP]i?B|bytes|%|ms|seconds?|minutes?|hours?|days?)(?!\w))?",
+    re.IGNORECASE,
+)
+
+
+class Row(NamedTuple):
+    """One line of the comparison: a cell for each plan, in the order of the catalog."""
+
+    label: str
+    cells: tuple[str, ...]
+    same: bool
+
+
+def rows(
+    plans: Sequence[ServicePlan], costs: Sequence[Costs], bullets: Sequence[Sequence[str]], secrets: Redactor
+) -> list[Row]:
+    """What the plans say of their price, in their bullets, of their features, and in further metadata."""
+    found = [
+        *_prices(costs),
+        *_aligned([dict(_bullets(lines)) for lines in bullets]),
+        _row("Bindable", [yes(plan.bindable) for plan in plans]),
+        _row("Can be changed", [yes(plan.plan_updateable) for plan in plans]),
+        *_aligned([_further(plan, secrets) for plan in plans]),
+    ]
+    return found[:MAX_ROWS]
+
+
+def _prices(costs: Sequence[Costs]) -> Iterable[Row]:
+    currencies = dict.fromkeys(currency for cost in costs for currency in cost.monthly)
+    for currency in currencies:
+        totals = [cost.monthly.get(currency) for cost in costs]
+        yield _row(f"{currency} a month".strip(), [NONE if total is None else told(total) for total in totals])
+    if any(cost.others for cost in costs):
+        yield _row("Further costs" if currencies else "Costs", ["; ".join(cost.others) or NONE for cost in costs])
+
+
+def _aligned(plans: Sequence[dict[str, str]]) -> Iterable[Row]:
+    """A row for each label, in the order in which the plans bring them."""
+    for label in dict.fromkeys(label for plan in plans for label in plan):
+        yield _row(label, [plan.get(label, NONE) for plan in plans])
+
+
+def _bullets(lines: Iterable[str]) -> Iterable[tuple[str, str]]:
+    """What a bullet is about, and its amount: `10 GB storage` is `storage` of `10 GB`; one without is only there."""
+    for line in lines:
+        amounts = _AMOUNT.findall(line)
+        label = " ".join(_AMOUNT.sub(" ", line, count=1).split()).strip(" :=-–,")
+        if len(amounts) == 1 and label:
+            yield label, amounts[0].strip(" .,")
+        else:
+            yield line, HAS
+
+
+def _further(plan: ServicePlan, secrets: Redactor) -> dict[str, str]:
+    found = {}
+    for key, value in plan.metadata.items():
+        if key not in _KNOWN and isinstance(value, str | int | float) and not secrets.secret(key):
+            told = yes(value) if isinstance(value, bool) else secrets.text(value, 300) or number(value)
+            found[key] = told
+    return found
+
+
+def _row(label: str, cells: Sequence[str]) -> Row:
+    return Row(label, tuple(cells), len(set(cells)) == 1)

@@ -1,0 +1,99 @@
+"""What a page is made of: the catalogs, what is to be told beside them, and how the page looks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from osbctl.catalog import Catalog, ServiceOffering, ServicePlan
+    from osbctl.changes import Change
+    from osbctl.findings import Finding
+    from osbctl.platforms import Platform
+    from osbctl.platforms.outcome import Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The catalog of one broker, with what validation and a comparison with an earlier one say of it.
+
+    `broker` is the name that the page calls the broker by, `outcomes` what platforms do with the catalog; `accepted`
+    are changes with the reason why they are.
+    """
+
+    broker: str
+    catalog: Catalog
+    outcomes: Mapping[Platform, Outcome] = field(default_factory=dict)
+    findings: Sequence[Finding] = ()
+    changes: Sequence[Change] = ()
+    accepted: Sequence[tuple[Change, str]] = ()
+
+
+class Command(NamedTuple):
+    """A command to copy: what it is for, its text, and the files that it reads, each a name and its text.
+
+    Without a text, `note` says why there is no command.
+    """
+
+    label: str
+    text: str
+    files: Sequence[tuple[str, str]] = ()
+    note: str = ""
+
+
+class Order(NamedTuple):
+    """A plan to be ordered; `ambiguous` where two brokers of the page offer the service under one name."""
+
+    broker: str
+    service: ServiceOffering
+    plan: ServicePlan
+    ambiguous: bool = False
+
+
+def _no_commands(_: Order) -> Sequence[Command]:
+    return ()
+
+
+def _no_example(_: Mapping[str, object]) -> str:
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Requests:
+    """What is known of the requests that a developer sends: the commands for a plan, an example that a schema takes.
+
+    An example is JSON text, empty where there is none.
+    """
+
+    commands: Callable[[Order], Sequence[Command]] = _no_commands
+    example: Callable[[Mapping[str, object]], str] = _no_example
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """The name and the looks of the house. `logo` is a `data:` URL, `accent` a colour `#rrggbb`; both may be empty."""
+
+    title: str = "Service marketplace"
+    logo: str = ""
+    accent: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """All of a page.
+
+    `date` is told as it is. `pictures` has the fetched icons by their address, as `data:` URLs. `since` is what the
+    catalogs are compared with, None where they are not; `findings` whether findings are told; `notes` are sentences in
+    front of all.
+    """
+
+    parts: Sequence[Part]
+    look: Look = field(default_factory=Look)
+    date: str = ""
+    pictures: Mapping[str, str] = field(default_factory=dict)
+    requests: Requests = field(default_factory=Requests)
+    since: str | None = None
+    findings: bool = False
+    notes: Sequence[str] = ()

@@ -1,0 +1,66 @@
+"""Addresses: which of a catalog may be followed, and the anchors of the page itself, made of ids so that they last."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+from urllib.parse import quote, urlsplit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from osbctl.catalog import ServiceOffering, ServicePlan
+
+MAX_LENGTH = 2_000
+"""A longer address is not made a link."""
+
+
+def followable(value: object) -> str:
+    """`value` where it is a web address that a page may link to, else the empty text.
+
+    Only http and https with a host, and without a user: `javascript:` and `data:` run what they carry, and what stands
+    before an `@` looks like the host that is meant.
+    """
+    if not isinstance(value, str) or len(value) > MAX_LENGTH or not value.isascii() or not value.isprintable():
+        return ""
+    try:
+        parts = urlsplit(value)
+        good = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.username is None
+        good = good and (parts.port is None or parts.port > 0)
+    except ValueError:
+        return ""
+    return value if good and not set(value) & set(" <>\"'`\\{}|^") else ""
+
+
+def fragment(*words: str) -> str:
+    """Words as a fragment that every browser takes as it stands (RFC 3986, 3.5)."""
+    return "/".join(quote(word.encode("utf-8", "surrogatepass"), safe="") for word in words)
+
+
+class Anchors:
+    """Anchors for service offerings and plans: by id, which stays when names and positions change.
+
+    Where two brokers offer one id, both get the broker's name, so that the order of the sources decides nothing.
+    """
+
+    def __init__(self, offers: Iterable[tuple[str, ServiceOffering]]) -> None:
+        self._ids = Counter(_key(service) for _, service in offers)
+        self._taken: Counter[str] = Counter()
+
+    def of_service(self, broker: str, service: ServiceOffering) -> str:
+        """The anchor of a service offering; asked for once each."""
+        key = _key(service)
+        return self._free(fragment("service", f"{key}@{broker}" if self._ids[key] > 1 else key))
+
+    def of_plan(self, service: str, plan: ServicePlan) -> str:
+        """The anchor of a plan within the service offering at the anchor `service`; asked for once each."""
+        return self._free(f"{service}/{fragment(_key(plan))}")
+
+    def _free(self, anchor: str) -> str:
+        self._taken[anchor] += 1
+        # Only a faulty catalog has two of one id; there, the order has to tell them apart.
+        return anchor if self._taken[anchor] == 1 else f"{anchor}~{self._taken[anchor]}"
+
+
+def _key(thing: ServiceOffering | ServicePlan) -> str:
+    return (thing.id or f"name:{thing.name}")[:300]

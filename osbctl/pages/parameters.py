@@ -1,0 +1,107 @@
+"""The parameter schemas of plans as tables; plans often share one, so each is worked out once."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, NamedTuple
+
+from osbctl.jsonschemas.parameters import parameters
+from osbctl.pages.links import fragment
+from osbctl.secrecy import SECRET, looks_secret
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from osbctl.catalog import ServicePlan
+    from osbctl.pages.content import Requests
+    from osbctl.pages.redact import Redactor
+
+PLACES = {
+    "service_instance.create": ("create", "Parameters to create an instance"),
+    "service_instance.update": ("update", "Parameters to update an instance"),
+    "service_binding.create": ("bind", "Parameters to bind"),
+}
+"""For each place of a schema, the last word of its anchor and its heading."""
+MAX_SCHEMA = 100_000
+"""Characters of a schema that a form is made of."""
+
+
+class Shown(NamedTuple):
+    """One row; `anchor` is the part of its own."""
+
+    anchor: str
+    name: str
+    type: str
+    required: bool
+    default: str
+    limits: str
+    description: str
+
+
+class ParameterBlock(NamedTuple):
+    """The parameters of one place; `schema` is the number of the schema that the form is made of, -1 for none."""
+
+    anchor: str
+    place: str
+    heading: str
+    rows: tuple[Shown, ...]
+    schema: int
+    example: str
+
+
+class Parameters:
+    """Makes the blocks, and gathers the schemas for the forms."""
+
+    def __init__(self, requests: Requests, secrets: Redactor) -> None:
+        self._requests = requests
+        self._secrets = secrets
+        self._numbers: dict[str, int] = {}
+        self._known: dict[str, tuple[tuple[Shown, ...], int, str]] = {}
+        self.schemas: list[str] = []
+
+    def of(self, plan: ServicePlan, anchor: str) -> list[ParameterBlock]:
+        """The blocks of a plan, with anchors below the plan's."""
+        blocks = []
+        for place, schema in plan.parameters.items():
+            word, heading = PLACES[place]
+            rows, number, example = self._worked_out(schema)
+            blocks.append(ParameterBlock(f"{anchor}/{word}", word, heading, rows, number, example))
+        return blocks
+
+    def _worked_out(self, schema: Mapping[str, Any]) -> tuple[tuple[Shown, ...], int, str]:
+        try:
+            key = json.dumps(schema)
+        except RecursionError:  # too deep for a form or an example; the table ends at its own depth
+            return tuple(map(self._row, parameters(schema))), -1, ""
+        if key not in self._known:
+            rows = tuple(map(self._row, parameters(schema)))
+            self._known[key] = (rows, self._number(schema), self._requests.example(schema))
+        return self._known[key]
+
+    def _row(self, row: Any) -> Shown:
+        text = self._secrets.text
+        secret = looks_secret(row.name)
+        default = text(row.default, 1_000)
+        if secret and default:
+            self._secrets.left_out += 1
+            default = SECRET
+        return Shown(
+            fragment(row.name),
+            row.name,
+            text(row.type, 2_000),
+            row.required,
+            default,
+            text(row.limits, 1_000),
+            text(row.description),
+        )
+
+    def _number(self, schema: Mapping[str, Any]) -> int:
+        shown = self._secrets.schema(schema)
+        text = "" if shown is None else json.dumps(shown, separators=(",", ":")).replace("<", "\\u003c")
+        if not text or len(text) > MAX_SCHEMA:
+            return -1
+        if text not in self._numbers:
+            self._numbers[text] = len(self.schemas)
+            self.schemas.append(text)
+        return self._numbers[text]

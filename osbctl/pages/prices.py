@@ -1,0 +1,75 @@
+"""What a plan costs: monthly totals where the unit is known to be a month, everything else as the catalog has it.
+
+`metadata.costs` is a convention of Cloud Foundry (catalog metadata, Cost Object): amounts by currency, and a unit that
+is any text.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING, NamedTuple
+
+from osbctl.text import safe
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Any
+
+    from osbctl.catalog import ServicePlan
+
+_MONTHLY = {"monthly", "month", "per month", "a month", "/month", "/ month", "each month", "mo", "per mo"}
+
+
+class Costs(NamedTuple):
+    """`monthly`: the total of each currency; `others`: what is no monthly amount, each in a phrase."""
+
+    monthly: dict[str, Decimal]
+    others: list[str]
+
+
+def costs(plan: ServicePlan) -> Costs:
+    """The costs of `plan`, currencies in the order of the catalog."""
+    found = Costs({}, [])
+    entries = plan.metadata.get("costs")
+    for entry in entries if isinstance(entries, list) else ():
+        if isinstance(entry, dict):
+            _add(found, entry)
+    return found
+
+
+def _add(found: Costs, entry: Mapping[str, Any]) -> None:
+    unit = safe(str(entry.get("unit") or "")).strip()
+    for currency, amount in _amounts(entry.get("amount")):
+        if is_monthly(unit) and (value := _decimal(amount)) is not None:
+            found.monthly[currency] = found.monthly.get(currency, Decimal()) + value
+        else:
+            found.others.append(" / ".join(filter(None, (f"{told(amount)} {currency}".strip(), unit))))
+
+
+def _amounts(value: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, dict):
+        for currency, amount in value.items():
+            yield safe(str(currency)).upper(), amount
+    else:
+        yield "", "" if value is None else value
+
+
+def is_monthly(unit: str) -> bool:
+    """Whether a unit means a calendar month."""
+    return " ".join(unit.casefold().replace("_", " ").replace("-", " ").split()) in _MONTHLY
+
+
+def told(amount: Any) -> str:
+    """An amount for people: no needless zeros, two decimals where there is one; what is no number as text."""
+    value = _decimal(amount)
+    if value is None:
+        return safe(str(amount))
+    if value == value.to_integral_value() and abs(value) < 10**15:
+        return f"{int(value)}"
+    return f"{value:.2f}" if value == round(value, 2) and abs(value) < 10**15 else str(value)
+
+
+def _decimal(amount: Any) -> Decimal | None:
+    if isinstance(amount, bool) or not isinstance(amount, int | float | Decimal):
+        return None
+    return Decimal(str(amount))

@@ -1,0 +1,136 @@
+"""What `osbctl page` does: catalogs, what the platforms make of them and what changed, as one HTML file."""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from osbctl.catalog import Catalog
+from osbctl.errors import SourceError, UsageError
+from osbctl.pages.content import Content, Look, Part, Requests
+from osbctl.platforms import Platform
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from osbctl.changes import Change
+    from osbctl.findings import Finding
+    from osbctl.sources.document import Document
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """One catalog of a page: the broker's name, the catalog, and the earlier one that it is compared with, if any."""
+
+    broker: str
+    document: Document
+    before: Document | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PageOptions:
+    """What the page tells beside the catalogs; fields as in `osbctl.pages.content.Content`.
+
+    `platforms` are those whose verdicts are told. `icons` says that icons are fetched, `private_icons` also from
+    addresses that only this network reaches.
+    """
+
+    look: Look = field(default_factory=Look)
+    platforms: frozenset[Platform] = frozenset(Platform)
+    date: str = ""
+    since: str | None = None
+    findings: bool = False
+    icons: bool = False
+    private_icons: bool = False
+    notes: Sequence[str] = ()
+    requests: Requests = field(default_factory=Requests)
+
+
+def make_page(shelves: Sequence[Shelf], options: PageOptions) -> str:
+    """The page as HTML text, the same for the same sources and options.
+
+    Raises:
+        UsageError: the accent is no colour.
+    """
+    from osbctl.pages.render import render_page
+
+    parts = [_part(shelf, options) for shelf in shelves]
+    content = Content(
+        parts,
+        look=options.look,
+        date=options.date,
+        since=options.since,
+        findings=options.findings,
+        notes=options.notes,
+        requests=options.requests,
+    )
+    return render_page(content)
+
+
+def house_look(asked: Mapping[str, str | None], configured: Mapping[str, str]) -> Look:
+    """The name and the looks of the house: `title`, `logo` (a file), `accent`; what is asked for wins.
+
+    Raises:
+        SourceError: the logo cannot be read, or is no picture that browsers show.
+    """
+    chosen = {**configured, **{key: value for key, value in asked.items() if value is not None}}
+    logo = _logo(chosen["logo"]) if chosen.get("logo") else ""
+    return Look(chosen.get("title") or Look().title, logo, chosen.get("accent", ""))
+
+
+def _logo(file: str) -> str:
+    from osbctl.pages.pictures import MAX_BYTES, as_data_url
+
+    try:
+        picture = as_data_url(Path(file).read_bytes())
+    except OSError as error:
+        raise SourceError(f"{file}: cannot be opened: {error.strerror}") from error
+    if not picture:
+        kinds = f"PNG, JPEG, GIF, WebP or SVG of at most {MAX_BYTES // 1000} kB"
+        raise SourceError(f"{file}: this is no picture for a page", f"take a {kinds}")
+    return picture
+
+
+def told_date(asked: str) -> str:
+    """The date that the page tells: the day that is asked for; `commit` stands for that of the commit.
+
+    Raises:
+        UsageError: it is no day.
+        SourceError: there is no commit.
+    """
+    if asked == "commit":
+        from osbctl.sources.git import commit_date
+
+        return commit_date()
+    try:
+        return datetime.date.fromisoformat(asked).isoformat() if asked else ""
+    except ValueError:
+        raise UsageError(f"{asked!r} is no date", "write it as YYYY-MM-DD, or as commit") from None
+
+
+def _part(shelf: Shelf, options: PageOptions) -> Part:
+    from osbctl.platforms.judge import judge_all
+
+    outcomes = judge_all(shelf.document.data)
+    return Part(
+        shelf.broker,
+        Catalog.of(shelf.document.data),
+        {platform: outcome for platform, outcome in outcomes.items() if platform in options.platforms},
+        _findings(shelf.document) if options.findings else (),
+        _changes(shelf.before, shelf.document, options.platforms) if shelf.before else (),
+    )
+
+
+def _findings(document: Document) -> Sequence[Finding]:
+    from osbctl.validation.judge import judge
+    from osbctl.validation.options import ValidationOptions
+
+    return judge(document, ValidationOptions()).findings
+
+
+def _changes(old: Document, new: Document, platforms: frozenset[Platform]) -> Sequence[Change]:
+    from osbctl.comparison.catalogs import compare_catalogs
+
+    return compare_catalogs(old.data, new.data, platforms=platforms)

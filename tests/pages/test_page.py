@@ -1,0 +1,255 @@
+"""`osbctl page` without a browser: what is in the file, what is not, and that it is always the same."""
+
+from __future__ import annotations
+
+import json
+import re
+from base64 import b64encode
+from hashlib import sha256
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from osbctl.catalog import Catalog
+from osbctl.pages.content import Command, Content, Look, Order, Part, Requests
+from osbctl.pages.render import render_page
+from osbctl.resources import catalogs_folder
+from osbctl.sources.read import read_source
+from osbctl.tasks.page import PageOptions, Shelf, make_page
+from tests.corpus import catalogs, needs_corpus
+
+SHIPPED = catalogs_folder() / "data-services.yaml"
+LOADING = {"src", "href", "srcset", "srcdoc", "action", "formaction", "poster", "data", "background", "ping", "cite"}
+
+
+class Read(HTMLParser):
+    """What a page is made of: its tags with their attributes, and its text."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.words: list[str] = []
+        self.scripts: list[str] = []
+        self._in = ""
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        self._in = tag
+
+    def handle_data(self, data: str) -> None:
+        (self.scripts if self._in in ("script", "style") else self.words).append(data)
+
+    @property
+    def text(self) -> str:
+        return " ".join(" ".join(self.words).split())
+
+    def ids(self) -> list[str]:
+        return [attributes["id"] or "" for _, attributes in self.tags if "id" in attributes]
+
+
+def shelf(source: Path | str, broker: str = "a", before: str | None = None) -> Shelf:
+    return Shelf(broker, read_source(str(source)), read_source(before) if before else None)
+
+
+def page(data: dict[str, Any], **options: Any) -> str:
+    return render_page(Content([Part("a", Catalog.of(data))], **options))
+
+
+def service(**fields: Any) -> dict[str, Any]:
+    plan = {"id": "p-1", "name": "small", "description": "A plan", **fields.pop("plan", {})}
+    return {"services": [{"id": "s-1", "name": "db", "description": "A database", "plans": [plan], **fields}]}
+
+
+def test_a_page_tells_all_of_a_catalog() -> None:
+    read = Read(make_page([shelf(SHIPPED)], PageOptions()))
+    for service in Catalog.of(read_source(str(SHIPPED)).data).services:
+        for words in (service.metadata["displayName"], service.description, *service.tags):
+            assert words in read.text
+        for plan in service.plans:
+            assert plan.description in read.text
+            assert plan.id in read.text
+    assert "17.48" in read.text
+    assert "Major version of the engine." in read.text
+
+
+def test_the_same_bytes_each_time() -> None:
+    one, other = (make_page([shelf(SHIPPED)], PageOptions(date="2026-11-01")) for _ in range(2))
+    assert one == other
+
+
+def test_the_policy_allows_this_style_and_script_alone() -> None:
+    html = make_page([shelf(SHIPPED)], PageOptions(look=Look(accent="#00aa77")))
+    policy = next(a["content"] or "" for t, a in Read(html).tags if a.get("http-equiv") == "Content-Security-Policy")
+    rules = dict(rule.split(" ", 1) for rule in policy.split("; "))
+    assert rules["default-src"] == "'none'"
+    assert rules["img-src"] == "data:"
+    for tag, rule in (("style", "style-src"), ("script", "script-src")):
+        body = re.findall(rf"<{tag}>(.*?)</{tag}>", html, re.DOTALL)
+        assert len(body) == 1
+        assert rules[rule] == f"'sha256-{b64encode(sha256(body[0].encode()).digest()).decode()}'"
+    assert not [a for _, a in Read(html).tags if "style" in a or any(name.startswith("on") for name in a)]
+
+
+def test_nothing_is_loaded_from_elsewhere() -> None:
+    data = service(metadata={"imageUrl": "https://img.example/x.png", "documentationUrl": "https://docs.example/x"})
+    for tag, attributes in Read(page(data)).tags:
+        for name in LOADING & set(attributes):
+            value = attributes[name] or ""
+            assert value.startswith(("#", "data:")) or (tag == "a" and value == "https://docs.example/x")
+
+
+def test_a_page_without_data_is_small() -> None:
+    assert len(page({"services": []}).encode()) <= 100_000
+
+
+def test_anchors_are_made_of_ids_and_last() -> None:
+    data = service(plan={"schemas": {"service_instance": {"create": {"parameters": {"properties": {"a b": {}}}}}}})
+    ids = Read(page(data)).ids()
+    assert {"service/s-1", "service/s-1/p-1", "service/s-1/p-1/create", "service/s-1/p-1/create/a%20b"} <= set(ids)
+    data["services"].insert(0, {"id": "s-0", "name": "first", "description": "New", "plans": []})
+    assert set(ids) <= set(Read(page(data)).ids())
+
+
+def test_anchors_stay_apart_where_ids_do_not() -> None:
+    data = service()
+    data["services"] *= 2
+    html = render_page(Content([Part("a", Catalog.of(data)), Part("b", Catalog.of(service()))]))
+    ids = Read(html).ids()
+    assert len(ids) == len(set(ids))
+    assert {"service/s-1%40a", "service/s-1%40b"} <= set(ids)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "javascript:alert(1)",
+        " javascript:alert(1)",
+        "data:text/html,<script>alert(1)</script>",
+        "https://user:password@docs.example/",
+        "https://docs.example\u202e/",
+        "//docs.example/",
+        "file:///etc/passwd",
+        "https://",
+        "https://docs.example:port/",
+        ["https://docs.example"],
+    ],
+)
+def test_links_lead_to_the_web_alone(url: Any) -> None:
+    html = page(service(metadata={"documentationUrl": url, "supportUrl": url}))
+    assert all((a.get("href") or "#").startswith(("#", "data:,")) for _, a in Read(html).tags)
+
+
+def test_hostile_texts_stay_texts() -> None:
+    text = "</script><script>alert(1)</script><img src=x onerror=alert(1)>\u202e\u200b\x00{{ 7*7 }}"
+    schema = {"properties": {text: {"type": "string", "default": text, "description": text}, "__proto__": {}}}
+    data = service(
+        name=text, id=text, tags=[text] * 10_000,
+        metadata={"displayName": text, "longDescription": text * 10_000, "imageUrl": f"data:image/svg+xml,{text}"},
+        plan={"name": text, "metadata": {"bullets": [text], "costs": [{"amount": {text: text}, "unit": text}]},
+              "schemas": {"service_instance": {"create": {"parameters": schema}}}},
+    )  # fmt: skip
+    html = page(data)
+    read = Read(html)
+    assert [t for t, _ in read.tags].count("script") == 2
+    assert not [t for t, _ in read.tags if t == "img"]
+    assert not set(html) & set("\u202e\u200b\x00")
+    assert "\\u202e" in read.text
+    assert "49" not in read.text.replace(text, "")
+    assert len(html) < 3_000_000
+
+
+def test_secrets_are_left_out_and_said_to_be() -> None:
+    schema = {"properties": {"password": {"type": "string", "default": "hunter2", "examples": ["hunter2"]}}}
+    data = service(
+        dashboard_client={"id": "x", "secret": "hunter2", "redirect_uri": "https://d.example"},
+        metadata={"longDescription": "see https://me:hunter2@docs.example/"},
+        plan={"metadata": {"apiToken": "hunter2"}, "schemas": {"service_instance": {"create": {"parameters": schema}}}},
+    )
+    html = page(data)
+    assert "hunter2" not in html
+    assert re.search(r"Secrets are left out of this page: \d values", Read(html).text)
+    assert "Secrets are left out" not in page(service())
+
+
+def test_a_secret_that_a_reference_leads_to_is_left_out() -> None:
+    schema = {
+        "definitions": {"plain": {"type": "string", "default": "hunter2"}},
+        "properties": {"password": {"$ref": "#/definitions/plain"}, "name": {"default": "me"}},
+    }
+    assert "hunter2" not in page(service(plan={"schemas": {"service_instance": {"create": {"parameters": schema}}}}))
+
+
+def test_schemas_with_loops_and_of_great_depth_make_a_page() -> None:
+    deep: dict[str, Any] = {}
+    for _ in range(2_000):
+        deep = {"properties": {"a": deep}}
+    loop = {"properties": {"a": {"$ref": "#"}}}
+    for schema in (deep, loop):
+        html = page(service(plan={"schemas": {"service_instance": {"create": {"parameters": schema}}}}))
+        assert "a.a.a" in Read(html).text
+
+
+def test_platforms_speak_at_the_service_that_they_refuse() -> None:
+    data = service(bindable=True)
+    data["services"].append({"id": "s-2", "name": "bare", "description": "No plans", "bindable": True, "plans": []})
+    html = make_page([Shelf("a", read_source_of(data))], PageOptions())
+    first, second = html.split("<article")[1:3]
+    assert "refuses the catalog, not because of this service" in first
+    assert "refuses it" in second
+    assert 'class="words"' in second
+    assert 'class="words"' not in first
+
+
+def read_source_of(data: dict[str, Any]) -> Any:
+    from osbctl.sources.parse import parse_document
+
+    return parse_document(json.dumps(data).encode(), "catalog.json")
+
+
+def test_changes_stand_in_front_and_at_what_they_are_about() -> None:
+    old, new = service(), service(plan={"free": False})
+    new["services"][0]["bindable"] = True
+    shelves = [Shelf("a", read_source_of(new), read_source_of(old))]
+    html = make_page(shelves, PageOptions(since="main"))
+    front, article = html.split('id="services"')
+    assert "Since main." in front
+    assert 'href="#service/s-1/p-1"' in front
+    assert "plan-free" in front or "free" in Read(front).text
+    assert 'class="badge changed"' in article
+
+
+def test_findings_are_told_on_request() -> None:
+    data = service(description="")
+    with_findings = make_page([Shelf("a", read_source_of(data))], PageOptions(findings=True))
+    assert "catalog.json:1:" in Read(with_findings).text
+    assert "catalog.json:1:" not in Read(make_page([Shelf("a", read_source_of(data))], PageOptions())).text
+
+
+def test_commands_and_examples_have_their_places() -> None:
+    schema = {"properties": {"a": {"type": "string"}}}
+    plan = {"schemas": {"service_instance": {"create": {"parameters": schema}}}}
+    asked: list[Order] = []
+
+    def commands(order: Order) -> list[Command]:
+        asked.append(order)
+        return [Command("cf", "cf create-service db small <x>", [("params.json", '{\n  "a": ""\n}')])]
+
+    html = page(service(plan=plan), requests=Requests(commands, lambda schema: '{"a": "<b>"}'))
+    text = Read(html).text
+    assert "cf create-service db small <x>" in text
+    assert "{\n  &#34;a&#34;: &#34;&#34;\n}" in html
+    assert '{"a": "<b>"}' in text
+    assert [(one.broker, one.plan.id, one.ambiguous) for one in asked] == [("a", "p-1", False)]
+
+
+@needs_corpus
+@pytest.mark.parametrize("file", catalogs(), ids=lambda file: file.name)
+def test_real_catalogs_make_a_page(file: Path) -> None:
+    read = Read(make_page([shelf(file)], PageOptions(findings=True)))
+    catalog = Catalog.of(read_source(str(file)).data)
+    assert [t for t, _ in read.tags].count("article") == len(catalog.services)
+    ids = read.ids()
+    assert len(ids) == len(set(ids))
