@@ -11,9 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from osbctl.findings import Location
-    from osbctl.paths import Path
+    from osbctl.paths import JsonValue, Path
     from osbctl.platforms import Platform
-    from osbctl.sources.document import JsonValue
 
 
 class Level(StrEnum):

@@ -1,8 +1,11 @@
-"""Where a value stands in a document."""
+"""What a document holds, and where in it a value stands."""
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Any, TypeAlias
+
+JsonValue: TypeAlias = Any
+"""None, bool, int, float (finite), str, list of JsonValue or dict of str to JsonValue."""
 
 Path: TypeAlias = tuple[str | int, ...]
 """Keys and zero-based indexes from the top, `()` for the top itself."""

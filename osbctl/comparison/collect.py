@@ -15,9 +15,8 @@ if TYPE_CHECKING:
     from osbctl.catalog import ServiceOffering, ServicePlan
     from osbctl.changes import Level
     from osbctl.comparison.kinds import Kind
-    from osbctl.paths import Path
+    from osbctl.paths import JsonValue, Path
     from osbctl.platforms import Platform
-    from osbctl.sources.document import JsonValue
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,18 +8,17 @@ from osbctl.catalog import PARAMETER_PLACES
 from osbctl.changes import Level
 from osbctl.comparison.kinds import KINDS
 from osbctl.comparison.rules import fields, parameters
-from osbctl.comparison.schemas import compare_schemas
-from osbctl.comparison.schemas.secrets import is_within, secret_places
 from osbctl.comparison.values import at, from_to, same
+from osbctl.jsonschemas.comparison import compare_schemas
+from osbctl.jsonschemas.comparison.secrets import is_within, secret_places
 from osbctl.secrecy import SECRET
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from osbctl.comparison.collect import Collector, Pair
-    from osbctl.comparison.schemas import SchemaChange
-    from osbctl.paths import Path
-    from osbctl.sources.document import JsonValue
+    from osbctl.jsonschemas.comparison import SchemaChange
+    from osbctl.paths import JsonValue, Path
 
 assert parameters  # its kinds are looked up by name
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from osbctl.comparison.schemas.same import same_value
+from osbctl.jsonschemas.same import same_value
 from osbctl.secrecy import SECRET, looks_secret
 from osbctl.secrecy import masked as _masked
 
 if TYPE_CHECKING:
-    from osbctl.paths import Path
-    from osbctl.sources.document import JsonValue
+    from osbctl.paths import JsonValue, Path
 
 MAX_TEXT = 80
 

@@ -13,19 +13,20 @@ from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from osbctl.comparison.schemas import patterns
-from osbctl.comparison.schemas.changes import ABSENT, Absent, UndecidableError
-from osbctl.comparison.schemas.facts import OBJECT, Facts, items, listed, names
-from osbctl.comparison.schemas.oracle import Oracle, check_schema
-from osbctl.comparison.schemas.roots import Root
-from osbctl.comparison.schemas.samples import FORMATS, Samples, numbers
+from osbctl.jsonschemas import patterns
+from osbctl.jsonschemas.comparison.changes import ABSENT, Absent
+from osbctl.jsonschemas.comparison.facts import OBJECT, Facts, items, listed, names
+from osbctl.jsonschemas.comparison.samples import FORMATS, Samples, numbers
+from osbctl.jsonschemas.oracle import Oracle, check_schema
+from osbctl.jsonschemas.roots import Root
+from osbctl.jsonschemas.undecidable import UndecidableError
 from osbctl.secrecy import looks_secret
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from osbctl.comparison.schemas.roots import Subschema
-    from osbctl.sources.document import JsonValue
+    from osbctl.jsonschemas.roots import Subschema
+    from osbctl.paths import JsonValue
 
 MAX_VALUES = 2_000
 """Values made for one example; a schema that refers to itself has no end."""

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from osbctl.comparison.schemas.changes import UndecidableError
-from osbctl.comparison.schemas.facts import names
-from osbctl.comparison.schemas.oracle import Oracle, check_schema
-from osbctl.comparison.schemas.roots import Root
 from osbctl.errors import SourceError
 from osbctl.findings import Finding, Severity
+from osbctl.jsonschemas.comparison.facts import names
+from osbctl.jsonschemas.oracle import Oracle, check_schema
+from osbctl.jsonschemas.roots import Root
 from osbctl.jsonschemas.sentences import field_name, refusal
+from osbctl.jsonschemas.undecidable import UndecidableError
 from osbctl.secrecy import looks_secret
 from osbctl.text import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from osbctl.paths import Path
-    from osbctl.sources.document import JsonValue
+    from osbctl.paths import JsonValue, Path
 
 
 def faults(schema: JsonValue, request: dict[str, JsonValue]) -> list[Finding]:

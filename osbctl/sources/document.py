@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from osbctl.findings import Finding, Location
-    from osbctl.paths import Path
-
-JsonValue: TypeAlias = Any
-"""None, bool, int, float (finite), str, list of JsonValue or dict of str to JsonValue."""
+    from osbctl.paths import JsonValue, Path
 
 Syntax: TypeAlias = Literal["json", "yaml", "folder"]
 

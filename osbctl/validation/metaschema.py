@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from osbctl.jsonschemas.walk import subschemas
 from osbctl.sources.limits import MAX_DEPTH, allow_depth
-from osbctl.validation.subschemas import subschemas
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

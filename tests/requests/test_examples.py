@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from osbctl.requests.examples import examples
-from tests.comparison.schemas.strategies import pairs
+from tests.jsonschemas.strategies import pairs
 
 D4 = "http://json-schema.org/draft-04/schema#"
 CASES: list[tuple[dict[str, Any], Any, Any]] = [

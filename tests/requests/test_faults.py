@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from osbctl.errors import SourceError
 from osbctl.paths import pointer
 from osbctl.requests.faults import faults
-from tests.comparison.schemas.strategies import pairs, request
+from tests.jsonschemas.strategies import pairs, request
 
 SCHEMA = {
     "type": "object",

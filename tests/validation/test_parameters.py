@@ -7,9 +7,9 @@ from typing import Any
 import jsonschema
 import pytest
 
+from osbctl.jsonschemas.references import Nowhere, References
+from osbctl.jsonschemas.walk import subschemas
 from osbctl.validation.metaschema import DRAFTS, faults
-from osbctl.validation.references import Nowhere, References
-from osbctl.validation.subschemas import subschemas
 
 D4 = "http://json-schema.org/draft-04/schema#"
 D7 = "http://json-schema.org/draft-07/schema#"

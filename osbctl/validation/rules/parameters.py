@@ -6,10 +6,10 @@ import json
 from typing import TYPE_CHECKING
 
 from osbctl.findings import Severity
+from osbctl.jsonschemas.walk import subschemas
 from osbctl.platforms import Platform
 from osbctl.rule import Category, Scope, rule
 from osbctl.validation.metaschema import DRAFTS, faults
-from osbctl.validation.subschemas import subschemas
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

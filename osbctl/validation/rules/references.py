@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from osbctl.findings import Severity
+from osbctl.jsonschemas.references import Nowhere, References
 from osbctl.platforms import Platform
 from osbctl.rule import Category, Scope, rule
 from osbctl.validation.metaschema import DRAFTS
-from osbctl.validation.references import Nowhere, References
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

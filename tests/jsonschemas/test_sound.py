@@ -15,7 +15,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema.validators import validator_for
 
-from osbctl.comparison.schemas import ABSENT, compare_schemas, dialects
+from osbctl.jsonschemas import dialects
+from osbctl.jsonschemas.comparison import ABSENT, compare_schemas
 from osbctl.text import is_safe
 
 from .strategies import pairs, request

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from osbctl.comparison.schemas.inclusion import difference
-from osbctl.comparison.schemas.patterns import matches
+from osbctl.jsonschemas.inclusion import difference
+from osbctl.jsonschemas.patterns import matches
 
 INCLUDED = [
     ("^[a-z]+$", "^[a-z0-9]+$"),

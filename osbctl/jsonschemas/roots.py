@@ -7,16 +7,15 @@ from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from osbctl.comparison.schemas import patterns
-from osbctl.comparison.schemas.changes import UndecidableError
-from osbctl.comparison.schemas.dialects import Dialect, dialect_of
-from osbctl.comparison.schemas.references import located
+from osbctl.jsonschemas import patterns
+from osbctl.jsonschemas.dialects import Dialect, dialect_of
+from osbctl.jsonschemas.mentions import located
+from osbctl.jsonschemas.undecidable import UndecidableError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from osbctl.paths import Path
-    from osbctl.sources.document import JsonValue
+    from osbctl.paths import JsonValue, Path
 
 Side: TypeAlias = Literal["old", "new"]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from osbctl.comparison.schemas.changes import UndecidableError
+from osbctl.jsonschemas.undecidable import UndecidableError
 
 if TYPE_CHECKING:
-    from osbctl.sources.document import JsonValue
+    from osbctl.paths import JsonValue
 
 
 def _words(text: str) -> frozenset[str]:

@@ -6,15 +6,14 @@ import json
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from osbctl.comparison.schemas.references import located, references
+from osbctl.jsonschemas.mentions import located, references
 from osbctl.secrecy import looks_secret, masked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from osbctl.comparison.schemas.roots import Root, Subschema
-    from osbctl.paths import Path
-    from osbctl.sources.document import JsonValue
+    from osbctl.jsonschemas.roots import Root, Subschema
+    from osbctl.paths import JsonValue, Path
 
 _LITERALS = ("const", "default", "enum", "example", "examples")
 """Keywords that hold values, not schemas."""

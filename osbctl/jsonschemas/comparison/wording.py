@@ -5,18 +5,18 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from osbctl.comparison.schemas.changes import ABSENT, Absent
-from osbctl.comparison.schemas.suspects import FORBIDDEN, FORMAT, REQUIRED, UNDECIDED
+from osbctl.jsonschemas.comparison.changes import ABSENT, Absent
+from osbctl.jsonschemas.comparison.suspects import FORBIDDEN, FORMAT, REQUIRED, UNDECIDED
 from osbctl.secrecy import SECRET, looks_secret, without_secrets
 from osbctl.text import ELLIPSIS, safe
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from osbctl.comparison.schemas.roots import Subschema
-    from osbctl.comparison.schemas.secrets import Secrets
-    from osbctl.comparison.schemas.suspects import Step, Suspect
-    from osbctl.sources.document import JsonValue
+    from osbctl.jsonschemas.comparison.secrets import Secrets
+    from osbctl.jsonschemas.comparison.suspects import Step, Suspect
+    from osbctl.jsonschemas.roots import Subschema
+    from osbctl.paths import JsonValue
 
 MAX_TEXT = 60
 MAX_EXAMPLE = 200

@@ -7,22 +7,23 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from osbctl.comparison.schemas import wording
-from osbctl.comparison.schemas.annotations import default_changes, dropped_changes, wording_changes
-from osbctl.comparison.schemas.changes import ABSENT, Absent, SchemaChange, UndecidableError
-from osbctl.comparison.schemas.facts import OBJECT, Facts
-from osbctl.comparison.schemas.oracle import Oracle, check_schema
-from osbctl.comparison.schemas.prover import Prover
-from osbctl.comparison.schemas.roots import Root, Side
-from osbctl.comparison.schemas.secrets import Secrets
-from osbctl.comparison.schemas.suspects import COMBINATION, UNDECIDED, Pair, Suspect, named
-from osbctl.comparison.schemas.witness import Witnesses
+from osbctl.jsonschemas.comparison import wording
+from osbctl.jsonschemas.comparison.annotations import default_changes, dropped_changes, wording_changes
+from osbctl.jsonschemas.comparison.changes import ABSENT, Absent, SchemaChange
+from osbctl.jsonschemas.comparison.facts import OBJECT, Facts
+from osbctl.jsonschemas.comparison.prover import Prover
+from osbctl.jsonschemas.comparison.secrets import Secrets
+from osbctl.jsonschemas.comparison.suspects import COMBINATION, UNDECIDED, Pair, Suspect, named
+from osbctl.jsonschemas.comparison.witness import Witnesses
+from osbctl.jsonschemas.oracle import Oracle, check_schema
+from osbctl.jsonschemas.roots import Root, Side
+from osbctl.jsonschemas.undecidable import UndecidableError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from osbctl.comparison.schemas.changes import SchemaLevel
-    from osbctl.sources.document import JsonValue
+    from osbctl.jsonschemas.comparison.changes import SchemaLevel
+    from osbctl.paths import JsonValue
 
 MAX_CHANGES = 200
 """Changes told of one pair of schemas; the rest is one line."""

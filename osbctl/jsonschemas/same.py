@@ -5,13 +5,13 @@ from __future__ import annotations
 import marshal
 from typing import TYPE_CHECKING
 
-from osbctl.comparison.schemas.changes import UndecidableError
+from osbctl.jsonschemas.undecidable import UndecidableError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from osbctl.comparison.schemas.roots import Subschema
-    from osbctl.sources.document import JsonValue
+    from osbctl.jsonschemas.roots import Subschema
+    from osbctl.paths import JsonValue
 
 
 def same_value(left: JsonValue, right: JsonValue) -> bool:

@@ -8,7 +8,7 @@ import jsonschema_rs
 import pytest
 from jsonschema.validators import validator_for
 
-from osbctl.comparison.schemas import ABSENT, SchemaChange, compare, compare_schemas
+from osbctl.jsonschemas.comparison import ABSENT, SchemaChange, compare, compare_schemas
 from osbctl.text import is_safe
 
 from .strategies import DRAFT_4, DRAFT_6, DRAFT_7

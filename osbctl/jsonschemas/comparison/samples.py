@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from osbctl.comparison.schemas import patterns
-from osbctl.comparison.schemas.facts import Facts, items, listed, names
-from osbctl.comparison.schemas.same import same_value
+from osbctl.jsonschemas import patterns
+from osbctl.jsonschemas.comparison.facts import Facts, items, listed, names
+from osbctl.jsonschemas.same import same_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from osbctl.comparison.schemas.oracle import Oracle
-    from osbctl.comparison.schemas.roots import Subschema
-    from osbctl.sources.document import JsonValue
+    from osbctl.jsonschemas.oracle import Oracle
+    from osbctl.jsonschemas.roots import Subschema
+    from osbctl.paths import JsonValue
 
 MAX_DEPTH = 5
 MAX_VALUES = 48

@@ -9,8 +9,7 @@ from urllib.parse import unquote
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from osbctl.paths import Path
-    from osbctl.sources.document import JsonValue
+    from osbctl.paths import JsonValue, Path
 
 _INDEX = re.compile("0|[1-9][0-9]{0,8}")
 """Of a list, in a JSON pointer (RFC 6901 §4); no list here has more."""

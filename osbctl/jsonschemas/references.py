@@ -6,7 +6,7 @@ from enum import Enum
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from osbctl.validation.subschemas import Subschema, subschemas
+from osbctl.jsonschemas.walk import Subschema, subschemas
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

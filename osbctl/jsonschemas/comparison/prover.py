@@ -11,20 +11,20 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from osbctl.comparison.schemas.changes import UndecidableError
-from osbctl.comparison.schemas.check_arrays import ARRAY_CHECKS
-from osbctl.comparison.schemas.check_combinations import COMBINATION_CHECKS, ways_apart
-from osbctl.comparison.schemas.check_objects import OBJECT_CHECKS
-from osbctl.comparison.schemas.check_scalars import SCALAR_CHECKS
-from osbctl.comparison.schemas.suspects import FORBIDDEN, ITEMS, Pair, Suspect
+from osbctl.jsonschemas.comparison.check_arrays import ARRAY_CHECKS
+from osbctl.jsonschemas.comparison.check_combinations import COMBINATION_CHECKS, ways_apart
+from osbctl.jsonschemas.comparison.check_objects import OBJECT_CHECKS
+from osbctl.jsonschemas.comparison.check_scalars import SCALAR_CHECKS
+from osbctl.jsonschemas.comparison.suspects import FORBIDDEN, ITEMS, Pair, Suspect
+from osbctl.jsonschemas.undecidable import UndecidableError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from osbctl.comparison.schemas.facts import Facts
-    from osbctl.comparison.schemas.oracle import Oracle
-    from osbctl.comparison.schemas.roots import Subschema
-    from osbctl.sources.document import JsonValue
+    from osbctl.jsonschemas.comparison.facts import Facts
+    from osbctl.jsonschemas.oracle import Oracle
+    from osbctl.jsonschemas.roots import Subschema
+    from osbctl.paths import JsonValue
 
 MAX_STEPS = 50_000
 """Pairs of places looked at, each counted by the facts that it takes: a second or so. A 64 kB schema has some 2,000

@@ -7,16 +7,15 @@ from urllib.parse import quote
 
 import jsonschema_rs
 
-from osbctl.comparison.schemas import patterns
-from osbctl.comparison.schemas.changes import UndecidableError
-from osbctl.comparison.schemas.references import references
+from osbctl.jsonschemas import patterns
+from osbctl.jsonschemas.mentions import references
+from osbctl.jsonschemas.undecidable import UndecidableError
 from osbctl.paths import pointer
 from osbctl.text import safe
 
 if TYPE_CHECKING:
-    from osbctl.comparison.schemas.roots import Root, Subschema
-    from osbctl.paths import Path
-    from osbctl.sources.document import JsonValue
+    from osbctl.jsonschemas.roots import Root, Subschema
+    from osbctl.paths import JsonValue, Path
 
 MAX_JUDGEMENTS = 20_000
 """Small values judged by small schemas for one pair of schemas; beyond this differences are left undecided."""

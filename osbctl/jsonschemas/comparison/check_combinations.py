@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from osbctl.comparison.schemas.facts import NUMBERS, Facts
-from osbctl.comparison.schemas.same import same_keywords, same_schema
+from osbctl.jsonschemas.comparison.facts import NUMBERS, Facts
+from osbctl.jsonschemas.same import same_keywords, same_schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from osbctl.comparison.schemas.prover import Prover
-    from osbctl.comparison.schemas.roots import Subschema
-    from osbctl.comparison.schemas.suspects import Pair, Suspect
+    from osbctl.jsonschemas.comparison.prover import Prover
+    from osbctl.jsonschemas.comparison.suspects import Pair, Suspect
+    from osbctl.jsonschemas.roots import Subschema
 
 _MAX_DISJOINT_DEPTH = 8
 _BRANCHES_A_STEP = 16

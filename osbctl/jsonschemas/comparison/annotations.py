@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from osbctl.comparison.schemas.changes import ABSENT, SchemaChange
-from osbctl.comparison.schemas.facts import items
-from osbctl.comparison.schemas.roots import BARE
-from osbctl.comparison.schemas.same import same_value
-from osbctl.comparison.schemas.wording import cut, default_changed
+from osbctl.jsonschemas.comparison.changes import ABSENT, SchemaChange
+from osbctl.jsonschemas.comparison.facts import items
+from osbctl.jsonschemas.comparison.wording import cut, default_changed
+from osbctl.jsonschemas.roots import BARE
+from osbctl.jsonschemas.same import same_value
 
 _MOST_DESCRIBED = 5_000
 """Schemas looked at for what they describe, each as often as it is met on another way."""
@@ -16,8 +16,8 @@ _MOST_DESCRIBED = 5_000
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from osbctl.comparison.schemas.roots import Root, Subschema
-    from osbctl.comparison.schemas.secrets import Secrets
+    from osbctl.jsonschemas.comparison.secrets import Secrets
+    from osbctl.jsonschemas.roots import Root, Subschema
     from osbctl.paths import Path
 
 

@@ -7,7 +7,8 @@ import time
 
 import pytest
 
-from osbctl.comparison.schemas import compare_schemas, patterns
+from osbctl.jsonschemas import patterns
+from osbctl.jsonschemas.comparison import compare_schemas
 
 HARMLESS = [
     "^[a-z]+$",

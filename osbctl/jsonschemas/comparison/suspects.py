@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from osbctl.comparison.schemas.facts import Facts
-    from osbctl.comparison.schemas.roots import Subschema
-    from osbctl.paths import Path
-    from osbctl.sources.document import JsonValue
+    from osbctl.jsonschemas.comparison.facts import Facts
+    from osbctl.jsonschemas.roots import Subschema
+    from osbctl.paths import JsonValue, Path
 
 BOUND, LENGTH = "schema-bound-tightened", "schema-length-tightened"
 COMBINATION, UNDECIDED = "schema-combination-narrowed", "schema-undecided"

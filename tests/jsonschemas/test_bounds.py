@@ -14,12 +14,12 @@ import jsonschema
 import pytest
 import yaml
 
-from osbctl.comparison.schemas import compare, compare_schemas
-from osbctl.comparison.schemas.changes import ABSENT
-from osbctl.comparison.schemas.dialects import _DIALECTS, Dialect
-from osbctl.comparison.schemas.oracle import MAX_JUDGEMENTS, Oracle
-from osbctl.comparison.schemas.prover import Prover
-from osbctl.comparison.schemas.roots import Root
+from osbctl.jsonschemas.comparison import compare, compare_schemas
+from osbctl.jsonschemas.comparison.changes import ABSENT
+from osbctl.jsonschemas.comparison.prover import Prover
+from osbctl.jsonschemas.dialects import _DIALECTS, Dialect
+from osbctl.jsonschemas.oracle import MAX_JUDGEMENTS, Oracle
+from osbctl.jsonschemas.roots import Root
 
 from .strategies import DRAFT_4, DRAFT_7
 
@@ -219,7 +219,7 @@ def test_a_long_enum() -> None:
 
 def test_the_validator_is_loaded_only_for_schemas_that_differ() -> None:
     code = (
-        "import sys; from osbctl.comparison.schemas import compare_schemas as c;"
+        "import sys; from osbctl.jsonschemas.comparison import compare_schemas as c;"
         "assert c({'type': 'object'}, {'type': 'object'}) == [] and c(None, {}) == [];"
         "assert 'jsonschema_rs' not in sys.modules;"
         "c({'type': 'object'}, {'type': 'array'}); assert 'jsonschema_rs' in sys.modules;"

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from osbctl.comparison.schemas.changes import ABSENT, Absent, SchemaChange, SchemaLevel
-from osbctl.comparison.schemas.same import same_value
+from osbctl.jsonschemas.comparison.changes import ABSENT, Absent, SchemaChange, SchemaLevel
+from osbctl.jsonschemas.same import same_value
 
 if TYPE_CHECKING:
-    from osbctl.sources.document import JsonValue
+    from osbctl.paths import JsonValue
 
 __all__ = ["ABSENT", "Absent", "SchemaChange", "SchemaLevel", "compare_schemas"]
 
@@ -35,6 +35,6 @@ def compare_schemas(old: JsonValue, new: JsonValue) -> list[SchemaChange]:
     if after is None:
         return [SchemaChange("safe", "schema-removed", (), None, "the schema was removed; anything is accepted")]
     # It takes a while to load; most pairs of schemas are equal.
-    from osbctl.comparison.schemas.compare import compare, compare_added
+    from osbctl.jsonschemas.comparison.compare import compare, compare_added
 
     return compare_added(after) if before is None else compare(before, after)

@@ -5,16 +5,16 @@ from __future__ import annotations
 from math import ceil, floor
 from typing import TYPE_CHECKING, TypeAlias
 
-from osbctl.comparison.schemas.facts import NUMBERS, kinds_of, listed
-from osbctl.comparison.schemas.inclusion import difference
-from osbctl.comparison.schemas.patterns import ALWAYS
-from osbctl.comparison.schemas.suspects import UNDECIDED, Pair, Suspect
+from osbctl.jsonschemas.comparison.facts import NUMBERS, kinds_of, listed
+from osbctl.jsonschemas.comparison.suspects import UNDECIDED, Pair, Suspect
+from osbctl.jsonschemas.inclusion import difference
+from osbctl.jsonschemas.patterns import ALWAYS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from osbctl.comparison.schemas.prover import Prover
-    from osbctl.comparison.schemas.roots import Subschema
+    from osbctl.jsonschemas.comparison.prover import Prover
+    from osbctl.jsonschemas.roots import Subschema
 
 _A_PATTERN = 100
 """Steps that the comparison of two patterns counts for."""

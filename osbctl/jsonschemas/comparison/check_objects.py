@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from osbctl.comparison.schemas import patterns
-from osbctl.comparison.schemas.check_scalars import at_least, at_most
-from osbctl.comparison.schemas.facts import Facts, for_key, names
-from osbctl.comparison.schemas.same import same_schema
-from osbctl.comparison.schemas.suspects import Pair, Step, Suspect
+from osbctl.jsonschemas import patterns
+from osbctl.jsonschemas.comparison.check_scalars import at_least, at_most
+from osbctl.jsonschemas.comparison.facts import Facts, for_key, names
+from osbctl.jsonschemas.comparison.suspects import Pair, Step, Suspect
+from osbctl.jsonschemas.same import same_schema
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from osbctl.comparison.schemas.prover import Prover
-    from osbctl.comparison.schemas.roots import Subschema
+    from osbctl.jsonschemas.comparison.prover import Prover
+    from osbctl.jsonschemas.roots import Subschema
 
 _STRING = frozenset({"string"})
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from osbctl.comparison.schemas.check_scalars import at_least, at_most
-from osbctl.comparison.schemas.facts import Facts, for_index, items
-from osbctl.comparison.schemas.same import same_keywords
-from osbctl.comparison.schemas.suspects import Pair, Step, Suspect
+from osbctl.jsonschemas.comparison.check_scalars import at_least, at_most
+from osbctl.jsonschemas.comparison.facts import Facts, for_index, items
+from osbctl.jsonschemas.comparison.suspects import Pair, Step, Suspect
+from osbctl.jsonschemas.same import same_keywords
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from osbctl.comparison.schemas.prover import Prover
+    from osbctl.jsonschemas.comparison.prover import Prover
 
 
 def check_items(prover: Prover, pair: Pair) -> Iterator[Suspect]:

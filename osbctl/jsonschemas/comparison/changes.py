@@ -7,8 +7,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 if TYPE_CHECKING:
-    from osbctl.paths import Path
-    from osbctl.sources.document import JsonValue
+    from osbctl.paths import JsonValue, Path
 
 SchemaLevel: TypeAlias = Literal["breaking", "risky", "safe"]
 """`breaking`: a request that was valid is refused now. `safe`: none is. `risky`: cannot be told."""
@@ -49,7 +48,3 @@ class SchemaChange:
     field: Path = ()
     witness: JsonValue | Absent = ABSENT
     example: str = ""
-
-
-class UndecidableError(Exception):
-    """The comparison cannot reason about a schema; its text says why. Never leaves this package."""

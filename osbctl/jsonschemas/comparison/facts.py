@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
-from osbctl.comparison.schemas import patterns
+from osbctl.jsonschemas import patterns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from osbctl.comparison.schemas.roots import Subschema
-    from osbctl.sources.document import JsonValue
+    from osbctl.jsonschemas.roots import Subschema
+    from osbctl.paths import JsonValue
 
 Kinds: TypeAlias = frozenset[str]
 """Kinds of JSON values. `whole` is a number like 1.0, which is an `integer` since draft-06 only."""

@@ -5,17 +5,17 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from osbctl.comparison.schemas.changes import ABSENT, Absent
-from osbctl.comparison.schemas.facts import OBJECT, Facts
-from osbctl.comparison.schemas.samples import Samples
+from osbctl.jsonschemas.comparison.changes import ABSENT, Absent
+from osbctl.jsonschemas.comparison.facts import OBJECT, Facts
+from osbctl.jsonschemas.comparison.samples import Samples
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from osbctl.comparison.schemas.oracle import Oracle
-    from osbctl.comparison.schemas.roots import Root
-    from osbctl.comparison.schemas.suspects import Pair, Step, Suspect
-    from osbctl.sources.document import JsonValue
+    from osbctl.jsonschemas.comparison.suspects import Pair, Step, Suspect
+    from osbctl.jsonschemas.oracle import Oracle
+    from osbctl.jsonschemas.roots import Root
+    from osbctl.paths import JsonValue
 
 _MAX_LOCAL = 6
 _MAX_BASES = 3
