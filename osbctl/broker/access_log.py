@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from osbctl.broker.decision import Decision
+
 LONGEST = 1024
 """Characters of a path or identity that are logged."""
 
@@ -42,14 +44,19 @@ class Entry(NamedTuple):
     path: str
     status: str
     size: int
-    label: str
+    decision: Decision | None
     identity: str
+
+    @property
+    def label(self) -> str:
+        """Of the credential that let the request in; empty where none did."""
+        return self.decision.label if self.decision else ""
 
     def close(self, sent_bytes: int) -> Entry:
         """The finished entry; `sent_bytes` is what the connection had sent in all."""
-        then, started, client, method, path, status, size, label, identity = self
+        then, started, client, method, path, status, size, decision, identity = self
         duration, body = time.monotonic() - started, max(0, sent_bytes - size)
-        return Entry(then, duration, client, method, path, status, body, label, identity)
+        return Entry(then, duration, client, method, path, status, body, decision, identity)
 
 
 def fields(entry: Entry) -> dict[str, str | int | float]:

@@ -11,14 +11,14 @@ import logging
 import time
 from typing import TYPE_CHECKING, Any
 
-from osbctl.broker.gate import Outcome
+from osbctl.broker.decision import DECISION, REFUSED, Outcome
 from osbctl.broker.negotiation import http_date, parse_version, prefers_gzip, tag_listed
 from osbctl.broker.problems import Problem, problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from osbctl.broker.gate import Gate
+    from osbctl.broker.decision import Decision
     from osbctl.broker.negotiation import Version
     from osbctl.broker.snapshot import ServedCatalog
 
@@ -27,15 +27,6 @@ if TYPE_CHECKING:
     StartResponse = Callable[[str, Headers], Any]
 
 _log = logging.getLogger("osbctl.broker")
-
-LABEL = "osbctl.credential"
-"""The WSGI environment key for the log: the label of the record that fitted. Absent where none did."""
-
-OUTCOME = "osbctl.authentication"
-"""The WSGI environment key for the metrics: `accepted`, `refused` or `busy`."""
-
-REQUEST_IDENTITY = "osbctl.request_identity"
-"""The WSGI environment key for the log: the request identity, safe to print. Absent where there is none."""
 
 LARGE_BODY = 65_536
 """Bytes; a larger body is handed over as a file, of which a slow reader costs no copy."""
@@ -88,14 +79,12 @@ class Answers:
     def __init__(
         self,
         catalog: ServedCatalog,
-        gate: Gate,
         *,
         base_path: str = "",
         minimum_version: Version = (2, 0),
         missing_version_status: int = 412,
     ) -> None:
         self.catalog = catalog
-        self._gate = gate
         self._path = _squeezed(f"{base_path}/v2/catalog")
         self._minimum = minimum_version
         accepted = f"2.x from {minimum_version[0]}.{minimum_version[1]} on"
@@ -124,11 +113,9 @@ class Answers:
         return [] if environ["REQUEST_METHOD"] == "HEAD" else [found.body]
 
     def _check(self, environ: Environ) -> Problem | None:
-        decision = self._gate.decide(environ.get("HTTP_AUTHORIZATION"))
-        outcome = environ[OUTCOME] = decision.outcome if decision else Outcome.BUSY
-        if decision is None or outcome is not Outcome.ACCEPTED:
-            return UNAUTHORIZED if outcome is Outcome.REFUSED else BUSY
-        environ[LABEL] = decision.label
+        decision: Decision = environ.get(DECISION) or REFUSED
+        if decision.outcome is not Outcome.ACCEPTED:
+            return UNAUTHORIZED if decision.outcome is Outcome.REFUSED else BUSY
         path = environ["PATH_INFO"]
         if path != self._path and _squeezed(path) != self._path:
             return NOT_FOUND
@@ -156,7 +143,6 @@ def _request_identity(environ: Environ) -> Headers:
     value = environ.get("HTTP_X_BROKER_API_REQUEST_IDENTITY", "")
     if not value or len(value) > 256 or not (value.isascii() and value.isprintable()):
         return []
-    environ[REQUEST_IDENTITY] = value
     return [("X-Broker-API-Request-Identity", value)]
 
 

@@ -5,17 +5,20 @@ from __future__ import annotations
 import contextlib
 import socket
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from waitress.channel import HTTPChannel  # type: ignore[import-untyped]
 
 from osbctl.broker.access_log import Entry
+from osbctl.broker.client import client_of
 from osbctl.broker.parser import StrictParser
-from osbctl.broker.task import LABEL, AnswerTask, RefusalTask
+from osbctl.broker.task import AnswerTask, Forbidden, RefusalTask
 
 if TYPE_CHECKING:
-    from osbctl.broker.server import Server
+    from osbctl.broker.decision import Decision
     from osbctl.broker.settings import Settings
+    from osbctl.broker.sharing import Shared
 
 RECORD = 16384
 """The largest TLS record (RFC 8446 §5.1), and what one read or write takes."""
@@ -27,8 +30,8 @@ LINGER_BYTES = 1 << 20
 class Channel(HTTPChannel):  # type: ignore[misc]
     """A plain connection (behind a proxy, on the admin listener), and the ground of `TlsChannel`.
 
-    Nothing here may raise into the loop. `peer` is who is connected, `addr[0]` the client that a
-    trusted proxy names, else the same.
+    Nothing here may raise into the loop. `peer` is who is connected, `addr[0]` who asks: the client that a
+    trusted proxy names, else the same. `server` is waitress's; what is ours is in `shared`.
     """
 
     task_class = AnswerTask
@@ -39,7 +42,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
     lingering = False
     refused = False
     waiting = False  # a pipelined request waits until the answer before it is sent
-    passed = False  # the gate has let this request through
+    decision: Decision | None = None  # what the gate says of the request that is answered
     request_started = 0.0
     arrived = 0.0
     linger_until = 0.0
@@ -50,11 +53,13 @@ class Channel(HTTPChannel):  # type: ignore[misc]
     requests: list[Any]
     stall: tuple[float, int] | None = None
     entry: Entry | None = None
+    shared: Shared
 
-    def __init__(self, server: Server, sock: Any, addr: tuple[Any, ...], adj: Any, map: Any = None) -> None:
-        self.peer = addr[0]
+    def __init__(self, server: Any, sock: Any, addr: tuple[Any, ...], adj: Any, map: Any = None) -> None:
+        self.shared = server.shared
+        self.peer, self.client = addr[0], client_of(addr[0])
         self.opened = self.idle_since = time.monotonic()
-        self.budget = server.settings.turn_bytes
+        self.budget = self.shared.settings.turn_bytes
         super().__init__(server, sock, addr, adj, map=map)
         self.sendbuf_len = min(self.sendbuf_len, 1 << 17)
 
@@ -62,11 +67,11 @@ class Channel(HTTPChannel):  # type: ignore[misc]
 
     def add_channel(self, map: Any = None) -> None:
         super().add_channel(map)
-        self.server.census.enter(self.peer)
+        self.shared.held[self.client] += 1
 
     def del_channel(self, map: Any = None) -> None:
         if self._fileno is not None:
-            self.server.census.leave(self.peer)
+            self.shared.leave(self.client)
         super().del_channel(map)
 
     # What the loop asks and does.
@@ -85,7 +90,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
             return None
         if not data:
             return self.handle_close()
-        self.budget = self.server.settings.turn_bytes
+        self.budget = self.shared.settings.turn_bytes
         self.received(data)
         if self.will_close:
             return self.handle_close()
@@ -96,17 +101,47 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         return None
 
     def handle_write(self) -> None:
-        self.budget = self.server.settings.turn_bytes
+        self.budget = self.shared.settings.turn_bytes
         self.flush()
 
     def handle_expt(self) -> None:
         """Urgent data has no meaning in HTTP: end the connection, or poll reports it for ever."""
         self.handle_close()
 
-    def serve_one(self) -> None:
+    # A request, from the parser to the answer.
+
+    def run(self) -> None:
+        """The first request is complete, or its decision has come: answer it, or park it."""
+        if self.socket is None or not self.requests:
+            return
+        if self.total_outbufs_len:
+            # One answer at a time: pipelining buys no memory.
+            self.waiting = True
+        elif self.decision is not None or self._may_run(self.requests[0]):
+            self._serve()
+            self.decision = None
+
+    def _may_run(self, request: Any) -> bool:
+        if self.shared.proxy is not None and request.error is None:
+            client, refusal = self.shared.proxy.judge(self.peer, request.headers)
+            self.addr = (client, None)
+            if refusal:
+                request.error, request.refusal = Forbidden(), refusal
+        if request.error is not None or self.shared.ask is None:
+            return True
+        header = request.headers.get("AUTHORIZATION")
+        self.decision = self.shared.ask(header, self.addr[0], partial(self._resume, request))
+        return self.decision is not None
+
+    def _resume(self, request: Any, decision: Decision) -> None:
+        """The gate has decided. From any thread; a connection that is gone meanwhile is let be."""
+        if self.requests[:1] == [request]:
+            self.decision = decision
+            self.server.add_ready(self)
+
+    def _serve(self) -> None:
         """Answer the first request and send what the socket takes now."""
-        self.passed = False
-        self.budget = self.server.settings.turn_bytes
+        self.budget = self.shared.settings.turn_bytes
         self.service()
         if self.socket is not None:
             self.flush()
@@ -181,7 +216,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         except OSError:
             return self.handle_close()
         self.lingering = True
-        self.linger_until = time.monotonic() + self.server.settings.linger_seconds
+        self.linger_until = time.monotonic() + self.shared.settings.linger_seconds
         return None
 
     def _discard(self) -> None:
@@ -234,7 +269,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
 
     def overdue(self, now: float) -> bool:
         """Whether a deadline has passed. `now` is monotonic; asked about once a second."""
-        limits: Settings = self.server.settings
+        limits: Settings = self.shared.settings
         if self.lingering:
             return now > self.linger_until
         if self.handshaking:
@@ -249,7 +284,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         return now - self.idle_since > limits.idle_seconds
 
     def _stalled(self, now: float) -> bool:
-        limits: Settings = self.server.settings
+        limits: Settings = self.shared.settings
         if self.stall is None:
             self.stall = (now, self.sent_bytes)
         since, sent = self.stall
@@ -263,20 +298,19 @@ class Channel(HTTPChannel):  # type: ignore[misc]
     def begin_entry(self, task: Any, head_bytes: int) -> None:
         """Remember what is being answered; the line is written when the answer is sent or cut."""
         request = task.request
-        environ = getattr(task, "environ", None) or {}
         self.entry = Entry(
             time.time(),
             self.arrived,
-            str(self.addr[0]),
+            self.addr[0],
             getattr(request, "command", "-"),
             getattr(request, "request_uri", "-"),
             task.status[:3],
             self.sent_bytes + head_bytes,
-            environ.get(LABEL, ""),
+            self.decision,
             request.headers.get("X_BROKER_API_REQUEST_IDENTITY", ""),
         )
 
     def _end_entry(self) -> None:
         entry, self.entry = self.entry, None
         if entry is not None:
-            self.server.answered(entry, self.sent_bytes)
+            self.shared.answered(entry, self.sent_bytes)

@@ -1,7 +1,9 @@
 """The password gate: who may come in, without ever making the main loop wait.
 
-A header that was seen before is decided by one keyed digest and one look-up. A new one costs a slow
-hash, which one other process works out; how many wait for it, and how often an address may ask, are bounded.
+A header that was seen before is decided by one keyed digest and one look-up. A new one costs a slow hash, which
+one other process works out. Who waits for that is served by "least attained service": first the client that was let
+in before, then who was never refused, then who was refused least. So newcomers pass by those who guess,
+however many these are, and a client that guesses takes the time of its like only.
 """
 
 from __future__ import annotations
@@ -11,20 +13,22 @@ import logging
 import os
 import threading
 import time
-from dataclasses import dataclass
-from enum import StrEnum
-from queue import SimpleQueue
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass, field
+from math import inf
+from typing import TYPE_CHECKING
 
 from osbctl.broker.basic import LONGEST_HEADER, Given, parse_basic
+from osbctl.broker.client import client_of
+from osbctl.broker.decision import BUSY, REFUSED, Decision, Outcome
 from osbctl.broker.hashing import HashingError, HashingProcess
 from osbctl.broker.records import KnownRecords
-from osbctl.broker.throttle import Buckets, Remembered
+from osbctl.broker.throttle import Clients, Remembered
 from osbctl.credentials.rules import LONGEST
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from osbctl.broker.decision import Resume
     from osbctl.credentials import CredentialRecord
 
 _log = logging.getLogger("osbctl.broker")
@@ -32,27 +36,14 @@ _log = logging.getLogger("osbctl.broker")
 REMEMBERED = 4096
 """Headers remembered as verified, and as many as refused."""
 
-WAITING = 16
-"""Headers that wait for their hash at one time, the one being worked out included."""
+PLACES, PLACES_EACH = 64, 4
+"""Headers that wait for their hash at one time, and those of one client; the one being worked out included."""
 
+WAIT_SECONDS = 20.0
+"""Who has waited so long is answered 503, before the connection is cut (`Settings.parked_seconds`)."""
 
-class Outcome(StrEnum):
-    """What the gate says of a request."""
-
-    ACCEPTED = "accepted"
-    REFUSED = "refused"
-    BUSY = "busy"
-
-
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """An outcome, and the label of the record that let the request in (empty where none did)."""
-
-    outcome: Outcome
-    label: str = ""
-
-
-REFUSED = Decision(Outcome.REFUSED)
+ENDED_SECONDS = 60.0
+"""A refusal that may come of a record's end is remembered so long: the clock may be set right meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,27 +57,23 @@ class _Verified:
         return cls(record, record.ends, Decision(Outcome.ACCEPTED, record.public_name))
 
 
-class _Job(NamedTuple):
+@dataclass(slots=True, eq=False)
+class _Job:
+    """A header that waits for its hash, with all the requests that carry it."""
+
     digest: bytes
     given: Given
+    client: str
+    since: float
+    begun: bool = False
+    resumes: list[Resume] = field(default_factory=list)
 
 
 class Gate:
     """Checks Authorization headers against credential records.
 
-    How a server uses it, for each request and before it runs the application:
-
-        if gate.admit(header, address, resume):
-            ...  # run the application now; it asks `decide` and gets its answer
-        else:
-            ...  # park the request; `resume()` is called once, from another thread: run it then
-
-    `admit` and `decide` never wait. The application asks `decide(header)` again and turns None
-    ("still not known") into 503 with Retry-After: so a request ends where the queue is full or its
-    address throttled.
-
-    Make one gate in each process that serves, after a fork and not before it: it has a thread and a
-    child process (see `HashingProcess`). `renew` and `close` may be called from any thread.
+    It has a thread and a child process (see `HashingProcess`). `ask` never waits; it, `renew` and `close` may be
+    called from any thread. `now` is the time of day (seconds since 1970), for what expires; `clock` is monotonic.
     """
 
     def __init__(
@@ -94,20 +81,21 @@ class Gate:
         records: Iterable[CredentialRecord],
         *,
         now: Callable[[], float] = time.time,
-        buckets: Buckets | None = None,
+        clock: Callable[[], float] = time.monotonic,
         hashing: HashingProcess | None = None,
     ) -> None:
         self._records = KnownRecords(records)
-        self._now = now
-        self._buckets = buckets or Buckets()
+        self._now, self._clock = now, clock
+        self._clients = Clients(clock=clock)
         self._key = os.urandom(32)
-        self._last: tuple[str | None, bytes] = (None, b"")
         self._verified: Remembered[_Verified] = Remembered(REMEMBERED)
-        self._refused: Remembered[None] = Remembered(REMEMBERED)
-        self._waiting: dict[bytes, list[Callable[[], None]]] = {}
-        self._lock = threading.Lock()
-        self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
-        self._closed = False
+        self._refused: Remembered[float] = Remembered(REMEMBERED)
+        """Until when, by the monotonic clock."""
+        self._waiting: dict[bytes, _Job] = {}
+        self._changed = threading.Condition()
+        self._closed = self._broken = False
+        self._late = inf
+        """When the hash that is being worked out is late, by the monotonic clock."""
         self._hashing = hashing or HashingProcess()
         self._thread = threading.Thread(target=self._work, name="gate", daemon=True)
         self._thread.start()
@@ -117,27 +105,26 @@ class Gate:
         """How many headers wait for their hash."""
         return len(self._waiting)
 
-    def decide(self, header: str | None) -> Decision | None:
-        """The decision on an Authorization header (None: the request has none).
+    @property
+    def why_not(self) -> str:
+        """Why no new password can be checked now; empty where it can."""
+        return "the hashing process does not answer" if self._broken or self._clock() > self._late else ""
 
-        None where it is not known and has to be worked out.
+    def ask(self, header: str | None, address: str, resume: Resume) -> Decision | None:
+        """The decision on an Authorization header (None: the request has none), where it is known.
+
+        None where it is to be worked out: `resume(decision)` is then called once, from another thread.
+        `address` is the client's (`plain_address`); behind a trusted proxy the one that the proxy names.
         """
         if header is None or len(header) > LONGEST_HEADER:
             return REFUSED
-        return self._recall(self._digest(header)) or (None if parse_basic(header) else REFUSED)
-
-    def admit(self, header: str | None, address: str, resume: Callable[[], None]) -> bool:
-        """True: run the application now. False: parked, `resume()` will be called once.
-
-        `address` is the client's, as text; behind a trusted proxy the one that the proxy names.
-        """
-        if header is None or len(header) > LONGEST_HEADER:
-            return True
-        digest = self._digest(header)
-        if self._recall(digest) is not None:
-            return True
+        # Keyed, so that look-ups tell nothing by their time.
+        digest = hmac.digest(self._key, header.encode("utf-8", "surrogatepass"), "sha256")
+        known = self._recall(digest)
+        if known is not None:
+            return known
         given = parse_basic(header)
-        return given is None or not self._enqueue(_Job(digest, given), address, resume)
+        return REFUSED if given is None else self._park(digest, given, client_of(address), resume)
 
     def renew(self, records: Iterable[CredentialRecord]) -> None:
         """Put new records in place.
@@ -145,7 +132,7 @@ class Gate:
         What a record that is gone let in fails at once; what was refused may try again.
         """
         known = KnownRecords(records)
-        with self._lock:
+        with self._changed:
             self._records = known
             self._refused.clear()
             kept = [(digest, known.same(verified.record)) for digest, verified in self._verified.items()]
@@ -155,91 +142,145 @@ class Gate:
                     self._verified.put(digest, _Verified.of(record))
 
     def close(self) -> None:
-        """End the thread and the child process. Requests that still wait are resumed, without a decision."""
-        with self._lock:
+        """End the thread and the child process. Requests that still wait are answered as busy."""
+        with self._changed:
             self._closed = True
-        self._jobs.put(None)
-        self._hashing.close()
+            self._changed.notify()
+        self._hashing.stop()
         self._thread.join()
-
-    def _digest(self, header: str) -> bytes:
-        """What a header is remembered by. Keyed, so that look-ups tell nothing by their time."""
-        last, digest = self._last
-        if header is last:  # the same object: `admit` and then `decide` ask about one request
-            return digest
-        digest = hmac.digest(self._key, header.encode("utf-8", "surrogatepass"), "sha256")
-        self._last = (header, digest)
-        return digest
 
     def _recall(self, digest: bytes) -> Decision | None:
         verified = self._verified.get(digest)
         if verified is not None and verified.ends > self._now():
             return verified.decision
-        if digest in self._refused:
-            self._touch(digest)
-            return REFUSED
-        return None
-
-    def _touch(self, digest: bytes) -> None:
-        with self._lock:
+        if self._refused.get(digest, -inf) <= self._clock():
+            return None
+        with self._changed:
             if digest in self._refused:
                 self._refused.move_to_end(digest)
+        return REFUSED
 
-    def _enqueue(self, job: _Job, address: str, resume: Callable[[], None]) -> bool:
-        """False where the queue is full or the address throttled. The same header waits only once."""
-        with self._lock:
-            others = self._waiting.get(job.digest)
-            if others is not None:
-                others.append(resume)
-                return True
-            if self._closed or len(self._waiting) >= WAITING or not self._buckets.take(address):
-                return False
-            self._waiting[job.digest] = [resume]
-        self._jobs.put(job)
-        return True
+    # The queue. What is worked out stays in it until it is answered, so that the same header waits only once.
+
+    def _park(self, digest: bytes, given: Given, client: str, resume: Resume) -> Decision | None:
+        displaced = None
+        with self._changed:
+            job = self._waiting.get(digest)
+            if job is None:
+                if not self._may_wait(client):
+                    return BUSY
+                if len(self._waiting) >= PLACES:
+                    displaced = max((job for job in self._waiting.values() if not job.begun), key=self._rank)
+                    if self._clients.refusals(displaced.client) <= self._clients.refusals(client):
+                        return BUSY
+                    del self._waiting[displaced.digest]
+                job = self._waiting[digest] = _Job(digest, given, client, self._clock())
+                self._changed.notify()
+            elif self._clients.refusals(client) < self._clients.refusals(job.client):
+                job.client = client
+            job.resumes.append(resume)
+        if displaced is not None:
+            self._answer(displaced, BUSY)
+        return None
+
+    def _may_wait(self, client: str) -> bool:
+        if self._closed or self._broken:
+            return False
+        held = sum(job.client == client for job in self._waiting.values())
+        return held < PLACES_EACH and self._clients.take(client)
+
+    def _rank(self, job: _Job) -> tuple[int, float]:
+        return self._clients.refusals(job.client), job.since
+
+    def _next(self) -> _Job | None:
+        """The job whose turn it is; None at the end."""
+        with self._changed:
+            while not self._closed:
+                if self._waiting:
+                    job = min(self._waiting.values(), key=self._rank)
+                    job.begun = True
+                    return job
+                self._changed.wait()
+        return None
+
+    def _overdue(self) -> list[_Job]:
+        with self._changed:
+            since = self._clock() - WAIT_SECONDS
+            return [job for job in self._waiting.values() if job.since < since]
+
+    # The thread.
 
     def _work(self) -> None:
-        while (job := self._jobs.get()) is not None:
+        while (job := self._next()) is not None:
             try:
-                self._settle(job)
+                self._answer(job, self._settle(job))
             except HashingError as error:
-                if not self._closed:
-                    _log.error("a password could not be checked: %s", error)
-            self._resume(job.digest)
-        for digest in list(self._waiting):
-            self._resume(digest)
+                self._recover(error)
+            for late in self._overdue():
+                self._answer(late, BUSY)
+        self._hashing.close()
+        self._answer_all()
 
-    def _settle(self, job: _Job) -> None:
+    def _settle(self, job: _Job) -> Decision:
         """Work out a header and remember what came of it; once more where the records changed meanwhile."""
         while True:
             known = self._records
             record = self._search(known, job.given)
-            with self._lock:
+            with self._changed:
                 if known is self._records:
-                    self._remember(job.digest, record)
-                    return
+                    return self._remember(job, record)
 
     def _search(self, known: KnownRecords, given: Given) -> CredentialRecord | None:
         # crypt(3) refuses what is empty or longer; no record can have such a password.
         if not 0 < len(given.password.encode()) <= LONGEST:
             return None
         tried = known.of(given.identity, self._now())
-        hashes = [*(record.hash for record in tried), *known.decoys(tried)]
-        index = self._hashing.first_match(given.password, hashes)
+        index = self._first_match(given.password, [*(record.hash for record in tried), *known.decoys(tried)])
         return tried[index] if index is not None and index < len(tried) else None
 
-    def _remember(self, digest: bytes, record: CredentialRecord | None) -> None:
-        if record is None:
-            self._verified.pop(digest, None)
-            self._refused.put(digest, None)
-        else:
-            self._verified.put(digest, _Verified.of(record))
+    def _first_match(self, password: str, hashes: list[str]) -> int | None:
+        # Ten times what a round takes on a usual processor (0.5 microseconds), and time for a child to start.
+        seconds = min(WAIT_SECONDS, 3 + 5e-6 * self._records.rounds)
+        self._late = self._clock() + seconds / 3
+        try:
+            return self._hashing.first_match(password, hashes, seconds)
+        finally:
+            self._late = inf
 
-    def _resume(self, digest: bytes) -> None:
-        with self._lock:
-            waiting = self._waiting.pop(digest, [])
-        for resume in waiting:
+    def _remember(self, job: _Job, record: CredentialRecord | None) -> Decision:
+        self._clients.settled(job.client, record is not None)
+        if record is not None:
+            verified = _Verified.of(record)
+            self._verified.put(job.digest, verified)
+            return verified.decision
+        hangs_on_time = self._records.ended(job.given.identity, self._now())
+        self._refused.put(job.digest, self._clock() + ENDED_SECONDS if hangs_on_time else inf)
+        return REFUSED
+
+    def _recover(self, error: HashingError) -> None:
+        """Nobody waits for a child that fails: all are answered, until it has worked out something again."""
+        self._broken = True
+        while not self._closed:
+            _log.error("passwords cannot be checked: %s", error)
+            self._answer_all()
             try:
-                resume()
+                self._first_match("x", KnownRecords([]).decoys([]))
+                break
+            except HashingError as again:
+                error = again
+            with self._changed:
+                self._changed.wait_for(lambda: self._closed, 1)
+        self._broken = False
+
+    def _answer_all(self) -> None:
+        for job in list(self._waiting.values()):
+            self._answer(job, BUSY)
+
+    def _answer(self, job: _Job, decision: Decision) -> None:
+        with self._changed:
+            self._waiting.pop(job.digest, None)
+        for resume in job.resumes:
+            try:
+                resume(decision)
             except Exception:  # one broken connection must not end the thread for all
                 _log.exception("a parked request could not be resumed")

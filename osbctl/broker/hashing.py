@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import select
 import subprocess
 import sys
 import threading
@@ -24,15 +25,16 @@ class HashingError(Exception):
 
 
 class HashingProcess:
-    """Starts the child at once and again whenever it has died. One thread at a time may call `first_match`.
+    """Starts the child at once and again whenever it has died or does not answer.
+
+    One thread may call `first_match`; any other `stop`, after which that thread calls `close`.
 
     The child inherits nothing but its two pipes: no socket stays open in it, no secret is in its
-    arguments. It ends when the pipe does, so it outlives no parent; a fork made later must not hold
-    the other end, which is why each serving process makes its own.
+    arguments. It ends when the pipe does, so it outlives no parent.
     """
 
     def __init__(self) -> None:
-        self._closed = False
+        self._stopped = False
         self._lock = threading.Lock()
         self._child = _start()
 
@@ -41,48 +43,58 @@ class HashingProcess:
         """The process id of the child."""
         return self._child.pid
 
-    def first_match(self, password: str, hashes: Sequence[str]) -> int | None:
+    def first_match(self, password: str, hashes: Sequence[str], seconds: float) -> int | None:
         """The index of the first of the crypt(3) hashes that the password fits; None for none.
 
-        Raises HashingError where the child fails twice.
+        Raises HashingError where the child dies twice, fails, or takes more than `seconds`; it is then replaced.
         """
         line = json.dumps({"password": password, "hashes": list(hashes)}).encode() + b"\n"
-        answer = self._ask(line)
-        if answer is None:
+        answer = self._ask(line, seconds)
+        if not answer:
             self._restart()
-            answer = self._ask(line)
-        if answer is None:
+            answer = self._ask(line, seconds)
+        if not answer:
             raise HashingError("the hashing process died")
         found = json.loads(answer)
         if isinstance(found, str):
             raise HashingError(f"the hashing process failed: {found}")
         return None if found is None else int(found)
 
-    def _ask(self, line: bytes) -> bytes | None:
-        """The child's answer; None where it has died."""
+    def _ask(self, line: bytes, seconds: float) -> bytes:
+        """The child's answer; b"" where it has died."""
+        if self._stopped:
+            raise HashingError("the hashing process was ended")
         stdin, stdout = self._child.stdin, self._child.stdout
-        if stdin is None or stdout is None:
-            return None
+        assert stdin and stdout
+        waiting = select.poll()
+        waiting.register(stdout, select.POLLIN)
         try:
-            stdin.write(line)
+            stdin.write(line)  # fits into the pipe: the child has read what came before
             stdin.flush()
-            answer = stdout.readline()
-        except (OSError, ValueError):  # ValueError: closed meanwhile
-            return None
-        return answer if answer.endswith(b"\n") else None
+        except OSError:
+            return b""
+        if not waiting.poll(seconds * 1000):
+            self._restart()
+            raise HashingError(f"the hashing process did not answer in {seconds:.0f} seconds; it was replaced")
+        return stdout.readline()
 
     def _restart(self) -> None:
         with self._lock:
-            if self._closed:
-                raise HashingError("the hashing process was ended")
-            _end(self._child)
-            self._child = _start()
+            self._child.kill()
+            _clear_away(self._child)
+            if not self._stopped:
+                self._child = _start()
+
+    def stop(self) -> None:
+        """End the child, even in the middle of a hash. From any thread."""
+        with self._lock:
+            self._stopped = True
+            self._child.kill()
 
     def close(self) -> None:
-        """End the child, even in the middle of a hash."""
-        with self._lock:
-            self._closed = True
-            _end(self._child)
+        """End the child and give back what it held."""
+        self.stop()
+        _clear_away(self._child)
 
 
 def _start() -> subprocess.Popen[bytes]:
@@ -100,8 +112,7 @@ def _start() -> subprocess.Popen[bytes]:
     )
 
 
-def _end(child: subprocess.Popen[bytes]) -> None:
-    child.kill()
+def _clear_away(child: subprocess.Popen[bytes]) -> None:
     child.wait()
     for pipe in (child.stdin, child.stdout):
         if pipe is not None:

@@ -50,7 +50,7 @@ class Loop:
         """Wait for sockets at most `wait` seconds, move bytes, answer what is ready. Never raises."""
         ready = any(dispatcher.ready for dispatcher in self.dispatchers)
         for server in self.servers:
-            server.handshakes_left = self.settings.turn_handshakes
+            server.shared.handshakes_left = self.settings.turn_handshakes
         try:
             wasyncore.loop(timeout=0 if ready else wait, use_poll=True, map=self.map, count=1)
         except Exception:  # a broken turn must not end the service, nor spin

@@ -7,16 +7,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from ipaddress import ip_address, ip_network
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from osbctl.broker.task import Forbidden
+from osbctl.broker.client import plain_address
 from osbctl.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from ipaddress import IPv4Network, IPv6Network
-
-    from osbctl.broker.channel import Channel
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,26 +32,20 @@ class ProxyRule:
             problem = f"the trusted proxy is not an IP address or network: {error}"
             raise UsageError(problem, "Give for example 10.0.0.5 or 10.0.0.0/24.") from error
 
-    def judge(self, channel: Channel, request: Any) -> None:
-        """Set the client's address on the channel, or the error on the request."""
-        channel.addr = (channel.peer, None)
-        if not self.trusts(channel.peer):
-            _refuse(request, "this port is for the proxy only")
-        elif not _came_over_https(request.headers.get("X_FORWARDED_PROTO", "")):
-            _refuse(request, "the proxy must be asked over HTTPS and say so (X-Forwarded-Proto: https)")
-        else:
-            channel.addr = (self.client(channel.peer, request.headers.get("X_FORWARDED_FOR", "")), None)
+    def judge(self, peer: str, headers: Mapping[str, str]) -> tuple[str, str]:
+        """Who asks (a plain address), and why the request is refused (empty where it is not).
+
+        `headers` are waitress's: names in capitals, with underscores.
+        """
+        if not self.trusts(peer):
+            return peer, "this port is for the proxy only"
+        if not _came_over_https(headers.get("X_FORWARDED_PROTO", "")):
+            return peer, "the proxy must be asked over HTTPS and say so (X-Forwarded-Proto: https)"
+        return self.client(peer, headers.get("X_FORWARDED_FOR", "")), ""
 
     def trusts(self, address: str) -> bool:
-        """Whether `address` is a trusted proxy."""
-        if address == "unix":
-            return True
-        try:
-            parsed = ip_address(address.partition("%")[0])
-        except ValueError:
-            return False
-        mapped = getattr(parsed, "ipv4_mapped", None)
-        return any((mapped or parsed) in network for network in self.networks)
+        """Whether a plain address is that of a trusted proxy."""
+        return address == "unix" or any(ip_address(address) in network for network in self.networks)
 
     def client(self, peer: str, forwarded: str) -> str:
         """The nearest address in X-Forwarded-For that is not a trusted proxy itself; else the peer.
@@ -80,11 +72,6 @@ def _address(text: str) -> str | None:
     elif text.count(":") == 1:
         text = text.partition(":")[0]
     try:
-        return str(ip_address(text))
+        return plain_address(text)
     except ValueError:
         return None
-
-
-def _refuse(request: Any, sentence: str) -> None:
-    request.error = Forbidden()
-    request.refusal = sentence

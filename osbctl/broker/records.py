@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
 _LEAST = 1000
 """The fewest rounds that a hash can have."""
 
+_USUAL_SALT = 16
+
 
 class KnownRecords:
     """Records by identity. Immutable; a reload makes a new one."""
@@ -20,22 +23,33 @@ class KnownRecords:
         self._by_identity: dict[str, tuple[CredentialRecord, ...]] = {}
         for record in records:
             self._by_identity[record.identity] = (*self._by_identity.get(record.identity, ()), record)
-        costs = [[record.rounds for record in group] for group in self._by_identity.values()]
-        self._heaviest = max(costs, key=sum, default=[_LEAST])
+        self._cost: Counter[int] = Counter()
+        for group in self._by_identity.values():
+            self._cost |= _cost(group)  # the larger of each
+        if not self._cost:
+            self._cost[_USUAL_SALT] = _LEAST
+
+    @property
+    def rounds(self) -> int:
+        """What a wrong guess costs, in rounds of SHA-512."""
+        return self._cost.total()
 
     def of(self, identity: str, now: float) -> tuple[CredentialRecord, ...]:
         """The records of an identity that are in force at `now` (seconds since 1970)."""
         return tuple(record for record in self._by_identity.get(identity, ()) if record.ends > now)
 
+    def ended(self, identity: str, now: float) -> bool:
+        """Whether the identity has a record that is not in force at `now`."""
+        return len(self.of(identity, now)) < len(self._by_identity.get(identity, ()))
+
     def decoys(self, tried: Sequence[CredentialRecord]) -> list[str]:
         """Hashes that nothing fits, to be worked out after `tried` failed.
 
-        With them an unknown identity, a known one and one with several records cost the same rounds.
+        With them an unknown identity, a known one and one with several records cost the same rounds, on salts
+        of the same lengths: a round takes longer on a longer salt, once that makes another block of SHA-512.
         """
-        if not tried:
-            return [_decoy(rounds) for rounds in self._heaviest]
-        missing = sum(self._heaviest) - sum(record.rounds for record in tried)
-        return [_decoy(max(missing, _LEAST))] if missing > 0 else []
+        missing = self._cost - _cost(tried)
+        return [_decoy(max(rounds, _LEAST), length) for length, rounds in missing.items()]
 
     def same(self, record: CredentialRecord) -> CredentialRecord | None:
         """The record here with the same identity and hash: label and expiry may have changed."""
@@ -43,5 +57,13 @@ class KnownRecords:
         return next((each for each in group if each.hash == record.hash), None)
 
 
-def _decoy(rounds: int) -> str:
-    return f"$6$rounds={rounds}$................${'.' * 86}"
+def _cost(records: Iterable[CredentialRecord]) -> Counter[int]:
+    """Rounds by the length of the salt."""
+    cost: Counter[int] = Counter()
+    for record in records:
+        cost[len(record.salt)] += record.rounds
+    return cost
+
+
+def _decoy(rounds: int, salt_length: int) -> str:
+    return f"$6$rounds={rounds}${'.' * salt_length}${'.' * 86}"

@@ -17,6 +17,7 @@ from osbctl.broker.proxy import ProxyRule
 from osbctl.broker.reload import Watched, Watcher
 from osbctl.broker.server import Server
 from osbctl.broker.settings import FILES_KEPT, LEAST_CONNECTIONS, descriptor_limit
+from osbctl.broker.sharing import Shared
 from osbctl.broker.stats import Standing, Stats
 from osbctl.broker.tls import Certificate, Tls, load_certificate
 from osbctl.errors import ConfigError, UsageError
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from osbctl.broker.dispatcher import Admission
+    from osbctl.broker.decision import Ask
     from osbctl.broker.options import ServeOptions
 
 _log = logging.getLogger("osbctl.broker")
@@ -48,16 +49,18 @@ class Served(Protocol):
 class Service:
     """What the process serves.
 
-    `app` is the WSGI application, `admission` the gate before it (None: no gate). `watched` are the
+    `app` is the WSGI application, `ask` that of the gate before it (None: no gate). `watched` are the
     catalog and the credentials. `catalog()` is what is served now, `waiting()` the length of the gate's
-    queue. `summary` are the sentences for the log at the start. `close()` ends threads and processes.
+    queue, `why_not()` why it can check no password (empty where it can). `summary` are the sentences for the log at the
+    start. `close()` ends threads and processes.
     """
 
     app: Callable[..., Any]
-    admission: Admission | None = None
+    ask: Ask | None = None
     watched: Sequence[Watched[Any]] = ()
     catalog: Callable[[], Served | None] = lambda: None
     waiting: Callable[[], int] = lambda: 0
+    why_not: Callable[[], str] = lambda: ""
     summary: Sequence[str] = ()
     close: Callable[[], None] = lambda: None
 
@@ -152,8 +155,7 @@ def _open_admin(options: ServeOptions, loop: Loop, standing: Callable[[], Standi
             sock,
             loop_map=loop.map,
             dispatcher=dispatcher,
-            settings=options.settings,
-            stats=Stats(),
+            shared=Shared(options.settings, Stats()),
             secure=False,
             admin=True,
         )
@@ -227,19 +229,17 @@ class _Process:
         return AccessLog(Output(STANDARD_OUTPUT, line), seconds=limits.log_seconds, limit=limits.log_lines)
 
     def _open(self, service: Service, log: AccessLog | None) -> None:
-        dispatcher = Dispatcher(service.admission)
+        dispatcher = Dispatcher()
         self.loop.dispatchers.append(dispatcher)
+        tls, proxy = self.ground.tls, self.ground.proxy
+        shared = Shared(self.options.settings, self.stats, service.ask, tls, proxy, log)
         for sock in self.ground.sockets:
             server = Server(
                 service.app,
                 sock,
                 loop_map=self.loop.map,
                 dispatcher=dispatcher,
-                settings=self.options.settings,
-                stats=self.stats,
-                tls=self.ground.tls,
-                proxy=self.ground.proxy,
-                access_log=log,
+                shared=shared,
                 secure=not self.options.insecure_http,
             )
             self.loop.servers.append(server)
@@ -253,5 +253,5 @@ class _Process:
             service.waiting(),
             tls.certificate.days_left() if tls else None,
             (catalog.etag, catalog.modified) if catalog else None,
-            "draining" if self.loop.draining else "" if catalog else "no catalog",
+            "draining" if self.loop.draining else service.why_not() if catalog else "no catalog",
         )

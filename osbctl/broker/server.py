@@ -8,7 +8,6 @@ import os
 import socket
 import sys
 import time
-from collections import Counter
 from heapq import nsmallest
 from typing import TYPE_CHECKING, Any
 
@@ -17,17 +16,15 @@ from waitress.adjustments import Adjustments  # type: ignore[import-untyped]
 from waitress.server import TcpWSGIServer  # type: ignore[import-untyped]
 
 from osbctl.broker.channel import Channel
+from osbctl.broker.client import client_of, plain_address
 from osbctl.broker.tls_channel import TlsChannel
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from osbctl.broker.access_log import AccessLog, Entry
     from osbctl.broker.dispatcher import Dispatcher
-    from osbctl.broker.proxy import ProxyRule
     from osbctl.broker.settings import Settings
-    from osbctl.broker.stats import Stats
-    from osbctl.broker.tls import Tls
+    from osbctl.broker.sharing import Shared
 
 _log = logging.getLogger("osbctl.broker")
 
@@ -38,35 +35,8 @@ SPARE = 16
 """Connections over the limit that are taken before room is made for them."""
 
 
-class Census:
-    """How many connections each address holds; one IPv6 /64 counts as one address."""
-
-    def __init__(self, limit: int) -> None:
-        self.limit = limit
-        self.held: Counter[str | bytes] = Counter()
-
-    def full(self, host: str) -> bool:
-        return self.limit > 0 and self.held[_block(host)] >= self.limit
-
-    def enter(self, host: str) -> None:
-        self.held[_block(host)] += 1
-
-    def leave(self, host: str) -> None:
-        block = _block(host)
-        self.held[block] -= 1
-        if self.held[block] <= 0:
-            del self.held[block]
-
-
-def _block(host: str) -> str | bytes:
-    if ":" in host:
-        with contextlib.suppress(OSError):
-            return socket.inet_pton(socket.AF_INET6, host.partition("%")[0])[:8]
-    return host
-
-
 class Server(TcpWSGIServer):  # type: ignore[misc]
-    """One listener. `tls` is None for a plain one; `proxy` is the rule for a listener behind a proxy.
+    """One listener.
 
     Several servers share one `map` (descriptor to channel) and so one loop. `sock` is bound, and may be
     an IPv4, IPv6 or Unix socket. Nothing may raise out of `handle_accept`, `readable` or `sweep`:
@@ -76,9 +46,7 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
     task_dispatcher: Dispatcher
     active_channels: dict[int, Channel]
     accepting: bool
-    draining = False
     accept_again = 0.0
-    handshakes_left = 0
 
     def __init__(
         self,
@@ -87,27 +55,16 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
         *,
         loop_map: dict[int, Any],
         dispatcher: Dispatcher,
-        settings: Settings,
-        stats: Stats,
-        tls: Tls | None = None,
-        proxy: ProxyRule | None = None,
-        access_log: AccessLog | None = None,
+        shared: Shared,
         secure: bool = True,
         admin: bool = False,
     ) -> None:
-        self.settings, self.stats, self.tls, self.proxy, self.access_log = (
-            settings,
-            stats,
-            tls,
-            proxy,
-            access_log,
-        )
-        self.channel_class = Channel if tls is None else TlsChannel
-        self.census = Census(0 if proxy else settings.connections_per_address)
+        self.shared, self.settings = shared, shared.settings
+        self.channel_class = Channel if shared.tls is None else TlsChannel
         # Whatever crowd the service has, the admin listener has places left.
-        self.limit = settings.connection_limit() + (SPARE if admin else 0)
+        self.limit = self.settings.connection_limit() + (SPARE if admin else 0)
         info = (sock.family, sock.type, sock.proto, sock.getsockname())
-        adj = adjustments(settings, "https" if secure else "http")
+        adj = adjustments(self.settings, "https" if secure else "http")
         super().__init__(app, loop_map, _sock=sock, dispatcher=dispatcher, adj=adj, sockinfo=info, bind_socket=False)
         # A full pipe must not stop the thread that wakes the loop: the loop is being woken already.
         os.set_blocking(self.trigger.trigger, False)
@@ -122,34 +79,16 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
         with contextlib.suppress(OSError, IndexError):
             self.trigger.pull_trigger()
 
-    def resume(self, channel: Channel, request: Any) -> None:
-        """Run a parked request now. From any thread; a connection that is gone meanwhile is let be."""
-        if channel.requests[:1] == [request]:
-            channel.passed = True
-            self.task_dispatcher.add_task(channel)
-            self.wake()
-
     # Requests.
 
     def add_task(self, channel: Channel) -> None:
         channel.arrived = time.monotonic()
         self.task_dispatcher.add_task(channel)
 
-    def judge(self, channel: Channel, request: Any) -> None:
-        """Apply the rule for requests that a proxy hands on."""
-        if self.proxy is not None and request.error is None:
-            self.proxy.judge(channel, request)
-
-    def answered(self, entry: Entry, sent_bytes: int) -> None:
-        """An answer was sent, or cut: count and log it."""
-        done = entry.close(sent_bytes)
-        self.stats.request(done)
-        if self.access_log is not None:
-            self.access_log.add(done)
-
-    def handshake_failed(self, peer: str, reason: object) -> None:
-        self.stats.handshakes_failed += 1
-        _log.debug("TLS handshake with %s failed: %s", peer, reason)
+    def add_ready(self, channel: Channel) -> None:
+        """Run a request that was parked. From any thread."""
+        self.task_dispatcher.add_task(channel)
+        self.wake()
 
     # Connections.
 
@@ -160,7 +99,7 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
         return (str(name[0]), str(name[1]))
 
     def fix_addr(self, addr: Any) -> tuple[Any, ...]:
-        return addr if isinstance(addr, tuple) else ("unix", None)
+        return (plain_address(addr[0]), addr[1]) if isinstance(addr, tuple) else ("unix", None)
 
     def set_socket_options(self, conn: socket.socket) -> None:
         conn.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, self.settings.send_buffer_bytes)
@@ -188,7 +127,7 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
                 return
             if pair is None:
                 return
-            self._welcome(pair[0], self.fix_addr(pair[1]))
+            self._welcome(*pair)
 
     def _make_room(self, count: int) -> None:
         """Close those that have been silent for longest, asked before or not: an answer of 401 costs nothing, and must
@@ -196,7 +135,7 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
         """
         channels = [channel for channel in self._map.values() if isinstance(channel, Channel) and channel.silent_since]
         for channel in nsmallest(count, channels, key=lambda channel: channel.silent_since or 0.0):
-            self.stats.cut += 1
+            self.shared.stats.cut += 1
             channel.abort()
 
     def _pause(self, error: OSError) -> None:
@@ -204,10 +143,11 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
         self.accept_again = time.monotonic() + self.settings.sweep_seconds
         _log.warning("cannot accept connections for a moment: %s", error)
 
-    def _welcome(self, conn: socket.socket, addr: tuple[Any, ...]) -> None:
+    def _welcome(self, conn: socket.socket, name: Any) -> None:
         try:
-            if self.census.full(str(addr[0])):
-                self.stats.turned_away += 1
+            addr = self.fix_addr(name)
+            if self.shared.full(client_of(addr[0])):
+                self.shared.stats.turned_away += 1
                 conn.close()
                 return
             self.set_socket_options(conn)
@@ -224,7 +164,7 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
         for channel in list(self.active_channels.values()):
             try:
                 if channel.overdue(now):
-                    self.stats.cut += 1
+                    self.shared.stats.cut += 1
                     channel.abort()
             except Exception:
                 _log.exception("a connection could not be closed")
@@ -234,10 +174,9 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
 
     def stop_accepting(self) -> None:
         """Take what the kernel has already accepted, then close the listener. Connections stay."""
-        if not self.draining:
-            self.draining = True
-            self._accept(self.settings.backlog)
-            wasyncore.dispatcher.close(self)
+        self.shared.draining = True
+        self._accept(self.settings.backlog)
+        wasyncore.dispatcher.close(self)
 
     def handle_close(self) -> None:
         """A listener is closed by `stop_accepting` only, whatever poll says of it."""

@@ -77,7 +77,6 @@ def _service(sources: Sources, catalog: ServedCatalog, records: Sequence[Credent
     gate = Gate(records)
     answers = Answers(
         catalog,
-        gate,
         base_path=sources.base_path,
         minimum_version=sources.minimum_version,
         missing_version_status=sources.missing_version_status,
@@ -88,7 +87,7 @@ def _service(sources: Sources, catalog: ServedCatalog, records: Sequence[Credent
 
     return Service(
         answers,
-        admission=gate.admit,
+        ask=gate.ask,
         watched=[
             Watched("catalog", sources.catalog_paths, lambda: _next(sources, answers.catalog), swap),
             Watched(
@@ -101,6 +100,7 @@ def _service(sources: Sources, catalog: ServedCatalog, records: Sequence[Credent
         ],
         catalog=lambda: answers.catalog,
         waiting=lambda: gate.waiting,
+        why_not=lambda: gate.why_not,
         summary=[
             f"serving {_counted(catalog.services, 'service')} with {_counted(catalog.plans, 'plan')}",
             "credentials: " + ", ".join(record.name for record in records),

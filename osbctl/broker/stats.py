@@ -34,12 +34,8 @@ class Stats:
             if entry.started <= end:
                 self.buckets[index] += 1
                 break
-        if entry.label:
-            self.authentications["accepted", entry.label] += 1
-        elif entry.status == "401":
-            self.authentications["refused", ""] += 1
-        elif entry.status == "503":
-            self.authentications["busy", ""] += 1
+        if entry.decision is not None:
+            self.authentications[entry.decision.outcome, entry.decision.label] += 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from waitress.task import ErrorTask, WSGITask  # type: ignore[import-untyped]
 from waitress.utilities import build_http_date  # type: ignore[import-untyped]
 
-if TYPE_CHECKING:
-    from osbctl.broker.channel import Channel
+from osbctl.broker.decision import DECISION
 
-LABEL = "osbctl.credential"
-"""The WSGI environment key under which the application leaves the label of the credential that fitted."""
+if TYPE_CHECKING:
+    from osbctl.broker.decision import Decision
+    from osbctl.broker.sharing import Shared
 
 _NAMES = {
     400: ("BadRequest", "the request is malformed"),
@@ -37,13 +37,25 @@ class Forbidden:
     reason = "Forbidden"
 
 
+class _Connection(Protocol):
+    """What the tasks use of the connection that is answered (see `osbctl.broker.channel.Channel`)."""
+
+    shared: Shared
+    decision: Decision | None
+    refused: bool
+
+    def begin_entry(self, task: Any, head_bytes: int) -> None: ...
+
+    def write_soon(self, data: bytes) -> None: ...
+
+
 class _Closing:
     """Both tasks: record what was answered, and announce the end of a connection while draining."""
 
-    channel: Channel
+    channel: _Connection
 
     def build_response_header(self) -> bytes:
-        if self.channel.server.draining:
+        if self.channel.shared.draining:
             self.set_close_on_finish()  # type: ignore[attr-defined]
         head: bytes = super().build_response_header()  # type: ignore[misc]
         self.channel.begin_entry(self, len(head))
@@ -58,6 +70,11 @@ class AnswerTask(_Closing, WSGITask):  # type: ignore[misc]
     """
 
     wrote_header: bool
+
+    def get_environment(self) -> dict[str, Any]:
+        environ: dict[str, Any] = super().get_environment()
+        environ[DECISION] = self.channel.decision
+        return environ
 
     def set_close_on_finish(self) -> None:
         if self.status[:3] in ("304", "204") and self._may_stay():
@@ -86,13 +103,13 @@ class AnswerTask(_Closing, WSGITask):  # type: ignore[misc]
 
     def _may_stay(self) -> bool:
         request = self.request
-        return self.version == "1.1" and not request.connection_close and not self.channel.server.draining
+        return self.version == "1.1" and not request.connection_close and not self.channel.shared.draining
 
 
 class RefusalTask(_Closing, ErrorTask):  # type: ignore[misc]
     """Answers a request that never reached the application, in JSON, and ends the connection."""
 
-    def __init__(self, channel: Channel, request: Any) -> None:
+    def __init__(self, channel: _Connection, request: Any) -> None:
         super().__init__(channel, request)
         self.version = "1.1"
 

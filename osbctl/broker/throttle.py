@@ -1,9 +1,10 @@
-"""Two bounded memories: what was decided before, and how much an address has asked lately."""
+"""Two bounded memories: what was decided before, and how much each client has asked lately."""
 
 from __future__ import annotations
 
 import time
 from collections import OrderedDict
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 if TYPE_CHECKING:
@@ -27,10 +28,18 @@ class Remembered(OrderedDict[bytes, Value], Generic[Value]):
             self.popitem(last=False)
 
 
-class Buckets:
-    """A token bucket for each address: `burst` tokens at first, `rate` more each second.
+@dataclass(slots=True)
+class _Client:
+    tokens: float
+    then: float
+    refusals: int = 0
 
-    An IPv6 client owns a /64 and is counted by it. At most `limit` addresses are remembered.
+
+class Clients:
+    """What each client has cost lately. Clients are those of `client_of`; at most `limit` are remembered.
+
+    A token bucket each: `burst` unknown passwords at first, `rate` more a second. And a count of refusals, by
+    which the gate lets those wait who have had most of its time ("least attained service").
     """
 
     def __init__(
@@ -41,28 +50,30 @@ class Buckets:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._rate, self._burst, self._limit, self._clock = rate, burst, limit, clock
-        self._tokens: OrderedDict[str, tuple[float, float]] = OrderedDict()
+        self._known: OrderedDict[str, _Client] = OrderedDict()
 
-    def take(self, address: str) -> bool:
-        """Take a token of the address; False where it has none left."""
-        who, now = _network(address), self._clock()
-        tokens, then = self._tokens.pop(who, (float(self._burst), now))
-        tokens = min(self._burst, tokens + (now - then) * self._rate)
-        allowed = tokens >= 1
-        self._tokens[who] = (tokens - allowed, now)
-        if len(self._tokens) > self._limit:
-            self._tokens.popitem(last=False)
+    def take(self, client: str) -> bool:
+        """Take a token of the client; False where it has none left."""
+        one, now = self._of(client), self._clock()
+        one.tokens = min(self._burst, one.tokens + (now - one.then) * self._rate)
+        one.then = now
+        allowed = one.tokens >= 1
+        one.tokens -= allowed
         return allowed
 
+    def refusals(self, client: str) -> int:
+        """Refusals since it was last let in; -1 before the first one after that; 0 of who is not known."""
+        one = self._known.get(client)
+        return one.refusals if one else 0
 
-def _network(address: str) -> str:
-    if ":" not in address:
-        return address
-    from ipaddress import IPv6Address
+    def settled(self, client: str, accepted: bool) -> None:
+        """A password of the client was right, or wrong."""
+        one = self._of(client)
+        one.refusals = -1 if accepted else one.refusals + 1
 
-    try:
-        parsed = IPv6Address(address.partition("%")[0])
-    except ValueError:
-        return address
-    # An IPv4 client of a dual-stack socket is one address, not a neighbour of all the others.
-    return str(parsed.ipv4_mapped) if parsed.ipv4_mapped else f"{int(parsed) >> 64:x}/64"
+    def _of(self, client: str) -> _Client:
+        one = self._known.setdefault(client, _Client(float(self._burst), self._clock()))
+        self._known.move_to_end(client)
+        if len(self._known) > self._limit:
+            self._known.popitem(last=False)
+        return one

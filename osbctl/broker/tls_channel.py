@@ -12,16 +12,16 @@ The rules it keeps, each learned from a failure:
 from __future__ import annotations
 
 import contextlib
+import logging
 import socket
 import ssl
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from osbctl.broker.channel import RECORD, Channel
 from osbctl.broker.task import refusal_body
 
-if TYPE_CHECKING:
-    from osbctl.broker.server import Server
+_log = logging.getLogger("osbctl.broker")
 
 _PLAIN_BODY = refusal_body("HttpsRequired", "this port speaks only HTTPS")
 PLAIN_ANSWER = (
@@ -47,15 +47,16 @@ class TlsChannel(Channel):
 
     def __init__(
         self,
-        server: Server,
+        server: Any,
         sock: socket.socket,
         addr: tuple[Any, ...],
         adj: Any,
         map: Any = None,
     ) -> None:
-        assert server.tls is not None
+        tls = server.shared.tls
+        assert tls is not None
         sock.setblocking(False)
-        wrapped = server.tls.context.wrap_socket(sock, server_side=True, do_handshake_on_connect=False)
+        wrapped = tls.context.wrap_socket(sock, server_side=True, do_handshake_on_connect=False)
         try:
             super().__init__(server, wrapped, addr, adj, map=map)
         except BaseException:
@@ -103,9 +104,9 @@ class TlsChannel(Channel):
 
     def _handshake(self) -> None:
         """Go one step on. Few a turn: 600 at once would make everybody wait."""
-        if self.server.handshakes_left <= 0:
+        if self.shared.handshakes_left <= 0:
             return
-        self.server.handshakes_left -= 1
+        self.shared.handshakes_left -= 1
         if not self.first_byte_seen and not self._looks_like_tls():
             return
         self.handshake_wants_write = False
@@ -116,12 +117,16 @@ class TlsChannel(Channel):
         except ssl.SSLWantWriteError:
             self.handshake_wants_write = True
         except (OSError, ValueError, AttributeError) as error:
-            self.broken = True
-            self.server.handshake_failed(self.peer, error)
+            self._failed(error)
             self.handle_close()
         else:
             self.handshaking = False
             self.idle_since = time.monotonic()
+
+    def _failed(self, reason: object) -> None:
+        self.broken = True
+        self.shared.stats.handshakes_failed += 1
+        _log.debug("TLS handshake with %s failed: %s", self.peer, reason)
 
     def _looks_like_tls(self) -> bool:
         """False: nothing came yet, the client is gone, or it speaks plain HTTP (and is answered)."""
@@ -141,8 +146,7 @@ class TlsChannel(Channel):
         return True
 
     def _answer_plain(self) -> None:
-        self.broken = True
-        self.server.handshake_failed(self.peer, "plain HTTP")
+        self._failed("plain HTTP")
         with contextlib.suppress(OSError):
             _raw.send(self.socket, PLAIN_ANSWER)
         self.linger()

@@ -18,11 +18,13 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
+from osbctl.broker.decision import Decision, Outcome
 from osbctl.broker.dispatcher import Dispatcher
 from osbctl.broker.listeners import listen_tcp
 from osbctl.broker.loop import Loop
 from osbctl.broker.server import Server
 from osbctl.broker.settings import Settings
+from osbctl.broker.sharing import Shared
 from osbctl.broker.stats import Stats
 from osbctl.broker.tls import Tls, load_certificate
 
@@ -50,11 +52,15 @@ def app(environ: dict[str, Any], start_response: Any) -> Any:
     body = LARGE if path == "/large" else SMALL
     if path == "/who":
         body = environ["REMOTE_ADDR"].encode()
-    environ["osbctl.credential"] = "main"
     start_response("200 OK", [("Content-Length", str(len(body))), ("Content-Type", "application/json")])
     if environ["REQUEST_METHOD"] == "HEAD":
         return []
     return environ["wsgi.file_wrapper"](io.BytesIO(body)) if len(body) > 65536 else [body]
+
+
+def let_in(header: str | None, address: str, resume: Any) -> Decision:
+    """A gate that stands open."""
+    return Decision(Outcome.ACCEPTED, "main")
 
 
 @dataclass
@@ -163,13 +169,13 @@ def running(
     settings = settings or Settings()
     settings = replace(settings, sweep_seconds=min(settings.sweep_seconds, 0.05))
     loop, stats, lines = Loop(settings), Stats(), Lines()
-    dispatcher = Dispatcher(options.pop("admission", None))
+    dispatcher = Dispatcher()
     loop.dispatchers.append(dispatcher)
     tls = Tls(load_certificate(*pair)) if pair else None
     sock = options.pop("sock", None) or listen_tcp("127.0.0.1", 0)[0]
     server = Server(
-        options.pop("app", app), sock, loop_map=loop.map, dispatcher=dispatcher, settings=settings,
-        stats=stats, tls=tls, access_log=lines, **options,
+        options.pop("app", app), sock, loop_map=loop.map, dispatcher=dispatcher,
+        shared=Shared(settings, stats, options.pop("ask", let_in), tls, access_log=lines, **options),
     )  # fmt: skip
     loop.servers.append(server)
     left: list[int] = []

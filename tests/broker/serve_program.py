@@ -10,6 +10,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from osbctl.broker import logs
+from osbctl.broker.decision import Decision, Outcome
 from osbctl.broker.options import ServeOptions
 from osbctl.broker.reload import Watched
 from osbctl.broker.serve import Service, serve
@@ -43,7 +44,6 @@ def main(told: dict) -> int:
     told["trusted_proxies"] = tuple(told.get("trusted_proxies", ()))
 
     def app(environ, start_response):
-        environ["osbctl.credential"] = "main"
         body = catalog.body
         headers = [("Content-Length", str(len(body))), ("X-Pid", str(os.getpid()))]
         start_response("200 OK", headers)
@@ -51,7 +51,10 @@ def main(told: dict) -> int:
 
     def make() -> Service:
         watched = Watched("catalog", lambda: [catalog.path], catalog.load, catalog.swap)
-        return Service(app, watched=[watched], catalog=lambda: catalog, summary=["1 service, 2 plans"])
+        decision = Decision(Outcome.ACCEPTED, "main")
+        return Service(
+            app, ask=lambda *_: decision, watched=[watched], catalog=lambda: catalog, summary=["1 service, 2 plans"]
+        )
 
     try:
         return serve(ServeOptions(settings=settings, **told), make, os.environ)

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from osbctl.broker.decision import REFUSED, Decision
 from osbctl.broker.settings import Settings
-from tests.broker.harness import GET, LARGE, SMALL, Reader, ask, running, until
+from tests.broker.harness import GET, LARGE, SMALL, Reader, ask, let_in, running, until
 
 if TYPE_CHECKING:
     import ssl
@@ -57,6 +58,24 @@ def test_one_address_holds_only_so_many(trust: ssl.SSLContext, pair: Pair) -> No
             assert ask(sock)[0] == 200
         for sock in held:
             sock.close()
+
+
+def test_ipv4_clients_of_a_dual_stack_socket_are_not_one(trust: ssl.SSLContext, pair: Pair) -> None:
+    """systemd's `ListenStream=8443` is such a socket: 127.0.0.1 comes as ::ffff:127.0.0.1."""
+    if not socket.has_dualstack_ipv6():
+        pytest.skip("no IPv6 here")
+    sock = socket.create_server(("::", 0), family=socket.AF_INET6, dualstack_ipv6=True)
+    with running(trust, pair, Settings(connections_per_address=2), sock=sock) as broker:
+        port = sock.getsockname()[1]
+        held = [socket.create_connection(("127.0.0.1", port), timeout=10) for _ in range(2)]
+        with socket.create_connection(("127.0.0.1", port), timeout=10) as refused:
+            assert Reader(refused).at_end()
+        other = socket.create_connection(("127.0.0.1", port), timeout=10, source_address=("127.0.0.2", 0))
+        with trust.wrap_socket(other, server_hostname="localhost") as client:
+            assert ask(client)[0] == 200
+        assert until(lambda: [entry.client for entry in broker.lines.entries] == ["127.0.0.2"])
+        for one in held:
+            one.close()
 
 
 @pytest.mark.parametrize("told", [b"", b"\x16\x03\x01", b"GET"], ids=["silent", "half a handshake", "half a request"])
@@ -123,35 +142,36 @@ def test_out_of_descriptors_pauses_and_goes_on(
 def test_a_parked_request_waits_and_others_do_not(trust: ssl.SSLContext, pair: Pair) -> None:
     parked: list[Any] = []
 
-    def admission(header: str | None, address: str, resume: Any) -> bool:
+    def gate(header: str | None, address: str, resume: Any) -> Decision | None:
         if header == "slow":
             parked.append(resume)
-            return False
-        return True
+            return None
+        return let_in(header, address, resume)
 
-    with running(trust, pair, admission=admission) as broker:
+    with running(trust, pair, ask=gate) as broker:
         with broker.connect() as slow, broker.connect() as sock:
             slow.sendall(GET[:-2] + b"Authorization: slow\r\n\r\n" + GET)
             assert until(lambda: parked)
             assert ask(sock)[0] == 200
-            threading.Thread(target=parked[0]).start()
+            threading.Thread(target=parked[0], args=[REFUSED]).start()
             reader = Reader(slow)
             assert reader.answer()[::2] == (200, SMALL)
             assert reader.answer()[::2] == (200, SMALL)
+            assert until(lambda: [entry.label for entry in broker.lines.entries] == ["main", "", "main"])
         with broker.connect() as gone:
             gone.sendall(GET[:-2] + b"Authorization: slow\r\n\r\n")
             assert until(lambda: len(parked) == 2)
-        parked[1]()
-        parked[1]()
+        parked[1](REFUSED)
+        parked[1](REFUSED)
         with broker.connect() as sock:
             assert ask(sock)[0] == 200
 
 
 def test_a_gate_that_fails_closes_that_connection(trust: ssl.SSLContext, pair: Pair) -> None:
-    def admission(header: str | None, address: str, resume: Any) -> bool:
+    def gate(header: str | None, address: str, resume: Any) -> None:
         raise ValueError("no")
 
-    with running(trust, pair, admission=admission) as broker:
+    with running(trust, pair, ask=gate) as broker:
         with broker.connect() as sock, pytest.raises((EOFError, OSError)):
             ask(sock)
         assert broker.thread.is_alive()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import os
 import signal
 import subprocess
@@ -9,8 +10,10 @@ import sys
 import threading
 import time
 from base64 import b64encode
+from collections import Counter
 from contextlib import contextmanager
 from pathlib import Path
+from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,11 +21,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from osbctl.broker.basic import Given, parse_basic
-from osbctl.broker.gate import REFUSED, REMEMBERED, WAITING, Decision, Gate, Outcome
+from osbctl.broker.client import client_of, plain_address
+from osbctl.broker.decision import BUSY, REFUSED, Decision, Outcome
+from osbctl.broker.gate import ENDED_SECONDS, PLACES, PLACES_EACH, REMEMBERED, WAIT_SECONDS, Gate
 from osbctl.broker.hashing import HashingError, HashingProcess
 from osbctl.broker.hashing_worker import first_match
 from osbctl.broker.records import KnownRecords
-from osbctl.broker.throttle import Buckets, Remembered
+from osbctl.broker.throttle import Clients, Remembered
 from osbctl.credentials import CredentialRecord, make_record
 
 if TYPE_CHECKING:
@@ -39,23 +44,29 @@ def basic(identity: str, password: str) -> str:
 
 
 class Hashing(HashingProcess):
-    """The same work in the calling thread, counted, and held up while `held` is clear."""
+    """The same work in the calling thread, noted, and held up while `held` is clear."""
 
     def __init__(self) -> None:
         self.asked: list[list[str]] = []
+        self.passwords: list[str] = []
         self.held = threading.Event()
         self.held.set()
         self.fails = False
 
-    def first_match(self, password: str, hashes: Sequence[str]) -> int | None:
+    def first_match(self, password: str, hashes: Sequence[str], seconds: float) -> int | None:
+        assert 0 < seconds <= WAIT_SECONDS
         self.asked.append(list(hashes))
+        self.passwords.append(password)
         assert self.held.wait(20)
         if self.fails:
             raise HashingError("the hashing process died")
         return first_match(password, list(hashes))
 
-    def close(self) -> None:
+    def stop(self) -> None:
         self.held.set()
+
+    def close(self) -> None:
+        pass
 
 
 class Clock:
@@ -66,20 +77,25 @@ class Clock:
 
 
 class Bench:
+    """A gate whose time of day and monotonic clock stand still."""
+
     def __init__(self, *records: CredentialRecord) -> None:
-        self.hashing, self.clock = Hashing(), Clock()
-        self.buckets = Buckets(clock=self.clock)
-        self.gate = Gate(records, now=self.clock, buckets=self.buckets, hashing=self.hashing)
+        self.hashing, self.day, self.clock = Hashing(), Clock(), Clock()
+        self.gate = Gate(records, now=self.day, clock=self.clock, hashing=self.hashing)
 
-    def ask(self, header: str | None, address: str = "10.0.0.1") -> Decision | None:
-        """Ask as a server does, and wait for the resumption where the request is parked."""
-        done = threading.Event()
-        if not self.gate.admit(header, address, done.set):
-            assert done.wait(20)
-        return self.gate.decide(header)
+    def ask(self, header: str | None, address: str = "10.0.0.1") -> Decision:
+        """Ask, and wait for the decision where the request is parked."""
+        decided: SimpleQueue[Decision] = SimpleQueue()
+        return self.gate.ask(header, address, decided.put) or decided.get(timeout=20)
 
-    def park(self, header: str, address: str) -> bool:
-        return not self.gate.admit(header, address, lambda: None)
+    def park(self, header: str, address: str) -> list[Decision] | None:
+        """Ask; where the request is parked, the list that will hold the decision."""
+        decided: list[Decision] = []
+        return decided if self.gate.ask(header, address, decided.append) is None else None
+
+    def known(self, header: str) -> Decision | None:
+        """What the gate knows without any work."""
+        return self.gate._recall(hmac.digest(self.gate._key, header.encode(), "sha256"))
 
 
 @contextmanager
@@ -136,7 +152,6 @@ def test_what_was_decided_once_is_not_worked_out_again() -> None:
 )
 def test_a_malformed_header_is_refused_without_any_work(header: str | None) -> None:
     with bench(OLD) as b:
-        assert b.gate.decide(header) == REFUSED
         assert b.ask(header) == REFUSED
         assert b.hashing.asked == []
 
@@ -154,16 +169,23 @@ def test_a_password_that_no_record_can_have_is_refused(password: str) -> None:
         assert b.ask(basic("admin", password)) == REFUSED
 
 
-def test_unknown_known_and_rotated_identities_cost_the_same_rounds() -> None:
-    def rounds(hashed: str) -> int:
-        return CredentialRecord("x", "." * 16 if "$.$" in hashed else hashed.split("$")[-2], hashed).rounds
+@pytest.mark.parametrize("short", [8, 1])
+def test_unknown_known_and_rotated_identities_cost_the_same(short: int) -> None:
+    """Rounds, on salts of the same lengths: htpasswd -5 and mkpasswd make shorter ones than osbctl."""
 
-    with bench(OLD, NEW, OTHER, make_record("third", "x", rounds=1200)) as b:
-        for identity in ("admin", "other", "third", "nobody"):
+    def cost(hashes: list[str]) -> Counter[int]:
+        found: Counter[int] = Counter()
+        for hashed in hashes:
+            found[len(hashed.split("$")[-2])] += int(hashed.split("rounds=")[1].split("$")[0])
+        return found
+
+    brief = CredentialRecord("short", "s" * short, f"$6$rounds=3000${'s' * short}${'a' * 85}.")
+    with bench(OLD, NEW, OTHER, make_record("third", "x", rounds=1200), brief) as b:
+        for identity in ("admin", "other", "third", "short", "nobody"):
             assert b.ask(basic(identity, "wrong")) == REFUSED
-    costs = [sum(rounds(hashed) for hashed in hashes) for hashes in b.hashing.asked]
-    assert costs[0] == costs[1] == costs[3] == 2000
-    assert costs[2] == 1200 + 1000, "the missing rounds, but never fewer than crypt(3) can do"
+    costs = [cost(hashes) for hashes in b.hashing.asked]
+    assert costs[0] == costs[1] == costs[3] == costs[4] == {16: 2000, short: 3000}
+    assert costs[2] == {16: 1200 + 1000, short: 3000}, "the missing rounds, but never fewer than crypt(3) can do"
 
 
 def test_no_decoy_opens() -> None:
@@ -178,11 +200,26 @@ def test_expiry_counts_for_remembered_headers_too() -> None:
     with bench(CredentialRecord("admin", OLD.salt, OLD.hash, expires="2027-01-01T00:00:00Z")) as b:
         header = basic("admin", "old-password")
         assert b.ask(header) == Decision(Outcome.ACCEPTED, "record 1")
-        b.clock.now = 1_798_761_599.0
+        b.day.now = 1_798_761_599.0
         assert b.ask(header) == Decision(Outcome.ACCEPTED, "record 1")
-        b.clock.now += 1
-        assert b.gate.decide(header) is None
+        b.day.now += 1
+        assert b.known(header) is None
         assert b.ask(header) == REFUSED
+
+
+@pytest.mark.parametrize("seen_before", [True, False])
+def test_a_clock_that_was_ahead_bars_the_right_password_for_a_minute_at_most(seen_before: bool) -> None:
+    with bench(CredentialRecord("admin", OLD.salt, OLD.hash, expires="2027-01-01T00:00:00Z"), OTHER) as b:
+        right, wrong = basic("admin", "old-password"), basic("other", "x")
+        if seen_before:
+            assert b.ask(right) == Decision(Outcome.ACCEPTED, "record 1")
+        b.day.now += 1e10
+        assert b.ask(right) == b.ask(wrong) == REFUSED
+        b.day.now -= 1e10
+        assert b.known(right) == (Decision(Outcome.ACCEPTED, "record 1") if seen_before else REFUSED)
+        b.clock.now += ENDED_SECONDS
+        assert b.ask(right) == Decision(Outcome.ACCEPTED, "record 1")
+        assert b.known(wrong) == REFUSED, "no record of it has ended: remembered for good"
 
 
 def test_a_record_that_is_gone_fails_at_once_and_the_others_stay() -> None:
@@ -191,8 +228,8 @@ def test_a_record_that_is_gone_fails_at_once_and_the_others_stay() -> None:
         assert b.ask(old) == Decision(Outcome.ACCEPTED, "old")
         assert b.ask(new) == Decision(Outcome.ACCEPTED, "new")
         b.gate.renew([CredentialRecord("admin", NEW.salt, NEW.hash, label="renamed")])
-        assert b.gate.decide(old) is None
-        assert b.gate.decide(new) == Decision(Outcome.ACCEPTED, "renamed")
+        assert b.known(old) is None
+        assert b.known(new) == Decision(Outcome.ACCEPTED, "renamed")
         assert b.ask(old) == REFUSED
         assert len(b.hashing.asked) == 3
 
@@ -210,15 +247,13 @@ def test_records_that_change_in_the_middle_of_a_hash_count(
     first: CredentialRecord, then: CredentialRecord, password: str
 ) -> None:
     with bench(first) as b:
-        header, done = basic("admin", password), threading.Event()
         b.hashing.held.clear()
-        assert not b.gate.admit(header, "10.0.0.1", done.set)
+        decided = b.park(basic("admin", password), "10.0.0.1")
         wait_until(lambda: len(b.hashing.asked) == 1)
         b.gate.renew([then])
         b.hashing.held.set()
-        assert done.wait(20)
-        expected = Decision(Outcome.ACCEPTED, "new") if password == "new-password" else REFUSED
-        assert b.gate.decide(header) == expected
+        wait_until(lambda: bool(decided))
+        assert decided == [Decision(Outcome.ACCEPTED, "new") if password == "new-password" else REFUSED]
 
 
 def test_the_queue_is_bounded_and_nobody_known_waits_for_it() -> None:
@@ -226,54 +261,132 @@ def test_the_queue_is_bounded_and_nobody_known_waits_for_it() -> None:
         good = basic("admin", "old-password")
         assert b.ask(good) == Decision(Outcome.ACCEPTED, "old")
         b.hashing.held.clear()
-        parked = [b.park(basic("admin", f"guess {n}"), f"10.0.1.{n}") for n in range(WAITING + 5)]
-        assert parked == [True] * WAITING + [False] * 5
-        assert b.gate.waiting == WAITING
-        assert b.gate.decide(basic("admin", "guess 20")) is None
-        assert b.gate.admit(good, "10.0.1.1", lambda: None)
-        assert b.gate.decide(good) == Decision(Outcome.ACCEPTED, "old")
+        parked = [b.park(basic("admin", f"guess {n}"), f"10.0.1.{n}") for n in range(PLACES + 5)]
+        assert [one is not None for one in parked] == [True] * PLACES + [False] * 5
+        assert b.gate.waiting == PLACES
+        assert b.ask(basic("admin", "guess 70"), "10.0.1.200") == BUSY
+        assert b.ask(good, "10.0.1.1") == Decision(Outcome.ACCEPTED, "old")
         b.hashing.held.set()
         wait_until(lambda: b.gate.waiting == 0)
+
+
+def test_one_client_has_few_places() -> None:
+    with bench(OLD) as b:
+        b.hashing.held.clear()
+        parked = [b.park(basic("admin", f"guess {n}"), f"2001:db8::{n}") for n in range(PLACES_EACH + 2)]
+        assert [one is not None for one in parked] == [True] * PLACES_EACH + [False] * 2
+        b.hashing.held.set()
+
+
+@pytest.mark.parametrize("attackers", [2, 8, 64])
+def test_a_newcomer_passes_by_all_who_were_refused(attackers: int) -> None:
+    """Each with ten connections, each refused once before: one hash that has begun, then the newcomer's."""
+    with bench(OLD) as b:
+        addresses = [f"10.0.{n}.1" for n in range(attackers)]
+        for address in addresses:
+            assert b.ask(basic("admin", f"first of {address}"), address) == REFUSED
+        b.hashing.held.clear()
+        for number in range(10):
+            for address in addresses:
+                b.park(basic("admin", f"{number} of {address}"), address)
+        wait_until(lambda: len(b.hashing.asked) == attackers + 1)
+        decided = b.park(basic("admin", "old-password"), "10.1.0.1")
+        assert b.gate.waiting == min(PLACES, attackers * PLACES_EACH + 1)
+        b.hashing.held.set()
+        wait_until(lambda: bool(decided))
+        assert decided == [Decision(Outcome.ACCEPTED, "old")]
+        assert b.hashing.passwords.index("old-password") == attackers + 1
+
+
+def test_who_was_refused_least_is_next_and_who_was_let_in_comes_first() -> None:
+    with bench(OLD, OTHER) as b:
+        assert b.ask(basic("other", "other-password"), "10.0.0.1") == Decision(Outcome.ACCEPTED, "record 1")
+        for number, address in enumerate(["10.0.0.3", "10.0.0.4", "10.0.0.4"]):
+            assert b.ask(basic("admin", f"wrong {number}"), address) == REFUSED
+        b.hashing.held.clear()
+        b.park(basic("admin", "begun"), "10.0.0.9")
+        wait_until(lambda: b.hashing.passwords[-1] == "begun")
+        for address in ("10.0.0.4", "10.0.0.3", "10.0.0.2", "10.0.0.1"):
+            b.park(basic("admin", f"of {address}"), address)
+        b.park(basic("admin", "of 10.0.0.4"), "10.0.0.2")
+        b.hashing.held.set()
+        wait_until(lambda: b.gate.waiting == 0)
+        turns = [f"of 10.0.0.{n}" for n in (1, 4, 3, 2)]
+        assert b.hashing.passwords[-4:] == turns, "10.0.0.2 lifted the header of 10.0.0.4, and it counts as its own"
+
+
+def test_who_waits_too_long_is_answered() -> None:
+    with bench(OLD) as b:
+        b.hashing.held.clear()
+        b.park(basic("admin", "begun"), "10.0.0.1")
+        decided = b.park(basic("admin", "late"), "10.0.0.2")
+        wait_until(lambda: len(b.hashing.asked) == 1)
+        b.clock.now += WAIT_SECONDS + 1
+        b.hashing.held.set()
+        wait_until(lambda: bool(decided))
+        assert decided == [BUSY]
+        assert b.hashing.passwords == ["begun"]
 
 
 def test_the_same_header_is_worked_out_once_for_all_who_wait() -> None:
     with bench(OLD) as b:
         b.hashing.held.clear()
-        resumed: list[int] = []
-        for n in range(50):
-            assert not b.gate.admit(basic("admin", "old-password"), "10.0.0.1", lambda n=n: resumed.append(n))
+        decided = [b.park(basic("admin", "old-password"), f"10.0.0.{n}") for n in range(50)]
         b.hashing.held.set()
-        wait_until(lambda: len(resumed) == 50)
-        assert sorted(resumed) == list(range(50))
+        wait_until(lambda: all(decided))
+        assert decided == [[Decision(Outcome.ACCEPTED, "old")]] * 50
         assert len(b.hashing.asked) == 1
 
 
 def test_an_address_that_guesses_is_throttled_and_others_are_not() -> None:
     with bench(OLD) as b:
         allowed = [b.ask(basic("admin", f"guess {n}")) for n in range(15)]
-        assert allowed == [REFUSED] * 10 + [None] * 5
+        assert allowed == [REFUSED] * 10 + [BUSY] * 5
         assert b.ask(basic("admin", "old-password"), "10.0.0.2") == Decision(Outcome.ACCEPTED, "old")
         # Verified by somebody else: known, so it is not held against the guesser's address.
         assert b.ask(basic("admin", "old-password")) == Decision(Outcome.ACCEPTED, "old")
         b.clock.now += 1
-        assert [b.ask(basic("admin", f"more {n}")) for n in range(3)] == [REFUSED, REFUSED, None]
+        assert [b.ask(basic("admin", f"more {n}")) for n in range(3)] == [REFUSED, REFUSED, BUSY]
 
 
-def test_an_ipv6_client_is_counted_by_its_64() -> None:
+@pytest.mark.parametrize(
+    ("told", "address", "client"),
+    [
+        ("10.0.0.1", "10.0.0.1", "10.0.0.1"),
+        ("::ffff:10.0.0.1", "10.0.0.1", "10.0.0.1"),
+        ("::ffff:a00:2", "10.0.0.2", "10.0.0.2"),
+        ("2001:DB8::1", "2001:db8::1", "2001:db8::/64"),
+        ("2001:db8:0:0:8000::1", "2001:db8::8000:0:0:1", "2001:db8::/64"),
+        ("2001:db8:0:1::1", "2001:db8:0:1::1", "2001:db8:0:1::/64"),
+        ("fe80::1%eth0", "fe80::1", "fe80::/64"),
+    ],
+)
+def test_what_one_client_is(told: str, address: str, client: str) -> None:
+    assert (plain_address(told), client_of(address)) == (address, client)
+
+
+@pytest.mark.parametrize("told", ["", "x", "10.0.0.1:80", "1%2"])
+def test_what_is_no_address(told: str) -> None:
+    with pytest.raises(ValueError, match=r"address|octet|colon|expected"):
+        plain_address(told)
+
+
+def test_a_client_has_a_bucket() -> None:
     clock = Clock()
-    buckets = Buckets(burst=2, clock=clock)
-    assert [buckets.take(f"2001:db8::{n}") for n in (1, 2, 3)] == [True, True, False]
-    assert buckets.take("2001:db8:0:1::1")
-    assert [buckets.take(f"::ffff:10.0.0.{n}") for n in (1, 1, 1, 2)] == [True, True, False, True]
-    assert not buckets.take("10.0.0.1")
-    assert [buckets.take("fe80::1%eth0"), buckets.take("not an address:"), buckets.take("unix")] == [True] * 3
+    clients = Clients(burst=2, clock=clock)
+    assert [clients.take("a") for _ in range(3)] == [True, True, False]
+    assert clients.take("b")
+    clock.now += 0.5
+    assert [clients.take("a") for _ in range(2)] == [True, False]
 
 
 def test_memories_are_bounded() -> None:
-    buckets = Buckets(burst=1, limit=3, clock=Clock())
-    assert all(buckets.take(str(n)) for n in range(10))
-    assert buckets.take("0"), "forgotten, as seven came after it"
-    assert not buckets.take("9")
+    clients = Clients(burst=1, limit=3, clock=Clock())
+    assert all(clients.take(str(n)) for n in range(10))
+    assert clients.take("0"), "forgotten, as seven came after it"
+    assert not clients.take("9")
+    clients.settled("9", accepted=False)
+    assert [clients.refusals(one) for one in "98"] == [1, 0]
     remembered: Remembered[int] = Remembered(2)
     for key in (b"a", b"b", b"a", b"c"):
         remembered.put(key, 0)
@@ -281,35 +394,36 @@ def test_memories_are_bounded() -> None:
     assert REMEMBERED == 4096
 
 
-def test_a_failed_hash_is_no_decision_and_the_gate_goes_on(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_failed_hash_is_busy_until_the_process_works_again(caplog: pytest.LogCaptureFixture) -> None:
     with bench(OLD) as b:
         b.hashing.fails = True
-        assert b.ask(basic("admin", "old-password")) is None
+        assert b.ask(basic("admin", "old-password")) == BUSY
+        assert b.gate.why_not == "the hashing process does not answer"
+        assert b.ask(basic("admin", "another"), "10.0.0.2") == BUSY
         b.hashing.fails = False
+        wait_until(lambda: not b.gate.why_not)
         assert b.ask(basic("admin", "old-password")) == Decision(Outcome.ACCEPTED, "old")
-    assert "a password could not be checked" in caplog.text
+    assert "passwords cannot be checked" in caplog.text
     assert "old-password" not in caplog.text
 
 
 def test_a_resumption_that_fails_harms_nobody_else() -> None:
     with bench(OLD) as b:
 
-        def broken() -> None:
+        def broken(decision: Decision) -> None:
             raise RuntimeError("the connection is gone")
 
-        assert not b.gate.admit(basic("admin", "x"), "10.0.0.1", broken)
+        assert b.gate.ask(basic("admin", "x"), "10.0.0.1", broken) is None
         assert b.ask(basic("admin", "old-password")) == Decision(Outcome.ACCEPTED, "old")
 
 
-def test_closing_resumes_who_waits() -> None:
+def test_closing_answers_who_waits() -> None:
     with bench(OLD) as b:
         b.hashing.held.clear()
-        resumed: list[int] = []
-        for n in range(5):
-            assert not b.gate.admit(basic("admin", f"{n}"), "10.0.0.1", lambda n=n: resumed.append(n))
+        decided = [b.park(basic("admin", f"{n}"), f"10.0.0.{n}") for n in range(5)]
         b.gate.close()
-        assert sorted(resumed) == list(range(5))
-        assert b.gate.admit(basic("admin", "late"), "10.0.0.1", lambda: None)
+        assert [one[0] for one in decided if one] in ([REFUSED, *[BUSY] * 4], [BUSY] * 5)
+        assert b.ask(basic("admin", "late")) == BUSY
 
 
 printable = st.text(st.characters(exclude_categories=["Cc", "Cs"]), max_size=40)
@@ -337,15 +451,15 @@ def process() -> Iterator[HashingProcess]:
 
 
 def test_the_process_finds_what_fits(process: HashingProcess) -> None:
-    assert process.first_match("new-password", [OLD.hash, NEW.hash]) == 1
-    assert process.first_match("wrong", [OLD.hash, NEW.hash]) is None
-    assert process.first_match("Grüße", [make_record("a", "Grüße", rounds=1000).hash]) == 0
+    assert process.first_match("new-password", [OLD.hash, NEW.hash], 20) == 1
+    assert process.first_match("wrong", [OLD.hash, NEW.hash], 20) is None
+    assert process.first_match("Grüße", [make_record("a", "Grüße", rounds=1000).hash], 20) == 0
 
 
 def test_the_process_shows_no_secret_and_holds_no_socket(process: HashingProcess) -> None:
     if not Path("/proc/self/fd").exists():
         pytest.skip("no /proc here")
-    process.first_match("new-password", [NEW.hash])
+    process.first_match("new-password", [NEW.hash], 20)
     command = Path(f"/proc/{process.pid}/cmdline").read_bytes()
     assert command.endswith(b"-m\0osbctl.broker.hashing_worker\0")
     targets = [str(each.readlink()) for each in Path(f"/proc/{process.pid}/fd").iterdir()]
@@ -354,9 +468,9 @@ def test_the_process_shows_no_secret_and_holds_no_socket(process: HashingProcess
 
 def test_a_mistake_in_the_process_names_no_secret(process: HashingProcess) -> None:
     with pytest.raises(HashingError) as caught:
-        process.first_match("top-secret\0", ["$6$nonsense"])
+        process.first_match("top-secret\0", ["$6$nonsense"], 20)
     assert "top-secret" not in str(caught.value)
-    assert process.first_match("new-password", [NEW.hash]) == 0
+    assert process.first_match("new-password", [NEW.hash], 20) == 0
 
 
 def test_a_killed_process_is_started_again() -> None:
@@ -364,30 +478,45 @@ def test_a_killed_process_is_started_again() -> None:
     try:
         os.kill(process.pid, signal.SIGKILL)
         before = process.pid
-        assert process.first_match("new-password", [NEW.hash]) == 0
+        assert process.first_match("new-password", [NEW.hash], 20) == 0
         assert process.pid != before
         os.kill(process.pid, signal.SIGTERM)
-        assert process.first_match("new-password", [NEW.hash]) == 0
+        assert process.first_match("new-password", [NEW.hash], 20) == 0
     finally:
         process.close()
     with pytest.raises(HashingError):
-        process.first_match("x", [NEW.hash])
+        process.first_match("x", [NEW.hash], 20)
+
+
+def test_a_stopped_process_is_replaced_and_nobody_waits_for_it() -> None:
+    gate = Gate([NEW])
+    decided: SimpleQueue[Decision] = SimpleQueue()
+    stopped = gate._hashing.pid
+    try:
+        os.kill(stopped, signal.SIGSTOP)
+        assert gate.ask(basic("admin", "new-password"), "10.0.0.1", decided.put) is None
+        wait_until(lambda: bool(gate.why_not), 10)
+        assert decided.get(timeout=10) == BUSY
+        wait_until(lambda: not gate.why_not, 20)
+        assert gate._hashing.pid != stopped
+        assert gate.ask(basic("admin", "new-password"), "10.0.0.1", decided.put) is None
+        assert decided.get(timeout=20) == Decision(Outcome.ACCEPTED, "new")
+    finally:
+        gate.close()
 
 
 def test_the_gate_works_with_the_real_process_and_ends_it_in_mid_hash() -> None:
     slow = f"$6$rounds=9999999$saltsalt${'a' * 85}."
     gate = Gate([NEW, CredentialRecord("slow", "saltsalt", slow)])
-    done, late = threading.Event(), threading.Event()
-    assert not gate.admit(basic("admin", "new-password"), "10.0.0.1", done.set)
-    assert done.wait(20)
-    assert gate.decide(basic("admin", "new-password")) == Decision(Outcome.ACCEPTED, "new")
-    assert not gate.admit(basic("slow", "x"), "10.0.0.1", late.set)
+    decided: SimpleQueue[Decision] = SimpleQueue()
+    assert gate.ask(basic("admin", "new-password"), "10.0.0.1", decided.put) is None
+    assert decided.get(timeout=20) == Decision(Outcome.ACCEPTED, "new")
+    assert gate.ask(basic("slow", "x"), "10.0.0.1", decided.put) is None
     time.sleep(0.2)
     start = time.monotonic()
     gate.close()
     assert time.monotonic() - start < 2
-    assert late.is_set()
-    assert gate.decide(basic("slow", "x")) is None
+    assert decided.get(timeout=1) == BUSY
 
 
 def test_the_process_does_not_outlive_a_killed_parent() -> None:

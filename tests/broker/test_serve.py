@@ -415,7 +415,7 @@ def test_too_few_descriptors_are_said_with_the_number(tmp_path: Path) -> None:
 def test_a_closed_standard_descriptor_is_not_taken_by_a_socket(tmp_path: Path, closed: str) -> None:
     """Else the access log would be written into the listening socket."""
     show = "import os; print([os.readlink(f'/proc/self/fd/{number}') for number in range(3)], file=open('seen', 'w'))"
-    program = f"from osbctl.__main__ import _open_standard; _open_standard(); {show}"
+    program = f"from osbctl.__main__ import _open_closed_streams; _open_closed_streams(); {show}"
     command = ["sh", "-c", f'exec "$0" -c "$1" {closed}>&-', sys.executable, program]
     subprocess.run(command, cwd=tmp_path, check=True, timeout=20, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     assert ast.literal_eval((tmp_path / "seen").read_text())[int(closed)] == os.devnull

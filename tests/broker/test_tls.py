@@ -199,7 +199,7 @@ def test_an_abort_in_mid_answer_gives_everything_back(broker: Broker) -> None:
         sock.close()
     assert until(lambda: broker.loop.connections() == 0)
     assert until(lambda: descriptors() <= before)
-    assert not broker.server.census.held
+    assert not broker.server.shared.held
 
 
 def test_a_certificate_is_swapped_under_load(broker: Broker, authority: Authority) -> None:
