@@ -1,12 +1,14 @@
 """Sphinx: how the site is made from the Markdown files here. `make site` runs it; every warning is an error."""
 
+import os
 import re
 from pathlib import Path
 
 import osbctl
 
-REPOSITORY = "https://git.example.com/your-org/osbctl/blob/main"
 DOCS = Path(__file__).parent
+ELSEWHERE = {"deploy": DOCS.parent / "deploy" / "README.md", "security": DOCS.parent / "SECURITY.md"}
+"""Pages of the site that are files of the repository; the file under docs/ only says so."""
 
 project = "osbctl"
 author = copyright = "the osbctl authors"  # noqa: A001  # Sphinx reads this name
@@ -15,7 +17,8 @@ extensions = ["myst_parser"]
 exclude_patterns = ["_build"]
 myst_heading_anchors = 4
 nitpicky = True
-pygments_style = "friendly"
+pygments_style = "a11y-high-contrast-light"  # every colour of theirs can be read (WCAG 2, 1.4.3)
+pygments_dark_style = "a11y-high-contrast-dark"
 html_theme = "furo"
 html_title = f"osbctl {release}"
 html_static_path: list[str] = []
@@ -23,21 +26,31 @@ html_show_sphinx = False
 html_copy_source = False
 suppress_warnings = ["misc.highlighting_failure"]
 
-_LINK = re.compile(r"(?<=\]\()(\.\./[^)#\s]+)")
+_LINK = re.compile(r"(?<!!)\[([^\]]+)\]\(([^)#\s:]+)(#[^)\s]*)?\)")
 
 
-def _leave_the_site(_app: object, name: str, source: list[str]) -> None:
-    """Let links to files outside docs/ work on the site too: they lead to the repository."""
+def _keep_links_in_the_site(_app: object, name: str, source: list[str]) -> None:
+    """Let links to files of the repository work where there is only the site.
+
+    They lead to the page that shows the file, or become its name.
+    """
     page = DOCS / f"{name}.md"
+    origin = ELSEWHERE.get(name, page)
+    text = source[0] if origin is page else origin.read_text(encoding="utf-8")
 
-    def target(match: re.Match[str]) -> str:
-        file = (page.parent / match[1]).resolve()
-        if file.is_relative_to(DOCS) or not file.exists():
-            return match[1]  # Sphinx says what is wrong with it
-        return f"{REPOSITORY}/{file.relative_to(DOCS.parent)}"
+    def link(match: re.Match[str]) -> str:
+        words, target, anchor = match[1], match[2], match[3] or ""
+        file = (origin.parent / target).resolve()
+        if not file.exists():
+            return match[0]  # Sphinx says what is wrong with it
+        shown = next((DOCS / f"{one}.md" for one, other in ELSEWHERE.items() if other == file), file)
+        if shown.is_relative_to(DOCS):
+            return f"[{words}]({os.path.relpath(shown, page.parent)}{anchor})"
+        path = str(file.relative_to(DOCS.parent))
+        return words if path in words else f"{words} (`{path}`)"
 
-    source[0] = _LINK.sub(target, source[0])
+    source[0] = _LINK.sub(link, text)
 
 
 def setup(app) -> None:  # type: ignore[no-untyped-def]
-    app.connect("source-read", _leave_the_site)
+    app.connect("source-read", _keep_links_in_the_site)

@@ -17,7 +17,7 @@ import termios
 from pathlib import Path
 
 from rich.console import Console
-from rich.terminal_theme import SVG_EXPORT_THEME
+from rich.terminal_theme import SVG_EXPORT_THEME, TerminalTheme
 from rich.text import Text
 
 ROOT = Path(__file__).parent.parent
@@ -26,6 +26,12 @@ PICTURES = {
     "validate.svg": ("osbctl validate --select schema-type --select plan-name-duplicate catalogs/faulty.yaml", 120),
 }
 """The pictures by name: the command, and the width of its terminal in columns."""
+THEME = TerminalTheme(
+    (12, 12, 12),  # so dark that what is dim on it can be read (WCAG 2, 1.4.3)
+    tuple(SVG_EXPORT_THEME.foreground_color),
+    [tuple(SVG_EXPORT_THEME.ansi_colors[number]) for number in range(8)],
+    [tuple(SVG_EXPORT_THEME.ansi_colors[number]) for number in range(8, 16)],
+)
 FONT = "ui-monospace, 'Cascadia Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace"
 PICTURE = f"""<svg class="rich-terminal" viewBox="0 0 {{width}} {{height}}" xmlns="http://www.w3.org/2000/svg">
 <style>
@@ -49,13 +55,18 @@ PICTURE = f"""<svg class="rich-terminal" viewBox="0 0 {{width}} {{height}}" xmln
 """
 
 
-def at_terminal(command: str, columns: int) -> str:
+def shown(command: str, columns: int) -> str:
     """What `command` prints at a terminal of `columns`, colours included."""
     words = [sys.executable, "-m", *shlex.split(command)]
     environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "TERM": "xterm-256color", "LC_ALL": "C.UTF-8"}
+    return at_terminal(words, columns, ROOT, environment)
+
+
+def at_terminal(words: list[str], columns: int, folder: Path, environment: dict[str, str]) -> str:
+    """What a command prints at a terminal of `columns`."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 60, columns, 0, 0))
-    with subprocess.Popen(words, cwd=ROOT, env=environment, stdin=theirs, stdout=theirs, stderr=theirs):
+    with subprocess.Popen(words, cwd=folder, env=environment, stdin=theirs, stdout=theirs, stderr=theirs):
         os.close(theirs)
         told = b""
         while part := read(ours):
@@ -75,7 +86,7 @@ def picture(name: str) -> str:
     """The SVG of PICTURES[name]."""
     command, columns = PICTURES[name]
     console = Console(record=True, width=columns, file=io.StringIO(), force_terminal=True, color_system="truecolor")
-    console.print(Text.from_ansi(f"$ {command}\n{at_terminal(command, columns).rstrip()}"), soft_wrap=False)
+    console.print(Text.from_ansi(f"$ {command}\n{shown(command, columns).rstrip()}"), soft_wrap=False)
     unique = name.removesuffix(".svg")
-    drawn = console.export_svg(title="", theme=SVG_EXPORT_THEME, code_format=PICTURE, unique_id=unique)
+    drawn = console.export_svg(title="", theme=THEME, code_format=PICTURE, unique_id=unique)
     return "\n".join(line.rstrip() for line in drawn.splitlines()) + "\n"

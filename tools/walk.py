@@ -5,6 +5,7 @@ with the fenced block after them:
 
     <!-- walk -->              run each line that begins with `$ `; the lines after it become what it prints
     <!-- walk(1) -->           the same; the last command ends with 1
+    <!-- walk(terminal) -->    the same, at a terminal
     <!-- walk(serve) -->       start the one command, wait until it serves, and stop it at the end of the page
     <!-- file: PATH -->        write the block to PATH
 
@@ -29,6 +30,7 @@ BLOCK = re.compile(r"^( *)<!-- (?:walk(?:\((\w+)\))?|file: (\S+)) -->\n *```\w+\
 PORT = "8443"
 CHANGING = [
     (re.compile(r"\b[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}\b"), "GUID"),
+    (re.compile(r"\b[0-9A-F]{8}(-[0-9A-F]{4}){2}-(?!\w)|\b[0-9A-F]{4}-[0-9A-F]{12}\b"), "GUID"),  # folded in a table
     (re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?Z?( UTC)?"), "TIME"),
     (re.compile(r"\$6\$[^\"\s]+"), "HASH"),
     (re.compile(r"(?m)^[\w-]{32}$"), "SECRET"),
@@ -67,6 +69,13 @@ class Walk:
             raise WalkError(f"{command}: ended with {done.returncode}, not {code}:\n{done.stdout}")
         return self.told(done.stdout)
 
+    def at_terminal(self, command: str) -> str:
+        from tools.images import at_terminal
+
+        environment = {**self.environment, "TERM": "xterm", "COLUMNS": "120"}
+        output = at_terminal(["bash", "-c", command], 120, self.folder, environment)
+        return self.told("".join(line.rstrip() + "\n" for line in output.splitlines()))
+
     def serve(self, command: str) -> str:
         log = self.folder / ".log"
         with log.open("wb") as stream:
@@ -89,7 +98,8 @@ class Walk:
         made = []
         for number, command in enumerate(commands, 1):
             code = int(kind) if kind and kind.isdigit() and number == len(commands) else 0
-            output = self.serve(command) if kind == "serve" else self.run(command, code)
+            ways = {"serve": self.serve, "terminal": self.at_terminal}
+            output = ways[kind](command) if kind in ways else self.run(command, code)
             made.append(f"$ {command}\n{output}" + ("" if output.endswith("\n") or not output else "\n"))
         return "".join(made)
 

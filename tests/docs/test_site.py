@@ -31,9 +31,58 @@ def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:
     assert [file.name for file in files if LOADED.search(file.read_text(encoding="utf-8"))] == []
 
 
-def test_links_out_of_the_site_lead_to_the_repository(site: Path) -> None:
-    tutorial = (site / "tutorial.html").read_text(encoding="utf-8")
-    assert 'href="https://git.example.com/your-org/osbctl/blob/main/deploy/README.md"' in tutorial
+def test_links_to_files_of_the_repository_stay_in_the_site(site: Path) -> None:
+    assert 'href="deploy.html"' in (site / "tutorial.html").read_text(encoding="utf-8")
+    assert 'href="../security.html"' in (site / "explanation" / "credentials.html").read_text(encoding="utf-8")
+    assert "systemd" in (site / "deploy.html").read_text(encoding="utf-8")
+    pages = {file: file.read_text(encoding="utf-8") for file in site.rglob("*.html")}
+    assert [file.name for file, text in pages.items() if re.search(r'href="https?://[^"]*example\.com', text)] == []
+    for file, text in pages.items():
+        for link in re.findall(r'<a class="reference[^"]*" href="([^"#]+)', text):
+            if "//" in link:
+                continue
+            assert (file.parent / link).exists(), f"{file.name}: {link}"
+
+
+def luminance(color: str) -> float:
+    """The relative luminance of #rgb or #rrggbb (WCAG 2)."""
+    digits = color.lstrip("#")
+    digits = "".join(2 * digit for digit in digits) if len(digits) == 3 else digits
+    parts = (int(digits[at : at + 2], 16) / 255 for at in (0, 2, 4))
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one: str, other: str) -> float:
+    """The contrast of two colours, from 1 to 21."""
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_colours_can_be_read(site: Path) -> None:
+    """WCAG 2, 1.4.3: at least 4.5 to 1."""
+    css = (site / "_static" / "pygments.css").read_text(encoding="utf-8")
+    rule = re.compile(r"(?m)^(.*?)\.highlight( [^{]*)?\{([^}]*)\}")
+    grounds: dict[str, str] = {}
+    worst, seen = 21.0, 0
+    for theme, token, style in rule.findall(css):
+        ground = re.search(r"background(?:-color)?: (#\w+)", style)
+        if not token.strip() and ground:
+            grounds[theme] = ground[1]
+        color = re.search(r"(?<!-)color: (#\w+)", style)
+        if color:
+            worst, seen = min(worst, contrast(color[1], ground[1] if ground else grounds[theme])), seen + 1
+    assert seen > 50
+    assert worst >= 4.5
+
+
+@pytest.mark.parametrize("name", ["show.svg", "validate.svg"])
+def test_pictures_can_be_read(name: str) -> None:
+    drawn = (ROOT / "docs" / "images" / name).read_text(encoding="utf-8")
+    (ground,) = set(re.findall(r'<rect fill="(#\w+)" stroke', drawn))
+    colors = re.findall(r"{ fill: (#\w+)", drawn)
+    assert len(colors) > 2
+    assert min(contrast(color, ground) for color in colors) >= 4.5
 
 
 @pytest.mark.parametrize("link", ["tutorial.md#no-such-heading", "no-such-page.md", "../no-such-file.md"])

@@ -18,7 +18,7 @@ import pytest
 
 from osbctl.errors import SourceError, UsageError
 from osbctl.sources.access import Access
-from osbctl.sources.broker import fetch, split_url
+from osbctl.sources.broker import MAX_REDIRECTS, fetch, redirect, split_url
 
 ROOT = Path(__file__).parents[2]
 CATALOG = b'{"services": []}'
@@ -115,6 +115,26 @@ def test_each_fault_has_its_sentence(answer: bytes, told: str) -> None:
         fetch(address, ACCESS)
     assert told in caught.value.message
     assert SECRET not in caught.value.message + caught.value.advice
+
+
+def test_redirects_end() -> None:
+    with broker(http("302 Found", b"", "Location: /v2/catalog")) as (address, asked), pytest.raises(SourceError):
+        fetch(address, ACCESS)
+    assert len(asked) == 1 + MAX_REDIRECTS
+
+
+@pytest.mark.parametrize("status", range(300, 310))
+def test_what_is_a_redirect(status: int) -> None:
+    assert redirect(status, "/x") == ("/x" if status in (301, 302, 303, 307, 308) else "")
+    assert redirect(status, None) == ""
+
+
+def test_where_there_are_no_credentials_none_are_sent() -> None:
+    with broker(http()) as (address, asked):
+        fetch(address, replace(ACCESS, user="", password=""))
+        fetch(address, replace(ACCESS, user="", password="p"))
+        fetch(address, replace(ACCESS, user="u", password=""))
+    assert [b"authorization: " in request.lower() for request in asked] == [False, True, True]
 
 
 def test_a_broker_that_does_not_answer() -> None:
