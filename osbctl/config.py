@@ -10,11 +10,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from osbctl.errors import ConfigError
+from osbctl.files import read_bounded
 
 NAMES = ("osbctl.toml", "pyproject.toml")
 
 IgnoreEntry = tuple[str, str | None, str | None]
 """A rule id, and the names of the service offering and plan that it is silenced for (None: any)."""
+
+_MAX_BYTES = 10_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +83,7 @@ def load_config(path: str) -> Config:
 
 def _load(path: str) -> Config | None:
     try:
-        with open(path, "rb") as file:  # noqa: PTH123
-            text = file.read()
+        text = read_bounded(path, _MAX_BYTES)
     except OSError:
         return None
     ours = path.endswith("osbctl.toml")

@@ -1,4 +1,7 @@
-"""Writing files so that nobody ever sees half of one, and what is no file so that it stays what it is."""
+"""Reading files in bounded time, and writing them so that nobody ever sees half of one.
+
+What is no regular file (a FIFO, a device) stays what it is, and nothing waits for it without end.
+"""
 
 from __future__ import annotations
 
@@ -6,18 +9,43 @@ import contextlib
 import errno
 import os
 import re
+import select
 import stat
-import tempfile
 import time
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from osbctl.errors import SourceError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+WRITER_WAIT = 60.0
+"""Seconds within which a FIFO or a device must have given all it has, as a broker has for its answer."""
 
 READER_WAIT = 10.0
 """Seconds that a FIFO without a reader is waited for."""
 
 _LINKS = 40
 """Symbolic links that are followed, as many as Linux follows."""
+
+
+def read_bounded(path: Path | str, most: int) -> bytes:
+    """The bytes of a file, a FIFO or a device; one byte more than `most` where it holds more.
+
+    Raises:
+        OSError: it cannot be opened or read, or does not come to an end in time; IsADirectoryError for a folder.
+    """
+    with open(path, "rb", opener=_opened) as file:  # it takes a descriptor's path as it is
+        if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            return file.read(most + 1)
+        return _awaited(file.fileno(), most)
+
+
+def check_regular(path: Path | str) -> None:
+    """Raise OSError for what is there and no regular file, before a library opens it and waits."""
+    kind = os.stat(path).st_mode  # noqa: PTH116
+    if not stat.S_ISREG(kind):
+        raise OSError(errno.EINVAL, "it is no regular file")
 
 
 def write_file(path: Path | str, data: bytes, mode: int | None = None) -> None:
@@ -33,12 +61,33 @@ def write_file(path: Path | str, data: bytes, mode: int | None = None) -> None:
     try:
         descriptor = _special(str(path))
         if descriptor is None:
-            _replace(Path(os.path.realpath(path)), data, mode)
+            _replace(os.path.realpath(path), data, mode)
             return
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)
     except OSError as error:
         raise SourceError(f"{path}: cannot be written: {error.strerror}") from error
+
+
+def _opened(path: str, flags: int) -> int:
+    # To open a FIFO waits for a writer, and a terminal would become this process's own.
+    return os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY)
+
+
+def _awaited(descriptor: int, most: int) -> bytes:
+    poll = select.poll()
+    poll.register(descriptor, select.POLLIN)
+    end, data = time.monotonic() + WRITER_WAIT, bytearray()
+    while len(data) <= most:
+        if not poll.poll(max(0, end - time.monotonic()) * 1000):
+            raise OSError(
+                errno.ETIMEDOUT, f"no end of it came within {WRITER_WAIT:g} seconds; does anything write to it?"
+            )
+        chunk = os.read(descriptor, 1 << 16)
+        if not chunk:
+            break
+        data += chunk
+    return bytes(data)
 
 
 def _special(path: str) -> int | None:
@@ -87,23 +136,26 @@ def _fifo(path: str) -> int:
             return descriptor
 
 
-def _replace(target: Path, data: bytes, mode: int | None) -> None:
-    descriptor, temporary = tempfile.mkstemp(prefix=f".{target.name[:100]}.", dir=target.parent)
+def _replace(target: str, data: bytes, mode: int | None) -> None:
+    import tempfile
+
+    folder, name = os.path.split(target)
+    descriptor, temporary = tempfile.mkstemp(prefix=f".{name[:100]}.", dir=folder)
     try:
         with os.fdopen(descriptor, "wb") as file:
             os.fchmod(descriptor, _permissions(target) if mode is None else mode)
             file.write(data)
             file.flush()
             os.fsync(descriptor)
-        Path(temporary).replace(target)
-        _flush_folder(target.parent)
+        os.replace(temporary, target)  # noqa: PTH105
+        _flush_folder(folder)
     except BaseException:
         with contextlib.suppress(OSError):
-            Path(temporary).unlink()
+            os.unlink(temporary)  # noqa: PTH108
         raise
 
 
-def _flush_folder(folder: Path) -> None:
+def _flush_folder(folder: str) -> None:
     """Make the rename itself outlive a crash of the machine."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
@@ -112,9 +164,9 @@ def _flush_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def _permissions(target: Path) -> int:
+def _permissions(target: str) -> int:
     try:
-        return target.stat().st_mode & 0o777
+        return os.stat(target).st_mode & 0o777  # noqa: PTH116
     except FileNotFoundError:
         umask = os.umask(0)
         os.umask(umask)

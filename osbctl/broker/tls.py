@@ -10,6 +10,7 @@ from math import floor
 from typing import TYPE_CHECKING
 
 from osbctl.errors import ConfigError
+from osbctl.files import check_regular
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -79,6 +80,8 @@ def load_certificate(cert_file: Path, key_file: Path) -> Certificate:
     context.options |= ssl.OP_NO_COMPRESSION | ssl.OP_NO_RENEGOTIATION | ssl.OP_CIPHER_SERVER_PREFERENCE
     context.set_alpn_protocols(["http/1.1"])
     try:
+        for file in (cert_file, key_file):
+            check_regular(file)
         context.load_cert_chain(cert_file, key_file, password=_no_password)
         return Certificate(context, expiry(cert_file.read_text(encoding="ascii", errors="replace")))
     except ssl.SSLError as error:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from osbctl.comparison.kinds import KINDS
 from osbctl.comparison.rules import load_all
 from osbctl.errors import ConfigError
+from osbctl.files import read_bounded
 from osbctl.text import did_you_mean
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from osbctl.changes import Change
 
+_MAX_BYTES = 10_000_000
 _TEXTS = {"rule", "object", "reason", "field"}
 _NEEDED = ("rule", "object", "reason")
 
@@ -61,8 +63,7 @@ def load_allowed(path: str) -> list[Allowed]:
     import tomllib
 
     try:
-        with open(path, "rb") as file:  # noqa: PTH123
-            table = tomllib.load(file)
+        table = tomllib.loads(read_bounded(path, _MAX_BYTES).decode("utf-8"))
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

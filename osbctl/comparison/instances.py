@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from osbctl.errors import ConfigError
+from osbctl.files import read_bounded
 from osbctl.sources.exports.read import SHAPES
 from osbctl.sources.exports.shape import called, dig
 
@@ -27,8 +28,7 @@ def read_instances(file: str) -> frozenset[str]:
         ConfigError: the file cannot be read, or holds no such thing.
     """
     try:
-        with open(file, "rb") as stream:  # noqa: PTH123  # as elsewhere: pathlib costs its import
-            data = stream.read(_MAX_BYTES + 1)
+        data = read_bounded(file, _MAX_BYTES)
     except OSError as error:
         raise ConfigError(f"{file}: cannot be read: {error.strerror}") from error
     if len(data) > _MAX_BYTES:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from osbctl.credentials.record import CredentialRecord
 from osbctl.credentials.rules import parse_hash
 from osbctl.errors import ConfigError, SourceError
+from osbctl.files import read_bounded
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,8 +34,7 @@ def read_credentials(path: Path) -> tuple[CredentialRecord, ...]:
     Raises SourceError where it cannot be opened, ConfigError where it is no credentials file.
     """
     try:
-        with path.open("rb") as file:
-            raw = file.read(LARGEST + 1)
+        raw = read_bounded(path, LARGEST)
     except OSError as error:
         raise SourceError(f"cannot read {path}: {error.strerror}") from error
     if len(raw) > LARGEST:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 from osbctl.errors import SourceError
+from osbctl.files import check_regular
 from osbctl.platforms import DEFAULT_API_VERSION
 from osbctl.sources.limits import MAX_BYTES
 
@@ -99,6 +100,7 @@ def check_access(address: str, access: Access) -> None:
     _check_proxy(address, proxy_of(address, access.proxies))
     for file in filter(None, (access.ca_file, access.client_cert)):
         try:
+            check_regular(file)
             Path(file).read_bytes()
         except OSError as error:
             raise SourceError(f"{file}: cannot be read: {error.strerror}", _PEM) from None

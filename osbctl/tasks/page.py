@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from osbctl.catalog import Catalog
@@ -81,10 +80,11 @@ def house_look(asked: Mapping[str, str | None], configured: Mapping[str, str]) -
 
 
 def _logo(file: str) -> str:
+    from osbctl.files import read_bounded
     from osbctl.pages.pictures import MAX_BYTES, as_data_url
 
     try:
-        picture = as_data_url(Path(file).read_bytes())
+        picture = as_data_url(read_bounded(file, MAX_BYTES))
     except OSError as error:
         raise SourceError(f"{file}: cannot be opened: {error.strerror}") from error
     if not picture:

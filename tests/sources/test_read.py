@@ -157,13 +157,13 @@ def test_a_link_to_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("writes", [b"", b'{"services": ['])
 def test_a_fifo_that_does_not_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, writes: bytes) -> None:
-    monkeypatch.setattr("osbctl.sources.file.WAIT", 0.2)
+    monkeypatch.setattr("osbctl.files.WRITER_WAIT", 0.2)
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
     descriptor = os.open(fifo, os.O_RDWR) if writes else None
     if descriptor is not None:
         os.write(descriptor, writes)
-    assert "no end of it came within 0.2 seconds" in refusal(str(fifo)).message
+    assert "no end came within 0.2 seconds" in refusal(str(fifo)).message
     if descriptor is not None:
         os.close(descriptor)
 

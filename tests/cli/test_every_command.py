@@ -1,0 +1,385 @@
+"""Every command and every file that it reads or writes, against what goes wrong with files and standard output.
+
+No traceback, no hang, no exit 0 unless the work was done, and no file changed that the command did not say it wrote.
+A command, option or argument that has no row here fails.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from osbctl.cli.app import build as application
+from osbctl.resources import catalogs_folder
+from tests.broker.harness import Authority, certificate
+from tests.cli.machine import PASSWORD, Machine
+
+ROOT = Path(__file__).parents[2]
+SECONDS = 20.0
+"""What a command may take: generous, since the machine may be busy; every wait of its own is set to a fraction."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One command: a call that does its work, and the same call for each file, `@`, that it reads or writes."""
+
+    call: str
+    reads: dict[str, str] = field(default_factory=dict)
+    writes: dict[str, str] = field(default_factory=dict)
+    prints: bool = True
+    changes: tuple[str, ...] = ()
+
+
+ACCESS = "--user platform --password-stdin --ca-file ca.pem"
+TLS = {"ca_file": "--user platform --password-stdin --ca-file @", "client_cert": f"{ACCESS} --client-cert @"}
+DATABASE = {"database": "--database @"}
+
+
+def below(call: str, options: dict[str, str]) -> dict[str, str]:
+    return {name: f"{call} {words}" for name, words in options.items()}
+
+
+ROWS = {
+    "validate": Row(
+        "catalog.json",
+        {"sources": "@", "schemas": "catalog.json --schema @", "config": "catalog.json --config @"},
+        {"output": "catalog.json -o @"},
+    ),
+    "show": Row("catalog.json", {"source": "@"}),
+    "build": Row(
+        "source",
+        {"folder": "@", "overlays": "source --overlay @"},
+        {"output": "source -o @"},
+        changes=("source/catalog.lock",),
+    ),
+    "init": Row("new --service a", writes={"folder": "@ --service a"}, prints=False, changes=("new/",)),
+    "new": Row("plan postgres big -C source", writes={"folder": "service a -C @"}, prints=False, changes=("source/",)),
+    "split": Row(
+        "catalog.json new", {"source": "@ new"}, {"folder": "catalog.json @"}, prints=False, changes=("new/",)
+    ),
+    "diff": Row(
+        "catalog.json other.json --fail-on never",
+        {
+            "old": "@ other.json --fail-on never",
+            "new": "catalog.json @ --fail-on never",
+            "instances": "catalog.json other.json --fail-on never --instances @",
+            "allow": "catalog.json other.json --fail-on never --allow @",
+            **below("URL catalog.json --fail-on never", TLS),
+        },
+        {"output": "catalog.json other.json --fail-on never -o @"},
+    ),
+    "drift": Row(
+        "catalog.json other.json --fail-on never",
+        {
+            "broker": "@ other.json --fail-on never",
+            "stored": "catalog.json @ --fail-on never",
+            "instances": "catalog.json other.json --fail-on never --instances @",
+            "allow": "catalog.json other.json --fail-on never --allow @",
+            "credentials": "one --fail-on never --ca-file ca.pem --database brokers.sqlite --credentials @",
+            **below("URL catalog.json --fail-on never", TLS),
+            **below("one --password-stdin --ca-file ca.pem --fail-on never", DATABASE),
+        },
+        {"output": "catalog.json other.json --fail-on never -o @"},
+    ),
+    "fetch": Row(f"URL {ACCESS}", below("URL", TLS), {"output": f"URL {ACCESS} -o @"}),
+    "check": Row(
+        f"URL {ACCESS} --fail-on never",
+        below("URL --fail-on never", TLS),
+        {"output": f"URL {ACCESS} --fail-on never -o @"},
+    ),
+    "serve": Row(
+        "none.json --credentials credentials.json --port 0 --tls-cert cert.pem --tls-key key.pem",
+        {
+            "source": "@ --credentials credentials.json --port 0 --tls-cert cert.pem --tls-key key.pem",
+            "credentials": "catalog.json --credentials @ --port 0 --tls-cert cert.pem --tls-key key.pem",
+            "tls_cert": "catalog.json --credentials credentials.json --port 0 --tls-cert @ --tls-key key.pem",
+            "tls_key": "catalog.json --credentials credentials.json --port 0 --tls-cert cert.pem --tls-key @",
+        },
+        prints=False,
+    ),
+    "params": Row(
+        "catalog.json message-queue shared",
+        {"source": "@ message-queue shared", "request": "catalog.json message-queue shared --parameters AT@"},
+    ),
+    "page": Row(
+        "catalog.json",
+        {
+            "sources": "@",
+            "since": "catalog.json --since @",
+            "logo": "catalog.json --logo @",
+            "config": "catalog.json --config @",
+            **below("URL", TLS),
+            **below("one --password-stdin --ca-file ca.pem", DATABASE),
+        },
+        {"output": "catalog.json -o @"},
+    ),
+    "hash-password": Row(
+        "a --generate --rounds 1000",
+        {"append": "a --generate --rounds 1000 --append @"},
+        {"output": "a --generate --rounds 1000 -o @"},
+    ),
+    "verify-password": Row("credentials.json platform --password-stdin", {"file": "@ platform --password-stdin"}),
+    "rules": Row(""),
+    "brokers add": Row(
+        f"two URL --as cloudfoundry {ACCESS} --database brokers.sqlite",
+        {
+            **below("two URL --as cloudfoundry --database brokers.sqlite", TLS),
+            "credentials": "two URL --as cloudfoundry --ca-file ca.pem --database brokers.sqlite --credentials @",
+            **below(f"two URL --as cloudfoundry {ACCESS}", DATABASE),
+        },
+        changes=("brokers.sqlite",),
+    ),
+    "brokers list": Row("--database brokers.sqlite", DATABASE, changes=("brokers.sqlite-",)),
+    "brokers show": Row("one --database brokers.sqlite", below("one", DATABASE), changes=("brokers.sqlite-",)),
+    "brokers refresh": Row(
+        "one --password-stdin --ca-file ca.pem --database brokers.sqlite",
+        {
+            "instances": "one --password-stdin --ca-file ca.pem --database brokers.sqlite --instances @",
+            "credentials": "one --ca-file ca.pem --database brokers.sqlite --credentials @",
+            "ca_file": "one --password-stdin --database brokers.sqlite --ca-file @",
+            "client_cert": "one --password-stdin --ca-file ca.pem --database brokers.sqlite --client-cert @",
+            **below("one --password-stdin --ca-file ca.pem", DATABASE),
+        },
+        changes=("brokers.sqlite",),
+    ),
+    "brokers history": Row("one --database brokers.sqlite", below("one", DATABASE), changes=("brokers.sqlite-",)),
+    "brokers remove": Row("one --database brokers.sqlite", below("one", DATABASE), changes=("brokers.sqlite",)),
+}
+
+NO_FILE = set(
+    """accept access_log admin_host admin_listen allow_empty api_version at base_path check color connections env_prefix
+    expires fail_on force format generate host identity ignore include_password insecure insecure_http jobs label log_format
+    log_level max_bytes max_depth max_nodes minimum_version missing_version_status name names password_stdin platform
+    platforms plan port quiet rounds rule select self_signed service stdin_filename stored_as stored_broker thing timeout
+    trusted_proxy unix_socket url user variables dry_run purpose broker title accent date findings icons private_icons all_brokers
+    connections_per_address""".split()  # noqa: SIM905
+)
+"""What names no file that is read or written. (A Unix socket is one of its own kind: tests/broker shows it.)"""
+
+GOOD = {
+    "schemas": "schema.json", "config": "config.toml", "folder": "source", "overlays": "overlay.yaml",
+    "instances": "instances.txt", "allow": "allow.toml", "ca_file": "ca.pem", "client_cert": "client.pem",
+    "credentials": "credentials.json", "append": "credentials.json", "file": "credentials.json",
+    "request": "request.json", "logo": "logo.png", "tls_cert": "cert.pem", "tls_key": "key.pem", "database": "brokers.sqlite",
+}  # fmt: skip
+"""The file that each holds when all is well, catalog.json where it is not named."""
+
+FINE = {
+    ("diff", "allow", "empty"): "an empty file allows nothing",
+    ("drift", "allow", "empty"): "an empty file allows nothing",
+    ("diff", "instances", "empty"): "no plan has instances",
+    ("drift", "instances", "empty"): "no plan has instances",
+    ("brokers refresh", "instances", "empty"): "no plan has instances",
+    ("diff", "instances", "truncated"): "a shorter list of plans is one",
+    ("drift", "instances", "truncated"): "a shorter list of plans is one",
+    ("brokers refresh", "instances", "truncated"): "a shorter list of plans is one",
+    ("hash-password", "append", "gone"): "a missing file is made",
+    ("page", "logo", "truncated"): "what it begins with says that it is a picture",
+    ("brokers add", "database", "empty"): "an empty file is an empty database",
+    ("brokers add", "database", "gone"): "a missing database is made",
+    ("brokers list", "database", "empty"): "an empty file is an empty database",
+    ("brokers list", "database", "gone"): "a missing database is made",
+}
+"""Where exit 0 is right though the file is not, with the reason."""
+
+FAULTS = ("empty", "truncated", "unreadable", "fifo", "gone")
+"""What may be wrong with a file that is read. Reading /proc/self/mem fails for root, too."""
+
+
+def commands() -> dict[str, Any]:
+    found = {}
+    for name, command in application([]).commands.items():
+        for below_it, inner in getattr(command, "commands", {"": command}).items():
+            found[f"{name} {below_it}".strip()] = inner
+    return found
+
+
+def test_every_command_has_a_row_and_every_parameter_is_known() -> None:
+    assert commands().keys() == ROWS.keys()
+    for name, command in commands().items():
+        known = NO_FILE | ROWS[name].reads.keys() | ROWS[name].writes.keys()
+        assert {parameter.name for parameter in command.params} <= known, name
+
+
+class Ran(NamedTuple):
+    code: int | None
+    said: str
+
+
+class Runner:
+    """The process that forks for each command line; see tests/cli/forks.py."""
+
+    def __init__(self, good: Path, url: str, process: subprocess.Popen[str]) -> None:
+        self.good = good
+        self.url = url
+        self.process = process
+
+    def run(self, folder: Path, command: str, words: str, stdout: str = "") -> Ran:
+        line = [*command.split(), *words.replace("URL", self.url).split()]
+        stdin = "--password-stdin" in line
+        asked = {"words": line, "cwd": str(folder), "stdin": stdin, "stdout": stdout, "seconds": SECONDS}
+        assert self.process.stdin
+        assert self.process.stdout
+        self.process.stdin.write(json.dumps(asked) + "\n")
+        self.process.stdin.flush()
+        return Ran(**json.loads(self.process.stdout.readline()))
+
+
+@pytest.fixture(scope="module")
+def runner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
+    folder = tmp_path_factory.mktemp("good")
+    from cryptography.hazmat.primitives import serialization
+
+    authority = Authority(folder, folder / "ca.pem")
+    cert = certificate(authority.key, authority.key, "test authority", ca=True, days=50)
+    authority.cert.write_bytes(cert.public_bytes(serialization.Encoding.PEM))
+    cert_file, key_file = authority.issue("cert")
+    (folder / "key.pem").write_bytes(key_file.read_bytes())
+    (folder / "client.pem").write_bytes(cert_file.read_bytes() + key_file.read_bytes())
+    catalog = (catalogs_folder() / "interface-example.json").read_text()
+    files = {
+        "catalog.json": catalog, "catalog.yaml": catalog, "other.json": catalog.replace("description\": \"", "description\": \"x"),
+        "schema.json": '{"type": "object"}', "request.json": '{"a": 1}', "config.toml": 'fail-on = "error"\n', "overlay.yaml": "services: {postgres: {bindable: true}}\n",
+        "instances.txt": "A\nB\n", "stdin": PASSWORD,
+        "allow.toml": '[[allow]]\nrule = "change-plan-removed"\nobject = "a/b"\nreason = "x"\n',
+    }  # fmt: skip
+    (folder / "logo.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(100))
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    machine = Machine(folder)
+    machine.run("hash-password", "platform", "--password-stdin", "--rounds", "1000", "-o", "credentials.json",
+                "--include-password", stdin=PASSWORD)  # fmt: skip
+    machine.run("init", "source", "--service", "postgres")
+    machine.run("build", "source")
+    with machine.serving(cert_file, key_file) as url:
+        line = ["brokers", "add", "one", url, "--as", "cloudfoundry", *ACCESS.split(), "--database", "brokers.sqlite"]
+        machine.run(*line, stdin=PASSWORD)
+        (folder / "serve.log").rename(folder.with_name("serve.log"))
+        environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "PYTHONPATH": str(ROOT)}
+        command = [sys.executable, "-m", "tests.cli.forks"]
+        with subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment, cwd=ROOT
+        ) as process:
+            yield Runner(folder, url, process)
+            assert process.stdin
+            process.stdin.close()
+            process.wait(30)
+        folder.with_name("serve.log").rename(folder / "serve.log")
+
+
+@pytest.fixture
+def folder(runner: Runner, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(runner.good, tmp_path / "work"))
+
+
+def contents(folder: Path) -> dict[str, Any]:
+    return {
+        str(path.relative_to(folder)): (
+            path.lstat().st_mode,
+            path.read_bytes() if path.is_file() and not path.is_symlink() else b"",
+        )
+        for path in sorted(folder.rglob("*"))
+        if not path.is_dir()
+    }
+
+
+def changed(before: dict[str, Any], after: dict[str, Any]) -> set[str]:
+    return {name for name in before.keys() | after.keys() if before.get(name) != after.get(name)}
+
+
+def holds(ran: Ran) -> None:
+    """What is true of every run."""
+    assert ran.code is not None, f"still running after {SECONDS} seconds: {ran.said}"
+    assert ran.code in (0, 1, 2, 3), ran.said
+    assert "Traceback" not in ran.said
+    assert "internal error" not in ran.said
+    assert "Exception" not in ran.said
+
+
+def spoil(good: Path, path: Path, fault: str) -> None:
+    if path.is_dir():
+        shutil.rmtree(path)
+    path.unlink(missing_ok=True)
+    if fault == "empty":
+        path.write_bytes(b"")
+    elif fault == "truncated":
+        data = (good / "services" / "postgres.yaml" if good.is_dir() else good).read_bytes()
+        path.write_bytes(data[: len(data) // 2])
+    elif fault == "unreadable":
+        path.symlink_to("/proc/self/mem")
+    elif fault == "fifo":
+        os.mkfifo(path)
+
+
+READS = [
+    (name, parameter, fault)
+    for name, row in ROWS.items()
+    for parameter in row.reads
+    for fault in FAULTS
+    # All commands open these two in one place: fetch shows it, the others that they ask there.
+    if name == "fetch" or parameter not in TLS or fault == "fifo"
+]
+WRITES = [(name, parameter) for name, row in ROWS.items() for parameter in row.writes]
+
+
+@pytest.mark.parametrize("command", ROWS)
+def test_the_call_of_the_row_works(runner: Runner, folder: Path, command: str) -> None:
+    row, before = ROWS[command], contents(folder)
+    ran = runner.run(folder, command, row.call)
+    holds(ran)
+    assert ran.code == (3 if command == "serve" else 0), ran.said
+    undeclared = {name for name in changed(before, contents(folder)) if not name.startswith(row.changes or "-")}
+    assert undeclared == set()
+
+
+@pytest.mark.parametrize(("command", "parameter", "fault"), READS)
+def test_a_file_that_cannot_be_read(runner: Runner, folder: Path, command: str, parameter: str, fault: str) -> None:
+    good = GOOD.get(parameter, "catalog.json")
+    subject = "subject" + Path(good).suffix
+    spoil(runner.good / good, folder / subject, fault)
+    before = contents(folder)
+    ran = runner.run(folder, command, ROWS[command].reads[parameter].replace("@", subject).replace("AT", "@"))
+    holds(ran)
+    if (command, parameter, fault) in FINE:
+        assert ran.code == 0, ran.said
+        return
+    assert ran.code != 0, ran.said
+    # A database is made where there is none, and an empty file is one.
+    databases = ("brokers.sqlite", "subject.sqlite")
+    assert {name for name in changed(before, contents(folder)) if not name.startswith(databases)} == set()
+
+
+@pytest.mark.parametrize("stdout", ["full", "closed"])
+@pytest.mark.parametrize("command", ROWS)
+def test_standard_output_that_takes_nothing(runner: Runner, folder: Path, command: str, stdout: str) -> None:
+    row = ROWS[command]
+    ran = runner.run(folder, command, row.call, stdout)
+    holds(ran)
+    if row.prints:
+        assert ran.code == 3
+        assert "standard output cannot be written" in ran.said
+    elif command != "serve":
+        assert ran.code == 0, ran.said
+
+
+@pytest.mark.parametrize("target", ["none/out", "fifo", "/dev/full", "file/out"])
+@pytest.mark.parametrize(("command", "parameter"), WRITES)
+def test_what_cannot_be_written(runner: Runner, folder: Path, command: str, parameter: str, target: str) -> None:
+    os.mkfifo(folder / "fifo")
+    (folder / "file").write_text("")
+    if parameter == "folder" and target == "none/out":
+        pytest.skip("folders are made")
+    before = contents(folder)
+    ran = runner.run(folder, command, ROWS[command].writes[parameter].replace("@", target))
+    holds(ran)
+    assert ran.code == 3, ran.said
+    assert changed(before, contents(folder)) == set()
