@@ -3,13 +3,15 @@
     python tools/soak.py [--seconds 60]
 
 Mixes good clients, wrong passwords, aborts in mid-answer, silent handshakes, plain HTTP, garbage, and reloads; then
-floods with wrong passwords against costly hashes, and compares the time that an unknown user and a wrong password take.
+floods with wrong passwords against costly hashes, lets newcomers log in while 2, 8 and 64 addresses guess, and compares
+the time that an unknown user and a wrong password take.
 Exits with 1 where something does not hold. Loopback only, bounded in time and in clients.
 """
 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import contextlib
 import hashlib
 import json
@@ -32,6 +34,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from osbctl.broker.hashing_worker import first_match
 from osbctl.credentials import make_record, write_record
 
 ROOT = Path(__file__).parent.parent
@@ -94,11 +97,11 @@ class Broker:
         fresh.write_text(json.dumps({"services": [service]}))
         fresh.replace(self.catalog)
 
-    def raw(self) -> socket.socket:
-        return socket.create_connection(("127.0.0.1", self.port), timeout=20)
+    def raw(self, source: str = "127.0.0.1") -> socket.socket:
+        return socket.create_connection(("127.0.0.1", self.port), timeout=40, source_address=(source, 0))
 
-    def tls(self) -> ssl.SSLSocket:
-        return self.context.wrap_socket(self.raw(), server_hostname="localhost")
+    def tls(self, source: str = "127.0.0.1") -> ssl.SSLSocket:
+        return self.context.wrap_socket(self.raw(source), server_hostname="localhost")
 
     def descriptors(self) -> int:
         return len(os.listdir(f"/proc/{self.process.pid}/fd"))  # noqa: PTH208
@@ -280,6 +283,75 @@ def flood(seconds: float) -> Iterator[str]:
         broker.stop()
 
 
+async def guess(broker: Broker, source: str, enough: Callable[[int], bool], pause: float) -> None:
+    """One connection that tries passwords, with a pause after each answer, until `enough(status)`."""
+    while True:
+        with contextlib.suppress(OSError, EOFError):
+            reader, writer = await asyncio.open_connection(
+                "127.0.0.1", broker.port, ssl=broker.context, server_hostname="localhost", local_addr=(source, 0)
+            )
+            while True:
+                writer.write(request(password=str(random.random())))
+                head = await reader.readuntil(b"\r\n\r\n")
+                length = re.search(rb"Content-Length: (\d+)", head)
+                await reader.readexactly(int(length[1]) if length else 0)
+                if enough(int(head[9:12])):
+                    writer.close()
+                    return
+                await asyncio.sleep(pause)
+        await asyncio.sleep(0.1)
+
+
+def attackers(broker: Broker, addresses: int, each: int, pause: float, ready: Any, end: Any) -> None:
+    """In a process of its own: addresses that are refused once each, and then guess on `each` connections."""
+    sources = [f"127.0.0.{2 + number}" for number in range(addresses)]
+
+    async def run() -> None:
+        await asyncio.gather(*(guess(broker, source, lambda status: status == 401, 0) for source in sources))
+        ready.set()
+        await asyncio.gather(*(guess(broker, source, lambda _: end.is_set(), pause) for source in sources * each))
+
+    asyncio.run(run())
+
+
+def attack(addresses: int, newcomers: int = 5, pause: float = 0) -> Iterator[str]:
+    """What newcomers with the right password feel, each from a fresh address, while addresses guess that were refused.
+
+    Each must be answered 200 within the time of four hashes, as long as one takes here while that goes on.
+    """
+    unfit = f"$6$rounds={COSTLY_ROUNDS}${'.' * 16}${'.' * 86}"
+    with tempfile.TemporaryDirectory() as name:
+        broker = Broker(Path(name), COSTLY_ROUNDS)
+        ready, end = multiprocessing.Event(), multiprocessing.Event()
+        crowd = multiprocessing.Process(target=attackers, args=[broker, addresses, 10, pause, ready, end])
+        crowd.start()
+        if not ready.wait(180):
+            yield f"attack of {addresses}: not all were refused in time"
+        hashes, waited = [], []
+        for number in range(newcomers):
+            hashes.append(timed(lambda: first_match("x", [unfit])))
+            start = time.perf_counter()
+            try:
+                with broker.tls(f"127.0.1.{1 + number}") as connection:
+                    # Each header is another one: else the first newcomer's would be known.
+                    connection.sendall(request().replace(b"Basic ", b"Basic " + b" " * number))
+                    status = answer(connection)[0]
+            except OSError as error:
+                yield f"attack of {addresses}: a newcomer was cut: {error}"
+                continue
+            waited.append((time.perf_counter() - start) * 1000)
+            if status != 200:
+                yield f"attack of {addresses}: a newcomer got {status}"
+        end.set()
+        crowd.join(5)
+        crowd.kill()
+        broker.stop()
+    one, worst = statistics.median(hashes), max(waited, default=0)
+    print(f"attack of {addresses} x 10: newcomers waited {worst:.0f} ms at most; a hash took {one:.0f} ms", flush=True)
+    if worst > 4 * one:
+        yield f"attack of {addresses}: a newcomer waited {worst:.0f} ms"
+
+
 def silence(broker: Broker, addresses: int, each: int) -> list[socket.socket]:
     """Connections that never say a word, from several addresses of this machine."""
     opened = []
@@ -376,6 +448,9 @@ def main() -> int:
     wrong = [
         *chaos(seconds),
         *flood(short),
+        *attack(2),
+        *attack(8),
+        *attack(64),
         *crowd(short, 5, 250),
         *crowd(short, 1, 1250, "--connections-per-address", "0"),
         *timing(400),
