@@ -76,9 +76,15 @@ def test_rooms_form_no_circle() -> None:
     list(TopologicalSorter(graph).static_order())
 
 
-@pytest.mark.parametrize("name", ["broker"])
+STILL_CIRCULAR = {"cli", "jsonschemas", "pages", "platforms"}
+"""Rooms that are not parted yet, each with one circle of two modules; none may join them."""
+
+
+@pytest.mark.parametrize("name", sorted({room(module) for module in imports()} - STILL_CIRCULAR))
 def test_the_modules_of_a_room_form_no_circle(name: str) -> None:
     """Imports for types count, too: who has to know each other to be understood is one module."""
     inside = {module: targets for module, targets in imports().items() if room(module) == name}
-    graph = {module: {target for target in targets if room(target) == name} for module, targets in inside.items()}
+    graph = {
+        module: {target for target in targets - {module} if room(target) == name} for module, targets in inside.items()
+    }
     list(TopologicalSorter(graph).static_order())
