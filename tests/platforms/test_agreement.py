@@ -1,43 +1,79 @@
-"""What osbctl foretells against what the platforms' own code answered: verdicts of all four, Cloud Foundry's words."""
+"""What osbctl foretells against what the platforms' own code answered: verdicts of all four, Cloud Foundry's words.
+
+Of the corpus where it is at hand, else of the cases that go with the project; of texts that osbctl cannot read, nothing is
+foretold, and they are left out of the count.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
+from typing import NamedTuple
 
 import pytest
 
 from osbctl.platforms import Platform
 from tests.corpus import CORPUS
-from tests.platforms.recorded import cases, digest, outcome
+from tests.platforms.recorded import KEPT_MUTATIONS, cases, digest, outcome
 
 GO = [Platform.KUBERNETES, Platform.SERVICE_MANAGER, Platform.KORIFI]
 
+NOT_WORKED_OUT = {
+    "the stack's depth": """
+        b-02146-deep-allOf-400 b-02153-deep-allOf-500 b-02155-deep-properties-500 b-02156-deep-items-500
+        b-02163-deep-items-700 b-02164-deep-additionalProperties-700 b-02165-deep-definitions-700 b-02170-deep-items-1000
+        b-02171-deep-additionalProperties-1000 c-01442-nest-schema-default-1000""",
+    "decimals": """
+        b-03933-num-poll b-03941-num-schminlen b-03945-num-svc b-03985-num-poll b-03995-num-schenum2 b-04002-num-mi
+        b-04054-num-mi""",
+    "Onigmo's grammar": "b-01148-pattern-properties",
+}
+"""The aimed cases of Cloud Foundry that osbctl foretells wrongly, by reason: docs/explanation/platforms.md tells of each."""
 
-def disagreements(platform: Platform, groups: set[str]) -> tuple[Counter[str], list[str], list[str]]:
-    """How many cases were counted by group, and which have another verdict or, with the same one, other words."""
-    count: Counter[str] = Counter()
-    verdicts, words = [], []
+
+class Agreement(NamedTuple):
+    """Cases by group and those unreadable; the names of those with another verdict, or with the same but other words."""
+
+    count: Counter[str]
+    verdicts: set[str]
+    words: set[str]
+
+
+def agreement(platform: Platform, *groups: str) -> Agreement:
+    found = Agreement(Counter(), set(), set())
     for case in cases():
         if case.platform is not platform or case.group not in groups:
             continue
         ours = outcome(case)
-        if ours is None:
-            count["unreadable"] += 1
-            continue
-        count[case.group] += 1
-        if ours.kind is not case.kind:
-            verdicts.append(case.name)
-        elif platform is Platform.CLOUD_FOUNDRY and digest(ours.messages) != case.words:
-            words.append(case.name)
-    return count, verdicts, words
+        name = case.name.rpartition("/")[2]
+        found.count[case.group if ours else "unreadable"] += 1
+        if ours and ours.kind is not case.kind:
+            found.verdicts.add(name)
+        elif ours and platform is Platform.CLOUD_FOUNDRY and digest(ours.messages) != case.words:
+            found.words.add(name)
+    return found
 
 
 @pytest.mark.parametrize("platform", GO)
-def test_go(platform: Platform) -> None:
-    count, verdicts, _ = disagreements(platform, {"real", "mutated", "aimed"})
-    assert verdicts == []
+def test_kubernetes_service_manager_and_korifi(platform: Platform) -> None:
+    count, verdicts, _ = agreement(platform, "real", "mutated", "aimed")
+    assert verdicts == set()
     assert count["aimed"] >= 670
-    assert count["unreadable"] <= 41, "texts that osbctl calls unreadable are left out of the count"
-    if CORPUS:
-        assert count["mutated"] >= 995
-        assert count["real"] >= 33
+    assert count["unreadable"] <= 42
+    assert count["mutated"] >= 995 // (1 if CORPUS else KEPT_MUTATIONS)
+    assert count["real"] >= (33 if CORPUS else 0)
+
+
+def test_cloud_foundry_says_of_mutations_and_single_rules_what_was_recorded() -> None:
+    count, verdicts, words = agreement(Platform.CLOUD_FOUNDRY, "mutated", "probe")
+    assert verdicts | words == set()
+    assert count["mutated"] >= 2_450 // (1 if CORPUS else KEPT_MUTATIONS)
+    assert count["probe"] == 342 - count["unreadable"]
+    assert count["unreadable"] == 24
+
+
+def test_cloud_foundry_on_cases_aimed_at_weak_spots() -> None:
+    count, verdicts, words = agreement(Platform.CLOUD_FOUNDRY, "aimed")
+    assert verdicts | words == set(" ".join(NOT_WORKED_OUT.values()).split())
+    assert count == {"aimed": 2_152, "unreadable": 19}
+    assert len(verdicts) <= 0.03 * count["aimed"]
+    assert len(verdicts | words) <= 0.05 * count["aimed"]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import copy
+import time
 from typing import Any
 
 import pytest
 
+from osbctl.platforms.cloudfoundry.ruby import inspect
 from osbctl.platforms.cloudfoundry.verdict import judge
 
 DRAFT_4 = "http://json-schema.org/draft-04/schema#"
@@ -73,7 +75,7 @@ def test_a_good_catalog_is_accepted() -> None:
         (1e30, "Service id must be a string, but has value 0.1e31"),
         (-0.001, "Service id must be a string, but has value -0.1e-2"),
         (0.0, "Service id must be a string, but has value 0.0"),
-        ({"a": [None, "#{x}\x7f\x01é\u2028"]}, r'{"a"=>[nil, "\#{x}\x7F\u0001é\u2028"]}'),
+        ({"a": [None, "#{x}\x7f\x01é\u2028"]}, r'{"a"=>[nil, "\#{x}\u007F\u0001é\u2028"]}'),
         ("\u3000\u2003", "Service id is required"),
     ],
 )
@@ -159,15 +161,99 @@ def test_maintenance_info_that_is_a_string_is_asked_what_it_contains() -> None:
     ]
 
 
-def test_where_the_shape_of_schemas_is_wrong_no_schema_is_looked_at() -> None:
+def test_lines_of_parameters_come_before_those_of_what_holds_them() -> None:
     schemas = {
-        "service_instance": {"create": 1, "update": 2},
-        "service_binding": {"create": {"parameters": {"a": 1}}},
+        "service_instance": {"create": 1, "update": {"parameters": {"a": 1}}},
+        "service_binding": {"create": {"parameters": []}},
     }
     assert told(in_plan("schemas", schemas)) == [
+        "Schema must have $schema key but was not present",
         "Schemas service_instance.create must be a hash, but has value 1",
-        "Schemas service_instance.update must be a hash, but has value 2",
+        "Schemas service_binding.create.parameters must be a hash, but has value []",
     ]
+    assert told(in_plan("schemas", {**schemas, "service_instance": "x"})) == [
+        "Schemas service_binding.create.parameters must be a hash, but has value []",
+        'Schemas service_instance must be a hash, but has value "x"',
+    ]
+
+
+def test_a_crash_behind_a_fault_of_shape_is_a_crash() -> None:
+    loop = {"$schema": DRAFT_4, "$ref": "#"}
+    schemas = {"service_instance": {"create": 1}, "service_binding": {"create": {"parameters": loop}}}
+    assert kind(in_plan("schemas", schemas)) == "crashes"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "words"),
+    [
+        ("(?P<y>x)", "undefined group option"),
+        ("(?s)a", "undefined group option"),
+        ("(?i-m:a)", None),
+        ("(?#c", "end pattern in group"),
+        ("(?:*a)", "target of repeat operator is not specified"),
+        ("{1}", "target of repeat operator is not specified"),
+        ("a{100001}", "too big number for repeat range"),
+        ("a{2,1}", "upper is smaller than lower in repeat range"),
+        ("a{,5}", None),
+        ("[\\w-.]", "unmatched range specifier in char-class"),
+        ("[\\w.-]", None),
+        ("[z-a]", "empty range in char class"),
+        ("[+--]", None),
+        ("[^]", "empty char-class"),
+        ("[[:foo:]]", "invalid POSIX bracket type"),
+        ("[[:^alpha:]]", None),
+        ("\\p{Script=Greek}", "invalid character property name {Script=Greek}"),
+        ("\\p{Greek}", None),
+        ("\\uD83D\\uDE00", "invalid Unicode range"),
+        ("\\u12", "invalid Unicode escape"),
+        ("\\u{1F600}", None),
+        ("\\x{41}", "invalid hex escape"),
+        ("(?<=a+)", "invalid pattern in look-behind"),
+        ("(?<=a|bc)d", None),
+        ("\\1", "invalid backref number/name"),
+        ("(a)\\1", None),
+        ("\\k<x>", "undefined name <x> reference"),
+        ("(?<x>a)\\k<x>", None),
+        ("(?<1>a)", "invalid group name <1>"),
+    ],
+)
+def test_patterns_that_ruby_does_not_compile(pattern: str, words: str | None) -> None:
+    lines = told(with_schema({"patternProperties": {pattern: {}}}))
+    assert lines == ([f"{words}: /{pattern}/"] if words else [])
+
+
+@pytest.mark.parametrize("piece", ["(?#", "[[:a", "\\p{a=", "(?<1", "a-", "(?<=a", "\\u{", "[a-"])
+def test_long_patterns_cost_little(piece: str) -> None:
+    start = time.process_time()
+    told(with_schema({"patternProperties": {piece * (60_000 // len(piece) // 2): {}}}))
+    assert time.process_time() - start < 5
+
+
+@pytest.mark.parametrize(
+    ("reference", "words"),
+    [
+        ("http:", "Absolute URI missing hierarchical segment: 'http:'"),
+        ("http://h:123456/", "Read of URI at http://h:123456/ refused"),
+        ("http://h:x/", 'Invalid port number: "x"'),
+        ("\\x", "Cannot have a path with two leading slashes without an authority set: 'file://x'"),
+    ],
+)
+def test_uris_in_the_words_of_the_library(reference: str, words: str) -> None:
+    assert told(with_schema({"$ref": reference}))[0].endswith(words)
+
+
+def test_a_reference_to_nothing_but_a_line_break_is_a_loop() -> None:
+    assert kind(with_schema({"$ref": "#\n"})) == "crashes"
+
+
+def test_references_into_the_metaschema_are_followed() -> None:
+    inner = "http://json-schema.org/draft-04/schema#/definitions/"
+    assert kind(with_schema({"$ref": inner + "positiveInteger"})) == "accepts"
+    assert kind(with_schema({"$ref": inner + "none"})) == "refuses"
+
+
+def test_what_is_printable_does_not_hang_on_the_python_at_work() -> None:
+    assert inspect("\u0cf3\u0897\u2ffc") == '"\u0cf3\\u0897\\u2FFC"', "Unicode 15.0, 16.0, 15.1"
 
 
 def test_decimals_are_quoted_where_a_schema_is_measured() -> None:

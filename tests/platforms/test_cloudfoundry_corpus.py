@@ -1,8 +1,7 @@
-"""Cloud Foundry's own verdicts and words, recorded, against ours: real catalogs, probes, mutations."""
+"""Cloud Foundry's own verdicts and words, recorded, against ours: through all of validation: real catalogs, mutations."""
 
 from __future__ import annotations
 
-import base64
 import csv
 import gzip
 import json
@@ -16,7 +15,7 @@ from osbctl.platforms.outcome import VerdictKind
 from osbctl.sources.parse import parse_document
 from osbctl.validation.judge import judge, unreadable
 from osbctl.validation.options import ValidationOptions
-from tests.corpus import CORPUS, TOO_DEEP, needs_corpus
+from tests.corpus import CORPUS, needs_corpus
 
 pytestmark = needs_corpus
 
@@ -52,12 +51,6 @@ def ours(judgement: Judgement) -> tuple[VerdictKind, tuple[str, ...]]:
     return verdict.kind, verdict.messages
 
 
-def text_of(record: dict[str, Any]) -> bytes:
-    if "catalog" in record:
-        return json.dumps(record["catalog"]).encode()
-    return base64.b64decode(record["base64"]) if "base64" in record else record["text"].encode("utf-8", "surrogatepass")
-
-
 def test_real_catalogs() -> None:
     assert CORPUS
     with (CORPUS / "verdicts.tsv").open(encoding="utf-8") as file:
@@ -76,24 +69,8 @@ def test_real_catalogs() -> None:
 def test_mutations() -> None:
     wrong = []
     for record in records("mutations"):
-        got = ours(judged(text_of(record), "mutation.json"))
+        got = ours(judged(json.dumps(record["catalog"]).encode(), "mutation.json"))
         if got != recorded(record):
             wrong.append((record["case"], got, recorded(record)))
     assert wrong == []
     assert len(records("mutations")) == 1_500
-
-
-def test_probes() -> None:
-    wrong, left_out, marks = [], [], []
-    for record in records("probes"):
-        text = text_of(record)
-        got = ours(judged(text, "probe.json"))
-        if "-doc-" in record["case"] and (got[0] is VerdictKind.UNREADABLE or text.startswith(b"\xef\xbb\xbf")):
-            left_out.append(record["case"])
-            marks += [record["case"]] if got[0] is not VerdictKind.UNREADABLE else []
-        elif got != recorded(record):
-            wrong.append((record["case"], got, recorded(record)))
-    assert wrong == []
-    assert len(records("probes")) == 342
-    assert len({*left_out} - TOO_DEEP) == 24
-    assert len(marks) == 1, "a byte order mark is the one thing that osbctl passes over and the platform does not"

@@ -1,6 +1,6 @@
 """What the Cloud Controller's JSON Schema library does to find out whether `{}` is valid under a schema.
 
-It goes through the keywords in the order they stand in. Source: the gem json-schema 2.8,
+It goes through the keywords in the order they stand in. Source: the gem json-schema 6.2.0,
 lib/json-schema/attributes/ and validators/.
 """
 
@@ -232,7 +232,7 @@ def _resolved(reference: Any, base: URI) -> URI:
         raise no_method("defer_validation", None)
     uri = as_uri(reference)
     if uri.is_relative:
-        path, _, rest = reference.partition("#")
+        path, _, rest = str(uri).partition("#")
         uri = _moved(base, path)._replace(fragment=rest.split("#")[0])
     return uri._replace(fragment=uri.fragment or "")
 

@@ -4,7 +4,7 @@ A schema that conforms to draft-04 is loaded, with all schemas inside it and wha
 `{}` is validated with it; the Cloud Controller looks only at what goes wrong on the way. That `{}` is not
 valid is of no interest.
 
-Source: the gem json-schema 2.8, lib/json-schema/validator.rb, schema.rb and schema/reader.rb.
+Source: the gem json-schema 6.2.0, lib/json-schema/validator.rb, schema.rb and schema/reader.rb.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _DRAFTS = {
     for number in (1, 2, 3, 4, 6)
     for kind in ("schema", "hyper-schema")
 }
-_RESOURCES = "/usr/local/bundle/gems/json-schema-2.8.0/resources"
+_RESOURCES = "/usr/local/bundle/gems/json-schema-6.2.0/resources"
 """Where the gem's own metaschemas stand: it depends on the installation, and the refusal names it."""
 
 _NAMELESS = parse("00000000-0000-5000-8000-000000000000")
@@ -110,7 +110,8 @@ class Library:
 
     def find(self, key: str) -> Schema | None:
         """The loaded schema of that URI, without its fragment."""
-        return self._schemas.get(_key(parse(key)))
+        found = self._schemas.get(_key(parse(key)))
+        return found._replace(value=_metaschema()) if found and str(found.uri) == _METASCHEMA else found
 
     def _add(self, schema: Schema) -> None:
         self._schemas.setdefault(_key(schema.uri), schema)
@@ -141,6 +142,13 @@ class Library:
                 "cloudfoundry-schema-reference",
                 f"No external references are allowed: Read of {_location(uri)} refused",
             )
+
+
+def _metaschema() -> Any:
+    """The draft-04 metaschema, read only where a schema refers to it."""
+    from jsonschema import Draft4Validator
+
+    return Draft4Validator.META_SCHEMA
 
 
 class Trail:

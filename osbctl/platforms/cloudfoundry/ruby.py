@@ -24,9 +24,7 @@ _ESCAPES = {
     "\b": "\\b",
     "\a": "\\a",
     "\x1b": "\\e",
-    "\x7f": "\\x7F",
 }
-_UNPRINTABLE = frozenset({"Cc", "Cs", "Cn", "Zl", "Zp"})
 _WORTH_COUNTING = 6
 """ActiveSupport writes `<`, `>`, `&`, U+2028 and U+2029 with 6 characters; nothing grows by more."""
 
@@ -85,9 +83,9 @@ def _escaped(char: str, following: str) -> str:
         return "\\#"
     if char.isascii() and char.isprintable():
         return char
-    from unicodedata import category
+    from osbctl.platforms.cloudfoundry.printable import is_printable
 
-    if category(char) not in _UNPRINTABLE:
+    if is_printable(char):
         return char
     return f"\\u{ord(char):04X}" if ord(char) < 0x10000 else f"\\u{{{ord(char):X}}}"
 

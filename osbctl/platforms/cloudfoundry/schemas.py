@@ -22,11 +22,7 @@ if TYPE_CHECKING:
     SchemaJudge: TypeAlias = Callable[[dict[str, Any], Path], Errors]
 
 _LONGEST_SCHEMA = 65_536
-_PLACES = (
-    ("service_instance", "create"),
-    ("service_instance", "update"),
-    ("service_binding", "create"),
-)
+_PLACES = {"service_instance": ("create", "update"), "service_binding": ("create",)}
 _MUST_CONFORM = "Must conform to JSON Schema Draft 04 (experimental support for later versions): "
 
 
@@ -51,16 +47,26 @@ class SchemaChecks:
         self._known: dict[tuple[str, int], tuple[Fault, ...]] = {}
 
     def __call__(self, schemas: dict[str, Any], path: Path) -> Errors:
-        """What is wrong with a plan's `schemas`: their shape, or else what they say. Raises RubyCrash."""
-        errors = Errors("Schemas")
-        found = _parameters(schemas, path, errors)
-        if errors:
-            return errors
-        for keys, schema in found:
-            for rule, place, message in self._faults_at(schema, (*path, *keys)):
-                text = f"Schema {'.'.join(keys)} is not valid. {message}"
-                errors.add(rule, (*path, *keys, *place), text)
+        """What is wrong with a plan's `schemas`. Raises RubyCrash.
+
+        The lines of parameters come before those of what holds them, and so on outwards.
+        """
+        errors, last = Errors("Schemas"), Errors()
+        for outer, inners in _PLACES.items():
+            if instances := _hash(schemas, path, (outer,), last):
+                after = Errors()
+                for inner in inners:
+                    if operation := _hash(instances, path, (outer, inner), after):
+                        self._parameters(operation, path, (outer, inner, "parameters"), errors)
+                errors.own += after.own
+        errors.own += last.own
         return errors
+
+    def _parameters(self, operation: dict[str, Any], path: Path, keys: tuple[str, ...], errors: Errors) -> None:
+        schema = _hash(operation, path, keys, errors)
+        for rule, place, message in self._faults_at(schema, (*path, *keys)) if schema is not None else ():
+            text = f"Schema {'.'.join(keys)} is not valid. {message}"
+            errors.add(rule, (*path, *keys, *place), text)
 
     def _faults_at(self, schema: dict[str, Any], path: Path) -> tuple[Fault, ...]:
         try:
@@ -93,23 +99,12 @@ class SchemaChecks:
         return (Fault(*refused),) if refused else ()
 
 
-def _parameters(schemas: dict[str, Any], path: Path, errors: Errors) -> list[tuple[tuple[str, ...], dict[str, Any]]]:
-    """The parameter schemas that are there; what is no object on the way goes to `errors`."""
-    found = []
-    wrong: set[str] = set()
-    for outer, inner in _PLACES:
-        keys: tuple[str, ...] = ()
-        value: Any = schemas
-        for key in (outer, inner, "parameters"):
-            keys, value = (*keys, key), value.get(key)
-            if value is None or value is False or ".".join(keys) in wrong:
-                break
-            if not isinstance(value, dict):
-                label = ".".join(keys)
-                wrong.add(label)
-                text = f"Schemas {label} must be a hash, but has value {inspect(value)}"
-                errors.add("cloudfoundry-type", (*path, *keys), text)
-                break
-        else:
-            found.append((keys, value))
-    return found
+def _hash(holder: dict[str, Any], path: Path, keys: tuple[str, ...], errors: Errors) -> dict[str, Any] | None:
+    """What stands at the last of `keys`; what is no object goes to `errors`, but for null and false."""
+    value = holder.get(keys[-1])
+    if isinstance(value, dict):
+        return value
+    if value is not None and value is not False:
+        text = f"Schemas {'.'.join(keys)} must be a hash, but has value {inspect(value)}"
+        errors.add("cloudfoundry-type", (*path, *keys), text)
+    return None

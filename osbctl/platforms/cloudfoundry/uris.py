@@ -13,6 +13,7 @@ from typing import NamedTuple
 _PARTS = re.compile(r"(?m)^(?:([^:/?#]+):)?(?://([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?$")
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9.+-]*\Z")
 _HOST_REFUSES = re.compile('[<>{}/\\\\?#@"\\s]')
+_PORT = re.compile(r":([^:@\[\]]*)$")
 _BRACKETS = re.compile(r"^\[(.*)\]$")
 _BRACKETED = re.compile(r"[a-zA-Z0-9\-._~!$&'()*+,;=:]*\Z")
 _NOT_IN_SEGMENT = re.compile(rb"[^a-zA-Z0-9\-._~!$&'()*+,;=:@]")
@@ -66,24 +67,36 @@ def parse(text: str) -> URI:
     """The parts of `text`. Raises InvalidURI, in the library's words."""
     match = _PARTS.search(text)
     scheme, authority, path, query, fragment = match.groups() if match else (None, None, "", None, None)
-    uri = URI(scheme, authority, path, query, fragment)
+    uri = URI(scheme, None if authority is None else _with_port(authority), path, query, fragment)
     if scheme is not None and not _SCHEME.match(scheme):
         raise InvalidURI(f"Invalid scheme format: '{scheme}'")
     _check(uri)
     return uri
 
 
+def _with_port(authority: str) -> str:
+    """The authority with its port as a number; none where it is 0 or empty."""
+    found = _PORT.search(authority)
+    if not found:
+        return authority
+    port = found[1]
+    if port and not re.search(r"(?m)^[0-9]+$", port):
+        raise InvalidURI(f'Invalid port number: "{port}"')
+    digits = re.match(r"[0-9]+", port.strip())
+    number = int(digits[0]) if digits else 0
+    return authority[: found.start()] + (f":{number}" if number else "")
+
+
+def _two_slashes(uri: URI) -> InvalidURI:
+    return InvalidURI(f"Cannot have a path with two leading slashes without an authority set: '{uri}'")
+
+
 def _check(uri: URI) -> None:
     host, path = uri.host, uri.path
-    if uri.authority is not None:
-        port = re.search(r":([^:@\[\]]*)$", uri.authority)
-        if port and port[1] and not re.fullmatch(r"[0-9]{1,5}", port[1]):
-            raise InvalidURI(f'Invalid port number: "{port[1]}"')
     if uri.scheme in _IP_BASED and not host and not path:
-        raise InvalidURI(f"Absolute URI missing hierarchical segment: '{uri.scheme}://'")
+        raise InvalidURI(f"Absolute URI missing hierarchical segment: '{uri}'")
     if uri.authority is None and path.startswith("//"):
-        told = "Cannot have a path with two leading slashes without an authority set"
-        raise InvalidURI(f"{told}: '{uri}'")
+        raise _two_slashes(uri)
     inner = _BRACKETS.match(host)
     if _HOST_REFUSES.search(host) or (inner and not _BRACKETED.match(inner[1])):
         raise InvalidURI(f"Invalid character in host: '{host}'")
@@ -125,7 +138,10 @@ def as_file(uri: URI) -> URI:
     if not uri.is_relative:
         return uri
     path = uri.path if uri.path.startswith("/") else "/" + uri.path
-    segments = path.strip().replace("\\", "/").split("/")
+    path = path.strip().replace("\\", "/")
+    if path.startswith("//"):
+        raise _two_slashes(URI("file", path=path))
+    segments = path.split("/")
     return URI("file", "", _without_dots("/".join(map(_normal_segment, segments))))
 
 

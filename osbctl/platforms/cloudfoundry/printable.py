@@ -1,0 +1,39 @@
+"""What Ruby 3.3 takes for printable: Unicode 15.0 decides, not that of the Python at work (3.11 has 14.0)."""
+
+from __future__ import annotations
+
+from unicodedata import category
+
+_UNPRINTABLE = frozenset({"Cc", "Cs", "Cn", "Zl", "Zp"})
+
+
+def _ranges(text: str) -> tuple[tuple[int, int], ...]:
+    """Pairs of first and last of `A-B C D-E`, hexadecimal."""
+    return tuple((int(part.partition("-")[0], 16), int(part.rpartition("-")[2], 16)) for part in text.split())
+
+
+_CAME_WITH_15 = _ranges(
+    "CF3 ECE 10EFD-10EFF 1123F-11241 11B00-11B09 11F00-11F10 11F12-11F3A 11F3E-11F59 1342F 13439-13455 1B132 "
+    "1B155 1D2C0-1D2D3 1DF25-1DF2A 1E030-1E06D 1E08F 1E4D0-1E4F9 1F6DC 1F774-1F776 1F77B-1F77F 1F7D9 1FA75-1FA77 "
+    "1FA87-1FA88 1FAAD-1FAAF 1FABB-1FABD 1FABF 1FACE-1FACF 1FADA-1FADB 1FAE8 1FAF7-1FAF8 2B739 31350-323AF "
+)
+_CAME_AFTER_15 = _ranges(
+    "88F 897 C5C CDC 1ACF-1ADD 1AE0-1AEB 1B4E-1B4F 1B7F 1C89-1C8A 20C1 2427-2429 2B96 2FFC-2FFF 31E4-31E5 31EF "
+    "A7CB-A7CF A7D2 A7D4 A7DA-A7DC A7F1 FBC3-FBD2 FD90-FD91 FDC8-FDCE 105C0-105F3 10940-10959 10D40-10D65 "
+    "10D69-10D85 10D8E-10D8F 10EC2-10EC7 10ED0-10ED8 10EFA-10EFC 11380-11389 1138B 1138E 11390-113B5 113B7-113C0 "
+    "113C2 113C5 113C7-113CA 113CC-113D5 113D7-113D8 113E1-113E2 116D0-116E3 11B60-11B67 11BC0-11BE1 11BF0-11BF9 "
+    "11DB0-11DDB 11DE0-11DE9 11F5A 13460-143FA 16100-16139 16D40-16D79 16EA0-16EB8 16EBB-16ED3 16FF2-16FF6 "
+    "187F8-187FF 18CFF 18D09-18D1E 18D80-18DF2 1CC00-1CCFC 1CD00-1CEB3 1CEBA-1CED0 1CEE0-1CEF0 1E5D0-1E5FA 1E5FF "
+    "1E6C0-1E6DE 1E6E0-1E6F5 1E6FE-1E6FF 1F6D8 1F777-1F77A 1F8B2-1F8BB 1F8C0-1F8C1 1F8D0-1F8D8 1FA54-1FA57 "
+    "1FA89-1FA8A 1FA8E-1FA8F 1FABE 1FAC6 1FAC8 1FACD 1FADC 1FADF 1FAE9-1FAEA 1FAEF 1FBCB-1FBEF 1FBFA 2B73A-2B73F "
+    "2CEA2-2CEAD 2EBF0-2EE5D 323B0-33479 "
+)
+"""Up to Unicode 17.0."""
+
+
+def is_printable(char: str) -> bool:
+    """Whether `inspect` prints the character as it is."""
+    code = ord(char)
+    if any(first <= code <= last for first, last in _CAME_WITH_15):
+        return True
+    return category(char) not in _UNPRINTABLE and not any(first <= code <= last for first, last in _CAME_AFTER_15)
