@@ -9,7 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from osbctl.cli.output import note
-from osbctl.errors import DocumentError, SourceError, UsageError
+from osbctl.errors import UsageError
 
 if TYPE_CHECKING:
     from osbctl.sources.access import Access
@@ -82,7 +82,9 @@ class Connection:
 
     def document(self, url: str) -> Document:
         """The catalog of the broker at `url`; errors as `fetch`."""
-        return read_answer(self.fetch(url), self.max_bytes)
+        from osbctl.sources.broker import as_document
+
+        return as_document(self.fetch(url), self.max_bytes)
 
 
 def environment_proxies() -> dict[str, str]:
@@ -98,18 +100,3 @@ def _from_stdin() -> str:
     from osbctl.cli.passwords import read_password
 
     return read_password()
-
-
-def read_answer(answer: Answer, max_bytes: int) -> Document:
-    """What a broker answered, as a document.
-
-    Raises:
-        SourceError: it cannot be read: no finding about a catalog, since there is none.
-    """
-    from osbctl.sources.limits import Limits
-    from osbctl.sources.parse import parse_document
-
-    try:
-        return parse_document(answer.body, answer.name, limits=Limits(bytes=max_bytes))
-    except DocumentError as error:
-        raise SourceError(error.message, "the broker's answer cannot be read as JSON") from None

@@ -21,7 +21,6 @@ from osbctl.reports.changes import DiffFormat, DiffReport, render
 
 if TYPE_CHECKING:
     from osbctl.changes import Change
-    from osbctl.comparison.refusals import Refused
     from osbctl.sources.document import Document
 
 _SOURCE = (
@@ -196,6 +195,7 @@ def _source(word: str, at: str, connection: Connection) -> Document:
 def _changes(old: Document, new: Document, view: frozenset[Platform], instances: str | None) -> list[Change]:
     from osbctl.comparison.catalogs import compare_catalogs
     from osbctl.comparison.places import with_places
+    from osbctl.tasks.compare import now_refused
 
     used = _instances(instances, old, new) if instances else None
     changes = compare_catalogs(old.data, new.data, platforms=view, instances=used)
@@ -214,35 +214,14 @@ def _instances(file: str, *sides: Document) -> frozenset[str]:
     return ids
 
 
-def now_refused(
-    old: dict[str, Any], new: dict[str, Any], changes: list[Change], view: frozenset[Platform]
-) -> list[Change]:
-    """What platforms in `view` refuse of the catalog `new` and not of `old`, unless `changes` tell it."""
-    from osbctl.comparison.refusals import new_refusals, touched_alone
-
-    refused = _refused(touched_alone(new, (change.new_path for change in changes)), view)
-    known = _refused(old, view) if refused else []
-    return new_refusals(old, new, known, refused, changes)
-
-
 def _refused_already(old: Document, view: frozenset[Platform]) -> list[str]:
     """A sentence where platforms refuse the old catalog, too: what they hold is then another one."""
-    refusing = {refused.platform for refused in _refused(old.data, view)}
+    from osbctl.tasks.compare import refusals_of
+
+    refusing = {refused.platform for refused in refusals_of(old.data, view)}
     labels = ", ".join(platform.label for platform in Platform if platform in refusing)
     told = f"{old.name} is refused as it is by {labels}: what is stored there, if anything, is an older catalog"
     return [told] if refusing else []
-
-
-def _refused(data: dict[str, Any], view: frozenset[Platform]) -> list[Refused]:
-    from osbctl.comparison.refusals import Refused
-    from osbctl.platforms.judge import judge_all
-
-    return [
-        Refused(platform, refusal.rule, refusal.path, refusal.message)
-        for platform, outcome in judge_all(data).items()
-        if platform in view
-        for refusal in outcome.refusals
-    ]
 
 
 def _sort_out(changes: list[Change], allow: str | None) -> Any:

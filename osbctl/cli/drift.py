@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,14 +13,18 @@ from osbctl.cli import fetch as as_fetch
 from osbctl.cli import options as common
 from osbctl.cli.brokers import options as registered
 from osbctl.cli.connection import Connection
-from osbctl.cli.drift_sides import Reaching, Sides
-from osbctl.errors import DocumentError, SourceError
+from osbctl.cli.drift_sides import Sides
+from osbctl.cli.output import note, put
+from osbctl.errors import DocumentError, SourceError, UsageError
 from osbctl.platforms import Platform
 from osbctl.reports.changes import DRIFT, DiffReport
 from osbctl.sources.exports.read import StoredAs
 
 if TYPE_CHECKING:
-    from osbctl.cli.drift_sides import Found
+    from collections.abc import Callable
+
+    from osbctl.reports.changes import DiffFormat
+    from osbctl.tasks.drift import Drift, View
 
 
 _WANTED = "a side is a catalog or a platform's export, whole: JSON or YAML, in one file or several"
@@ -86,22 +91,23 @@ def drift(
     osbctl drift --all --format json -o drift.json
     """
     from osbctl.comparison.instances import read_instances
+    from osbctl.tasks.drift import View, compare_with_stored
 
     connection = Connection(user, password_stdin, api_version, ca_file, client_cert, insecure, timeout, max_bytes)
-    reaching = Reaching(connection, credentials, database)
+    sides = Sides(connection, credentials, database, stored_as, stored_broker)
     used = read_instances(instances) if instances else None
-    sides = Sides(reaching, platforms, used, stored_as, stored_broker, "" if all_brokers else instances or "")
+    view = View(frozenset(platforms or ()), used, "" if all_brokers else instances or "")
 
-    def report(found: Found) -> DiffReport:
+    def report(found: Drift) -> DiffReport:
         made = as_diff.make_report(found.old, found.new, found.changes, fail_on, allow, color, output)
-        return found.complete(made)
+        return replace(made, words=DRIFT, notes=found.notes)
 
     if all_brokers:
-        from osbctl.cli.drift_all import drift_all
-
-        return drift_all(sides, report, broker, as_diff.effective_format(format, output), output, jobs)
+        if broker is not None or stored_as or stored_broker:
+            raise UsageError("--all covers every registered broker", "leave out names, files, and what says of them")
+        return _all(sides, view, report, as_diff.effective_format(format, output), output, jobs)
     try:
-        found = sides.find(broker, stored or [])
+        found = compare_with_stored(*sides.find(broker, stored or []), view)
     except (DocumentError, SourceError) as error:
         old, new = " ".join(map(as_diff.shown, stored or ())), as_diff.shown(broker or "")
         as_diff.put_unread(error, DiffReport(old or new, new, [], {}, words=DRIFT), format, output)
@@ -109,3 +115,30 @@ def drift(
             raise SourceError(error.message, error.advice or _WANTED) from None
         raise
     return as_diff.put_report(report(found), format, output, allow)
+
+
+def _all(
+    sides: Sides,
+    view: View,
+    report: Callable[[Drift], DiffReport],
+    format: DiffFormat,  # the option's own name
+    output: str | None,
+    jobs: int,
+) -> int:
+    """3 where a broker could not be reached or understood, else 1 where the report of one fails."""
+    from osbctl.cli.progress import progress
+    from osbctl.reports.changes.brokers import BrokerReport, render_all, told, without_problems
+    from osbctl.tasks.drift import Drift, check_registered
+
+    with registered.open_registry(sides.database) as registry:
+        total = len(registry.names())
+        results = check_registered(registry, sides.reach(single=total == 1), view, jobs)
+        checked = sorted(progress(results, total, "checking"), key=lambda one: one.name)
+    reports = [BrokerReport(one.name, report(one.drift) if one.drift else None, one.error) for one in checked]
+    reports, problems = without_problems(reports)
+    put(render_all(reports, format, report(Drift("stored", "brokers", [], []))), output)
+    for sentence in (*problems, *(text for one in reports for text in told(one))):
+        note(sentence)
+    if any(one.error for one in reports):
+        return 3
+    return int(any(one.report.failed for one in reports if one.report))

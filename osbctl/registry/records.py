@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
@@ -125,6 +125,15 @@ class Registration:
     username: str
     api_version: str
     platform: Platform
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerCatalog:
+    """A catalog as a broker sent it, read once: its bytes, what they hold, and why it is refused, if it is."""
+
+    body: bytes
+    data: dict[str, Any] = field(repr=False)
+    refused: tuple[Told, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -11,22 +10,22 @@ from osbctl.platforms import Platform
 from osbctl.registry.errors import OutdatedError, UnknownBrokerError
 from osbctl.registry.reconcile import reconcile
 from osbctl.registry.records import Outcome, Refresh, Registration, Told
-from osbctl.registry.secrets import body_without_secrets
+from osbctl.registry.secrets import storable
 from osbctl.registry.store import now
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeAlias
 
-    from osbctl.registry.records import BrokerRow
+    from osbctl.registry.records import BrokerCatalog, BrokerRow
     from osbctl.registry.store import Registry
     from osbctl.sources.broker import Answer
 
     Fetch: TypeAlias = Callable[[Registration, str], Answer | None]
     """The answer of the broker; None where the tag still holds. Raises SourceError where there is none."""
 
-    Check: TypeAlias = Callable[[bytes, Registration], tuple[Told, ...]]
-    """Why the catalog in the bytes is refused, with the platform of the registration in mind; empty where it is not."""
+    Judge: TypeAlias = Callable[[bytes, Registration], BrokerCatalog]
+    """The catalog in the bytes, with why it is refused if it is: by itself, or by the platform of the registration."""
 
 _ATTEMPTS = 10
 
@@ -40,7 +39,7 @@ class Policy:
     dry_run: bool = False
 
 
-def register(registry: Registry, new: Registration, fetch: Fetch, check: Check) -> Refresh:
+def register(registry: Registry, new: Registration, fetch: Fetch, judge: Judge) -> Refresh:
     """Register a broker with its first catalog; nothing is stored of one that is refused.
 
     Raises:
@@ -50,15 +49,15 @@ def register(registry: Registry, new: Registration, fetch: Fetch, check: Check) 
     registry.check_free(new.name)
     answer = fetch(new, "")
     assert answer  # no tag was sent
-    reasons = check(answer.body, new)
-    if reasons:
-        return Refresh(now(), Outcome.REFUSED, new.platform, answer.etag, told=reasons)
+    catalog = judge(answer.body, new)
+    if catalog.refused:
+        return Refresh(now(), Outcome.REFUSED, new.platform, answer.etag, told=catalog.refused)
     added = Refresh(now(), Outcome.ADDED, new.platform, answer.etag)
-    registry.add(new, body_without_secrets(answer.body), added)
+    registry.add(new, storable(catalog), added)
     return added
 
 
-def refresh(registry: Registry, name: str, fetch: Fetch, check: Check, policy: Policy) -> Refresh:
+def refresh(registry: Registry, name: str, fetch: Fetch, judge: Judge, policy: Policy) -> Refresh:
     """Fetch the catalog of a registered broker, and store what its platform makes of it, in one transaction.
 
     Where another process changes the broker meanwhile, all is done again on top of that. A broker that cannot be
@@ -70,27 +69,27 @@ def refresh(registry: Registry, name: str, fetch: Fetch, check: Check, policy: P
     """
     for attempt in range(1, _ATTEMPTS + 1):
         try:
-            return _attempt(registry, registry.row(name), fetch, check, policy)
+            return _attempt(registry, registry.row(name), fetch, judge, policy)
         except OutdatedError:
             if attempt == _ATTEMPTS:
                 raise
     raise AssertionError
 
 
-def refresh_or_tell(registry: Registry, name: str, fetch: Fetch, check: Check, policy: Policy) -> Refresh:
+def refresh_or_tell(registry: Registry, name: str, fetch: Fetch, judge: Judge, policy: Policy) -> Refresh:
     """As `refresh`, one among many: a broker that other processes remove or never let go of is an outcome, too.
 
     Raises:
         RegistryError: the database cannot be used.
     """
     try:
-        return refresh(registry, name, fetch, check, policy)
+        return refresh(registry, name, fetch, judge, policy)
     except (UnknownBrokerError, OutdatedError) as error:
         told = (Told("not-stored", "error", name, error.message),)
         return Refresh(now(), Outcome.FAILED, policy.platform or Platform.CLOUD_FOUNDRY, told=told)
 
 
-def _attempt(registry: Registry, seen: BrokerRow, fetch: Fetch, check: Check, policy: Policy) -> Refresh:
+def _attempt(registry: Registry, seen: BrokerRow, fetch: Fetch, judge: Judge, policy: Policy) -> Refresh:
     platform = policy.platform or seen.platform
     base = Refresh(now(), Outcome.UNCHANGED, platform, seen.etag)
     try:
@@ -103,29 +102,28 @@ def _attempt(registry: Registry, seen: BrokerRow, fetch: Fetch, check: Check, po
     other_view = platform is not seen.platform or (seen.kept_plans > 0 and policy.instances is not None)
     if answer is None and not other_view:
         return _store(registry, seen, base, policy)
-    return _take_over(registry, seen, answer, base, check, policy)
+    return _take_over(registry, seen, answer, base, judge, policy)
 
 
 def _take_over(
-    registry: Registry, seen: BrokerRow, answer: Answer | None, base: Refresh, check: Check, policy: Policy
+    registry: Registry, seen: BrokerRow, answer: Answer | None, base: Refresh, judge: Judge, policy: Policy
 ) -> Refresh:
     stored = registry.broker(seen.name)
     if stored.row.revision != seen.revision:
         raise OutdatedError(seen.name)
-    body = answer.body if answer else stored.catalog
     base = replace(base, etag=answer.etag if answer else seen.etag)
-    reasons = check(body, replace(seen, platform=base.platform))
-    if reasons:
-        return _store(registry, seen, replace(base, outcome=Outcome.REFUSED, told=reasons), policy)
-    body = body_without_secrets(body)
-    result = reconcile(stored, json.loads(body), base.platform, policy.instances, base.at)
+    catalog = judge(answer.body if answer else stored.catalog, replace(seen, platform=base.platform))
+    if catalog.refused:
+        return _store(registry, seen, replace(base, outcome=Outcome.REFUSED, told=catalog.refused), policy)
+    catalog = storable(catalog)
+    result = reconcile(stored, catalog.data, base.platform, policy.instances, base.at)
     if result.refused:
         return _store(registry, seen, replace(base, outcome=Outcome.REFUSED, told=result.told), policy)
-    if not result.actions and not result.told and body == stored.catalog:
+    if not result.actions and not result.told and catalog.body == stored.catalog:
         return _store(registry, seen, base, policy)
     done = replace(base, outcome=Outcome.CHANGED, actions=result.actions, told=result.told)
     if not policy.dry_run:
-        registry.store_refresh(seen, done, catalog=body, kept=result.kept)
+        registry.store_refresh(seen, done, catalog=catalog, kept=result.kept)
     return done
 
 

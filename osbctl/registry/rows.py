@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Row
 
+    from osbctl.registry.records import BrokerCatalog
+
 LIGHT = tuple(column for column in BROKERS.c if column.name not in ("catalog", "variable"))
 """The columns of a broker without its catalog."""
 
@@ -52,11 +54,11 @@ def refreshes(rows: Iterable[Row[Any]]) -> list[Refresh]:
         return [_refresh(row) for row in rows]
 
 
-def stored(catalog: bytes, refresh: Refresh) -> dict[str, Any]:
+def stored(catalog: BrokerCatalog, refresh: Refresh) -> dict[str, Any]:
     """The columns of a broker that change with its catalog."""
-    services = Catalog.of(json.loads(catalog)).services
+    services = Catalog.of(catalog.data).services
     return {
-        "catalog": catalog,
+        "catalog": catalog.body,
         "etag": refresh.etag,
         "services": len(services),
         "plans": sum(len(service.plans) for service in services),

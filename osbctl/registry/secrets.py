@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from osbctl.paths import pointer
+
+if TYPE_CHECKING:
+    from osbctl.paths import JsonValue, Path
+    from osbctl.registry.records import BrokerCatalog
 
 PLACEHOLDER = "(not stored)"
 """What is stored in its place: a text, so that the catalog stays valid."""
@@ -17,11 +24,26 @@ def without_secrets(data: dict[str, Any]) -> dict[str, Any]:
     return {**data, "services": [_masked(service) if _holds(service) else service for service in services]}
 
 
-def body_without_secrets(body: bytes) -> bytes:
-    """The same of a catalog as JSON text, to the byte where it holds none."""
-    data = json.loads(body)
-    kept = without_secrets(data)
-    return body if kept is data else json.dumps(kept, ensure_ascii=False, separators=(",", ":")).encode()
+def storable(catalog: BrokerCatalog) -> BrokerCatalog:
+    """The catalog without secrets, to the byte as it came where it holds none."""
+    data = without_secrets(catalog.data)
+    if data is catalog.data:
+        return catalog
+    return replace(catalog, body=json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode(), data=data)
+
+
+def places_of(texts: tuple[str, ...], data: JsonValue) -> list[str]:
+    """The JSON pointers of the keys and values in `data` that hold one of `texts`."""
+    found = []
+    todo: list[tuple[Path, JsonValue]] = [((), data)]
+    while todo:
+        path, value = todo.pop()
+        words = [value] if isinstance(value, str) else list(value) if isinstance(value, dict) else ()
+        if any(text in word for word in words for text in texts):
+            found.append(pointer(path))
+        inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+        todo.extend(((*path, step), below) for step, below in inner)
+    return found
 
 
 def _holds(service: Any) -> bool:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from osbctl.registry.records import BrokerRow, Kept, Refresh, Registration
+    from osbctl.registry.records import BrokerCatalog, BrokerRow, Kept, Refresh, Registration
 
 MAX_REFRESHES = 1_000
 """How many refreshes of each broker are remembered; the oldest go first."""
@@ -125,8 +125,8 @@ class Registry:
         query = select(REFRESHES).where(REFRESHES.c.broker_id == self.row(name).id).order_by(REFRESHES.c.id.desc())
         return refreshes(self._rows(query.limit(MAX_REFRESHES)))
 
-    def add(self, new: Registration, catalog: bytes, refresh: Refresh) -> None:
-        """Register a broker with its first catalog: JSON that was found to be valid. `refresh` tells of it.
+    def add(self, new: Registration, catalog: BrokerCatalog, refresh: Refresh) -> None:
+        """Register a broker with its first catalog, which was found to be valid. `refresh` tells of it.
 
         Raises:
             NameTakenError: the name is taken, or one that only differs in case and signs.
@@ -164,7 +164,7 @@ class Registry:
         seen: BrokerRow,
         refresh: Refresh,
         *,
-        catalog: bytes | None = None,
+        catalog: BrokerCatalog | None = None,
         kept: Sequence[Kept] | None = None,
     ) -> None:
         """Note `refresh` of the broker that was read as `seen`; with it its new `catalog` and what is `kept`, if any.

@@ -46,8 +46,12 @@ class Access:
         """`text`, which a broker may have had a say in, without the password as it is and as it is sent."""
         if not self.password:
             return text
-        sent = basic(self.user, self.password).removeprefix("Basic ")
-        return text.replace(sent, "***").replace(self.password, "***")
+        return text.replace(self.sent, "***").replace(self.password, "***")
+
+    @property
+    def sent(self) -> str:
+        """User and password as they stand in the Authorization header (RFC 7617)."""
+        return basic(self.user, self.password).removeprefix("Basic ")
 
 
 def basic(user: str, password: str) -> str:
@@ -70,7 +74,7 @@ def proxy_of(address: str, proxies: Mapping[str, str]) -> str:
     parts = urlsplit(address)
     proxy = proxies.get(parts.scheme) or proxies.get("all") or ""
     exempt = proxies.get("no", "").lower().replace(",", " ").split()
-    if not proxy or parts.hostname in _LOOPBACK or any(_covers(entry, parts) for entry in exempt):
+    if not proxy or is_loopback(parts.hostname) or any(_covers(entry, parts) for entry in exempt):
         return ""
     return proxy if "://" in proxy else f"http://{proxy}"
 
@@ -87,6 +91,11 @@ def _covers(entry: str, parts: SplitResult) -> bool:
     return not name or host == name or host.endswith(f".{name}")
 
 
+def is_loopback(host: str | None) -> bool:
+    """Whether a host of an address is this machine."""
+    return host in _LOOPBACK
+
+
 def check_access(address: str, access: Access) -> None:
     """Refuse conditions under which nothing may be sent.
 
@@ -95,7 +104,7 @@ def check_access(address: str, access: Access) -> None:
             them; the proxy is none that osbctl can use; a file is no PEM file.
     """
     parts = urlsplit(address)
-    if parts.scheme == "http" and not access.insecure and parts.hostname not in _LOOPBACK:
+    if parts.scheme == "http" and not access.insecure and not is_loopback(parts.hostname):
         raise SourceError(f"{shown(address)}: credentials do not go out over plain http", "use https, or --insecure")
     _check_proxy(address, proxy_of(address, access.proxies))
     for file in filter(None, (access.ca_file, access.client_cert)):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urljoin, urlsplit, urlunsplit
 
-from osbctl.errors import SourceError, UsageError
+from osbctl.errors import DocumentError, SourceError, UsageError
 from osbctl.secrecy import without_secrets
 from osbctl.sources.access import basic, check_access, shown
 from osbctl.sources.line import FAULTS, Line, read_body, unreachable
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from urllib3 import BaseHTTPResponse
 
     from osbctl.sources.access import Access
+    from osbctl.sources.document import Document
 
 MAX_REDIRECTS = 5
 CATALOG_PATH = "/v2/catalog"
@@ -78,6 +79,21 @@ def fetch(address: str, access: Access, etag: str = "") -> Answer | None:
             response.close()
             current = _redirected(current, location)
     raise SourceError(f"{line.name}: more than {MAX_REDIRECTS} redirects", "a broker answers directly")
+
+
+def as_document(answer: Answer, max_bytes: int) -> Document:
+    """What a broker answered, read.
+
+    Raises:
+        SourceError: it cannot be read: no finding about a catalog, since there is none.
+    """
+    from osbctl.sources.limits import Limits
+    from osbctl.sources.parse import parse_document
+
+    try:
+        return parse_document(answer.body, answer.name, limits=Limits(bytes=max_bytes))
+    except DocumentError as error:
+        raise SourceError(error.message, "the broker's answer cannot be read as JSON") from None
 
 
 def redirect(status: int, location: str | None) -> str:

@@ -32,12 +32,18 @@ from osbctl.registry.store import Registry
 from osbctl.resources import schemas_folder
 from tests.broker.harness import Authority, certificate, until
 from tests.cli.broker_server import BASIC, PASSWORD, USER, FakeBroker, broker
-from tests.registry.make import catalog, plan, refresh, registration, service
+from tests.registry.make import catalog, plan, read, refresh, registration, service
 
 ROOT = Path(__file__).parents[2]
 OLD = catalog(service("s", plan("p", "small"), plan("q", "large")))
 NEW = catalog(service("s", plan("p", "small"), plan("n", "new")))
 VARIABLE = {"OSBCTL_BROKER_MY_DB_PASSWORD": PASSWORD}
+
+
+def at(name: str, url: str) -> dict[str, str]:
+    """The variables with a broker's password and address."""
+    start = f"OSBCTL_BROKER_{name.upper().replace('-', '_')}_"
+    return {f"{start}PASSWORD": PASSWORD, f"{start}URL": url}
 
 
 class Program:
@@ -103,7 +109,7 @@ def server() -> Iterator[FakeBroker]:
 @pytest.fixture
 def added(osbctl: Program, server: FakeBroker) -> Program:
     """The program with the broker `my-db` registered, and its password in the environment."""
-    osbctl.environment.update(VARIABLE)
+    osbctl.environment.update(at("my-db", server.url))
     osbctl("add", "my-db", server.url, "--user", USER)
     return osbctl
 
@@ -116,7 +122,7 @@ def test_the_life_of_a_registered_broker_without_a_trace_of_its_password(
         osbctl.process("add", "my-db", server.url, "--user", USER, "--password-stdin", stdin=PASSWORD)
         == "my-db: added\n"
     )
-    osbctl.environment.update(VARIABLE)
+    osbctl.environment.update(at("my-db", server.url))
     assert osbctl.process("refresh") == "my-db: unchanged\n"
     assert server.statuses == [200, 304]
     server.put(NEW)
@@ -220,7 +226,8 @@ def test_credential_records_give_the_password_where_they_hold_it(osbctl: Program
     told = osbctl("add", "my-db", server.url, "--user", USER, "--credentials", str(without), code=2)
     assert "no record there holds a password" in told
     osbctl("add", "my-db", server.url, "--user", USER, "--credentials", str(with_it))
-    assert osbctl("refresh", "--credentials", str(with_it)) == "my-db: unchanged\n"
+    url = {"OSBCTL_BROKER_MY_DB_URL": server.url}
+    assert osbctl("refresh", "--credentials", str(with_it), **url) == "my-db: unchanged\n"
 
 
 def test_of_several_records_the_label_and_the_expiry_decide(osbctl: Program, server: FakeBroker) -> None:
@@ -283,7 +290,7 @@ def test_a_prompt_asks_at_a_terminal(osbctl: Program, server: FakeBroker) -> Non
     assert terminal.stdin
     assert terminal.stdout
     seen = b""
-    while b"Password of platform at my-db: " not in seen:
+    while f"Password of platform at my-db ({server.url}): ".encode() not in seen:
         piece = os.read(terminal.stdout.fileno(), 1000)
         assert piece, seen
         seen += piece
@@ -296,7 +303,8 @@ def test_a_prompt_asks_at_a_terminal(osbctl: Program, server: FakeBroker) -> Non
 def test_one_password_on_standard_input_serves_one_broker(added: Program, server: FakeBroker) -> None:
     added("add", "second", server.url, "--user", USER, OSBCTL_BROKER_SECOND_PASSWORD=PASSWORD)
     assert "for several brokers" in added("refresh", "--password-stdin", stdin=PASSWORD, code=2)
-    assert added("refresh", "second", "--password-stdin", stdin=PASSWORD) == "second: unchanged\n"
+    said = added("refresh", "second", "--password-stdin", stdin=PASSWORD, OSBCTL_BROKER_SECOND_URL=server.url)
+    assert said == "second: unchanged\n"
 
 
 # Faults of brokers.
@@ -331,6 +339,7 @@ def test_a_broker_that_gives_no_catalog(added: Program, server: FakeBroker, faul
             connection.execute("UPDATE osbctl_brokers SET url = ?", (f"http://127.0.0.1:{port}",))
         connection.close()
         told, before["url"] = "the connection was refused", f"http://127.0.0.1:{port}"
+        added.environment |= at("my-db", before["url"])
     said = added(*words, code=3)
     assert said.startswith("my-db: not fetched: ")
     assert told in said
@@ -411,7 +420,7 @@ def test_a_catalog_served_registered_changed_and_refreshed(osbctl: Program, auth
     try:
         assert until(lambda: "credentials:" in log.read_text(), 20), log.read_text()
         url = re.findall(r"on (https?://[^\s\"/]+)", log.read_text())[0].replace("0.0.0.0", "127.0.0.1")
-        osbctl.environment |= VARIABLE
+        osbctl.environment |= at("my-db", url)
         trusted = ("--ca-file", str(authority.cert))
         osbctl("add", "my-db", url, "--user", USER, *trusted)
         assert osbctl("refresh", *trusted) == "my-db: unchanged\n"
@@ -459,8 +468,8 @@ def many(osbctl: Program, server: FakeBroker) -> Iterator[Program]:
     with Registry.open(str(osbctl.folder / "many.sqlite")) as registry:
         for number in range(24):
             new = registration(f"b{number}", url=server.url, username=USER)
-            registry.add(new, server.body, refresh(Outcome.ADDED, etag=""))
-            osbctl.environment[f"OSBCTL_BROKER_B{number}_PASSWORD"] = PASSWORD
+            registry.add(new, read(server.body), refresh(Outcome.ADDED, etag=""))
+            osbctl.environment |= at(f"b{number}", server.url)
     osbctl.environment["OSBCTL_DATABASE"] = str(osbctl.folder / "many.sqlite")
     yield osbctl
     osbctl.search((osbctl.folder / "many.sqlite").read_bytes())
@@ -633,3 +642,92 @@ def test_help_loads_no_database_library() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
     heavy = {"sqlalchemy", "alembic", "rich", "urllib3", "keyring", "platformdirs", "yaml", "jsonschema_rs"}
     assert not heavy & set(done.stdout.split())
+
+
+# What the catalog of a broker must not hold, and where a password must not go.
+
+
+@pytest.mark.parametrize("how", ["plain", "escaped", "as sent", "in a key", "unreadable"])
+def test_a_catalog_that_holds_the_brokers_own_password_is_refused(added: Program, server: FakeBroker, how: str) -> None:
+    held = {"plain": PASSWORD, "as sent": BASIC}.get(how, PASSWORD)
+    thing = service("s", "p", "q", metadata={held: "x"} if how == "in a key" else {"displayName": f"it is {held}!"})
+    content = json.dumps(catalog(thing)).encode()
+    if how == "escaped":
+        content = content.replace(PASSWORD.encode(), b"\\u006b" + PASSWORD[1:].encode())
+    server.body = content[:-1] if how == "unreadable" else content
+    said = added("refresh", code=1)
+    assert "the catalog holds the broker's own password: take it out" in said
+    assert added("history", "my-db").count("password-in-catalog") == 1
+    told = added("add", "new", server.url, "--user", USER, code=1, OSBCTL_BROKER_NEW_PASSWORD=PASSWORD)
+    assert "password-in-catalog" in told
+    added.search(added("show", "my-db").encode())
+    done = subprocess.run(
+        [sys.executable, "-m", "osbctl", "drift", "my-db"], env=added.environment, cwd=added.folder,
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode == 3
+    assert PASSWORD not in done.stdout + done.stderr
+
+
+def test_a_short_password_that_stands_in_the_catalog_gets_a_note(added: Program, server: FakeBroker) -> None:
+    server.answer = lambda headers: (200, server.body, "")  # type: ignore[method-assign]
+    server.put(NEW)
+    said = added("refresh", OSBCTL_BROKER_MY_DB_PASSWORD="small")
+    assert "my-db: changed as on" in said
+    assert "holds the text of the broker's password, perhaps by chance" in said
+
+
+def test_a_tag_that_holds_the_password_is_not_kept(added: Program, server: FakeBroker) -> None:
+    server.answer = lambda headers: (200, server.body, f'"{PASSWORD}"')  # type: ignore[method-assign]
+    server.put(NEW)
+    added("refresh")
+    added.search(added("history", "my-db").encode())
+
+
+def redirect_in_database(program: Program, url: str) -> None:
+    with sqlite3.connect(next(program.home.rglob("*.sqlite"))) as connection:
+        connection.execute("UPDATE osbctl_brokers SET url = ?", (url,))
+    connection.close()
+
+
+def test_who_writes_to_the_database_cannot_lead_a_password_elsewhere(added: Program, server: FakeBroker) -> None:
+    with broker(NEW) as thief:
+        redirect_in_database(added, thief.url)
+        said = added("refresh", code=3)
+        assert "the password is for the address in OSBCTL_BROKER_MY_DB_URL" in said
+        assert thief.statuses == []
+        del added.environment["OSBCTL_BROKER_MY_DB_URL"]
+        assert f"osbctl: my-db: its password goes to {thief.url} because the database says so" in added("refresh")
+
+
+@pytest.mark.parametrize("url", ["{}/", "{}/v2/catalog", "HTTP{}"])
+def test_an_address_may_be_written_otherwise(added: Program, server: FakeBroker, url: str) -> None:
+    same = url.format(server.url.removeprefix("http") if url.startswith("HTTP") else server.url)
+    assert added("refresh", OSBCTL_BROKER_MY_DB_URL=same) == "my-db: unchanged\n"
+    assert "OSBCTL_BROKER_MY_DB_URL: this is no address" in added("refresh", code=3, OSBCTL_BROKER_MY_DB_URL="x")
+
+
+def test_what_nothing_confirms_is_https_even_with_insecure(added: Program) -> None:
+    del added.environment["OSBCTL_BROKER_MY_DB_URL"]
+    redirect_in_database(added, "http://broker.example.com")
+    assert "it is not https" in added("refresh", "--insecure", code=3)
+
+
+# Ids and names of several brokers.
+
+
+def test_what_brokers_share_is_told_with_what_the_platform_does(added: Program, server: FakeBroker) -> None:
+    added.environment |= at("two", server.url) | at("three", server.url)
+    said = added("add", "two", server.url, "--user", USER)
+    assert "osbctl: my-db (service-s) and two (service-s) share the service id s: Cloud Foundry takes both" in said
+    assert "share the plan id p, and 1 more" in said
+    assert "share the service name service-s: Cloud Foundry takes both, and users must name the broker" in said
+    assert "share" not in added("add", "three", server.url, "--user", USER, "--as", "kubernetes")
+    added.environment |= at("four", server.url)
+    said = added("add", "four", server.url, "--user", USER, "--as", "kubernetes")
+    assert "three (service-s) and four (service-s) share the service id s: Kubernetes Service Catalog refuses" in said
+    client = {"id": "c", "secret": "x", "redirect_uri": "https://x.example.com"}
+    server.put(catalog(service("s", "p", dashboard_client=client)))
+    said = added("refresh", "my-db", "two")
+    assert "share the dashboard client id c: Cloud Foundry refuses the broker that comes later" in said
+    assert "share" not in added("refresh", "my-db")

@@ -61,6 +61,8 @@ def test_drift_is_seen_and_goes_away(tmp_path: Path, authority: Authority) -> No
     ]
     assert len(lines) == 8
     with machine.serving(*authority.issue("broker")) as address:
+        environment["OSBCTL_BROKER_DATA_URL"] = address  # as the block exports it
+        assert "export OSBCTL_BROKER_DATA_URL=https://localhost:8443" in "\n".join(block("Check and watch brokers"))
         for line in lines:
             done = run(line.replace("https://localhost:8443", address), walk.folder, environment)
             assert ("# silent" not in line) or done.stdout + done.stderr == "", line

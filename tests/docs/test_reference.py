@@ -101,6 +101,7 @@ def test_each_environment_variable_is_there() -> None:
     assert {"OSBCTL_PASSWORD", "OSBCTL_SOURCE", "NO_COLOR", "LISTEN_FDS", "PORT"} <= found
     assert sorted(name for name in found if f"`{name}`" not in text) == []
     assert "`OSBCTL_BROKER_<NAME>_PASSWORD`" in text
+    assert "`OSBCTL_BROKER_<NAME>_URL`" in text
 
 
 @pytest.mark.parametrize("schema", sorted(p.name for p in (ROOT / "schemas").glob("*.json") if "catalog" not in p.name))

@@ -21,7 +21,7 @@ from osbctl.errors import DocumentError
 from osbctl.platforms import Platform
 from osbctl.platforms.judge import judge_all
 from osbctl.platforms.outcome import VerdictKind
-from osbctl.sources.read import parse_document
+from osbctl.sources.parse import parse_document
 from tests.corpus import CORPUS
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from osbctl.registry.records import Kept, State
 from osbctl.registry.store import Registry
-from tests.registry.make import AT, add, body, refresh, service, tag
+from tests.registry.make import AT, add, body, read, refresh, service, tag
 
 
 def content(number: int) -> bytes:
@@ -43,7 +43,7 @@ def store_one(registry: Registry) -> None:
     seen = registry.row("db")
     number = seen.revision + 1
     new = content(number)
-    registry.store_refresh(seen, refresh(etag=tag(new)), catalog=new, kept=kept(number))
+    registry.store_refresh(seen, refresh(etag=tag(new)), catalog=read(new), kept=kept(number))
 
 
 def check(url: str) -> int:

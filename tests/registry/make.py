@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from osbctl.platforms import Platform
-from osbctl.registry.records import Outcome, Refresh, Registration
+from osbctl.registry.records import BrokerCatalog, Outcome, Refresh, Registration
 from osbctl.registry.store import Registry
 
 AT = "2026-01-02T03:04:05Z"
@@ -45,12 +45,16 @@ def refresh(outcome: Outcome = Outcome.CHANGED, **more: Any) -> Refresh:
     return Refresh(**{"at": AT, "outcome": outcome, "platform": Platform.CLOUD_FOUNDRY, "etag": '"t"'} | more)
 
 
+def read(content: bytes) -> BrokerCatalog:
+    return BrokerCatalog(content, json.loads(content))
+
+
 SMALL = body(service("s", "p"))
 
 
 def add(registry: Registry, *names: str, content: bytes = SMALL, **more: Any) -> None:
     for name in names or ("db",):
-        registry.add(registration(name, **more), content, refresh(Outcome.ADDED, etag=tag(content)))
+        registry.add(registration(name, **more), read(content), refresh(Outcome.ADDED, etag=tag(content)))
 
 
 def names(values: Sequence[Any]) -> list[str]:

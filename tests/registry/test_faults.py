@@ -18,7 +18,7 @@ from osbctl.errors import RegistryError, UsageError
 from osbctl.registry.database import Database, parse_url
 from osbctl.registry.store import Registry
 from tests.registry import postgres
-from tests.registry.make import SMALL, add, body, refresh, service
+from tests.registry.make import SMALL, add, body, read, refresh, service
 
 ROOT = Path(__file__).parents[2]
 BIG = body(*(service(f"s{number}", "p", metadata={"text": "x" * 2000}) for number in range(200)))
@@ -124,13 +124,13 @@ _FULL = """
     import resource, signal, sys
     from osbctl.errors import RegistryError
     from osbctl.registry.store import Registry
-    from tests.registry.make import add, refresh
+    from tests.registry.make import add, read, refresh
     from tests.registry.test_faults import BIG
     with Registry.open(sys.argv[1]) as registry:
         if sys.argv[2] == "quota":
             resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
         for call in (
-            lambda: registry.store_refresh(registry.row("db"), refresh(), catalog=BIG, kept=()),
+            lambda: registry.store_refresh(registry.row("db"), refresh(), catalog=read(BIG), kept=()),
             lambda: add(registry, "other", content=BIG),
         ):
             try:
@@ -169,7 +169,7 @@ def _fill(file: str, how: str) -> None:
     with Registry.open(file) as registry:
         assert registry.broker("db") == before
         assert registry.names() == ["db"]
-        registry.store_refresh(before.row, refresh(), catalog=SMALL)  # and goes on once there is room
+        registry.store_refresh(before.row, refresh(), catalog=read(SMALL))  # and goes on once there is room
 
 
 def test_the_file_is_for_its_owner_alone(tmp_path: Path) -> None:

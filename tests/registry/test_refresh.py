@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
 from osbctl.errors import SourceError
 from osbctl.platforms import Platform
 from osbctl.registry.errors import OutdatedError, UnknownBrokerError
-from osbctl.registry.records import Outcome, Registration, Told
+from osbctl.registry.records import BrokerCatalog, Outcome, Registration, Told
 from osbctl.registry.refresh import Policy, refresh, register
-from osbctl.registry.secrets import PLACEHOLDER, body_without_secrets, without_secrets
+from osbctl.registry.secrets import PLACEHOLDER, storable, without_secrets
 from osbctl.registry.store import Registry
 from osbctl.sources.broker import Answer
-from tests.registry.make import SMALL, add, body, registration, service, tag
+from tests.registry.make import SMALL, add, body, read, registration, service, tag
 
 NEW = body(service("s", "p", "q"))
 EMPTY = body(service("t", "r"))
@@ -33,12 +34,12 @@ class Broker:
         return None if etag == tag(self.content) else Answer("x", self.content, tag(self.content))
 
 
-def fine(body: bytes, broker: Registration) -> tuple[Told, ...]:
-    return ()
+def fine(body: bytes, broker: Registration) -> BrokerCatalog:
+    return read(body)
 
 
-def faulty(body: bytes, broker: Registration) -> tuple[Told, ...]:
-    return (Told("some-rule", "error", "/services/0", f"not on {broker.platform}"),)
+def faulty(body: bytes, broker: Registration) -> BrokerCatalog:
+    return replace(read(body), refused=(Told("some-rule", "error", "/services/0", f"not on {broker.platform}"),))
 
 
 def down(broker: Registration, etag: str) -> Answer | None:
@@ -205,5 +206,5 @@ def test_a_dashboard_clients_secret_is_not_stored(registry: Registry) -> None:
 
 def test_a_catalog_without_secrets_is_stored_to_the_byte() -> None:
     odd = b'{"services": [ {"dashboard_client": null}, 3, {"dashboard_client": {"id": "c"}} ] , "x": 1.0}'
-    assert body_without_secrets(odd) == odd
+    assert storable(read(odd)).body == odd
     assert without_secrets({"services": 1}) == {"services": 1}

@@ -19,7 +19,7 @@ from osbctl.registry.database import Database
 from osbctl.registry.errors import NameTakenError, OutdatedError, UnknownBrokerError
 from osbctl.registry.records import Action, Kept, Outcome, State, Told, What
 from osbctl.registry.store import Registry
-from tests.registry.make import AT, SMALL, add, body, names, refresh, registration, service, tag
+from tests.registry.make import AT, SMALL, add, body, names, read, refresh, registration, service, tag
 
 ODD = 'quo"te \' 100% \x00 \ud83d "\u202e" ümläut \U0001f600'
 
@@ -27,7 +27,7 @@ ODD = 'quo"te \' 100% \x00 \ud83d "\u202e" ümläut \U0001f600'
 def test_what_was_added_is_read_again(registry: Registry) -> None:
     content = body(service("s", "p", "q"), service("t", "r"))
     new = registration("db", Platform.KORIFI, username="üser", api_version="2.16")
-    registry.add(new, content, refresh(Outcome.ADDED, etag='"tag"'))
+    registry.add(new, read(content), refresh(Outcome.ADDED, etag='"tag"'))
     broker = registry.broker("db")
     assert broker.catalog == content
     assert broker.data["services"][1]["plans"][0]["id"] == "r"
@@ -91,12 +91,12 @@ def test_a_refresh_stores_catalog_kept_rows_and_history_together(registry: Regis
     )
     done = refresh(etag='"2"', actions=(Action(What.KEPT, ODD, ODD, ODD),), told=(Told("rule", "breaking", ODD, ODD),))
     content = body(service("t", "q"))
-    registry.store_refresh(registry.row("db"), done, catalog=content, kept=kept)
+    registry.store_refresh(registry.row("db"), done, catalog=read(content), kept=kept)
     broker = registry.broker("db")
     assert (broker.catalog, broker.kept, broker.row.kept_plans, broker.row.etag) == (content, kept, 1, '"2"')
     assert registry.history("db")[0] == done
     assert registry.broker("other").catalog == SMALL
-    registry.store_refresh(broker.row, done, catalog=content, kept=())
+    registry.store_refresh(broker.row, done, catalog=read(content), kept=())
     assert (registry.broker("db").kept, registry.row("db").kept_plans) == ((), 0)
 
 
@@ -120,10 +120,10 @@ def test_an_unchanged_catalog_moves_time_and_tag(registry: Registry) -> None:
 def test_an_outdated_refresh_stores_nothing(registry: Registry) -> None:
     add(registry)
     seen = registry.row("db")
-    registry.store_refresh(seen, refresh(), catalog=body(service("first", "p")))
+    registry.store_refresh(seen, refresh(), catalog=read(body(service("first", "p"))))
     stands = registry.broker("db")
     with pytest.raises(OutdatedError):
-        registry.store_refresh(seen, refresh(), catalog=body(service("second", "p")), kept=())
+        registry.store_refresh(seen, refresh(), catalog=read(body(service("second", "p"))), kept=())
     assert registry.broker("db") == stands
     assert len(registry.history("db")) == 2
     registry.remove("db")
@@ -143,7 +143,7 @@ def test_a_write_that_fails_in_the_middle_leaves_nothing(registry: Registry, mon
         patched.setattr(store, "_remember", fail)
         kept = (Kept("s", "p", State.INACTIVE, AT, {}),)
         with pytest.raises(ZeroDivisionError):
-            registry.store_refresh(before.row, refresh(), catalog=b'{"services":[]}', kept=kept)
+            registry.store_refresh(before.row, refresh(), catalog=read(b'{"services":[]}'), kept=kept)
         with pytest.raises(ZeroDivisionError):
             add(registry, "new")
     assert registry.broker("db") == before
@@ -222,7 +222,7 @@ def test_several_writers_lose_nothing(url: str) -> None:
                     services = [*stored.data["services"], service(f"{number}-{done}", "p")]
                     content = body(*services)
                     try:
-                        registry.store_refresh(stored.row, refresh(etag=tag(content)), catalog=content)
+                        registry.store_refresh(stored.row, refresh(etag=tag(content)), catalog=read(content))
                         done += 1
                     except OutdatedError:
                         pass

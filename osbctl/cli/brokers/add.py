@@ -46,9 +46,9 @@ def add(
     """
     from osbctl.cli.brokers.passwords import Passwords, check_keyring
     from osbctl.cli.brokers.passwords import save_to_keyring as save
-    from osbctl.cli.brokers.reaching import Reach, base_url, check, make_access
     from osbctl.credentials import check_identity
     from osbctl.registry.records import Outcome
+    from osbctl.tasks.reach import base_url
 
     base, named = base_url(url)
     if user or named:
@@ -57,13 +57,13 @@ def add(
         check_keyring()
     with common.open_registry(database) as registry:
         from osbctl.registry.records import Registration
-        from osbctl.registry.refresh import register
+        from osbctl.tasks.refresh import register_broker
 
         new = Registration(name, base, user or named, api_version.value, platform)
         registry.check_free(name)
-        passwords = Passwords(stdin=password_stdin, credentials=credentials, single=True)
-        reach = Reach(make_access(ca_file, client_cert, insecure, timeout), passwords)
-        done = register(registry, new, reach.fetch, check)
+        passwords = Passwords(stdin=password_stdin, credentials=credentials, single=True, typed=True)
+        reach = common.make_reach(ca_file, client_cert, insecure, timeout, passwords)
+        done = register_broker(registry, new, reach)
     _tell(new, done)
     if done.outcome is Outcome.ADDED and save_to_keyring and new.username:
         save(new, passwords.of(new))

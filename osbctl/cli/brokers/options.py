@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from osbctl.cli.brokers.passwords import Passwords
     from osbctl.registry.store import Registry
+    from osbctl.tasks.reach import Reach
 
 
 class View(StrEnum):
@@ -58,6 +60,27 @@ def open_registry(database: str | None) -> Registry:
     from osbctl.registry.store import Registry
 
     return Registry.open(database or _default())
+
+
+def make_reach(
+    ca_file: str | None, client_cert: str | None, insecure: bool, timeout: float, passwords: Passwords
+) -> Reach:
+    """What the options say of how registered brokers are reached."""
+    from osbctl.cli.connection import environment_proxies
+    from osbctl.cli.output import note
+    from osbctl.sources.access import Access
+    from osbctl.tasks.reach import Reach
+
+    if insecure:
+        note("INSECURE: no certificate is checked; anybody in between can read the password")
+    access = Access(
+        ca_file=ca_file,
+        client_cert=client_cert,
+        insecure=insecure,
+        total_seconds=timeout,
+        proxies=environment_proxies(),
+    )
+    return Reach(access, passwords.of, note)
 
 
 def is_registered(name: str, database: str | None) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from osbctl.errors import SourceError, UsageError
 
@@ -18,30 +19,39 @@ class Passwords:
     """Finds passwords: standard input, a variable, credential records, the system's keyring, a prompt, in this order.
 
     `single` says that one broker alone is asked for: only then can a password come from standard input or a prompt.
+    `typed` says that the address was given by the operator just now. Else it comes from the database, and whoever can
+    write there could lead a password elsewhere: so the variable with the address must match where it is set, the
+    keyring knows passwords by address, and a prompt shows it. Where none of these confirms it, a note says so.
     """
 
-    def __init__(self, *, stdin: bool, credentials: str | None, single: bool) -> None:
+    def __init__(self, *, stdin: bool, credentials: str | None, single: bool, typed: bool = False) -> None:
         if stdin and not single:
             raise UsageError("one password on standard input, for several brokers", "refresh them one by one")
         self._read = _read() if stdin else None
         self._records = _records(credentials) if credentials else {}
         self._single = single
+        self._typed = typed
 
     def of(self, broker: Registration) -> str:
         """The password of `broker`; empty where it was registered without a username.
 
         Raises:
-            SourceError: there is none.
+            SourceError: there is none, or the address is not the one that it is for.
         """
         if not broker.username:
             return ""
-        found = self._found(broker)
-        if found:
+        confirmed = _is_confirmed(broker) or self._typed
+        if found := self._found(broker):
+            if not confirmed:
+                _warn(broker)
+            return found
+        if found := _from_keyring(broker):
             return found
         if self._single and sys.stdin.isatty():
             from osbctl.cli.passwords import ask_password
 
-            self._read = ask_password(f"Password of {broker.username} at {broker.name}: ")
+            self._read = ask_password(f"Password of {broker.username} at {broker.name} ({broker.url}): ")
+            self._typed = True
             return self._read
         raise SourceError(f"there is no password for {broker.username}", f"set {variable(broker.name)}")
 
@@ -50,14 +60,55 @@ class Passwords:
             return self._read
         given = os.environ.get(variable(broker.name))
         of_user = self._records.get(broker.username, {})
-        return given or of_user.get(broker.name) or of_user.get("") or _from_keyring(broker)
+        return given or of_user.get(broker.name) or of_user.get("")
 
 
-def variable(name: str) -> str:
-    """The environment variable with the password of the broker `name`."""
+def variable(name: str, what: str = "PASSWORD") -> str:
+    """The environment variable with the password, or with the address (`URL`), of the broker `name`."""
     from osbctl.registry.store import variable_part
 
-    return f"OSBCTL_BROKER_{variable_part(name)}_PASSWORD"
+    return f"OSBCTL_BROKER_{variable_part(name)}_{what}"
+
+
+def _is_confirmed(broker: Registration) -> bool:
+    """Whether the environment confirms the address.
+
+    Raises:
+        SourceError: it says another.
+    """
+    from osbctl.tasks.reach import base_url
+
+    name = variable(broker.name, "URL")
+    given = os.environ.get(name)
+    if not given:
+        return False
+    try:
+        wanted, _ = base_url(given)
+    except UsageError as error:
+        raise SourceError(f"{name}: {error.message}", error.advice) from None
+    if _normal(wanted) != _normal(broker.url):
+        raise SourceError(
+            f"{broker.name}: the password is for the address in {name}, not for {broker.url}: none was sent",
+            f"if the broker has moved, set {name}; if not, who wrote to the database?",
+        )
+    return True
+
+
+def _normal(url: str) -> tuple[str, str, int | None, str]:
+    parts = urlsplit(url)
+    port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)
+    return parts.scheme, (parts.hostname or "").rstrip("."), port, parts.path.rstrip("/")
+
+
+def _warn(broker: Registration) -> None:
+    """Say that the database alone says where the password goes; refuse plain http, which --insecure would let pass."""
+    from osbctl.cli.output import note
+    from osbctl.sources.access import is_loopback
+
+    name, parts = variable(broker.name, "URL"), urlsplit(broker.url)
+    if parts.scheme != "https" and not is_loopback(parts.hostname):
+        raise SourceError(f"{broker.name}: nothing confirms {broker.url}, and it is not https", f"set {name}")
+    note(f"{broker.name}: its password goes to {broker.url} because the database says so: set {name} to be sure of it")
 
 
 def check_keyring() -> None:

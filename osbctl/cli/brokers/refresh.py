@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,11 +12,10 @@ from osbctl.cli.output import note, put
 from osbctl.platforms import Platform
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from osbctl.registry.records import Refresh
     from osbctl.registry.refresh import Policy
-    from osbctl.registry.store import Registry
 
 
 def refresh(
@@ -50,40 +49,19 @@ def refresh(
     osbctl brokers refresh data --as service-manager --instances plans.txt --dry-run
     """
     from osbctl.cli.brokers.passwords import Passwords
-    from osbctl.cli.brokers.reaching import Reach, check, make_access
+    from osbctl.cli.progress import progress
     from osbctl.comparison.instances import read_instances
 
     with common.open_registry(database) as registry:
-        from osbctl.registry.refresh import Policy, refresh_or_tell
+        from osbctl.registry.refresh import Policy
+        from osbctl.tasks.refresh import choose, refresh_brokers
 
-        chosen = _chosen(registry, names)
+        chosen = choose(registry, names or ())
         passwords = Passwords(stdin=password_stdin, credentials=credentials, single=len(chosen) == 1)
-        reach = Reach(make_access(ca_file, client_cert, insecure, timeout), passwords)
+        reach = common.make_reach(ca_file, client_cert, insecure, timeout, passwords)
         policy = Policy(platform, read_instances(instances) if instances else None, dry_run)
-
-        def work(name: str) -> Refresh:
-            return refresh_or_tell(registry, name, reach.fetch, check, policy)
-
-        return _report(_all(work, chosen, jobs), len(chosen), policy, quiet)
-
-
-def _chosen(registry: Registry, names: list[str] | None) -> list[str]:
-    from osbctl.registry.errors import UnknownBrokerError
-
-    known = dict.fromkeys(registry.names())
-    for name in names or ():
-        if name not in known:
-            raise UnknownBrokerError(name, known)
-    return list(dict.fromkeys(names or known))
-
-
-def _all(work: Any, names: list[str], jobs: int) -> Iterator[tuple[str, Refresh]]:
-    from osbctl.cli.progress import progress
-    from osbctl.parallel import in_parallel
-
-    if len(names) == 1:  # in this thread: it may ask for a password, and an interrupt must find the terminal as it was
-        return ((name, work(name)) for name in names)
-    return progress(in_parallel(work, names, jobs), len(names), "refreshing")
+        results = progress(refresh_brokers(registry, chosen, reach, policy, jobs), len(chosen), "refreshing")
+        return _report(results, len(chosen), policy, quiet)
 
 
 def _report(results: Iterable[tuple[str, Refresh]], total: int, policy: Policy, quiet: bool) -> int:

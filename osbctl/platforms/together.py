@@ -1,0 +1,108 @@
+"""Several brokers on one platform: which ids and names they share, and what each platform does with that.
+
+Cloud Foundry knows a service offering by broker and id; its service names need not be unique, and the OAuth clients of
+dashboards are those of its one UAA. Service Catalog names the objects of a cluster by the ids.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from osbctl.catalog import Catalog
+from osbctl.platforms import Platform
+from osbctl.text import safe
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping
+
+    from osbctl.paths import Path
+
+
+class Identity(StrEnum):
+    """What two catalogs may share."""
+
+    SERVICE_ID = "service id"
+    PLAN_ID = "plan id"
+    SERVICE_NAME = "service name"
+    CLIENT_ID = "dashboard client id"
+
+
+_REFUSES: dict[Identity, dict[Platform, str]] = {
+    Identity.SERVICE_ID: {Platform.KUBERNETES: "refuses the class that comes later: ids are unique in a cluster"},
+    Identity.PLAN_ID: {Platform.KUBERNETES: "refuses the plan that comes later: ids are unique in a cluster"},
+    Identity.CLIENT_ID: {Platform.CLOUD_FOUNDRY: "refuses the broker that comes later: a client is one broker's"},
+}
+_DOES: dict[Identity, dict[Platform, str]] = {
+    Identity.SERVICE_ID: {Platform.CLOUD_FOUNDRY: "takes both: it knows them by broker and id"},
+    Identity.PLAN_ID: {Platform.CLOUD_FOUNDRY: "takes both: it knows them by broker and id"},
+    Identity.SERVICE_NAME: {Platform.CLOUD_FOUNDRY: "takes both, and users must name the broker (-b)"},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """An id or a name that the catalogs called `first` and `second` share: where each has it, by path and by name."""
+
+    identity: Identity
+    value: str
+    first: str
+    second: str
+    first_path: Path
+    second_path: Path
+    first_object: str
+    second_object: str
+
+
+def shared(catalogs: Iterable[tuple[str, Mapping[str, Any]]]) -> Iterator[Shared]:
+    """What each of the named `catalogs` shares with the first of those before it that has it. Linear in their size."""
+    seen: dict[tuple[Identity, str], tuple[str, Path, str]] = {}
+    for name, data in catalogs:
+        ours = set()
+        for identity, value, path, called in _identities(data):
+            key = identity, value
+            if not value or key in ours:
+                continue  # twice in one catalog is for validation to tell
+            ours.add(key)
+            first = seen.setdefault(key, (name, path, called))
+            if first[0] != name:
+                yield Shared(identity, value, first[0], name, first[1], path, first[2], called)
+
+
+def does(identity: Identity, platforms: Collection[Platform]) -> str:
+    """What those of `platforms` do with it of which that is known, a phrase each; empty where nothing is."""
+    known = {**_REFUSES.get(identity, {}), **_DOES.get(identity, {})}
+    return "; ".join(
+        f"{platform.label} {known[platform]}" for platform in Platform if platform in platforms & known.keys()
+    )
+
+
+def is_refused(identity: Identity, platforms: Collection[Platform]) -> bool:
+    """Whether one of `platforms` refuses it."""
+    return any(platform in _REFUSES.get(identity, {}) for platform in platforms)
+
+
+def sentences(found: Iterable[Shared], platforms: Collection[Platform]) -> Iterator[str]:
+    """A sentence for each two catalogs and each kind of what they share, with one example."""
+    groups: dict[tuple[str, str, Identity], list[Shared]] = {}
+    for one in found:
+        groups.setdefault((one.first, one.second, one.identity), []).append(one)
+    for (first, second, identity), members in groups.items():
+        told = f"{first} ({members[0].first_object}) and {second} ({members[0].second_object})"
+        more = f", and {len(members) - 1:,} more" if len(members) > 1 else ""
+        outcome = does(identity, platforms)
+        yield safe(f"{told} share the {identity} {members[0].value}{more}") + (f": {outcome}" if outcome else "")
+
+
+def _identities(data: Mapping[str, Any]) -> Iterator[tuple[Identity, str, Path, str]]:
+    """Kind, value, path and object of each id or name in a catalog that others might have."""
+    for service in Catalog.of(data).services:
+        client = service.data.get("dashboard_client")
+        client_id = client.get("id") if isinstance(client, dict) else None
+        yield Identity.SERVICE_ID, service.id, (*service.path, "id"), service.name
+        yield Identity.SERVICE_NAME, service.name, (*service.path, "name"), service.name
+        if isinstance(client_id, str):
+            yield Identity.CLIENT_ID, client_id, (*service.path, "dashboard_client", "id"), service.name
+        for plan in service.plans:
+            yield Identity.PLAN_ID, plan.id, (*plan.path, "id"), f"{service.name}/{plan.name}"

@@ -1,0 +1,92 @@
+"""The drift of every registered broker as one report."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from osbctl.changes import Level
+from osbctl.reports.changes import DiffFormat, render
+from osbctl.text import cells, safe
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from osbctl.reports.changes import DiffReport
+
+_MERGED = (DiffFormat.GITLAB, DiffFormat.JUNIT, DiffFormat.SARIF)
+"""The formats that are one document, whatever the number of brokers."""
+
+COLUMNS = ("NAME", "RESULT", *(level.value.upper() for level in Level), "ACCEPTED")
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerReport:
+    """What is reported of one broker: its changes, or the reason why there are none."""
+
+    name: str
+    report: DiffReport | None
+    error: str = ""
+
+
+def without_problems(checked: Sequence[BrokerReport]) -> tuple[list[BrokerReport], list[str]]:
+    """The same without what is wrong with the allow file, and that: an entry that no broker needs, or that expired."""
+    reports = [one.report for one in checked if one.report]
+    common = [text for text in (reports[0].problems if reports else ()) if all(text in r.problems for r in reports)]
+    cleaned = [replace(one, report=replace(one.report, problems=()) if one.report else None) for one in checked]
+    return cleaned, common
+
+
+def told(one: BrokerReport) -> list[str]:
+    """What there is to say beside the report, a sentence each, with the broker's name."""
+    sentences = [one.error] if one.error else one.report.notes if one.report else ()
+    return [f"{one.name}: {sentence}" for sentence in sentences]
+
+
+def render_all(
+    checked: Sequence[BrokerReport],
+    format: DiffFormat,  # the option's own name
+    empty: DiffReport,
+) -> str:
+    """The text of the report of all; `empty` is one that knows no sides."""
+    reports = [one.report for one in checked if one.report]
+    if format is DiffFormat.JSON:
+        brokers = [{"name": one.name, "error": one.error or None, "report": _as_json(one.report)} for one in checked]
+        return json.dumps({"version": 1, "brokers": brokers}, indent=2) + "\n"
+    if format in _MERGED:
+        return render(_merged(checked, empty), format)
+    texts = [text for report in reports if (text := render(report, format))]
+    if format is DiffFormat.TEXT:
+        texts.append("\n".join(_table(checked)) + "\n")
+    return "\n".join(texts) if format in (DiffFormat.TEXT, DiffFormat.MARKDOWN) else "".join(texts)
+
+
+def _as_json(report: DiffReport | None) -> object:
+    return json.loads(render(report, DiffFormat.JSON)) if report else None
+
+
+def _merged(checked: Sequence[BrokerReport], empty: DiffReport) -> DiffReport:
+    changes = [
+        replace(change, message=f"{one.name}: {change.message}")
+        for one in checked
+        for change in (one.report.changes if one.report else ())
+    ]
+    return replace(empty, changes=changes)
+
+
+def _table(checked: Sequence[BrokerReport]) -> Iterator[str]:
+    """The brokers as a table of columns, which a program can split at blanks."""
+    rows = [COLUMNS, *map(_row, checked)]
+    widths = [max(cells(row[column]) for row in rows) for column in range(len(COLUMNS))]
+    for row in rows:
+        padded = (cell + " " * (width - cells(cell)) for cell, width in zip(row, widths, strict=True))
+        yield "  ".join(padded).rstrip()
+
+
+def _row(one: BrokerReport) -> tuple[str, ...]:
+    if one.report is None:
+        return (safe(one.name), "failed", *("-" for _ in COLUMNS[2:]))
+    counts = (sum(change.level is level for change in one.report.changes) for level in Level)
+    result = "same" if one.report.same else "drift"
+    return (safe(one.name), result, *(f"{count}" for count in counts), f"{len(one.report.accepted)}")

@@ -1,0 +1,140 @@
+"""What a platform has stored of a broker against what the broker says: one, or every one that is registered."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from osbctl.catalog import Catalog
+from osbctl.comparison.drift.find import find_drift, notes
+from osbctl.comparison.instances import doubts
+from osbctl.comparison.places import with_places
+from osbctl.errors import SourceError, UsageError
+from osbctl.parallel import in_parallel
+from osbctl.platforms import Platform
+from osbctl.sources.broker import as_document
+from osbctl.sources.exports.stored import StoredCatalog
+from osbctl.sources.parse import parse_document
+from osbctl.tasks.compare import now_refused
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from osbctl.changes import Change
+    from osbctl.registry.records import BrokerRow, RegisteredBroker
+    from osbctl.registry.store import Registry
+    from osbctl.sources.document import Document
+    from osbctl.tasks.reach import Reach
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """How drift is looked at: as `platforms` do (empty: as the one that has it, else all), with the plans that have
+    `instances` (None: not known). `instances_file` is where these came from, empty where other brokers' may be there.
+    """
+
+    platforms: frozenset[Platform] = frozenset()
+    instances: frozenset[str] | None = None
+    instances_file: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """The names of both sides, the changes from the stored to the broker's, and what else there is to know."""
+
+    old: str
+    new: str
+    changes: list[Change]
+    notes: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What came of one registered broker: its drift, or the reason why there is none."""
+
+    name: str
+    drift: Drift | None
+    error: str = ""
+
+
+def compare_with_stored(stored: StoredCatalog, broker: Document, view: View) -> Drift:
+    """The drift between two sides that are at hand.
+
+    Raises:
+        UsageError: an export is to be looked at as another platform.
+        SourceError: the export is that of another broker.
+    """
+    platforms = _platforms(stored, view)
+    told = [*notes(stored, broker.data), *_doubts(view, stored.document, broker)]
+    if stored.without_secrets:
+        broker = _without_secrets(broker, told)
+    changes = find_drift(stored, broker.data, platforms=platforms, instances=view.instances)
+    if changes:
+        changes += now_refused(stored.document.data, broker.data, changes, platforms)
+    return Drift(stored.document.name, broker.name, with_places(changes, stored.document, broker), told)
+
+
+def check_registered(registry: Registry, reach: Reach, view: View, jobs: int) -> Iterator[Checked]:
+    """What came of each registered broker, as they are done, `jobs` at a time; one that is down stops no other."""
+    from osbctl.registry.errors import UnknownBrokerError
+
+    def check(name: str) -> Checked:
+        try:
+            stored = registry.broker(name)
+            answer = registered_catalog(stored.row, reach)
+        except (SourceError, UnknownBrokerError) as error:  # the latter: removed since the names were read
+            return Checked(name, None, error.message + (f" ({error.advice})" if error.advice else ""))
+        return Checked(name, compare_with_stored(stored_in_registry(stored), answer, view))
+
+    return (checked for _, checked in in_parallel(check, registry.names(), jobs))
+
+
+def registered_catalog(row: BrokerRow, reach: Reach) -> Document:
+    """The catalog of a registered broker as it is now.
+
+    Raises:
+        SourceError: there is none, or none that may be shown.
+    """
+    # No tag is sent: whether the broker's answer is what is stored is the very question.
+    answer = reach.fetch(row, "")
+    assert answer
+    document = as_document(answer, reach.access.max_bytes)
+    reach.check_secret(answer.body, document.data, row)
+    return document
+
+
+def stored_in_registry(broker: RegisteredBroker) -> StoredCatalog:
+    """What the registry has stored of a broker, seen as the platform that it is registered for."""
+    document = parse_document(broker.catalog, f"{broker.row.name} (stored)")
+    services = {service.id: service.name for service in Catalog.of(document.data).services}
+    services |= {one.service_id: one.name for one in broker.kept if not one.plan_id}
+    kept = {
+        (one.service_id, one.plan_id): services.get(one.service_id, one.service_id)
+        + (f"/{one.name}" if one.plan_id else "")
+        for one in broker.kept
+    }
+    return StoredCatalog(document, broker.row.platform, kept=kept, without_secrets=True)
+
+
+def _platforms(stored: StoredCatalog, view: View) -> frozenset[Platform]:
+    if stored.shape and view.platforms and view.platforms != {stored.platform}:
+        raise UsageError(f"this is an export of {stored.shape.platform.label}", "leave --platform out")
+    return view.platforms or frozenset(Platform if stored.platform is None else {stored.platform})
+
+
+def _doubts(view: View, *sides: Document) -> Sequence[str]:
+    if not (view.instances and view.instances_file):
+        return ()
+    plans = {plan.id for side in sides for plan in Catalog.of(side.data).plans}
+    return list(filter(None, [doubts(view.instances, plans, view.instances_file)]))
+
+
+def _without_secrets(broker: Document, told: list[str]) -> Document:
+    """The broker's side as the registry would have stored it; `told` gets a sentence where that is another."""
+    from osbctl.registry.secrets import without_secrets
+
+    data = without_secrets(broker.data)
+    if data is broker.data:
+        return broker
+    told.append("secrets of dashboard clients are not stored, so they are not compared")
+    return replace(broker, data=data)

@@ -1,0 +1,132 @@
+"""How registered brokers are reached, and what is made of what they answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from osbctl.errors import DocumentError, SourceError, UsageError
+from osbctl.findings import Severity
+from osbctl.paths import pointer
+from osbctl.registry.records import BrokerCatalog, Told
+from osbctl.registry.secrets import places_of, without_secrets
+from osbctl.secrecy import looks_secret
+from osbctl.sources.broker import CATALOG_PATH, fetch, split_url
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from osbctl.findings import Finding
+    from osbctl.registry.records import Registration
+    from osbctl.sources.access import Access
+    from osbctl.sources.broker import Answer
+
+SURE_LENGTH = 8
+"""A password of so many characters does not stand in a catalog by chance; a shorter one may."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """Asks brokers under one set of conditions; may be used by several threads.
+
+    `access` is without user, password and version; `password` finds that of a broker, or raises SourceError; `tell`
+    takes a sentence that is to be said beside the outcome.
+    """
+
+    access: Access
+    password: Callable[[Registration], str]
+    tell: Callable[[str], None]
+    _sent: dict[str, str] = field(default_factory=dict, repr=False)
+
+    def fetch(self, broker: Registration, etag: str) -> Answer | None:
+        """The broker's answer; None where `etag` still holds.
+
+        Raises:
+            SourceError: there is none, or no password.
+        """
+        address, _, _ = split_url(broker.url)
+        password = self._sent[broker.name] = self.password(broker)
+        access = replace(self.access, user=broker.username, password=password, api_version=broker.api_version)
+        try:
+            answer = fetch(address, access, etag)
+        except SourceError as error:  # it may quote the broker, and a broker may quote the password
+            raise SourceError(access.hide(error.message), error.advice) from None
+        if answer is None:
+            return None
+        # A tag goes into a header again, and into reports.
+        fit = answer.etag.isascii() and answer.etag.isprintable() and len(answer.etag) <= 1000
+        return replace(answer, etag=answer.etag if fit and access.hide(answer.etag) == answer.etag else "")
+
+    def judge(self, body: bytes, broker: Registration) -> BrokerCatalog:
+        """The catalog in `body`, with the reasons to refuse it.
+
+        These are errors, what the broker's platform refuses, and a text in it that is the password which was sent to
+        the broker: the catalog is stored and shown, and so would be the password.
+        """
+        from osbctl.platforms import ApiVersion
+        from osbctl.sources.parse import parse_document
+        from osbctl.validation.judge import judge
+        from osbctl.validation.options import ValidationOptions
+
+        options = ValidationOptions(ApiVersion(broker.api_version), frozenset({broker.platform}))
+        data: dict[str, Any] = {}
+        findings: Iterable[Finding]
+        try:
+            document = parse_document(body, "catalog.json")
+            data, findings = document.data, judge(document, options).findings
+        except DocumentError as error:
+            findings = error.findings
+        held = self._held(body, data, broker)
+        if held is not None:
+            return BrokerCatalog(body, data, (held,))
+        errors = (finding for finding in findings if finding.severity is Severity.ERROR)
+        return BrokerCatalog(body, data, tuple(_told(finding) for finding in errors))
+
+    def check_secret(self, body: bytes, data: dict[str, Any], broker: Registration) -> None:
+        """Raise SourceError where the catalog must not be shown, since it holds the password sent to the broker."""
+        held = self._held(body, data, broker)
+        if held:
+            raise SourceError(f"{broker.name}: {held.message}")
+
+    def _held(self, body: bytes, data: dict[str, Any], broker: Registration) -> Told | None:
+        """Why the catalog is refused where it holds the password; a note alone where that may be chance."""
+        password = self._sent.get(broker.name, "")
+        if not password:
+            return None
+        secrets = (password, replace(self.access, user=broker.username, password=password).sent)
+        places = places_of(secrets, without_secrets(data))
+        if not places and not (len(password) >= SURE_LENGTH and not data and password.encode() in body):
+            return None
+        if len(password) < SURE_LENGTH:
+            told = f"the catalog holds the text of the broker's password, perhaps by chance, at {len(places):,} places"
+            self.tell(f"{broker.name}: {told}: take a password of {SURE_LENGTH} characters or more")
+            return None
+        message = "the catalog holds the broker's own password: take it out, and change the password"
+        return Told("password-in-catalog", "error", _hidden(places[0], secrets) if places else "", message)
+
+
+def _hidden(place: str, secrets: tuple[str, ...]) -> str:
+    return "" if any(secret in place for secret in secrets) else place
+
+
+def base_url(url: str) -> tuple[str, str]:
+    """The address without userinfo as it is stored, and the username in it, if any.
+
+    Raises:
+        UsageError: it is no address of a broker, or holds a password or a query.
+    """
+    address, user, password = split_url(url)
+    if "?" in address or not address.isprintable():
+        raise UsageError("no base address of a broker: it has a query, or signs that cannot be shown")
+    if password:
+        raise UsageError(
+            "a password in an address stays in the shell's history",
+            "leave it out: it is asked for, or comes from --password-stdin",
+        )
+    return address.rstrip("/").removesuffix(CATALOG_PATH), user
+
+
+def _told(finding: Finding) -> Told:
+    secret = any(looks_secret(step) for step in finding.path)
+    message = "the value is not as it must be (it may be a secret, and is not shown)" if secret else finding.message
+    return Told(finding.rule, finding.severity.value, pointer(finding.path), message)
