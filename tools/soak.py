@@ -302,14 +302,14 @@ async def guess(broker: Broker, source: str, enough: Callable[[int], bool], paus
         await asyncio.sleep(0.1)
 
 
-def attackers(broker: Broker, addresses: int, each: int, pause: float, ready: Any, end: Any) -> None:
-    """In a process of its own: addresses that are refused once each, and then guess on `each` connections."""
+def attackers(broker: Broker, addresses: int, each: int, pause: float, ready: Any) -> None:
+    """In a process of its own: addresses that are refused once each, and then guess on `each` connections for ever."""
     sources = [f"127.0.0.{2 + number}" for number in range(addresses)]
 
     async def run() -> None:
         await asyncio.gather(*(guess(broker, source, lambda status: status == 401, 0) for source in sources))
         ready.set()
-        await asyncio.gather(*(guess(broker, source, lambda _: end.is_set(), pause) for source in sources * each))
+        await asyncio.gather(*(guess(broker, source, lambda _: False, pause) for source in sources * each))
 
     asyncio.run(run())
 
@@ -322,8 +322,8 @@ def attack(addresses: int, newcomers: int = 5, pause: float = 0) -> Iterator[str
     unfit = f"$6$rounds={COSTLY_ROUNDS}${'.' * 16}${'.' * 86}"
     with tempfile.TemporaryDirectory() as name:
         broker = Broker(Path(name), COSTLY_ROUNDS)
-        ready, end = multiprocessing.Event(), multiprocessing.Event()
-        crowd = multiprocessing.Process(target=attackers, args=[broker, addresses, 10, pause, ready, end])
+        ready = multiprocessing.Event()
+        crowd = multiprocessing.Process(target=attackers, args=[broker, addresses, 10, pause, ready])
         crowd.start()
         if not ready.wait(180):
             yield f"attack of {addresses}: not all were refused in time"
@@ -342,10 +342,10 @@ def attack(addresses: int, newcomers: int = 5, pause: float = 0) -> Iterator[str
             waited.append((time.perf_counter() - start) * 1000)
             if status != 200:
                 yield f"attack of {addresses}: a newcomer got {status}"
-        end.set()
-        crowd.join(5)
-        crowd.kill()
-        broker.stop()
+        for process in (crowd, broker.process):
+            process.kill()
+        crowd.join()
+        broker.process.wait()
     one, worst = statistics.median(hashes), max(waited, default=0)
     print(f"attack of {addresses} x 10: newcomers waited {worst:.0f} ms at most; a hash took {one:.0f} ms", flush=True)
     if worst > 4 * one:
