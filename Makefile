@@ -56,7 +56,7 @@ bench: $(READY)
 	$(BIN)/python benchmarks/serve.py
 	$(BIN)/python benchmarks/registry.py
 
-## A broker under a chaos of clients for a minute, a flood of wrong passwords, the timing of refusals.
+## A broker under a chaos of clients for a minute, floods of wrong passwords, silent crowds, the timing of refusals.
 soak: $(READY)
 	$(BIN)/python tools/soak.py
 

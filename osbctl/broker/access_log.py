@@ -176,7 +176,7 @@ class AccessLog:
 
 
 def _parts(lines: list[str], size: int = 4096) -> list[bytes]:
-    """Whole lines in pieces of at most `size` bytes (PIPE_BUF): workers that share a pipe mix none."""
+    """Whole lines in pieces of at most `size` bytes (PIPE_BUF): processes that share a pipe mix none."""
     parts: list[bytes] = []
     for line in lines:
         data = line.encode() + b"\n"

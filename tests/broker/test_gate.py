@@ -286,12 +286,11 @@ def test_a_newcomer_passes_by_all_who_were_refused(attackers: int) -> None:
         for address in addresses:
             assert b.ask(basic("admin", f"first of {address}"), address) == REFUSED
         b.hashing.held.clear()
-        for number in range(10):
-            for address in addresses:
-                b.park(basic("admin", f"{number} of {address}"), address)
+        guesses = [b.park(basic("admin", f"{n} of {address}"), address) for n in range(10) for address in addresses]
         wait_until(lambda: len(b.hashing.asked) == attackers + 1)
         decided = b.park(basic("admin", "old-password"), "10.1.0.1")
         assert b.gate.waiting == min(PLACES, attackers * PLACES_EACH + 1)
+        assert guesses.count([BUSY]) == (attackers == 64), "the last of them made room, and was told"
         b.hashing.held.set()
         wait_until(lambda: bool(decided))
         assert decided == [Decision(Outcome.ACCEPTED, "old")]
@@ -385,6 +384,7 @@ def test_memories_are_bounded() -> None:
     assert all(clients.take(str(n)) for n in range(10))
     assert clients.take("0"), "forgotten, as seven came after it"
     assert not clients.take("9")
+    assert [clients.take(one) for one in "8a8"] == [False, True, False], "0 was used longest ago"
     clients.settled("9", accepted=False)
     assert [clients.refusals(one) for one in "98"] == [1, 0]
     remembered: Remembered[int] = Remembered(2)
