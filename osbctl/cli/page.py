@@ -11,7 +11,7 @@ from osbctl.cli import fetch as as_fetch
 from osbctl.cli import options as common
 from osbctl.cli.brokers import options as registered
 from osbctl.cli.connection import Connection
-from osbctl.cli.output import put
+from osbctl.cli.output import note, put
 from osbctl.platforms import Platform
 
 
@@ -92,5 +92,8 @@ def page(
         icons=icons,
         private_icons=private_icons,
     )
-    put(make_page(shelves, options), output)
+    made = make_page(shelves, options)
+    put(made.html, output)
+    for problem in made.problems:
+        note(problem)
     return 0

@@ -56,19 +56,19 @@ def _no_commands(_: Order) -> Sequence[Command]:
     return ()
 
 
-def _no_example(_: Mapping[str, object]) -> str:
-    return ""
+def _no_examples(_: Mapping[str, object]) -> Sequence[tuple[str, str]]:
+    return ()
 
 
 @dataclass(frozen=True, slots=True)
 class Requests:
-    """What is known of the requests that a developer sends: the commands for a plan, an example that a schema takes.
+    """What is known of the requests that a developer sends: the commands for a plan, examples that a schema takes.
 
-    An example is JSON text, empty where there is none.
+    An example is a heading and JSON text; without a text, the heading says why there is none.
     """
 
     commands: Callable[[Order], Sequence[Command]] = _no_commands
-    example: Callable[[Mapping[str, object]], str] = _no_example
+    examples: Callable[[Mapping[str, object]], Sequence[tuple[str, str]]] = _no_examples
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,8 @@ MAX_TAGS = 200
 """Tags of one service offering that are shown."""
 SHORT = 400
 """Characters of a name or a short description that are shown."""
+MAX_WITH_COMMANDS = 2_000
+"""A page of more plans has no commands: they would be most of it."""
 MAX_WORDS = 20
 """Lines of one platform that are shown."""
 
@@ -106,6 +108,7 @@ class Offerings:
         for broker, service in pairs:
             brokers.setdefault(service.name, set()).add(broker)
         self._ambiguous = {name for name, found in brokers.items() if len(found) > 1}
+        self._few = sum(len(service.plans) for _, service in pairs) <= MAX_WITH_COMMANDS
         self.parameters = Parameters(content.requests, secrets)
 
     def views(self, part: Part) -> Iterator[ServiceView]:
@@ -161,7 +164,7 @@ class Offerings:
             costs=costs,
             bullets=[text(line, SHORT) for line in bullets(plan)[: compare.MAX_ROWS]],
             parameters=self.parameters.of(plan, anchor),
-            commands=self._content.requests.commands(order),
+            commands=self._content.requests.commands(order) if self._few else (),
         )
 
     def _picture(self, url: object) -> str:

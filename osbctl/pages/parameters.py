@@ -10,7 +10,7 @@ from osbctl.pages.links import fragment
 from osbctl.secrecy import SECRET, looks_secret
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from osbctl.catalog import ServicePlan
@@ -47,7 +47,7 @@ class ParameterBlock(NamedTuple):
     heading: str
     rows: tuple[Shown, ...]
     schema: int
-    example: str
+    examples: Sequence[tuple[str, str]]
 
 
 class Parameters:
@@ -57,7 +57,7 @@ class Parameters:
         self._requests = requests
         self._secrets = secrets
         self._numbers: dict[str, int] = {}
-        self._known: dict[str, tuple[tuple[Shown, ...], int, str]] = {}
+        self._known: dict[str, tuple[tuple[Shown, ...], int, Sequence[tuple[str, str]]]] = {}
         self.schemas: list[str] = []
 
     def of(self, plan: ServicePlan, anchor: str) -> list[ParameterBlock]:
@@ -65,18 +65,18 @@ class Parameters:
         blocks = []
         for place, schema in plan.parameters.items():
             word, heading = PLACES[place]
-            rows, number, example = self._worked_out(schema)
-            blocks.append(ParameterBlock(f"{anchor}/{word}", word, heading, rows, number, example))
+            rows, number, examples = self._worked_out(schema)
+            blocks.append(ParameterBlock(f"{anchor}/{word}", word, heading, rows, number, examples))
         return blocks
 
-    def _worked_out(self, schema: Mapping[str, Any]) -> tuple[tuple[Shown, ...], int, str]:
+    def _worked_out(self, schema: Mapping[str, Any]) -> tuple[tuple[Shown, ...], int, Sequence[tuple[str, str]]]:
         try:
             key = json.dumps(schema)
         except RecursionError:  # too deep for a form or an example; the table ends at its own depth
-            return tuple(map(self._row, parameters(schema))), -1, ""
+            return tuple(map(self._row, parameters(schema))), -1, ()
         if key not in self._known:
             rows = tuple(map(self._row, parameters(schema)))
-            self._known[key] = (rows, self._number(schema), self._requests.example(schema))
+            self._known[key] = (rows, self._number(schema), self._requests.examples(schema))
         return self._known[key]
 
     def _row(self, row: Any) -> Shown:

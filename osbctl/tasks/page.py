@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from osbctl.catalog import Catalog
 from osbctl.errors import SourceError, UsageError
@@ -44,28 +44,44 @@ class PageOptions:
     icons: bool = False
     private_icons: bool = False
     notes: Sequence[str] = ()
-    requests: Requests = field(default_factory=Requests)
+    requests: Requests | None = None
 
 
-def make_page(shelves: Sequence[Shelf], options: PageOptions) -> str:
-    """The page as HTML text, the same for the same sources and options.
+class Made(NamedTuple):
+    """A page as HTML text, and a sentence for each icon that could not be fetched."""
+
+    html: str
+    problems: Sequence[str]
+
+
+def make_page(shelves: Sequence[Shelf], options: PageOptions) -> Made:
+    """The page, the same for the same sources and options.
 
     Raises:
         UsageError: the accent is no colour.
     """
     from osbctl.pages.render import render_page
+    from osbctl.tasks.page_requests import requests_for
 
     parts = [_part(shelf, options) for shelf in shelves]
+    pictures: Mapping[str, str] = {}
+    problems: Sequence[str] = ()
+    if options.icons or options.private_icons:
+        from osbctl.tasks.icons import fetch_icons
+
+        pictures, problems = fetch_icons([part.catalog for part in parts], private=options.private_icons)
+    requests = options.requests or requests_for(options.platforms)
     content = Content(
         parts,
         look=options.look,
         date=options.date,
+        pictures=pictures,
         since=options.since,
         findings=options.findings,
         notes=options.notes,
-        requests=options.requests,
+        requests=requests,
     )
-    return render_page(content)
+    return Made(render_page(content), problems)
 
 
 def house_look(asked: Mapping[str, str | None], configured: Mapping[str, str]) -> Look:

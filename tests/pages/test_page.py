@@ -17,11 +17,16 @@ from osbctl.pages.content import Command, Content, Look, Order, Part, Requests
 from osbctl.pages.render import render_page
 from osbctl.resources import catalogs_folder
 from osbctl.sources.read import read_source
-from osbctl.tasks.page import PageOptions, Shelf, make_page
+from osbctl.tasks.page import PageOptions, Shelf
+from osbctl.tasks.page import make_page as make
 from tests.corpus import catalogs, needs_corpus
 
 SHIPPED = catalogs_folder() / "data-services.yaml"
 LOADING = {"src", "href", "srcset", "srcdoc", "action", "formaction", "poster", "data", "background", "ping", "cite"}
+
+
+def make_page(shelves: list[Shelf], options: PageOptions) -> str:
+    return make(shelves, options).html
 
 
 class Read(HTMLParser):
@@ -237,7 +242,7 @@ def test_commands_and_examples_have_their_places() -> None:
         asked.append(order)
         return [Command("cf", "cf create-service db small <x>", [("params.json", '{\n  "a": ""\n}')])]
 
-    html = page(service(plan=plan), requests=Requests(commands, lambda schema: '{"a": "<b>"}'))
+    html = page(service(plan=plan), requests=Requests(commands, lambda schema: [("Example", '{"a": "<b>"}')]))
     text = Read(html).text
     assert "cf create-service db small <x>" in text
     assert "{\n  &#34;a&#34;: &#34;&#34;\n}" in html
