@@ -7,7 +7,7 @@ PYTHONS ?= python3.11 python3.12 python3.13
 EXTRAS := .[self-signed,postgresql,keyring]
 SITE   = $(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --fresh-env docs build/site
 
-.PHONY: demo test test-oldest try-install check docs site bench fuzz soak clean
+.PHONY: demo test test-browser test-oldest try-install check docs site bench fuzz soak clean
 
 ## Install into .venv and walk through the main job on the shipped catalogs.
 demo: $(READY)
@@ -16,6 +16,11 @@ demo: $(READY)
 ## Run every test.
 test: $(READY)
 	$(BIN)/python -m pytest -n auto
+
+## Run the tests of the page in Chromium.
+test-browser: $(READY)
+	$(BIN)/python -m pip install --quiet --group browser
+	$(BIN)/python -m pytest -m browser tests/pages
 
 ## Run every test with the oldest versions that pyproject.toml allows.
 test-oldest: $(READY)
@@ -36,6 +41,7 @@ check: $(READY)
 	$(BIN)/mypy
 	$(BIN)/python tools/make_schemas.py --check
 	$(BIN)/python tools/make_docs.py --check
+	$(BIN)/python tools/check_web.py
 	$(SITE)
 
 ## Write the generated documentation and schemas anew.
@@ -49,12 +55,13 @@ site: $(READY)
 
 ## Measure against peers; the figures go into benchmarks/README.md.
 bench: $(READY)
-	$(BIN)/python -m pip install --quiet --group bench
+	$(BIN)/python -m pip install --quiet --group bench --group browser
 	$(BIN)/python benchmarks/validate.py
 	$(BIN)/python benchmarks/build.py
 	$(BIN)/python benchmarks/diff.py
 	$(BIN)/python benchmarks/serve.py
 	$(BIN)/python benchmarks/registry.py
+	$(BIN)/python benchmarks/page.py
 
 ## A broker under a chaos of clients for a minute, floods of wrong passwords, silent crowds, the timing of refusals.
 soak: $(READY)

@@ -60,7 +60,7 @@ def _prices(costs: Sequence[Costs]) -> Iterable[Row]:
 def _aligned(plans: Sequence[dict[str, str]]) -> Iterable[Row]:
     """A row for each label, in the order in which the plans bring them."""
     for label in dict.fromkeys(label for plan in plans for label in plan):
-        yield _row(label, [plan.get(label, NONE) for plan in plans])
+        yield _row(label[:1].upper() + label[1:], [plan.get(label, NONE) for plan in plans])
 
 
 def _bullets(lines: Iterable[str]) -> Iterable[tuple[str, str]]:

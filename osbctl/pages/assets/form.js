@@ -99,7 +99,9 @@ function objectField(root, schema, path, level) {
       }
       return Object.keys(value).length ? value : undefined;
     },
-    tell: (faults) => fields.forEach((one) => one.field.tell(faults)),
+    tell(faults) {
+      for (const { field } of fields) field.tell(faults);
+    },
   };
 }
 
@@ -181,7 +183,13 @@ function listField(schema, item, title, path) {
   };
   const fault = make("p", { class: "fault", role: "alert" });
   const element = make("fieldset", { class: "group" }, make("legend", {}, title), ...hints(schema), items, make("p", { class: "actions" }, add), fault);
-  return { element, read, tell: (faults) => void (fault.textContent = rows.length ? about(faults, path, true) : "") };
+  return {
+    element,
+    read,
+    tell(faults) {
+      fault.textContent = rows.length ? about(faults, path) : "";
+    },
+  };
 }
 
 /** @param {Schema} schema @param {HTMLElement} title @param {string} path @returns {Field} */
@@ -206,21 +214,25 @@ function labelled(schema, title, path, control, read) {
   const fault = make("p", { class: "fault", id: `${control.id}-fault` });
   control.setAttribute("aria-describedby", fault.id);
   let touched = false;
-  for (const event of ["input", "blur"]) control.addEventListener(event, () => void (touched = true));
+  const touch = () => {
+    touched = true;
+  };
+  control.addEventListener("input", touch);
+  control.addEventListener("blur", touch);
   return {
     element: make("div", {}, make("label", { for: control.id }, title), control, ...hints(schema), fault),
     read,
     tell(faults) {
-      const message = touched ? about(faults, path, true) : "";
+      const message = touched ? about(faults, path) : "";
       fault.textContent = message;
       control.setAttribute("aria-invalid", String(message !== ""));
     },
   };
 }
 
-/** The first fault at `path` or below it. @param {Fault[]} faults @param {string} path @param {boolean} deep */
-function about(faults, path, deep) {
-  const found = faults.find((fault) => fault.path === path || (deep && fault.path.startsWith(`${path}/`)));
+/** The first fault at `path` or below it. @param {Fault[]} faults @param {string} path */
+function about(faults, path) {
+  const found = faults.find((fault) => fault.path === path || fault.path.startsWith(`${path}/`));
   return found ? `${found.message[0].toUpperCase()}${found.message.slice(1)}` : "";
 }
 
@@ -246,7 +258,9 @@ async function copied(button, text) {
   } catch {
     button.textContent = "Copying is not allowed here";
   }
-  setTimeout(() => void (button.textContent = before), 2000);
+  setTimeout(() => {
+    button.textContent = before;
+  }, 2000);
 }
 
 /** @param {string} text */

@@ -212,7 +212,7 @@ function offerChoice(table) {
     table.classList.toggle("differ", differ.box.checked);
     for (const row of table.rows) {
       const cells = [...row.cells].slice(1);
-      cells.forEach((cell, at) => cell.classList.toggle("out", !chosen[at]));
+      for (const [at, cell] of cells.entries()) cell.classList.toggle("out", !chosen[at]);
       const texts = new Set(cells.filter((_, at) => chosen[at]).map((cell) => cell.textContent));
       if (row.parentElement !== table.tHead) row.classList.toggle("same", texts.size < 2);
     }
