@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,13 +41,29 @@ class Location:
 
 
 @dataclass(frozen=True, slots=True)
+class Fix:
+    """A change of the source that mends a finding.
+
+    `set` gives the value at `path` (which need not exist yet), `rename` gives its key another name, `quote` makes
+    a string of a scalar as it is written, `wrap` a list of a single value. `value` is what is set, or the new name.
+    `safe`: no platform understands the catalog otherwise than before, or all refused it and this is the only way out.
+    """
+
+    action: Literal["set", "rename", "quote", "wrap"]
+    path: Path
+    value: Any = None
+    safe: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """One thing that is wrong, or worth knowing, at one place.
 
     `refused_by` names the platforms that refuse (or crash on) the catalog because of it, and
     `platform_messages` holds what they say, in their own words, where these are known.
     `hint` says what to do. `location` is filled in only when a finding is about to be reported. `identity` is what
-    tells it from others over time, where that is known better than by rule, source and path.
+    tells it from others over time, where that is known better than by rule, source and path. `fixes` are what
+    `osbctl fix` does about it; empty where the author has to decide.
     """
 
     rule: str
@@ -59,6 +75,7 @@ class Finding:
     platform_messages: tuple[str, ...] = ()
     hint: str = ""
     identity: str = ""
+    fixes: tuple[Fix, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,7 +50,8 @@ class Rule:
 
     `docstring` is that of its check, as written: a summary line, paragraphs that say why, then a block
     after `Bad::` and one after `Good::`. `source` cites where the rule comes from. `check` is None where
-    something else finds it: the reader, the schema engine, or the emulation of a platform.
+    something else finds it: the reader, the schema engine, or the emulation of a platform. `fix` says what
+    `osbctl fix` does about it; empty where the author has to decide.
     """
 
     id: str
@@ -61,6 +62,7 @@ class Rule:
     refused_by: tuple[Platform, ...] = ()
     scope: Scope = Scope.CATALOG
     check: Check | None = None
+    fix: str = ""
 
     @property
     def doc(self) -> str:
@@ -102,11 +104,12 @@ def rule(
     source: str,
     scope: Scope = Scope.CATALOG,
     refused_by: tuple[Platform, ...] = (),
+    fix: str = "",
 ) -> Callable[[Check], Check]:
     """Register the decorated generator function as the check of a rule; its docstring is the rule's text."""
 
     def register(check: Check) -> Check:
-        _add(Rule(id, severity, category, source, check.__doc__ or "", refused_by, scope, check))
+        _add(Rule(id, severity, category, source, check.__doc__ or "", refused_by, scope, check, fix))
         return check
 
     return register
@@ -120,9 +123,10 @@ def describe(
     category: Category,
     source: str,
     refused_by: tuple[Platform, ...] = (),
+    fix: str = "",
 ) -> None:
     """Register a rule that something else finds; `text` is written as a check's docstring is."""
-    _add(Rule(id, severity, category, source, text, refused_by))
+    _add(Rule(id, severity, category, source, text, refused_by, fix=fix))
 
 
 def _add(record: Rule) -> Rule:

@@ -119,3 +119,14 @@ def test_fragments_are_yaml(rule: str) -> None:
     record = RULES[rule]
     for text in filter(None, (record.bad, record.good)):
         assert yaml.compose(text) is not None
+
+
+def test_a_rule_says_how_it_is_mended_where_it_is() -> None:
+    mended = {"cloudfoundry-schema-dialect", "parameters-dialect-missing"}  # by a proof: tests/fixes has the cases
+    for file in sorted((FOLDER / "err").glob("*.yaml")):
+        try:
+            document = read_source(str(file))
+        except DocumentError:
+            continue
+        mended |= {finding.rule for finding in judge(document, ValidationOptions()).findings if finding.fixes}
+    assert mended == {rule.id for rule in RULES.values() if rule.fix}

@@ -26,6 +26,7 @@ FLOORS = {
     "views": 1,
     "pages": 1,
     "requests": 1,
+    "fixes": 1,
 }
 """The floor of each room; whatever is not named here is the ground, floor 0."""
 

@@ -116,6 +116,8 @@ def rule_entry(rule: Rule) -> Iterator[str]:
     for title, example in (("Bad", rule.bad), ("Good", rule.good)):
         if example:
             yield f"{title}:\n\n```yaml\n{example}\n```\n"
+    if rule.fix:
+        yield f"Fix: {rule.fix}\n"
     refused = ", ".join(platform.label for platform in rule.refused_by)
     yield f"Source: {rule.source}." + (f" Refused by {refused}.\n" if refused else "\n")
 

@@ -15,6 +15,7 @@ import osbctl
 
 COMMANDS = {
     "validate": "osbctl.cli.validate:validate",
+    "fix": "osbctl.cli.fix:fix",
     "show": "osbctl.cli.show:show",
     "params": "osbctl.cli.params:params",
     "page": "osbctl.cli.page:page",

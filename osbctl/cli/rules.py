@@ -52,6 +52,8 @@ def _explanation(record: Rule) -> Iterator[str]:
     for title, example in (("Bad", record.bad), ("Good", record.good)):
         if example:
             yield f"\n{title}:\n{textwrap.indent(example, '    ')}"
+    if record.fix:
+        yield f"\nFix: {record.fix}"
     yield f"\nSource: {record.source}"
     if record.refused_by:
         yield f"Refused by: {', '.join(platform.label for platform in record.refused_by)}"

@@ -13,7 +13,7 @@ import yaml
 from yaml import AliasEvent, MappingStartEvent, ScalarEvent, SequenceStartEvent
 
 from osbctl.errors import DocumentError
-from osbctl.findings import Finding, Severity
+from osbctl.findings import Finding, Fix, Severity
 from osbctl.sources.json_reader import MAX_DIGITS, MAX_PROBLEMS
 from osbctl.sources.limits import allow_depth
 from osbctl.sources.text_lines import Lines
@@ -354,7 +354,9 @@ class _Builder:
             "write true or false, or put it in quotes" if meaning == "a boolean" else "put it in quotes if it is text"
         )
         place = self._at(event.start_mark)
-        self.notes.append(Finding("yaml-1.1", Severity.WARNING, message, self._path(event.value), place, hint=hint))
+        path = self._path(event.value)
+        fixes = (Fix("quote", path, safe=True),) if value == event.value else ()  # text here stays text, there too
+        self.notes.append(Finding("yaml-1.1", Severity.WARNING, message, path, place, hint=hint, fixes=fixes))
 
     def _path(self, key: str) -> Path:
         """The path of the value that is read now, or of the entry where it is the `key`."""

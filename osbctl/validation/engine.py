@@ -26,7 +26,7 @@ def run_rules(data: dict[str, Any], api_version: ApiVersion, survey: Survey = UN
     """
     checks = {scope: [rule for rule in rules if _is_needed(rule, survey)] for scope, rules in _by_scope().items()}
     return [
-        Finding(rule.id, rule.severity, hit.message, hit.path, hint=hit.hint)
+        Finding(rule.id, rule.severity, hit.message, hit.path, hint=hit.hint, fixes=hit.fixes)
         for scope, node in _nodes(Node(data, (), None, api_version))
         for rule in checks[scope]
         if rule.check

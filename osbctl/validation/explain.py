@@ -6,6 +6,7 @@ service offering or plan, the field, what is wanted and, cut short, what stands 
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ import jsonschema
 from jsonschema.exceptions import best_match
 from referencing import Registry
 
-from osbctl.findings import Finding, Severity
+from osbctl.findings import Finding, Fix, Severity
 from osbctl.jsonschemas.sentences import field_name, refusal
 
 if TYPE_CHECKING:
@@ -39,6 +40,11 @@ _CONVENTIONS = {
 }
 """Metadata fields whose types are a convention of the profile, not a rule of the specification."""
 
+_WORDS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
+_FLAGS = {
+    "allow_context_updates", "bindable", "binding_rotatable", "bindings_retrievable", "free",
+    "instances_retrievable", "plan_updateable", "shareable",
+}  # fmt: skip
 _LISTS = {"services", "plans", "tags", "requires", "bullets", "costs"}
 _REST = {Severity.ERROR: "schema-other", Severity.WARNING: "metadata-type"}
 
@@ -127,7 +133,8 @@ def sentence(error: ValidationError, whole: str) -> str:
 def _finding(data: dict[str, Any], path: Path, keyword: str, told: str) -> Finding:
     severity = _severity(path)
     rule = _rule(keyword) if severity is Severity.ERROR else "metadata-type"
-    return Finding(rule, severity, about(data, path) + told, path, hint=_hint(data, path, keyword))
+    hint, fixes = _advice(data, path, keyword, safe=severity is Severity.ERROR)
+    return Finding(rule, severity, about(data, path) + told, path, hint=hint, fixes=fixes)
 
 
 def _severity(path: Path) -> Severity:
@@ -141,29 +148,44 @@ def _rule(keyword: str) -> str:
     return f"schema-{keyword}" if keyword in ("required", "type", "enum") else "schema-other"
 
 
-def _hint(data: Any, path: Path, keyword: str) -> str:
+def _advice(data: Any, path: Path, keyword: str, safe: bool) -> tuple[str, tuple[Fix, ...]]:
+    """What to do about a fault, in words and as a fix, which is `safe` where every platform refuses the value."""
     if keyword == "required":
         is_id = path[-1] == "id" and path[-3:-2] in (("services",), ("plans",))
-        return "a GUID is recommended; once published, it never changes" if is_id else ""
-    if keyword != "type":
-        return ""
+        return ("a GUID is recommended; once published, it never changes" if is_id else ""), ()
+    if keyword != "type" or not path:
+        return "", ()
     value = data
     for step in path:
         value = value[step]
-    return _type_hint(path, value)
+    return _type_advice(path, value, safe)
 
 
-def _type_hint(path: Path, value: Any) -> str:
-    field = path[-1] if path else ""
+def _type_advice(path: Path, value: Any, safe: bool) -> tuple[str, tuple[Fix, ...]]:
+    field = path[-1]
     if field in _LISTS and value is not None:
-        return "write a list, even of a single entry"
-    if isinstance(value, str) and value.lower() in ("true", "false", "yes", "no", "on", "off"):
-        return f"write {'true' if value.lower() in ('true', 'yes', 'on') else 'false'}, without quotes"
+        single = isinstance(value, str) and field not in ("services", "plans", "costs")
+        return "write a list, even of a single entry", (Fix("wrap", path, value, safe),) if single else ()
+    if isinstance(value, str) and field in _FLAGS and value.lower() in _WORDS:
+        meant = _WORDS[value.lower()]
+        return f"write {json.dumps(meant)}, without quotes", (Fix("set", path, meant, safe),)
     if isinstance(value, str) and (field == "maximum_polling_duration" or "amount" in path):
-        return "write a number, without quotes"
+        number = _number(value)
+        return "write a number, without quotes", () if number is None else (Fix("set", path, number, safe),)
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return "put it in quotes" if field in ("id", "name", "description", "version") else ""
-    return ""
+        if field == "id":
+            return "put it in quotes", ()  # `012` may have been published as 10: only the author knows
+        texts = field in ("name", "description", "version", *_CONVENTIONS)
+        return ("put it in quotes", (Fix("quote", path, safe=safe),)) if texts else ("", ())
+    return "", ()
+
+
+def _number(text: str) -> int | float | None:
+    try:
+        number = json.loads(text)
+    except ValueError:
+        return None
+    return number if isinstance(number, int | float) and not isinstance(number, bool) else None
 
 
 def about(data: Any, path: Path) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from osbctl.findings import Fix
     from osbctl.paths import Path
     from osbctl.platforms import ApiVersion
 
@@ -19,6 +20,7 @@ class Hit:
     path: Path
     message: str
     hint: str = ""
+    fixes: tuple[Fix, ...] = ()
 
 
 @dataclass(slots=True)  # frozen ones cost four times as much to make, and there is one for each plan
@@ -64,7 +66,7 @@ class Node:
         name = self.text("name")
         return repr(name) if name else "/" + "/".join(map(str, self.path))
 
-    def hit(self, message: str, at: str | int | Path = (), hint: str = "") -> Hit:
+    def hit(self, message: str, at: str | int | Path = (), hint: str = "", fixes: tuple[Fix, ...] = ()) -> Hit:
         """Say something about this object, or about the part of it named by `at`."""
         below = at if isinstance(at, tuple) else (at,)
-        return Hit((*self.path, *below), message, hint)
+        return Hit((*self.path, *below), message, hint, fixes)

@@ -84,7 +84,7 @@ def compose(
     problems.raise_any()
     _refuse_unread(parts)
     lock, against = locks.updated(read_lock(Path(folder)), origins.data, accepted)
-    notes = [*_missing_ids(origins.data), *against]
+    notes = [*parts.notes(), *_missing_ids(origins.data), *against]
     return Document(folder, origins.data, "folder", origins.locate, tuple(notes)), lock
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -89,6 +89,12 @@ class Parts:
             if os.path.lexists(file):
                 return self.read(file)
         return None
+
+    def notes(self) -> Iterator[Finding]:
+        """What reading the files has to say; of places in files, not in the catalog, so that no path is told."""
+        for part in self._read.values():
+            for note in part.document.notes if part else ():
+                yield replace(note, path=(), fixes=())
 
     def unread(self, *below: str) -> Iterator[Path]:
         """The YAML and JSON files below a folder of the folder that nothing has read."""

@@ -6,7 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from osbctl.fields import LATEST, PARTS, known, since, wanted
-from osbctl.findings import Severity
+from osbctl.findings import Fix, Severity
 from osbctl.rule import Category, Scope, rule
 
 if TYPE_CHECKING:
@@ -73,7 +73,8 @@ def _slip(part: Node, kind: str, key: str) -> Hit | None:
     if kind in _FREE and not fits:
         return None
     hint = f"rename it to {meant}" + ("" if fits else f", and make it {wanted(kind, meant)}")
-    return part.hit(f"unknown field {key!r}: did you mean {meant}?", key, hint)
+    fixes = (Fix("rename", (*part.path, key), meant),) if fits else ()
+    return part.hit(f"unknown field {key!r}: did you mean {meant}?", key, hint, fixes)
 
 
 @rule(
@@ -81,6 +82,7 @@ def _slip(part: Node, kind: str, key: str) -> Hit | None:
     severity=Severity.WARNING,
     category=Category.ADVICE,
     source="OSB 2.14: unknown fields are allowed and ignored, so that a slip goes unnoticed",
+    fix="renames the field, with --unsafe, where its value has the type that the known field takes.",
 )
 def field_near_miss(catalog: Node) -> Iterator[Hit]:
     """A field that nobody knows is very like one that everybody knows.

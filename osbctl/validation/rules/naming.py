@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from osbctl.findings import Severity
+from osbctl.findings import Fix, Severity
 from osbctl.platforms import ApiVersion, Platform
 from osbctl.rule import Category, Scope, rule
 from osbctl.validation.rules.placeholders import holds_placeholder
@@ -216,6 +216,7 @@ def text_too_long(thing: Node) -> Iterator[Hit]:
     category=Category.ADVICE,
     scope=Scope.SERVICE,
     source="OSB 2.14, Service Plan Object; Service Catalog and Korifi default `free` to false, Korifi `bindable` too",
+    fix="writes the specification's default, with --unsafe.",
 )
 def default_implicit(service: Node) -> Iterator[Hit]:
     """A plan leaves `free` or `bindable` to the platform, and platforms differ.
@@ -238,4 +239,8 @@ def default_implicit(service: Node) -> Iterator[Hit]:
             if silent:
                 more = f" and {len(silent) - 1} more" if len(silent) > 1 else ""
                 told = f"plan {silent[0].label}{more} of {service.label} leave `{key}` to the platforms, which differ"
-                yield silent[0].hit(told if more else told.replace(" leave ", " leaves "), hint="say it")
+                yield silent[0].hit(
+                    told if more else told.replace(" leave ", " leaves "),
+                    hint="say it",
+                    fixes=tuple(Fix("set", (*plan.path, key), True) for plan in silent),
+                )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from osbctl.findings import Severity
+from osbctl.findings import Fix, Severity
 from osbctl.jsonschemas.walk import subschemas
 from osbctl.platforms import Platform
 from osbctl.rule import Category, Scope, rule
@@ -32,6 +32,7 @@ _ECMA_ONLY = ("(?<", "\\p{", "\\P{", "\\c", "\\u", "[^]", "[]")
     scope=Scope.PARAMETERS,
     refused_by=(Platform.CLOUD_FOUNDRY,),
     source="OSB 2.13, Input Parameters Schema Object: the schema MUST have a $schema keyword",
+    fix="adds draft-04; with --unsafe where it is not proved that the same requests pass.",
 )
 def parameters_dialect_missing(schema: Node) -> Iterator[Hit]:
     """A parameter schema does not say which draft of JSON Schema it is written for.
@@ -56,6 +57,7 @@ def parameters_dialect_missing(schema: Node) -> Iterator[Hit]:
     scope=Scope.PARAMETERS,
     refused_by=(Platform.CLOUD_FOUNDRY,),
     source="OSB 2.13, Input Parameters Schema Object: draft-04 or later, no custom metaschema",
+    fix="writes the exact name that a slip is near, with --unsafe.",
 )
 def parameters_dialect_unknown(schema: Node) -> Iterator[Hit]:
     """A parameter schema names a draft of JSON Schema that nobody knows.
@@ -75,10 +77,10 @@ def parameters_dialect_unknown(schema: Node) -> Iterator[Hit]:
         yield schema.hit("$schema must be a string", "$schema", f"write {_DRAFT_04}")
     elif dialect is not None and _dialect(schema) is None:
         near = "http:" + dialect.removeprefix("https:") if dialect.startswith("https:") else "https:" + dialect[5:]
-        hint = (
-            f"write {near}" if near.rstrip("#") in DRAFTS else "known: draft-04, draft-06, draft-07, 2019-09, 2020-12"
-        )
-        yield schema.hit(f"{dialect[:80]!r} is no known draft of JSON Schema", "$schema", hint)
+        is_slip = near.rstrip("#") in DRAFTS
+        hint = f"write {near}" if is_slip else "known: draft-04, draft-06, draft-07, 2019-09, 2020-12"
+        fixes = (Fix("set", (*schema.path, "$schema"), near),) if is_slip else ()
+        yield schema.hit(f"{dialect[:80]!r} is no known draft of JSON Schema", "$schema", hint, fixes)
 
 
 @rule(

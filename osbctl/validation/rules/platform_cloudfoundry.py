@@ -9,7 +9,7 @@ from osbctl.rule import Category, describe
 _FOLDER = "Cloud Controller, lib/services/service_brokers/v2/"
 
 
-def _refusal(name: str, file: str, text: str) -> None:
+def _refusal(name: str, file: str, text: str, fix: str = "") -> None:
     describe(
         f"cloudfoundry-{name}",
         text,
@@ -17,6 +17,7 @@ def _refusal(name: str, file: str, text: str) -> None:
         category=Category.PLATFORM,
         source=_FOLDER + file,
         refused_by=(Platform.CLOUD_FOUNDRY,),
+        fix=fix,
     )
 
 
@@ -239,6 +240,7 @@ _refusal(
 
         parameters: {$schema: "http://json-schema.org/draft-06/schema#", type: object}
     """,
+    fix="names draft-04 instead, where it is proved that the same requests pass.",
 )
 _refusal(
     "schema-metaschema",

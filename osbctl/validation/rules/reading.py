@@ -231,6 +231,7 @@ describe(
     severity=Severity.WARNING,
     category=Category.READING,
     source="YAML 1.2, section 10.3, against YAML 1.1's type repository",
+    fix="puts what is text here in quotes.",
 )
 describe(
     "format-mismatch",

@@ -40,6 +40,7 @@ _error(
         bindable: true
     """,
     source="OSB 2.14, Catalog Management: the types of the fields",
+    fix="writes a word for a boolean as the boolean, a number in quotes as the number, and a single text as a list.",
     refused_by=tuple(Platform),
 )
 _error(
@@ -99,4 +100,5 @@ describe(
     severity=Severity.WARNING,
     category=Category.SCHEMA,
     source="OSB profile, Service Metadata and Service Plan Metadata conventions",
+    fix="as schema-type, with --unsafe.",
 )

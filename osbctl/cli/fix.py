@@ -1,0 +1,94 @@
+"""`osbctl fix`: mends in place what can be mended without the author."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from typing import Annotated
+
+import typer
+
+from osbctl.cli import options as common
+from osbctl.cli.output import note, put
+from osbctl.platforms import ApiVersion
+from osbctl.tasks.fix import Mended
+
+
+def fix(
+    sources: common.Sources,
+    unsafe: Annotated[
+        bool, typer.Option("--unsafe", help="Also make changes that platforms understand otherwise than before.")
+    ] = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="Write nothing; exit with 1 where something would be mended.")
+    ] = False,
+    diff: Annotated[bool, typer.Option("--diff", help="As --check, and print the changes.")] = False,
+    select: Annotated[
+        list[str] | None, typer.Option("--select", metavar="RULE", help="Mend only this rule; repeatable.")
+    ] = None,
+    api_version: Annotated[
+        ApiVersion | None, typer.Option("--api-version", help="The API version to check against.  [default: 2.14]")
+    ] = None,
+    at: common.At = "",
+    stdin_filename: common.StdinFilename = None,
+    config: Annotated[
+        str | None, typer.Option("--config", metavar="FILE", help="Read this configuration, not the closest one.")
+    ] = None,
+) -> int:
+    """Mend catalogs in place: comments, order, quotes and line ends stay as they are.
+
+    Only what every platform takes for the same, or refused before, is changed without --unsafe. Ids are never touched.
+    With - for a source, standard input is mended and written to standard output.
+
+    \b
+    osbctl fix catalog.yaml
+    osbctl fix --diff --unsafe catalog.yaml
+    osbctl fix --check services/*.yaml
+    osbctl fix - < catalog.json > mended.json
+    """
+    from osbctl.cli.validation_run import Request, validation_options
+    from osbctl.config import find_config, load_config
+    from osbctl.tasks.fix import fix_bytes, fix_source, write
+
+    request = Request(tuple(sources), api_version=api_version, select=tuple(select or ()))
+    options = validation_options(request, load_config(config) if config else find_config(os.curdir))
+    would = False
+    for source in sources:
+        if source == "-":
+            name = stdin_filename or "<stdin>"
+            mended = fix_bytes(name, sys.stdin.buffer.read(), options, unsafe=unsafe, at=at)
+        else:
+            mended = fix_source(source, options, unsafe=unsafe, at=at)
+        would = would or bool(mended.changed)
+        if diff:
+            put("".join(_diff(mended)), None)
+        elif source == "-" and not check:
+            put(mended.after[mended.source].decode(), None)
+        elif not check:
+            write(mended)
+        for line in _told(mended, "would fix" if check or diff else "fixed"):
+            note(line)
+    return int(would and (check or diff))
+
+
+def _told(mended: Mended, verb: str) -> Iterator[str]:
+    """What was mended, line by line, and what was not."""
+    for finding in mended.mended:
+        place = finding.location
+        where = f"{place.source}:{place.line}:{place.column}" if place else mended.source
+        yield f"{where}: {verb}: {finding.message} [{finding.rule}]"
+    more = f", {len(mended.unsafe)} more with --unsafe" if mended.unsafe else ""
+    left = len(mended.left) - len(mended.unsafe)
+    yield f"{mended.source}: {verb} {len(mended.mended)}{more}; {left} left for you"
+
+
+def _diff(mended: Mended) -> Iterator[str]:
+    import difflib
+
+    from osbctl.text import escaped
+
+    for name, (before, after) in mended.changed.items():
+        old, new = (data.decode("utf-8-sig").splitlines(keepends=True) for data in (before, after))
+        for line in difflib.unified_diff(old, new, name, name):
+            yield escaped(line if line.endswith("\n") else line + "\n\\ No newline at end of file\n")

@@ -1,0 +1,35 @@
+"""A parameter schema brought to the draft that every platform takes, where that is proved to change nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from osbctl.findings import Fix
+
+if TYPE_CHECKING:
+    from osbctl.findings import Finding
+
+DRAFT_04 = "http://json-schema.org/draft-04/schema#"
+"""The one draft that Cloud Foundry, Service Manager and Korifi all take (OSB 2.13, Input Parameters Schema Object)."""
+
+MISSING, NOT_TAKEN = "parameters-dialect-missing", "cloudfoundry-schema-dialect"
+
+
+def draft_fix(finding: Finding, data: Any) -> Fix | None:
+    """The fix of a finding about `$schema`: safe where the comparison proves that the same requests pass.
+
+    Without that proof a missing `$schema` may still be added (`--unsafe`); a draft is never exchanged.
+    """
+    if finding.rule not in (MISSING, NOT_TAKEN) or finding.path[-1:] != ("$schema",):
+        return None
+    schema = data
+    for step in finding.path[:-1]:
+        schema = schema[step]
+    proved = _means_the_same(schema, {**schema, "$schema": DRAFT_04})
+    return Fix("set", finding.path, DRAFT_04, proved) if proved or finding.rule == MISSING else None
+
+
+def _means_the_same(old: Any, new: Any) -> bool:
+    from osbctl.jsonschemas.comparison import compare_schemas
+
+    return all(change.level == "safe" for pair in ((old, new), (new, old)) for change in compare_schemas(*pair))

@@ -1,0 +1,92 @@
+"""From a fix to an edit of the text: what is replaced, from where to where.
+
+A new entry goes behind the id, name and description that an object begins with, and before the next entry, or the last
+where there is none; it is written as that neighbour is: on a line of its own where that stands on one, in JSON or YAML.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from osbctl.findings import Fix
+    from osbctl.paths import Path
+    from osbctl.sources.document import Syntax
+    from osbctl.sources.spans import Span
+
+
+_FIRST = ("id", "name", "description")
+
+
+class Edit(NamedTuple):
+    """`text[start:end]` becomes `new`."""
+
+    start: int
+    end: int
+    new: str
+
+
+def edit(text: str, syntax: Syntax, spans: Mapping[Path, Span], fix: Fix, path: Path) -> Edit | None:
+    """The edit that carries out `fix` at `path` of this text; None where it cannot be done without risk.
+
+    `spans` are those of the whole text.
+    """
+    span = spans.get(path)
+    if fix.action == "set" and span is None:
+        return _inserted(text, syntax, spans, path, fix.value)
+    if span is None or span.anchored or span.style in ("|", ">"):
+        return None
+    if fix.action == "rename":
+        quote = text[span.key[0]] if text[span.key[0]] in "\"'" else ""
+        return Edit(span.key[0], span.key[1], f"{quote}{fix.value}{quote}") if span.key[1] else None
+    written = text[span.start : span.end]
+    if fix.action == "quote":
+        return Edit(span.start, span.end, json.dumps(written, ensure_ascii=False)) if not span.style else None
+    if fix.action == "wrap":
+        return Edit(span.start, span.end, f"[{written if span.style else json.dumps(fix.value)}]")
+    return Edit(span.start, span.end, _literal(fix.value))
+
+
+def applied(text: str, edits: Iterable[Edit]) -> str:
+    """The text with the edits carried out; of two that overlap, the first."""
+    pieces, at = [], 0
+    for one in sorted(set(edits)):
+        if one.start >= at:
+            pieces += [text[at : one.start], one.new]
+            at = one.end
+    return "".join([*pieces, text[at:]])
+
+
+def _inserted(text: str, syntax: Syntax, spans: Mapping[Path, Span], path: Path, value: Any) -> Edit | None:
+    holder = spans.get(path[:-1])
+    entries = sorted((span.key[0], place[-1]) for place, span in spans.items() if place and place[:-1] == path[:-1])
+    if holder is None or holder.anchored or not entries or not isinstance(path[-1], str):
+        return None
+    at = next((at for at, key in entries if key not in _FIRST), entries[-1][0])
+    entry = _entry(path[-1], value, syntax == "json" or holder.flow, text[at])
+    indent = re.compile(r"(?:\r\n|\r|\n)[ \t]*\Z").search(text, max(0, at - 1_000), at)
+    comma = "," if syntax == "json" or holder.flow else ""
+    if indent is None and not comma:
+        # The only entry of an item, behind its hyphen: the columns before it are its indentation.
+        start = max(text.rfind("\n", 0, at), text.rfind("\r", 0, at)) + 1
+        return Edit(at, at, f"{entry}{_line_end(text)}{' ' * (at - start)}")
+    return Edit(at, at, f"{entry}{comma}{indent.group() if indent else ' '}")
+
+
+def _entry(key: str, value: Any, flow: bool, neighbour: str) -> str:
+    quoted = neighbour == '"' or not re.fullmatch(r"[A-Za-z_$][\w$]*", key)
+    name = json.dumps(key) if quoted else key
+    return f"{name}: {_literal(value)}" if flow or value is not None else f"{name}:"
+
+
+def _literal(value: Any) -> str:
+    """JSON, which is YAML, too."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _line_end(text: str) -> str:
+    return "\r\n" if "\r\n" in text else "\r" if "\r" in text and "\n" not in text else "\n"

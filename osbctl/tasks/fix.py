@@ -1,0 +1,261 @@
+"""What `osbctl fix` does: mends in the text what can be mended without the author.
+
+Edits are made in passes, since one fix may lay open the next. After each pass the source is read again, and must hold
+what it held before but for the fixes; else nothing of that pass is kept.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+import shutil
+import tempfile
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from osbctl.errors import UsageError
+from osbctl.files import write_file
+from osbctl.fixes.drafts import draft_fix
+from osbctl.fixes.edits import Edit, applied, edit
+from osbctl.sources.file import read_file
+from osbctl.sources.limits import Limits
+from osbctl.sources.parse import decoded, parse_document, parse_text
+from osbctl.sources.read import read_source
+from osbctl.sources.spans import spans
+from osbctl.validation.judge import judge
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from osbctl.findings import Finding, Fix, Location
+    from osbctl.paths import Path as Steps
+    from osbctl.sources.document import Document
+    from osbctl.sources.spans import Span
+    from osbctl.validation.options import ValidationOptions
+
+MAX_PASSES = 10
+_BOM = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True, slots=True)
+class Mended:
+    """One source: its files before and after, what was mended, what `--unsafe` would mend, and what is left."""
+
+    source: str
+    before: dict[str, bytes]
+    after: dict[str, bytes]
+    mended: tuple[Finding, ...]
+    unsafe: tuple[Finding, ...]
+    left: tuple[Finding, ...]
+
+    @property
+    def changed(self) -> dict[str, tuple[bytes, bytes]]:
+        """The files that change: name to bytes before and after."""
+        return {name: (self.before[name], new) for name, new in self.after.items() if new != self.before[name]}
+
+
+def fix_source(
+    source: str, options: ValidationOptions, *, unsafe: bool = False, at: str = "", limits: Limits | None = None
+) -> Mended:
+    """Mend one source: a file, or a source folder. Nothing is written: `write` does that.
+
+    Raises:
+        SourceError, DocumentError: it cannot be opened or read.
+    """
+    limits = limits or Limits()
+    if not Path(source).is_file() and not Path(source).is_dir():
+        read_source(source, limits=limits)
+        raise UsageError(f"{source} is no file that could be edited", "name a file or a source folder")
+    if Path(source).is_file():
+        return fix_bytes(source, read_file(source, limits), options, unsafe=unsafe, at=at, limits=limits)
+    with tempfile.TemporaryDirectory() as scratch:
+        copied = Path(scratch) / "source"
+        shutil.copytree(source, copied, symlinks=True)
+
+        def read(files: dict[str, bytes]) -> Document:
+            for name, data in files.items():
+                Path(name).write_bytes(data)
+            return read_source(str(copied), limits=limits)
+
+        found = _passes(source, {}, read, options, unsafe)
+        return _moved(found, str(copied), source)
+
+
+def fix_bytes(
+    name: str,
+    data: bytes,
+    options: ValidationOptions,
+    *,
+    unsafe: bool = False,
+    at: str = "",
+    limits: Limits | None = None,
+) -> Mended:
+    """Mend the catalog in `data`, which reports call `name`."""
+    limits = limits or Limits()
+
+    def read(files: dict[str, bytes]) -> Document:
+        return parse_document(files[name], name, limits=limits, at=at)
+
+    return _passes(name, {name: data}, read, options, unsafe)
+
+
+def write(mended: Mended) -> None:
+    """Write the files that change, each whole or not at all."""
+    for name, (_, after) in mended.changed.items():
+        write_file(name, after)
+
+
+def _passes(
+    source: str,
+    files: dict[str, bytes],
+    read: Callable[[dict[str, bytes]], Document],
+    options: ValidationOptions,
+    unsafe: bool,
+) -> Mended:
+    before, after = dict(files), dict(files)
+    mended: list[Finding] = []
+    document = read(after)
+    findings = _findings(document, options)
+    for _ in range(MAX_PASSES):
+        step = _Pass(document, after, unsafe)
+        step.mend(findings)
+        changes = step.changes()
+        if not changes:
+            break
+        again = read(after | changes)
+        if again.data != step.expected:
+            read(after)
+            break
+        before = {name: step.content(name) for name in changes} | before
+        document, after = again, after | changes
+        mended += step.done
+        findings = _findings(document, options)
+    would = tuple(finding for finding in findings if any(not fix.safe for fix in finding.fixes))
+    return Mended(source, before, after, tuple(mended), () if unsafe else would, findings)
+
+
+def _findings(document: Document, options: ValidationOptions) -> tuple[Finding, ...]:
+    """What is to be said of the document, each finding with its fixes."""
+    return tuple(
+        replace(finding, fixes=(fix,)) if (fix := draft_fix(finding, document.data)) else finding
+        for finding in judge(document, options).findings
+    )
+
+
+class _Pass:
+    """The edits of one pass over the findings, and the value that the catalog must have after it."""
+
+    def __init__(self, document: Document, files: dict[str, bytes], unsafe: bool) -> None:
+        self.document = document
+        self.unsafe = unsafe
+        self.expected = copy.deepcopy(document.data)
+        self.done: list[Finding] = []
+        self._files = dict(files)
+        self._texts: dict[str, _Text] = {}
+        self._edits: dict[str, dict[int, Edit]] = {}
+
+    def mend(self, findings: Iterable[Finding]) -> None:
+        """Make an edit of each fix that is allowed and can be made, one for each place."""
+        wanted = [(finding, fix) for finding in findings for fix in finding.fixes if fix.safe or self.unsafe]
+        paths = {path for _, fix in wanted for path in (fix.path, fix.path[:-1]) if _exists(self.document.data, path)}
+        places = self.document.locate(paths) if paths else {}
+        for finding, fix in wanted:
+            self._one(finding, fix, places)
+
+    def _one(self, finding: Finding, fix: Fix, places: dict[Steps, Location]) -> None:
+        found = places.get(fix.path) or places.get(fix.path[:-1])
+        if found is None:
+            return
+        text = self._text(found.source)
+        inside = text.path(found, fix.path if fix.path in places else fix.path[:-1])
+        if inside is not None and fix.path not in places:
+            inside = (*inside, fix.path[-1])
+        made = edit(text.text, text.syntax, text.spans, fix, inside) if inside is not None else None
+        edits = self._edits.setdefault(found.source, {})
+        # Two new entries at one place are made one after the other, in the next pass.
+        if made and made.start not in edits and _carry_out(self.expected, fix, made):
+            edits[made.start] = made
+            if finding not in self.done:
+                self.done.append(finding)
+
+    def _text(self, name: str) -> _Text:
+        if name not in self._texts:
+            self._texts[name] = _Text(name, self.content(name))
+        return self._texts[name]
+
+    def content(self, name: str) -> bytes:
+        """A file as it is before this pass."""
+        if name not in self._files:
+            self._files[name] = Path(name).read_bytes()
+        return self._files[name]
+
+    def changes(self) -> dict[str, bytes]:
+        """The files that this pass changes."""
+        texts = {name: applied(self._texts[name].text, edits.values()) for name, edits in self._edits.items() if edits}
+        marks = {name: _BOM if self.content(name).startswith(_BOM) else b"" for name in texts}
+        return {name: marks[name] + text.encode() for name, text in texts.items()}
+
+
+class _Text:
+    """One file: its text, and where in it every value stands."""
+
+    def __init__(self, name: str, data: bytes) -> None:
+        document = parse_text(decoded(data, name), name)
+        self.text, self.syntax = document.text, document.syntax
+        self.spans: dict[Steps, Span] = spans(document)
+        self._lines = [0, *(found.end() for found in re.finditer(r"\r\n?|\n", self.text))]
+        self._keys = {span.key[0]: path for path, span in self.spans.items() if span.key[1]}
+        self._items = {span.start: path for path, span in self.spans.items() if not span.key[1]}
+
+    def path(self, place: Location, path: Steps) -> Steps | None:
+        """The path in this file of the value that stands at `path` of the catalog, by where it begins."""
+        offset = self._lines[place.line - 1] + place.column - 1
+        named = bool(path) and isinstance(path[-1], str)
+        found = (self._keys if named else self._items).get(offset)
+        if named and found is None:  # the file of a service is one entry of the catalog, and the top of its own file
+            found = self._items.get(offset)
+        same = found is not None and (not named or not found or found[-1] == path[-1])
+        return found if same else None
+
+
+def _exists(data: Any, path: Steps) -> bool:
+    try:
+        for step in path:
+            data = data[step]
+    except (KeyError, IndexError, TypeError):
+        return False
+    return True
+
+
+def _carry_out(data: Any, fix: Fix, made: Edit) -> bool:
+    """Do to the value what the edit does to its text; whether it could be done."""
+    *steps, last = fix.path
+    for step in steps:
+        data = data[step]
+    if fix.action == "rename":
+        if fix.value in data or last not in data:
+            return False
+        data[fix.value] = data.pop(last)
+    elif fix.action == "wrap":
+        data[last] = [data[last]]
+    else:
+        data[last] = json.loads(made.new) if fix.action == "quote" else fix.value
+    return True
+
+
+def _moved(found: Mended, scratch: str, folder: str) -> Mended:
+    """What was found in a copy of the folder, told of the folder itself."""
+
+    def name(file: str) -> str:
+        return folder.rstrip("/") + file.removeprefix(scratch)
+
+    def told(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+        return tuple(
+            replace(f, location=replace(f.location, source=name(f.location.source))) if f.location else f
+            for f in findings
+        )
+
+    before, after = ({name(file): data for file, data in files.items()} for files in (found.before, found.after))
+    return Mended(found.source, before, after, told(found.mended), told(found.unsafe), told(found.left))
