@@ -203,6 +203,7 @@ ARRAYS = [
     row(A, {**A, "maxItems": 9}, F),
     row({}, {"minItems": 1}, F),
     row(S, {**S, "minItems": 1}, T),
+    row(S, {**S, "items": I}, T),
     row({**A, "uniqueItems": T}, {**A, "uniqueItems": T}, T),
     row(A, {**A, "uniqueItems": T}, F),
     row({**A, "uniqueItems": F}, {**A, "uniqueItems": T}, F),

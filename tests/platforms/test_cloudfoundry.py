@@ -364,6 +364,52 @@ def test_drafts_have_their_own_keywords() -> None:
     assert kind(with_schema({**broken, "$schema": "http://json-schema.org/draft-03/schema#"})) == "refuses"
 
 
+D3 = "http://json-schema.org/draft-03/schema#"
+BROKEN = {"$ref": "#/definitions/none"}
+"""Refused where the library comes to it: it stops at the first keyword that `{}` does not meet."""
+
+
+@pytest.mark.parametrize(
+    ("keywords", "meets"),
+    [
+        ({"oneOf": [{}, {"required": ["a"]}]}, True),
+        ({"oneOf": [{"required": ["a"]}, {"required": ["b"]}]}, False),
+        ({"oneOf": [{}, {}]}, False),
+        ({"oneOf": [{}, {"required": ["a"]}, {}]}, False),
+        ({"anyOf": [{}, {}]}, True),
+        ({"anyOf": [{"required": ["a"]}, {}]}, True),
+        ({"anyOf": [{"required": ["a"]}]}, False),
+        ({"allOf": [{}, {"required": ["a"]}]}, False),
+        ({"allOf": [{}, {}]}, True),
+        ({"not": {"required": ["a"]}}, True),
+        ({"not": {}}, False),
+        ({"enum": [{}]}, True),
+        ({"enum": [1]}, False),
+        ({"minProperties": 0}, True),
+        ({"minProperties": 1}, False),
+        ({"type": ["string", "object"]}, True),
+        ({"type": "string"}, False),
+        ({"disallow": "object", "type": "object"}, True),
+        ({"disallow": "string", "type": "string"}, False),
+        ({"extends": {}}, True),
+        ({"extends": {"required": ["a"]}}, False),
+        ({"extends": [{}, {"required": ["a"]}]}, False),
+        ({"extends": [{}, {}]}, True),
+        ({"extends": {"$ref": "#/definitions/a"}, "definitions": {"a": {"required": ["a"]}}}, False),
+        ({"extends": {"$ref": "#/definitions/a", "title": "t"}, "definitions": {"a": {"required": ["a"]}}}, False),
+        ({"$schema": D3, "disallow": "object"}, False),
+        ({"$schema": D3, "disallow": "string"}, True),
+        ({"$schema": D3, "disallow": ["string", "any"]}, False),
+        ({"$schema": D3, "disallow": ["string", {"type": "object"}]}, False),
+        ({"$schema": D3, "disallow": ["string", {"type": "string"}]}, True),
+        ({"$schema": D3, "extends": {"type": "string"}}, False),
+        ({"$schema": D3, "extends": {"type": "object"}}, True),
+    ],
+)
+def test_what_an_empty_request_meets(keywords: dict[str, Any], meets: bool) -> None:
+    assert kind(with_schema({**keywords, **BROKEN})) == ("refuses" if meets else "accepts")
+
+
 def test_deep_nesting_ends_in_an_outcome() -> None:
     schema: dict[str, Any] = {}
     for _ in range(900):

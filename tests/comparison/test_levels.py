@@ -1,0 +1,77 @@
+"""The level of each kind of change on each platform: whoever changes one changes it here, too, and says why."""
+
+from __future__ import annotations
+
+from osbctl.comparison.kinds import KINDS, Answer, Depends
+from osbctl.comparison.rules import load_all
+from osbctl.platforms import Platform
+
+LETTERS = {"refused": "R", "breaking": "B", "risky": "Y", "safe": "S"}
+LEVELS = {
+    "now-refused": "R R R R",
+    "catalog-emptied": "R B BRB B",
+    "service-without-plans": "R R BRB B",
+    "service-removed": "BBB B BRB B",
+    "plan-removed": "BBB B BRB B",
+    "service-added": "S S S S",
+    "plan-added": "S S S S",
+    "plan-id": "R B RRY B",
+    "service-id": "RRY B RRY B",
+    "service-id-plans-kept": "R Y RRY Y",
+    "plan-moved": "R Y Y Y",
+    "plan-name-reused": "R B B B",
+    "service-name-reused": "R B B B",
+    "plan-names-swapped": "R B R B",
+    "service-names-swapped": "R B R B",
+    "plan-name-taken": "R - - -",
+    "service-name-taken": "R - - -",
+    "plan-name-passed-on": "B B B B",
+    "service-name-passed-on": "B B B B",
+    "plan-renamed": "B B B B",
+    "service-renamed": "B B B B",
+    "bindable-withdrawn": "B B B B",
+    "plan-updateable-withdrawn": "B B B B",
+    "instances-retrievable-withdrawn": "B S B B",
+    "bindings-retrievable-withdrawn": "B B B B",
+    "context-updates-withdrawn": "B S B B",
+    "shareable-withdrawn": "B S S S",
+    "binding-rotatable-withdrawn": "B B B B",
+    "capability-granted": "S S S S",
+    "service-default": "S S S S",
+    "explicit-dropped": "S S S S",
+    "explicit-added": "S S S S",
+    "free-to-paid": "B Y Y Y",
+    "paid-to-free": "S S S S",
+    "requires-removed": "B S Y S",
+    "requires-added": "Y S Y S",
+    "tag-removed": "Y Y Y Y",
+    "tag-added": "S S S S",
+    "maintenance-version": "Y S Y Y",
+    "polling-lowered": "Y S Y S",
+    "polling-raised": "S S S S",
+    "dashboard-client": "Y S Y S",
+    "costs": "Y Y Y Y",
+    "metadata": "S S S S",
+    "wording": "S S S S",
+    "order": "S S S S",
+    "other-field": "S S S S",
+}
+"""By platform (in the order of `Platform`); where it hangs on instances: not known, used, unused."""
+
+
+def letters(answer: Answer | Depends | None) -> str:
+    if answer is None:
+        return "-"
+    answers = (answer.unknown, answer.used, answer.unused) if isinstance(answer, Depends) else (answer,)
+    return "".join(LETTERS[one.level] for one in answers)
+
+
+def test_levels() -> None:
+    load_all()
+    found = {
+        name.removeprefix("change-"): " ".join(letters(kind.answers.get(platform)) for platform in Platform)
+        for name, kind in KINDS.items()
+    }
+    schemas = {found.pop(name) for name in list(found) if name.startswith("schema-")}
+    assert found == LEVELS
+    assert schemas == {"S S S S"}  # platforms store them; the level is that of the comparison itself
