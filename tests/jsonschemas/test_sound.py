@@ -37,7 +37,9 @@ BROKEN = st.recursive(
     max_leaves=12,
 )
 LONG = "OSBCTL_FUZZ" in os.environ
-MESSY = settings(deadline=None, max_examples=400, suppress_health_check=list(HealthCheck), derandomize=not LONG)
+MESSY = settings(
+    deadline=None, max_examples=2_000 if LONG else 100, suppress_health_check=list(HealthCheck), derandomize=not LONG
+)
 
 
 def valid(schema: Any, value: Any, formats: bool = False) -> bool | None:
@@ -50,7 +52,7 @@ def valid(schema: Any, value: Any, formats: bool = False) -> bool | None:
 
 
 @pytest.mark.fuzz
-@settings(MESSY, max_examples=6_000 if LONG else 300)
+@settings(MESSY, max_examples=6_000 if LONG else 60)
 @given(pairs())
 def test_levels_are_true(pair: tuple[dict[str, Any], dict[str, Any], random.Random]) -> None:
     old, new, choose = pair
@@ -67,7 +69,7 @@ def test_levels_are_true(pair: tuple[dict[str, Any], dict[str, Any], random.Rand
             assert not (valid(old, value) is True and valid(new, value) is False), value
 
 
-@settings(MESSY, max_examples=60)
+@settings(MESSY, max_examples=1_000 if LONG else 30)
 @given(pairs())
 def test_a_schema_against_itself_and_twice_the_same(pair: tuple[dict[str, Any], dict[str, Any], Any]) -> None:
     old, new, _ = pair
@@ -75,13 +77,15 @@ def test_a_schema_against_itself_and_twice_the_same(pair: tuple[dict[str, Any], 
     assert compare_schemas(old, new) == compare_schemas(old, new)
 
 
-@settings(MESSY, max_examples=3_000 if LONG else 300)
+@pytest.mark.fuzz
+@settings(MESSY, max_examples=3_000 if LONG else 60)
 @given(pairs())
 def test_no_two_changes_of_a_rule_have_one_field(pair: tuple[dict[str, Any], dict[str, Any], Any]) -> None:
     fields = [(change.rule, change.field) for change in compare_schemas(*pair[:2])]
     assert len(fields) == len(set(fields))
 
 
+@pytest.mark.fuzz
 @MESSY
 @given(BROKEN, BROKEN)
 def test_nothing_raises(old: Any, new: Any) -> None:
