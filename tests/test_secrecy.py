@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from osbctl.secrecy import SECRET, masked, without_secrets
+from osbctl.secrecy import SECRET, looks_secret, masked, surely_secret, without_secrets
 
 HIDDEN = [
     ("postgres://admin:hunter2@db.example.com:5432/x", "postgres://***@db.example.com:5432/x"),
@@ -49,6 +49,29 @@ def test_keys_of_tables_are_texts_too_and_flags_are_no_secrets() -> None:
     value = {"https://u:hunter2@x": [1, "token=hunter2"], "apiKey": {"a": 1}, "tokens": None, "secret": True}
     shown = {"https://***@x": [1, "token=***"], "apiKey": SECRET, "tokens": None, "secret": True}
     assert masked(value) == shown
+
+
+@pytest.mark.parametrize(
+    "name", ["password", "dbPassword", "X-Api-Key", "API_KEY", "access-key", "clientSecret", "TOKEN"]
+)
+def test_names_that_surely_hold_a_secret(name: str) -> None:
+    assert surely_secret(name)
+    assert looks_secret(name)
+
+
+def test_names_that_may_or_do_not() -> None:
+    assert [name for name in ("passphrase", "Credentials", "pwd", "keyring") if surely_secret(name)] == []
+    assert all(looks_secret(name) for name in ("passphrase", "Credentials", "pwd", "keyring"))
+    assert not any(surely_secret(name) or looks_secret(name) for name in ("name", "description", "plan_updateable"))
+    assert not looks_secret(0)
+
+
+def test_what_is_known_to_be_secret_is_hidden_wherever_it_stands() -> None:
+    known = frozenset({"hunter2", 4711, 1})
+    value = {"a": ["hunter2", "hunter2-and-more", "not hunter2"], "b": {"c": 4711, "d": True, "e": [[4711]]}, "f": 2}
+    shown = {"a": [SECRET, SECRET, "not hunter2"], "b": {"c": SECRET, "d": True, "e": [[SECRET]]}, "f": 2}
+    assert masked(value, known) == shown
+    assert masked({"name": "hunter2"}, known) == {"name": SECRET}
 
 
 @pytest.mark.parametrize("piece", ["://", "://a:b", "a", "=", "token=", "a='", "key  ", "@", "\\"])

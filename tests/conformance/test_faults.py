@@ -366,6 +366,17 @@ def test_a_short_password_is_no_word_of_an_error() -> None:
     assert {finding.rule for finding in of_errors([refusal])} == {"wire-error-body"}
 
 
+@pytest.mark.parametrize("text", ["sorry, correct-horse-battery", basic("u", "correct-horse-battery")])
+def test_an_answer_that_holds_the_password_in_either_form(text: str) -> None:
+    sent = basic("u", "correct-horse-battery")
+    replies = [
+        Reply("GET /", "", 500, {}, text.encode(), sent=sent),
+        Reply("GET /", "", 500, {"x-sent": text}, b"", sent=sent),
+    ]
+    for reply in replies:
+        assert "wire-secret" in {found.rule for found in of_errors([reply])}
+
+
 def test_nobody_there() -> None:
     with pytest.raises(SourceError, match="refused"):
         check_broker("http://127.0.0.1:9/v2/catalog", ACCESS, PATIENCE)

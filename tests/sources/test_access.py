@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gzip
 import os
 import pty
 import socket
@@ -323,6 +324,43 @@ def test_nothing_is_sent_twice() -> None:
     with broker(b"") as (address, asked), pytest.raises(SourceError):
         fetch(address, ACCESS)
     assert len(asked) == 1
+
+
+def test_what_a_broker_says_cannot_steer_a_terminal() -> None:
+    body = b'{"description": "a\\u001b[31mb\\nc"}'
+    with broker(http("500 Oops", body)) as (address, _), pytest.raises(SourceError) as caught:
+        fetch(address, ACCESS)
+    assert caught.value.message.endswith(r"status 500: a\x1b[31mb\nc")
+
+
+@pytest.mark.parametrize("status", ["304 Not Modified", "201 Created", "204 No Content", "206 Partial Content"])
+def test_only_200_is_a_catalog(status: str) -> None:
+    with broker(http(status, b"" if status[0] == "3" else CATALOG)) as (address, _), pytest.raises(SourceError):
+        fetch(address, ACCESS)
+
+
+def test_half_of_what_is_packed_is_not_the_whole() -> None:
+    half = gzip.compress(CATALOG * 50)[:-9]
+    answer = http("200 OK", half, "Content-Encoding: gzip")
+    with broker(answer) as (address, _), pytest.raises(SourceError, match="cut short"):
+        fetch(address, ACCESS)
+
+
+def test_plain_http_is_told_and_tls_is_not(authority: Authority) -> None:
+    access = replace(ACCESS, ca_file=str(authority.cert))
+    with faulty() as (address, _):
+        assert {one.rule for one in check_broker(address, access, Patience(probe=3)).findings} == {"wire-plain-http"}
+    with faulty("", server_side(authority.issue("told"))) as (address, _):
+        assert check_broker(address, access, Patience(probe=3)).findings == ()
+
+
+def test_an_end_in_time_leaves_no_thread_behind() -> None:
+    before = set(threading.enumerate())
+    with Line("http://127.0.0.1:1/", replace(ACCESS, total_seconds=3600)):
+        (clock,) = set(threading.enumerate()) - before
+        assert clock.daemon, "nobody waits for it where the process ends"
+    clock.join(5)
+    assert not clock.is_alive()
 
 
 def test_the_end_of_a_line_closes_its_connections() -> None:
