@@ -63,11 +63,11 @@ def fetch(
     osbctl fetch https://broker.example.com --user platform -o catalog.json
     osbctl fetch https://broker.example.com --user platform | osbctl validate -
     """
-    from osbctl.sources.broker import no_catalog, why_no_catalog
+    from osbctl.sources.broker import no_catalog, read_json
 
     connection = Connection(user, password_stdin, api_version, ca_file, client_cert, insecure, timeout, max_bytes)
     answer = connection.fetch(url)
-    if why := why_no_catalog(answer.body):
+    if why := read_json(answer.body)[1]:
         raise no_catalog(answer.name, why)
     put(answer.body.decode().rstrip("\n") + "\n", output)
     return 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -13,7 +12,7 @@ from urllib3.util import SKIP_HEADER
 
 from osbctl.errors import SourceError
 from osbctl.sources.access import basic, shown
-from osbctl.sources.broker import why_no_catalog
+from osbctl.sources.broker import read_json
 from osbctl.sources.line import FAULTS, Line, read_body, unreachable
 
 if TYPE_CHECKING:
@@ -43,17 +42,18 @@ class Reply:
     sent: str = field(default="", repr=False)
 
     @cached_property
+    def _read(self) -> tuple[Any, str]:
+        return read_json(self.body)
+
+    @property
     def json(self) -> Any:
         """The body as JSON in UTF-8; None where it is none."""
-        try:
-            return json.loads(self.body.decode())
-        except (ValueError, RecursionError):
-            return None
+        return self._read[0]
 
-    @cached_property
+    @property
     def why_no_catalog(self) -> str:
         """Why the body is no JSON object; empty where it is one."""
-        return why_no_catalog(self.body)
+        return self._read[1]
 
     @property
     def media_type(self) -> str:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from urllib3 import BaseHTTPResponse
 
+    from osbctl.paths import JsonValue
     from osbctl.sources.access import Access
     from osbctl.sources.document import Document
 
@@ -146,7 +147,7 @@ def _answer(response: BaseHTTPResponse, line: Line, etag: str) -> Answer | None:
     if response.status != 200:
         raise _refused(response.status, body, line)
     if not body.strip().startswith(b"{"):
-        raise no_catalog(line.name, why_no_catalog(body))
+        raise no_catalog(line.name, read_json(body)[1])
     return Answer(line.name, body, response.headers.get("ETag") or "")
 
 
@@ -155,23 +156,26 @@ def no_catalog(name: str, why: str) -> SourceError:
     return SourceError(f"{name}: the answer is no JSON object: {why}", "is this the address of a service broker?")
 
 
-def why_no_catalog(body: bytes) -> str:
-    """Why a body is no JSON object, as platforms read it; empty where it is one (RFC 8259, §8.1)."""
+def read_json(body: bytes) -> tuple[JsonValue, str]:
+    """The value of a body (None where it has none), and why it is no JSON object, as platforms read it.
+
+    That is empty where it is one (RFC 8259, §8.1).
+    """
     import json
 
     if body.startswith(b"\xef\xbb\xbf"):
-        return "it begins with a byte order mark"
+        return None, "it begins with a byte order mark"
     try:
         value = json.loads(body.decode(), parse_constant=_no_json)
     except UnicodeDecodeError:
-        return "it is not UTF-8"
+        return None, "it is not UTF-8"
     except _NoJsonError as error:
-        return f"{error} is no JSON"
+        return None, f"{error} is no JSON"
     except json.JSONDecodeError as error:
-        return f"{error.msg[0].lower()}{error.msg[1:]} at line {error.lineno}, column {error.colno}"
+        return None, f"{error.msg[0].lower()}{error.msg[1:]} at line {error.lineno}, column {error.colno}"
     except (ValueError, RecursionError):
-        return ""  # beyond what this Python reads; the reader of catalogs says so
-    return "" if isinstance(value, dict) else "it is another kind of value"
+        return None, ""  # beyond what this Python reads; the reader of catalogs says so
+    return value, "" if isinstance(value, dict) else "it is another kind of value"
 
 
 class _NoJsonError(Exception):
