@@ -29,15 +29,10 @@ def _taken(kind: Kind, otherwise: Kind) -> Kind:
     return replace(kind, answers={**otherwise.answers, **kind.answers})
 
 
-# Of a new object: kinds for a name that another one had, for one that another one has, and for its coming as such.
-_NEW_SERVICE = identity.SERVICE_NAME_PASSED_ON, identity.SERVICE_NAME_TAKEN, identity.SERVICE_ADDED
-_NEW_PLAN = identity.PLAN_NAME_PASSED_ON, identity.PLAN_NAME_TAKEN, identity.PLAN_ADDED
-
 _SERVICE_NAMES = {
     Renaming.NEW: identity.SERVICE_RENAMED,
     Renaming.REUSED: identity.SERVICE_NAME_REUSED,
     Renaming.SWAPPED: identity.SERVICE_NAMES_SWAPPED,
-    Renaming.TAKEN: _taken(identity.SERVICE_NAME_TAKEN, identity.SERVICE_RENAMED),
     Renaming.PASSED_ON: identity.SERVICE_NAME_PASSED_ON,
 }
 _PLAN_NAMES = {
@@ -110,23 +105,32 @@ class _Comparison:
         services = self._services
         if is_all_the_same(services):
             return
-        taken = still_held(services, new_ones_last=False)
-        for old, new, how in renamings(services, taken):
-            message = _renamed(old.name, new.name, how, taken.get(id(new)))
-            self._to.add(_SERVICE_NAMES[how], Pair(old, new), message, ("name",), old.name, new.name)
+        holders = {folded(old): old for old in self._old.services if old.name}
+        names = {new.name for new in self._new.services}
+        for old, new, how in renamings(services, {}):
+            holder = holders.get(folded(new))
+            kind = identity.SERVICE_NAME_CASE if holder and holder.name not in names else _SERVICE_NAMES[how]
+            message = _renamed(old.name, new.name, how, None)
+            self._to.add(kind, Pair(old, new), message, ("name",), old.name, new.name, holder=holder)
         passed_on = given_up(services.kept)
         for fresh in services.fresh:
-            self._new_name(Pair(None, fresh), fresh, taken.get(id(fresh)), folded(fresh) in passed_on)
+            holder = holders.get(folded(fresh))
+            if holder and holder.name not in names:
+                message = f"new, with the name of {shown(holder.name)} but for upper and lower case"
+                self._to.add(identity.SERVICE_NAME_CASE, Pair(None, fresh), message, ("name",), None, fresh.name)
+            elif folded(fresh) in passed_on:
+                message = "a new service offering has a name that another one had"
+                kind = identity.SERVICE_NAME_PASSED_ON
+                self._to.add(kind, Pair(None, fresh), message, ("name",), None, fresh.name, holder=holder)
 
-    def _new_name(self, pair: Pair, fresh: Thing, holder: Thing | None, passed_on: bool) -> None:
-        """Tell of the name of a new object that another one has, or had."""
-        word = "plan" if pair.plan else "service offering"
-        had, has, added = _NEW_PLAN if pair.plan else _NEW_SERVICE
+    def _new_plan_name(self, pair: Pair, fresh: Thing, holder: Thing | None, passed_on: bool) -> None:
+        """Tell of the name of a new plan that another one has, or had."""
         if holder:
-            kind = _taken(has, had if passed_on else added)
-            self._to.add(kind, pair, f"a new {word} has a name{_held(holder)}", ("name",), None, fresh.name)
+            kind = _taken(identity.PLAN_NAME_TAKEN, identity.PLAN_NAME_PASSED_ON if passed_on else identity.PLAN_ADDED)
+            self._to.add(kind, pair, f"a new plan has a name{_held(holder)}", ("name",), None, fresh.name)
         elif passed_on:
-            self._to.add(had, pair, f"a new {word} has a name that another one had", ("name",), None, fresh.name)
+            kind = identity.PLAN_NAME_PASSED_ON
+            self._to.add(kind, pair, "a new plan has a name that another one had", ("name",), None, fresh.name)
 
     def _service_id(self, old: ServiceOffering, new: ServiceOffering) -> None:
         both = {plan.id for plan in old.plans if plan.id} & {plan.id for plan in new.plans}
@@ -135,6 +139,9 @@ class _Comparison:
         told += _in_case_alone(old, new)
         message = f"the id changed from {shown(old.id)} to {shown(new.id)} while the name stayed{told}"
         self._to.add(rule, Pair(old, new), message, ("id",), old.id, new.id)
+        if old.name != new.name:
+            message = f"the name changed from {shown(old.name)} to {shown(new.name)} in upper and lower case alone"
+            self._to.add(identity.SERVICE_NAME_CASE, Pair(old, new), message, ("name",), old.name, new.name)
 
     def _service(self, old: ServiceOffering, new: ServiceOffering) -> None:
         if old.id == new.id and same(old.data, new.data):
@@ -166,14 +173,15 @@ class _Comparison:
     def _plan_names(self, old: ServiceOffering, new: ServiceOffering, match: Match[ServicePlan]) -> None:
         if is_all_the_same(match):  # most service offerings, most of the time
             return
-        taken = still_held(match, new_ones_last=True)
+        taken = still_held(match)
         for before, after, how in renamings(match, taken):
             message = _renamed(before.name, after.name, how, taken.get(id(after)))
             pair = Pair(old, new, before, after)
             self._to.add(_PLAN_NAMES[how], pair, message, ("name",), before.name, after.name)
         passed_on = given_up(match.kept)
         for fresh in match.fresh:
-            self._new_name(Pair(old, new, None, fresh), fresh, taken.get(id(fresh)), folded(fresh) in passed_on)
+            pair = Pair(old, new, None, fresh)
+            self._new_plan_name(pair, fresh, taken.get(id(fresh)), folded(fresh) in passed_on)
 
     def _moved(self) -> None:
         for old_home, before, new_home, after in self._moves:

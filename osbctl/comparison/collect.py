@@ -74,14 +74,16 @@ class Collector:
         new_at: Path | None = None,
         effects: tuple[Effect, ...] | None = None,
         level: Level | None = None,
+        holder: ServiceOffering | None = None,
     ) -> None:
         """Note a change of `kind` in the field `at` of the object.
 
+        The instances of the service offering `holder` count where it is given, else those of the object.
         `old_at` and `new_at` say where it stands on each side, if not there. `effects` replaces those of the kind,
         `level` that of each.
         """
         if effects is None:
-            effects = self._effects(kind, pair)
+            effects = self._effects(kind, pair, holder)
         if level:
             effects = tuple(replace(effect, level=level) for effect in effects)
         old_at, new_at = at if old_at is None else old_at, at if new_at is None else new_at
@@ -100,10 +102,10 @@ class Collector:
         )
         self.changes.append(change)
 
-    def _effects(self, kind: Kind, pair: Pair) -> tuple[Effect, ...]:
+    def _effects(self, kind: Kind, pair: Pair, holder: ServiceOffering | None) -> tuple[Effect, ...]:
         names = {"{service}": pair.new_service or pair.old_service, "{plan}": pair.new_plan or pair.old_plan}
         found = []
-        for effect in kind.effects(self.view, self._used(pair)):
+        for effect in kind.effects(self.view, self._used(Pair(holder) if holder else pair)):
             does = effect.does
             for word, thing in names.items():
                 before, there, after = does.rpartition(word)

@@ -63,17 +63,16 @@ def given_up(kept: list[tuple[T, T]]) -> set[str]:
     return {folded(old) for old, new in kept if old.name and folded(old) != folded(new)}
 
 
-def still_held(match: Match[T], *, new_ones_last: bool) -> dict[int, T]:
-    """By `id()` of each object of the new catalog: who holds its name when Cloud Foundry saves it, if anybody does.
+def still_held(match: Match[T]) -> dict[int, T]:
+    """By `id()` of each plan of the new catalog: who holds its name when Cloud Foundry saves it, if anybody does.
 
-    It saves one object after the other in the order of the new catalog, `new_ones_last`: those that it has before the
-    others, and compares names without regard to case. A name that stands twice in the new catalog is left out: whoever
+    It saves one plan after the other in the order of the new catalog, those that it has before new ones, and compares
+    names without regard to case. A name that stands twice in the new catalog is left out: whoever
     judges that catalog alone says so.
     """
     before = {id(new): old for old, new in match.kept}
-    saved = sorted((*(new for _, new in match.kept), *match.fresh), key=lambda thing: thing.path)
-    if new_ones_last:
-        saved.sort(key=lambda thing: id(thing) not in before)
+    every = (*(new for _, new in match.kept), *match.fresh)
+    saved = sorted(every, key=lambda thing: (id(thing) not in before, thing.path))
     holders = {folded(thing): thing for thing in (*match.gone, *(old for old, _ in match.kept)) if thing.name}
     counts = Counter(thing.name for thing in saved)
     found = {}

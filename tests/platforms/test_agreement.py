@@ -1,7 +1,8 @@
 """What osbctl foretells against what the platforms' own code answered: verdicts of all four, Cloud Foundry's words.
 
 Of the corpus where it is at hand, else of the cases that go with the project; of texts that osbctl cannot read, nothing is
-foretold, and they are left out of the count.
+foretold, and they are left out of the count. So are those that Cloud Foundry's validator takes, which is what was recorded,
+and of which we know that its database does not.
 """
 
 from __future__ import annotations
@@ -45,6 +46,9 @@ def agreement(platform: Platform, *groups: str) -> Agreement:
             continue
         ours = outcome(case)
         name = case.name.rpartition("/")[2]
+        if ours and {refusal.rule for refusal in ours.refusals} == {"cloudfoundry-storage"}:
+            found.count["stored"] += 1
+            continue
         found.count[case.group if ours else "unreadable"] += 1
         if ours and ours.kind is not case.kind:
             found.verdicts.add(name)
@@ -66,8 +70,9 @@ def test_kubernetes_service_manager_and_korifi(platform: Platform) -> None:
 def test_cloud_foundry_says_of_mutations_and_single_rules_what_was_recorded() -> None:
     count, verdicts, words = agreement(Platform.CLOUD_FOUNDRY, "mutated", "probe")
     assert verdicts | words == set()
-    assert count["mutated"] >= 2_450 // (1 if CORPUS else KEPT_MUTATIONS)
-    assert count["probe"] == 342 - count["unreadable"]
+    assert count["mutated"] >= 2_400 // (1 if CORPUS else KEPT_MUTATIONS)
+    assert count["probe"] >= 342 - 24 - 2
+    assert count["stored"] <= 40
     assert count["unreadable"] == 24
 
 

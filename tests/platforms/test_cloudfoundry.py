@@ -415,3 +415,14 @@ def test_deep_nesting_ends_in_an_outcome() -> None:
     for _ in range(900):
         schema = {"not": schema}
     assert kind(with_schema(schema)) in {"accepts", "crashes"}
+
+
+def test_what_its_database_does_not_take_is_refused_though_its_validator_is_silent() -> None:
+    data = in_plan("name", "Small ")
+    data["services"][0]["plans"].append({"id": "p2", "name": "small", "description": "d"})
+    outcome = judge(data)
+    assert (outcome.kind.value, outcome.messages) == ("refuses", ())
+    assert [refusal.path for refusal in outcome.refusals] == [("services", 0, "plans", 1, "name")]
+    assert kind(in_plan("maximum_polling_duration", 2**31 - 1)) == "accepts"
+    assert kind(in_plan("maximum_polling_duration", 2**31)) == "refuses"
+    assert kind(in_service("name", "SVC-0")) == "accepts"

@@ -1,8 +1,10 @@
 """Services and plans that come, go, move, or change their ids and names.
 
 Platforms know a service by (broker, id) and a plan by (service id, plan id); Korifi a plan by (broker, plan id).
-Cloud Foundry updates what it has, creates what is new, and only then deletes what is gone: a name that is still
-taken when its new holder is saved makes it refuse the whole update.
+Cloud Foundry updates what it has, creates what is new, and only then deletes what is gone: a plan's name that is still
+taken when its new holder is saved makes it refuse the whole update. Names of services are not unique in its database:
+one clashes if its old holder has instances, whatever the order (cloud_controller_ng 3bbba906,
+lib/services/service_brokers/v2/catalog.rb, `taken_names`).
 """
 
 from __future__ import annotations
@@ -12,6 +14,11 @@ from osbctl.comparison.kinds import Depends, breaking, kind, refused, risky, saf
 _KORIFI_KEEPS = breaking("keeps what is gone, and goes on offering it; the broker no longer knows it")
 _UPDATES = "overwrites the name; scripts that use the old one stop working"
 _IN_USE = "refuses the whole update (409)"
+_NAME_IN_USE = Depends(
+    breaking("refuses the update if the one that had the name has instances; else the name stands for something else"),
+    refused('"Services with names [{service}] already exist": the one that had the name has instances'),
+    breaking("overwrites the name; scripts, and the keys of VCAP_SERVICES in applications, change with it"),
+)
 _DELETES = "deletes it with its visibilities and its id on the platform"
 
 NOW_REFUSED = kind(
@@ -181,9 +188,9 @@ SERVICE_NAME_REUSED = kind(
     "change-service-name-reused",
     """A service offering takes the name of one that is removed at the same time.
 
-    Cloud Foundry deletes what is gone last: the name is still taken when its new holder is saved.
+    Cloud Foundry refuses it as long as the old one has instances.
     """,
-    cf=refused("refuses the update: the name is taken until the old service offering is deleted"),
+    cf=_NAME_IN_USE,
     k8s=breaking(_UPDATES),
     sm=breaking(_UPDATES),
     korifi=breaking("has two service offerings of this name, as it keeps the removed one"),
@@ -206,32 +213,34 @@ SERVICE_NAMES_SWAPPED = kind(
     "change-service-names-swapped",
     """Service offerings exchanged their names.
 
-    They are saved one after the other, and names compare without regard to case: the first takes a name that the next
-    still holds.
+    Cloud Foundry refuses it where the one that had the name has instances.
     """,
-    cf=refused("refuses the update: the name is taken by the other one"),
+    cf=_NAME_IN_USE,
     k8s=breaking(_UPDATES),
     sm=refused("refuses the update: the name is taken"),
     korifi=breaking(_UPDATES),
     advice="rename one of them to a third name in an update of its own first",
 )
-_TAKEN = """{} takes a name that another one still has.
-
-    Cloud Foundry compares names without regard to case, and saves each {} by itself, in the order of the
-    catalog{}: a name that another one gives up further down is still taken.
-    """
-_TAKE_ANOTHER = "choose another name; where the other one gives it up, put that first in the catalog"
 PLAN_NAME_TAKEN = kind(
     "change-plan-name-taken",
-    _TAKEN.format("A plan", "plan", " with new ones last"),
+    """A plan takes a name that another one still has.
+
+    Cloud Foundry compares names without regard to case, and saves each plan by itself, in the order of the
+    catalog with new ones last: a name that another one gives up further down is still taken.
+    """,
     cf=refused('"Plan names must be unique within a service. Service {service} already has a plan named {plan}"'),
-    advice=_TAKE_ANOTHER,
+    advice="choose another name; where the other one gives it up, put that first in the catalog",
 )
-SERVICE_NAME_TAKEN = kind(
-    "change-service-name-taken",
-    _TAKEN.format("A service offering", "service offering", ""),
-    cf=refused("refuses the update: the name is taken by the other one"),
-    advice=_TAKE_ANOTHER,
+SERVICE_NAME_CASE = kind(
+    "change-service-name-case",
+    """A service offering takes a name that differs from an old one in upper and lower case alone.
+
+    Cloud Foundry finds the old one by its name without regard to case, looks for it in the new catalog with regard to
+    it, and crashes.
+    """,
+    cf=refused('crashes: the operator reads "An unknown error occurred"'),
+    every=breaking(_UPDATES),
+    advice="rename it to something else in an update of its own first",
 )
 _PASSED_ON = """{} takes the name that another one gave up in the same update.
 
@@ -247,6 +256,7 @@ PLAN_NAME_PASSED_ON = kind(
 SERVICE_NAME_PASSED_ON = kind(
     "change-service-name-passed-on",
     _PASSED_ON.format("A service offering"),
+    cf=_NAME_IN_USE,
     every=_PASSES_ON,
     advice="let the name rest until nobody uses it any more",
 )

@@ -15,8 +15,11 @@ from osbctl.platforms.cloudfoundry.service import judge_service
 from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from osbctl.paths import Path
 
+_INT_32 = range(-(2**31), 2**31)
 _UNKNOWN_ERROR = 'the Cloud Controller crashes here, and the operator reads "An unknown error occurred"'
 
 
@@ -35,7 +38,8 @@ def judge(data: dict[str, Any], plain_schemas: bool = False) -> Outcome:
     except RecursionError:
         return _crashed(_Crash(("services",), "it is nested too deeply"))
     if not errors:
-        return Outcome(VerdictKind.ACCEPTS)
+        unstored = tuple(_not_stored(services))
+        return Outcome(VerdictKind.REFUSES if unstored else VerdictKind.ACCEPTS, unstored)
     return Outcome(VerdictKind.REFUSES, tuple(errors.refusals()), errors.lines())
 
 
@@ -103,6 +107,26 @@ def _culprit(service: dict[str, Any], path: Path, error: Exception) -> _Crash:
         except RubyError:
             return _Crash((*path, "plans", number, "maintenance_info"), "maintenance_info is no object")
     return _Crash(path, "it is nested too deeply")
+
+
+def _not_stored(services: list[dict[str, Any]]) -> Iterator[Refusal]:
+    """What passes the validator, and then its database does not take: read in its source, not measured.
+
+    Source: db/migrations. The unique index of `service_plans` over service and name compares without case and trailing
+    blanks; `maximum_polling_duration` is an Integer.
+    """
+    for at, service in enumerate(services):
+        seen = set()
+        for place, plan in enumerate(service["plans"]):
+            path: Path = ("services", at, "plans", place)
+            name = plan["name"].rstrip(" ").casefold()
+            if name in seen:
+                told = "Cloud Foundry compares the names of plans without case and trailing blanks: this one is taken"
+                yield Refusal("cloudfoundry-storage", (*path, "name"), told)
+            seen.add(name)
+            if (plan.get("maximum_polling_duration") or 0) not in _INT_32:
+                told = "Cloud Foundry stores a polling duration in 32 bits, and this one does not fit"
+                yield Refusal("cloudfoundry-storage", (*path, "maximum_polling_duration"), told)
 
 
 def _check_unique(errors: Errors, services: list[dict[str, Any]]) -> None:

@@ -288,3 +288,24 @@ _refusal(
         properties: {size: {type: integer}}
     """,
 )
+_refusal(
+    "storage",
+    "catalog.rb; db/migrations",
+    """What passes Cloud Foundry's validator, and then its database does not take.
+
+    The names of two plans of a service offering differ in upper and lower case or in trailing blanks alone, or a
+    polling duration does not fit into 32 bits. Read in its source, not measured.
+
+    Bad::
+
+        plans:
+          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small.}
+          - {id: A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13, name: Small, description: Larger.}
+
+    Good::
+
+        plans:
+          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small.}
+          - {id: A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13, name: large, description: Larger.}
+    """,
+)
