@@ -1,4 +1,4 @@
-"""One line a request, written ten times a second by a thread, so that a slow disk stops nobody.
+"""One line a request.
 
 What is in a line: time, client address, method, path, status, bytes of the body, duration, label of
 the credential, request identity. Never a query, an Authorization header, a password or a body: what
@@ -8,18 +8,14 @@ stands before an `@` in a target may be userinfo (RFC 3986 §3.2.1) and is left 
 from __future__ import annotations
 
 import json
-import os
 import re
-import threading
 import time
-from collections import deque
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from osbctl.broker.lines import LineWriter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from osbctl.broker.decision import Decision
 
 LONGEST = 1024
@@ -57,6 +53,9 @@ class Entry(NamedTuple):
         then, started, client, method, path, status, size, decision, identity = self
         duration, body = time.monotonic() - started, max(0, sent_bytes - size)
         return Entry(then, duration, client, method, path, status, body, decision, identity)
+
+
+AccessLog: TypeAlias = LineWriter[Entry]
 
 
 def fields(entry: Entry) -> dict[str, str | int | float]:
@@ -118,75 +117,3 @@ def timestamp(seconds: float) -> str:
 @lru_cache(maxsize=4)
 def _second(whole: int) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(whole))
-
-
-@dataclass(frozen=True, slots=True)
-class Output:
-    """Where lines go: a file descriptor, and how an entry becomes a line."""
-
-    descriptor: int
-    line: Callable[[Entry], str]
-
-
-class AccessLog:
-    """A bounded queue of entries and the thread that writes them. What does not fit is counted and said."""
-
-    def __init__(self, output: Output, *, seconds: float = 0.1, limit: int = 10000) -> None:
-        self._output, self._seconds, self._limit = output, seconds, limit
-        self._entries: deque[Entry] = deque()
-        self._lost = 0
-        self._some = threading.Event()
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._write_on, name="access-log", daemon=True)
-        self._thread.start()
-
-    def add(self, entry: Entry) -> None:
-        """Queue a finished entry. Never waits."""
-        if len(self._entries) >= self._limit:
-            self._lost += 1
-            return
-        self._entries.append(entry)
-        if not self._some.is_set():
-            self._some.set()
-
-    def close(self) -> None:
-        """Write what is left, for at most two seconds, and end the thread."""
-        self._stop.set()
-        self._some.set()
-        self._thread.join(2)
-
-    def _write_on(self) -> None:
-        while not self._stop.is_set():
-            self._some.wait()
-            self._stop.wait(self._seconds)
-            self._some.clear()
-            self._write()
-        self._write()
-
-    def _write(self) -> None:
-        lines = [self._output.line(self._entries.popleft()) for _ in range(len(self._entries))]
-        lost, self._lost = self._lost, 0
-        if lost:
-            lines.append(json.dumps({"event": "lost", "lines": lost}))
-        try:
-            for part in _parts(lines):
-                _write_all(self._output.descriptor, part)
-        except OSError:
-            self._lost += len(lines)
-
-
-def _parts(lines: list[str], size: int = 4096) -> list[bytes]:
-    """Whole lines in pieces of at most `size` bytes (PIPE_BUF): processes that share a pipe mix none."""
-    parts: list[bytes] = []
-    for line in lines:
-        data = line.encode() + b"\n"
-        if parts and len(parts[-1]) + len(data) <= size:
-            parts[-1] += data
-        else:
-            parts.append(data)
-    return parts
-
-
-def _write_all(descriptor: int, data: bytes) -> None:
-    while data:
-        data = data[os.write(descriptor, data) :]

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import select
 import subprocess
-import sys
 import threading
-from pathlib import Path
 from typing import TYPE_CHECKING
+
+from osbctl.broker import child
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -98,18 +97,7 @@ class HashingProcess:
 
 
 def _start() -> subprocess.Popen[bytes]:
-    # The child finds the packages where this process does, but never in its own working folder (-P).
-    folders = (entry or str(Path.cwd()) for entry in sys.path)
-    environ = {**os.environ, "PYTHONPATH": os.pathsep.join(folders)}
-    return subprocess.Popen(
-        [sys.executable, "-P", "-m", "osbctl.broker.hashing_worker"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        env=environ,
-        # Ctrl-C at the terminal is for the parent.
-        start_new_session=True,
-    )
+    return child.start("osbctl.broker.hashing_worker", stdin=subprocess.PIPE)
 
 
 def _clear_away(child: subprocess.Popen[bytes]) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import logging
-import sys
 
 from osbctl.broker.access_log import timestamp
+from osbctl.broker.lines import LineWriter
+
+STANDARD_ERROR = 2
 
 LOGGERS = ("osbctl.broker", "waitress")
 
@@ -42,9 +44,28 @@ def _escaped(text: str) -> str:
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
 
 
+class _Lines(logging.Handler):
+    """Hands lines to a thread: a pipe that nobody reads stops neither serving nor stopping."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._writer: LineWriter[str] = LineWriter(STANDARD_ERROR, str, seconds=0)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        try:
+            self._writer.add(self.format(record))
+        except Exception:  # as the handlers of `logging` do: a mistake in a message ends nothing
+            self.handleError(record)
+
+    def close(self) -> None:
+        """Called at the end of the process (`logging.shutdown`)."""
+        self._writer.close()
+        super().close()
+
+
 def set_up(log_format: str, level: int = logging.INFO) -> None:
     """Send the broker's loggers to standard error. `log_format` is `text` or `json`."""
-    handler = logging.StreamHandler(sys.stderr)
+    handler = _Lines()
     handler.setFormatter(JsonLines() if log_format == "json" else TextLines())
     for name in LOGGERS:
         logger = logging.getLogger(name)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from osbctl.broker import listeners
-from osbctl.broker.access_log import AccessLog, Output, as_json, as_text
+from osbctl.broker.access_log import AccessLog, as_json, as_text
 from osbctl.broker.admin import AdminApp
 from osbctl.broker.dispatcher import Dispatcher
 from osbctl.broker.loop import Loop
@@ -226,7 +226,7 @@ class _Process:
             return None
         line = as_json if self.options.log_format == "json" else as_text
         limits = self.options.settings
-        return AccessLog(Output(STANDARD_OUTPUT, line), seconds=limits.log_seconds, limit=limits.log_lines)
+        return AccessLog(STANDARD_OUTPUT, line, seconds=limits.log_seconds, limit=limits.log_lines)
 
     def _open(self, service: Service, log: AccessLog | None) -> None:
         dispatcher = Dispatcher()

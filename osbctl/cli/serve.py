@@ -6,15 +6,12 @@ import os
 from enum import StrEnum
 from logging import getLevelNamesMapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from osbctl.cli import options as common
 from osbctl.platforms import Platform
-
-if TYPE_CHECKING:
-    from osbctl.broker.service import Sources
 
 
 class LogFormat(StrEnum):
@@ -117,6 +114,10 @@ def serve(
         bool,
         typer.Option("--allow-empty", help="A reload may take every service away.", envvar="OSBCTL_ALLOW_EMPTY"),
     ] = False,
+    max_bytes: Annotated[
+        int,
+        typer.Option("--max-bytes", min=1, help="The largest catalog that is served.", envvar="OSBCTL_MAX_BYTES"),
+    ] = 10_000_000,
     at: common.At = "",
 ) -> int:
     """Serve a catalog as GET /v2/catalog, with credentials, until SIGTERM or SIGINT.
@@ -135,7 +136,9 @@ def serve(
     from osbctl.broker.serve import serve as run
     from osbctl.broker.service import prepare
     from osbctl.broker.settings import Settings
+    from osbctl.cli.load_catalog import CatalogSource, load
     from osbctl.cli.serve_sources import sources
+    from osbctl.errors import DocumentError
 
     options = ServeOptions(
         host=host,
@@ -154,15 +157,10 @@ def serve(
     )
     options.check()
     logs.set_up(log_format.value, getLevelNamesMapping()[log_level.upper()])
-    made: Sources = sources(
-        source,
-        credentials,
-        at,
-        api_version,
-        base_path,
-        minimum_version,
-        missing_version_status,
-        tuple(platforms or ()),
-        allow_empty=allow_empty,
-    )
-    return run(options, prepare(made), os.environ)
+    catalog = CatalogSource(source, at, api_version, tuple(platforms or ()), max_bytes)
+    made = sources(catalog, credentials, base_path, minimum_version, missing_version_status, allow_empty=allow_empty)
+    try:
+        return run(options, prepare(made), os.environ)
+    except DocumentError:
+        load(catalog)  # once more, here: the report shows the lines
+        raise

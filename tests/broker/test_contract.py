@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from base64 import b64encode
 from contextlib import contextmanager
 from pathlib import Path
@@ -48,6 +49,7 @@ def serving(folder: Path, authority: Authority, *options: str) -> Iterator[Broke
         assert until(lambda: "credentials:" in log.read_text() or broker.poll() is not None, 20), log.read_text()
         found = re.search(r"listening on https://\S+:(\d+)", log.read_text())
         assert found, log.read_text()
+        time.sleep(1.1)  # a date is given once its second is over
         yield Broker(int(found[1]), authority.cert)
     finally:
         broker.terminate()

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -212,6 +212,57 @@ def test_the_admin_listener(tmp_path: Path, trust: ssl.SSLContext, tls: dict[str
             half.sendall(GET[10:])
             half.close()
         assert broker.process.wait(10) == 0
+
+
+@contextmanager
+def full_pipe() -> Iterator[tuple[int, int]]:
+    """A pipe's end to write to, and one to fill it by: what is set of the second is not set of the first."""
+    reading, writing = os.pipe()
+    filling = os.open(f"/proc/self/fd/{writing}", os.O_WRONLY | os.O_NONBLOCK)
+    try:
+        yield writing, filling
+    finally:
+        for descriptor in (reading, writing, filling):
+            os.close(descriptor)
+
+
+def fill(descriptor: int) -> None:
+    with suppress(BlockingIOError):
+        while os.write(descriptor, b"x" * 512):
+            pass
+
+
+def test_pipes_that_nobody_reads_stop_neither_serving_nor_reloading_nor_the_end(
+    tmp_path: Path, trust: ssl.SSLContext, tls: dict[str, str]
+) -> None:
+    file = tmp_path / "catalog.json"
+    file.write_bytes(b"one")
+    with socket.socket() as listener, full_pipe() as (out, fill_out), full_pipe() as (err, fill_err):
+        listener.bind(("127.0.0.1", 0))
+        port = listener.getsockname()[1]
+        listener.close()
+        fill(fill_out)
+        fill(fill_err)
+        told = {"file": str(file), "port": port, "settings": {"reload_seconds": 0.05}, **tls}
+        started = subprocess.Popen([sys.executable, PROGRAM, json.dumps(told)], stdout=out, stderr=err)
+        try:
+            assert until(lambda: over_tls_or_none(trust, port), 10)
+            for body in (b"bad", b"two", b"bad", b"three"):
+                file.write_bytes(body)
+                time.sleep(0.2)
+            assert until(lambda: over_tls(trust, port)[2] == b"three")
+            started.terminate()
+            assert started.wait(10) == 0
+        finally:
+            started.kill()
+            started.wait(10)
+
+
+def over_tls_or_none(trust: ssl.SSLContext, port: int) -> object:
+    try:
+        return over_tls(trust, port)
+    except OSError:
+        return None
 
 
 def test_a_crowd_does_not_keep_a_probe_away(tmp_path: Path, tls: dict[str, str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import os
 import re
 import signal
 import ssl
@@ -15,9 +16,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from osbctl.broker.service import LoadedCatalog, Sources, prepare
+from osbctl.broker.tls import load_certificate
+from osbctl.cli import load_catalog
+from osbctl.cli.load_catalog import CatalogSource, load_apart
 from osbctl.cli.serve_sources import sources
 from osbctl.credentials import make_record
-from osbctl.errors import ConfigError, DocumentError
+from osbctl.errors import ConfigError, DocumentError, SourceError
 from osbctl.platforms import Platform
 from tests.broker.harness import ask, until
 
@@ -146,9 +150,51 @@ def test_what_a_named_platform_refuses_is_not_loaded(tmp_path: Path) -> None:
     catalog.write_text('{"services": []}')
 
     def load(*platforms: Platform) -> LoadedCatalog:
-        made = sources(str(catalog), tmp_path, "", None, "", "2.0", 412, platforms, allow_empty=False)
-        return made.load_catalog()
+        return load_apart(CatalogSource(str(catalog), platforms=platforms))
 
     assert load().services == 0
     with pytest.raises(DocumentError, match="at least one service"):
         load(Platform.CLOUD_FOUNDRY)
+
+
+def test_a_bad_catalog_is_told_with_its_places_by_the_process_that_read_it(tmp_path: Path) -> None:
+    catalog = tmp_path / "catalog.json"
+    catalog.write_text('{"services":\n [{"id": "A"}]}')
+    with pytest.raises(DocumentError) as caught:
+        load_apart(CatalogSource(str(catalog)))
+    place = caught.value.findings[0].location
+    assert place
+    assert (place.source, place.line, place.column) == (str(catalog), 2, 3)
+
+
+def test_a_catalog_larger_than_the_bound_is_refused(tmp_path: Path) -> None:
+    catalog = tmp_path / "catalog.json"
+    catalog.write_text('{"services": []}' + " " * 1000)
+    with pytest.raises(DocumentError, match="larger than 500 bytes"):
+        load_apart(CatalogSource(str(catalog), max_bytes=500))
+    catalog.write_text("a: &a " + "x" * 300 + "\nb: *a\nservices: []\n")
+    with pytest.raises(ConfigError, match="as JSON the catalog is larger than 500 bytes"):
+        load_apart(CatalogSource(str(catalog), max_bytes=500))
+
+
+def test_a_source_that_never_comes_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The child ends by itself: not even a parent that is gone leaves it behind."""
+    fifo = tmp_path / "catalog.json"
+    os.mkfifo(fifo)
+    monkeypatch.setattr(load_catalog, "SECONDS", 1)
+    with pytest.raises(ConfigError, match="took longer than 1 seconds"):
+        load_apart(CatalogSource(str(fifo)))
+
+
+def test_a_fifo_in_the_place_of_a_file_is_refused_at_once(tmp_path: Path, pair: tuple[Path, Path]) -> None:
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    made = sources(CatalogSource(str(fifo)), fifo, "", "2.0", 412, allow_empty=False)
+    for load in (
+        made.load_catalog,
+        made.load_credentials,
+        lambda: load_certificate(fifo, pair[1]),
+        lambda: load_certificate(pair[0], fifo),
+    ):
+        with pytest.raises((SourceError, ConfigError), match="is no regular file"):
+            load()

@@ -1,0 +1,116 @@
+"""A catalog read and checked in a process of its own, so that no service waits for it or pays with its memory.
+
+As a program it reads a `CatalogSource` as JSON from its arguments, and writes a line of JSON, then the catalog.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from osbctl.broker import child
+from osbctl.broker.service import LoadedCatalog
+from osbctl.errors import ConfigError, DocumentError, OsbctlError
+from osbctl.findings import Finding, Location, Severity
+from osbctl.platforms import ApiVersion, Platform
+
+LARGEST = 10_000_000
+"""Bytes, twice the largest catalog met in the field: to check one takes seconds, and a hundred megabytes meanwhile."""
+
+SECONDS = 60
+"""A source that takes longer, as a FIFO that nobody writes to, is given up."""
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogSource:
+    """A source of a catalog, and what is asked of it; what one of `platforms` refuses is not taken."""
+
+    source: str
+    at: str = ""
+    api_version: ApiVersion | None = None
+    platforms: tuple[Platform, ...] = ()
+    max_bytes: int = LARGEST
+
+
+def load(source: CatalogSource) -> LoadedCatalog:
+    """Read and check it here. Raises OsbctlError; DocumentError with the errors that validation finds."""
+    from osbctl.catalog import Catalog
+    from osbctl.cli.validation_run import Request, validation_options
+    from osbctl.config import find_config
+    from osbctl.sources.limits import Limits
+    from osbctl.sources.read import read_source
+    from osbctl.validation.judge import judge
+
+    document = read_source(source.source, at=source.at, limits=Limits(bytes=source.max_bytes))
+    request = Request((source.source,), api_version=source.api_version, platforms=source.platforms)
+    findings = judge(document, validation_options(request, find_config(os.curdir))).findings
+    errors = tuple(finding for finding in findings if finding.severity is Severity.ERROR)
+    if errors:
+        raise DocumentError(errors)
+    body = json.dumps(document.data, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
+    if len(body) > source.max_bytes:  # aliases of YAML
+        raise ConfigError(f"as JSON the catalog is larger than {source.max_bytes:,} bytes", "Raise --max-bytes.")
+    catalog = Catalog.of(document.data)
+    return LoadedCatalog(body, len(catalog.services), sum(1 for _ in catalog.plans))
+
+
+def load_apart(source: CatalogSource) -> LoadedCatalog:
+    """The same in a child process, within `SECONDS`. Raises OsbctlError."""
+    running = child.start("osbctl.cli.load_catalog", json.dumps(asdict(source)), stdin=subprocess.DEVNULL)
+    with running:
+        told, _, body = running.communicate()[0].partition(b"\n")
+    if running.returncode == -signal.SIGALRM:
+        raise ConfigError(f"reading and checking it took longer than {SECONDS} seconds")
+    if running.returncode:
+        raise ConfigError(f"reading and checking it ended with {running.returncode}; is there enough memory?")
+    said: dict[str, Any] = json.loads(told)
+    if said["findings"]:
+        raise DocumentError(tuple(_finding(*each) for each in said["findings"]))
+    if said["message"]:
+        raise ConfigError(said["message"], said["advice"])
+    return LoadedCatalog(body, said["services"], said["plans"])
+
+
+def _finding(rule: str, message: str, place: list[Any] | None) -> Finding:
+    return Finding(rule, Severity.ERROR, message, location=Location(*place) if place else None)
+
+
+def _say(loaded: LoadedCatalog | None, error: OsbctlError | None) -> None:
+    findings = error.findings if isinstance(error, DocumentError) else ()
+    told = {
+        "services": loaded.services if loaded else 0,
+        "plans": loaded.plans if loaded else 0,
+        "message": error.message if error else "",
+        "advice": error.advice if error else "",
+        "findings": [
+            (
+                each.rule,
+                each.message,
+                each.location and (each.location.source, each.location.line, each.location.column),
+            )
+            for each in findings
+        ],
+    }
+    sys.stdout.buffer.write(json.dumps(told).encode() + b"\n" + (loaded.body if loaded else b""))
+
+
+def _main() -> None:
+    # Also where the parent is gone. No handler: it ends what waits for a file, too.
+    signal.alarm(SECONDS)
+    told = json.loads(sys.argv[1])
+    version = told.pop("api_version")
+    platforms = tuple(map(Platform, told.pop("platforms")))
+    source = CatalogSource(**told, api_version=version and ApiVersion(version), platforms=platforms)
+    try:
+        _say(load(source), None)
+    except OsbctlError as error:
+        _say(None, error)
+
+
+if __name__ == "__main__":
+    _main()
