@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import socket
+import time
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -83,6 +84,7 @@ def front(
         program: Program = stack.enter_context(serving(folder, *options))
         stack.enter_context(started(command, folder, ready, code=None, cwd=folder))
         assert until(lambda: accepts(port), 10)
+        time.sleep(1.1)  # a date is given once its second is over
 
         def request_through(*arguments: str, **changes: str | None) -> Any:
             return ask(port, trust, *arguments, **changes)
