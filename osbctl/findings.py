@@ -95,10 +95,12 @@ class Verdict:
 class Judgement:
     """All that validation says of one source: findings in document order, a verdict for each platform.
 
-    `left_out` counts the findings that were not asked for, or are ignored.
+    `left_out` counts the findings that were not asked for, or are ignored. `data` is the catalog, None where it could
+    not be read.
     """
 
     name: str
     findings: tuple[Finding, ...]
     verdicts: Mapping[Platform, Verdict]
     left_out: int = 0
+    data: dict[str, Any] | None = None

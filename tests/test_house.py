@@ -35,6 +35,7 @@ MAY_LOOK_SIDEWAYS = {
     ("conformance", "comparison"),
     ("requests", "comparison"),
     ("pages", "views"),
+    ("reports", "pages"),
 }
 
 

@@ -90,7 +90,7 @@ def diff(
     view = frozenset(platforms or Platform)
     changes = _changes(before, after, view, instances)
     report = make_report(before.name, after.name, changes, fail_on, allow, color, output)
-    report = replace(report, notes=_refused_already(before, view) if changes else ())
+    report = replace(report, notes=_refused_already(before, view) if changes else (), catalog=after.data)
     return put_report(report, format, output, allow)
 
 

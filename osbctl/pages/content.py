@@ -20,7 +20,7 @@ class Part:
     """The catalog of one broker, with what validation and a comparison with an earlier one say of it.
 
     `broker` is the name that the page calls the broker by, `outcomes` what platforms do with the catalog; `accepted`
-    are changes with the reason why they are.
+    are changes with the reason why they are. `broker_in_front` puts the broker's name before each change.
     """
 
     broker: str
@@ -29,6 +29,14 @@ class Part:
     findings: Sequence[Finding] = ()
     changes: Sequence[Change] = ()
     accepted: Sequence[tuple[Change, str]] = ()
+    broker_in_front: bool = False
+
+
+class Overview(NamedTuple):
+    """A table of many brokers: its head, and a row for each."""
+
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
 
 
 class Command(NamedTuple):
@@ -84,7 +92,7 @@ class Look:
 class Content:
     """All of a page.
 
-    `date` is told as it is. `pictures` has the fetched icons by their address, as `data:` URLs. `since` is what the
+    `date` is told as it is. `pictures` has the fetched icons by their address, as `data:` URLs. `since` says what the
     catalogs are compared with, None where they are not; `findings` whether findings are told; `notes` are sentences in
     front of all.
     """
@@ -97,3 +105,4 @@ class Content:
     since: str | None = None
     findings: bool = False
     notes: Sequence[str] = ()
+    overview: Overview | None = None

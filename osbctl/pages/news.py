@@ -52,8 +52,11 @@ def place_changes(part: Part, views: Sequence[ServiceView]) -> list[ChangeNote]:
     for reason, change in sorted(reasons, key=lambda one: (bool(one[0]), -one[1].level.rank)):
         service = services.get(change.service.id) if change.service else None
         plan = plans.get((change.service.id, change.plan.id)) if change.service and change.plan else None
-        note = _change(change, reason, (plan or service).anchor if plan or service else "")  # type: ignore[union-attr]
-        if holder := plan or service:
+        holder = plan or service
+        note = _change(change, reason, holder.anchor if holder else "")
+        if part.broker_in_front:
+            note = note._replace(object=f"{part.broker}: {note.object}")
+        if holder:
             holder.changes.append(note)
         notes.append(note)
     return notes

@@ -55,6 +55,7 @@ def render_page(content: Content) -> str:
         schemas=f"[{','.join(offerings.parameters.schemas)}]",
         articles=[service.render(s=view, several=several) for view in views],
         services=len(views),
+        shop=bool(views) or not (content.findings or content.overview or content.since is not None),
         plans=sum(len(view.plans) for view in views),
         levels=grouped(changes),
         findings=findings,

@@ -29,6 +29,7 @@ class Format(StrEnum):
     GITHUB = "github"
     GITLAB = "gitlab"
     JUNIT = "junit"
+    HTML = "html"
 
 
 class FailOn(StrEnum):

@@ -76,7 +76,7 @@ def make_page(shelves: Sequence[Shelf], options: PageOptions) -> Made:
         look=options.look,
         date=options.date,
         pictures=pictures,
-        since=options.since,
+        since=None if options.since is None else f"Since {options.since}.",
         findings=options.findings,
         notes=options.notes,
         requests=requests,
@@ -148,5 +148,7 @@ def _findings(document: Document) -> Sequence[Finding]:
 
 def _changes(old: Document, new: Document, platforms: frozenset[Platform]) -> Sequence[Change]:
     from osbctl.comparison.catalogs import compare_catalogs
+    from osbctl.tasks.compare import now_refused
 
-    return compare_catalogs(old.data, new.data, platforms=platforms)
+    changes = compare_catalogs(old.data, new.data, platforms=platforms)
+    return changes + now_refused(old.data, new.data, changes, platforms)

@@ -52,7 +52,7 @@ def judge(document: Document, options: ValidationOptions, selection: Selection |
     wanted = selection.of(picked, document.data)
     verdicts = {platform: _verdict(outcome) for platform, outcome in outcomes.items()}
     left_out = max(0, len(told) - len(wanted))
-    return Judgement(document.name, tuple(_located(wanted, document)), verdicts, left_out)
+    return Judgement(document.name, tuple(_located(wanted, document)), verdicts, left_out, document.data)
 
 
 def unreadable(name: str, findings: tuple[Finding, ...]) -> Judgement:

@@ -111,6 +111,8 @@ def test_no_change_is_no_text_but_for_programs(format: DiffFormat) -> None:
         json.loads(text)
     elif format is DiffFormat.JUNIT:
         ElementTree.fromstring(text)
+    elif format is DiffFormat.HTML:
+        assert "Nothing changed." in text
     else:
         assert text == ""
 
@@ -219,6 +221,7 @@ def test_a_catalog_that_cannot_be_read_is_reported_with_its_place(format: DiffFo
         DiffFormat.GITLAB: lambda text: json.loads(text)[0]["location"] == {"path": "new.yaml", "lines": {"begin": 3}},
         DiffFormat.GITHUB: lambda text: text.startswith("::error file=new.yaml,line=3,col=5,"),
         DiffFormat.MARKDOWN: lambda text: text == UNREAD,
+        DiffFormat.HTML: lambda text: "new.yaml:3:5" in text and "Nothing changed" not in text,
     }
     assert checks[format](text)
 

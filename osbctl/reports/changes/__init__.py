@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from osbctl.changes import DiffFailOn, Level
 
@@ -32,9 +32,10 @@ class DiffFormat(StrEnum):
     JUNIT = "junit"
     SARIF = "sarif"
     ALLOW = "allow"
+    HTML = "html"
 
 
-OWN = (DiffFormat.TEXT, DiffFormat.JSON, DiffFormat.MARKDOWN, DiffFormat.ALLOW)
+OWN = (DiffFormat.TEXT, DiffFormat.JSON, DiffFormat.MARKDOWN, DiffFormat.ALLOW, DiffFormat.HTML)
 """The formats that show changes as such."""
 
 
@@ -57,7 +58,8 @@ class DiffReport:
 
     `changes` are those that nobody accepted, `accepted` the others, each with its reason. `problems` are sentences
     about entries of the allow file, `notes` about the sides themselves. `errors` say why a side cannot be read: then
-    nothing was compared. `rules`, `root` and `color` are as in `osbctl.reports.Report`.
+    nothing was compared. `catalog` is the new one, for html. `rules`, `root` and `color` are as in
+    `osbctl.reports.Report`.
     """
 
     old: str
@@ -72,6 +74,7 @@ class DiffReport:
     words: Words = DIFF
     notes: Sequence[str] = ()
     errors: Sequence[Finding] = ()
+    catalog: Mapping[str, Any] | None = None
 
     @property
     def same(self) -> bool:
@@ -115,8 +118,8 @@ def grouped(changes: Iterable[Change]) -> Iterator[list[Change]]:
 def render(report: DiffReport, format: DiffFormat) -> str:  # the option's own name
     """The whole text of `report` in `format`.
 
-    Empty where nothing changed, save in the formats that programs read (json, gitlab, junit, sarif): these always get a
-    whole document.
+    Empty where nothing changed, save in html and the formats that programs read (json, gitlab, junit, sarif): these
+    always get a whole document.
     """
     name = format.value if format in OWN else "finding"
     module = import_module(f"osbctl.reports.changes.{name}_changes")

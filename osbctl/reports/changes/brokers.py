@@ -56,6 +56,11 @@ def render_all(
         return json.dumps({"version": 1, "brokers": brokers}, indent=2) + "\n"
     if format in _MERGED:
         return render(_merged(checked, empty), format)
+    if format is DiffFormat.HTML:
+        from osbctl.reports.changes.html_changes import render_overview
+
+        compared = [(one.name, one.report) for one in checked if one.report]
+        return render_overview(compared, [COLUMNS, *map(_row, checked)], empty.words.heading)
     texts = [text for report in reports if (text := render(report, format))]
     if format is DiffFormat.TEXT:
         texts.append("\n".join(_table(checked)) + "\n")

@@ -1,0 +1,41 @@
+"""Changes as a page for people: what changed in front, the new catalog behind it; and the overview of many brokers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from osbctl.catalog import Catalog
+from osbctl.pages.content import Content, Look, Overview, Part
+from osbctl.pages.render import render_page
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from osbctl.reports.changes import DiffReport
+
+
+def render(report: DiffReport) -> str:
+    """The page, the same for the same report."""
+    catalog = Catalog.of(report.catalog or {})
+    part = Part(report.new, catalog, findings=report.errors, changes=report.changes, accepted=report.accepted)
+    sides = f"{report.old} → {report.new}"
+    return render_page(
+        Content(
+            [part],
+            look=Look(report.words.heading),
+            since=None if report.errors else f"{sides}: {report.summary()}.",
+            findings=bool(report.errors),
+            notes=[f"{sides}: {report.summary()}.", *report.notes] if report.errors else report.notes,
+        )
+    )
+
+
+def render_overview(reports: Sequence[tuple[str, DiffReport]], table: Sequence[Sequence[str]], heading: str) -> str:
+    """Many brokers on one page: `table` is a head and a row for each, `reports` has those that could be compared."""
+    parts = [
+        Part(name, Catalog(()), changes=report.changes, accepted=report.accepted, broker_in_front=True)
+        for name, report in reports
+    ]
+    head, *rows = table
+    notes = [f"{name}: {note}" for name, report in reports for note in report.notes]
+    return render_page(Content(parts, look=Look(heading), since="", notes=notes, overview=Overview(head, rows)))

@@ -1,0 +1,85 @@
+"""`--format html` of validate, diff and drift: the same page with what they tell in front."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+from osbctl.catalog import Catalog
+from osbctl.changes import Level
+from osbctl.reports import Format, Report
+from osbctl.reports import render as render_findings
+from osbctl.reports.changes import DiffFormat, DiffReport, render
+from osbctl.reports.changes.brokers import BrokerReport, render_all
+from osbctl.resources import catalogs_folder
+from osbctl.sources.read import read_source
+from osbctl.tasks.page import PageOptions, Shelf, make_page
+from osbctl.validation.judge import judge, unreadable
+from osbctl.validation.options import ValidationOptions
+from tests.pages.test_page import Read
+
+SHIPPED = read_source(str(catalogs_folder() / "data-services.yaml"))
+
+
+def changes() -> list:
+    from osbctl.comparison.catalogs import compare_catalogs
+
+    new = json.loads(json.dumps(SHIPPED.data))
+    new["services"][0]["plans"].pop()
+    return compare_catalogs(SHIPPED.data, new)
+
+
+def test_diff_is_a_page_with_the_changes_in_front_and_the_new_catalog_behind() -> None:
+    report = DiffReport("old.yaml", "new.yaml", changes(), {}, catalog=SHIPPED.data)
+    html = render(report, DiffFormat.HTML)
+    front, behind = html.split('id="services"')
+    assert "old.yaml → new.yaml" in Read(front).text
+    assert changes()[0].message in Read(front).text
+    assert behind.count("<article") == len(Catalog.of(SHIPPED.data).services)
+
+
+def test_what_was_accepted_is_told_with_its_reason() -> None:
+    report = DiffReport("old", "new", [], {}, accepted=[(changes()[0], "nobody has it")])
+    assert "nobody has it" in Read(render(report, DiffFormat.HTML)).text
+
+
+def test_validate_is_a_page_with_the_findings_in_front_and_at_the_services() -> None:
+    faulty = read_source(str(catalogs_folder() / "faulty.yaml"))
+    judgement = judge(faulty, ValidationOptions())
+    html = render_findings(Report([judgement], {}), Format.HTML)
+    front, behind = html.split('id="services"')
+    assert all(finding.message in Read(front).text for finding in judgement.findings)
+    assert f"{judgement.findings[0].location.source}:" in front
+    assert "<h3>Findings</h3>" in behind
+
+
+def test_a_source_that_cannot_be_read_is_a_finding() -> None:
+    judgement = judge(SHIPPED, ValidationOptions())
+    lost = unreadable(
+        "lost.yaml", (replace(judgement.findings[0], message="it is lost"),) if judgement.findings else ()
+    )
+    assert Read(render_findings(Report([lost], {}), Format.HTML)).text
+
+
+def test_drift_of_all_is_an_overview() -> None:
+    empty = DiffReport("stored", "brokers", [], {})
+    reports = [
+        BrokerReport("alpha", replace(empty, changes=changes())),
+        BrokerReport("beta", replace(empty)),
+        BrokerReport("gamma", None, "it is down"),
+    ]
+    text = Read(render_all(reports, DiffFormat.HTML, empty)).text
+    assert "alpha drift" in text
+    assert "beta same" in text
+    assert "gamma failed" in text
+    assert f"alpha: {changes()[0].object}" in text
+    assert changes()[0].level in Level
+
+
+def test_a_page_since_another_has_the_refusals_of_diff() -> None:
+    new = json.loads(json.dumps(SHIPPED.data))
+    new["services"][0]["plans"] = []
+    shelf = Shelf("a", replace(SHIPPED, data=new), SHIPPED)
+    text = Read(make_page([shelf], PageOptions(since="main")).html).text
+    assert "Since main." in text
+    assert "refused" in text
