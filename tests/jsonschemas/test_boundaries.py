@@ -319,7 +319,17 @@ COMBINED = [
     row({"anyOf": [{"const": 1}, {"const": 2}]}, {"enum": [1, 2]}, T),
     row({"anyOf": [{"const": 1}, {"const": 2}]}, {"enum": [1]}, F),
 ]
+HEAVY = "(a{500}){500}"
+"""A pattern that is never run: whether a key matches it is not known."""
 COMBINED += [
+    row({**O, **AB, "patternProperties": {HEAVY: S}}, {**O, "properties": {"a": S}}, U),
+    row({**O, "patternProperties": {"^a": {}}, "additionalProperties": S}, {**O, "properties": {"ab": S}}, F),
+    row({"anyOf": [{"enum": [1]}, I]}, {"enum": [1, 2]}, F),
+    row({"type": "boolean"}, {"enum": [F]}, F),
+    row({**S, "const": "a"}, {**S, "maxLength": 1}, F, DRAFT_4),
+    # To show that nothing meets both, the prover comes back to what it is showing without having gone into the value.
+    row({"not": {"not": I}}, {"not": {"minimum": 5}}, F),
+    row({"not": {"not": S}}, {"not": {"minLength": 5}}, F),
     row(S, {**S, "not": {"enum": ["a", 5]}}, F),
     row(S, {"not": {"enum": [5, 6]}}, T),
     row({**O, "required": ["k"]}, {**O, "not": {"required": ["k"]}}, F),
