@@ -31,6 +31,15 @@ class Scope(StrEnum):
     PARAMETERS = "parameter schema"
 
 
+class Need(StrEnum):
+    """What must be in a catalog for a rule to have anything to say: a field of `osbctl.validation.survey.Survey`."""
+
+    PLACEHOLDERS = "placeholders"
+    PATTERNS = "patterns"
+    ODD_SCHEMAS = "odd_schemas"
+    ODD_FIELDS = "odd_fields"
+
+
 class Category(StrEnum):
     """Where a rule comes from."""
 
@@ -51,7 +60,7 @@ class Rule:
     `docstring` is that of its check, as written: a summary line, paragraphs that say why, then a block
     after `Bad::` and one after `Good::`. `source` cites where the rule comes from. `check` is None where
     something else finds it: the reader, the schema engine, or the emulation of a platform. `fix` says what
-    `osbctl fix` does about it; empty where the author has to decide.
+    `osbctl fix` does about it; empty where the author has to decide. `needs` None: the check is always run.
     """
 
     id: str
@@ -63,6 +72,7 @@ class Rule:
     scope: Scope = Scope.CATALOG
     check: Check | None = None
     fix: str = ""
+    needs: Need | None = None
 
     @property
     def doc(self) -> str:
@@ -105,11 +115,12 @@ def rule(
     scope: Scope = Scope.CATALOG,
     refused_by: tuple[Platform, ...] = (),
     fix: str = "",
+    needs: Need | None = None,
 ) -> Callable[[Check], Check]:
     """Register the decorated generator function as the check of a rule; its docstring is the rule's text."""
 
     def register(check: Check) -> Check:
-        _add(Rule(id, severity, category, source, check.__doc__ or "", refused_by, scope, check, fix))
+        _add(Rule(id, severity, category, source, check.__doc__ or "", refused_by, scope, check, fix, needs))
         return check
 
     return register

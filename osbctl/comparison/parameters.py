@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from osbctl.catalog import PARAMETER_PLACES
 from osbctl.changes import Level
-from osbctl.comparison.kinds import KINDS
-from osbctl.comparison.rules import fields, parameters
+from osbctl.comparison.rules import fields
+from osbctl.comparison.rules.parameters import SCHEMA_KINDS
 from osbctl.comparison.values import at, from_to, same
 from osbctl.jsonschemas.comparison import compare_schemas
 from osbctl.jsonschemas.comparison.secrets import is_within, secret_places
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from osbctl.comparison.collect import Collector, Pair
     from osbctl.jsonschemas.comparison import SchemaChange
     from osbctl.paths import JsonValue, Path
-
-assert parameters  # its kinds are looked up by name
 
 _PLACES: tuple[Path, ...] = tuple((outer, inner, "parameters") for outer, inner in PARAMETER_PLACES)
 
@@ -60,7 +58,7 @@ def _add(to: Collector, pair: Pair, change: SchemaChange, place: Path, old: _Con
     if change.example:
         message += f"; for example {change.example}"
     to.add(
-        KINDS[f"change-{change.rule}"],
+        SCHEMA_KINDS[change.rule],
         pair,
         message,
         (*where, *change.field),

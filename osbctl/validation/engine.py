@@ -35,13 +35,7 @@ def run_rules(data: dict[str, Any], api_version: ApiVersion, survey: Survey = UN
 
 
 def _is_needed(rule: Rule, survey: Survey) -> bool:
-    if rule.id == "placeholder-unresolved":
-        return survey.placeholders
-    if rule.id in ("field-near-miss", "field-too-new"):
-        return survey.odd_fields
-    if rule.id == "parameters-pattern":
-        return survey.patterns
-    return rule.scope is not Scope.PARAMETERS or survey.odd_schemas or rule.id == "parameters-too-large"
+    return rule.needs is None or getattr(survey, rule.needs)
 
 
 @cache

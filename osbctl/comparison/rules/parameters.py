@@ -36,11 +36,14 @@ _WHY = """{}
     """
 _ADVICE = "let the broker go on accepting the old requests, and the schema with it; or add a plan with the new schema"
 
-for _name, (_level, _sentence) in _SENTENCES.items():
-    kind(
-        f"change-schema-{_name}",
-        _WHY.format(_sentence),
+SCHEMA_KINDS = {
+    f"schema-{name}": kind(
+        f"change-schema-{name}",
+        _WHY.format(sentence),
         every=safe("stores it for user interfaces and does not enforce it; the broker does"),
-        level=_level,
-        advice="" if _level is Level.SAFE else _ADVICE,
+        level=level,
+        advice="" if level is Level.SAFE else _ADVICE,
     )
+    for name, (level, sentence) in _SENTENCES.items()
+}
+"""The kind of each rule of a `SchemaChange`."""

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from osbctl.findings import Severity
-from osbctl.rule import Category, rule
+from osbctl.rule import Category, Need, rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,6 +57,7 @@ def _between(text: str, opening: str, closing: str) -> str | None:
     severity=Severity.WARNING,
     category=Category.ADVICE,
     source="BOSH and Concourse ((var)), Spruce (( grab x )), Helm and Jinja {{ }}, shells ${VAR}, ERB <%= %>, printf",
+    needs=Need.PLACEHOLDERS,
 )
 def placeholder_unresolved(catalog: Node) -> Iterator[Hit]:
     """A value still holds a placeholder of a template.

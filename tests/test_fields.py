@@ -1,0 +1,83 @@
+"""A field that a version of the API brings has an answer everywhere: its rule, and what its change is called."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from osbctl.comparison.catalogs import compare_catalogs
+from osbctl.fields import LATEST, known, since, wanted
+from osbctl.platforms import ApiVersion
+from osbctl.validation.engine import run_rules
+from osbctl.validation.rules import load_checks
+
+VALUES: dict[str, Any] = {"string": "x", "boolean": True, "integer": 5, "array": ["x"], "object": {"id": "x"}}
+PLAN = {"id": "p", "name": "plan", "description": "d"}
+SERVICE = {"id": "s", "name": "service", "description": "d", "bindable": True, "plans": [PLAN]}
+HOLDERS: dict[str, tuple[str | int, ...]] = {
+    "service": ("services", 0),
+    "plan": ("services", 0, "plans", 0),
+    "service_metadata": ("services", 0, "metadata"),
+    "plan_metadata": ("services", 0, "plans", 0, "metadata"),
+    "maintenance_info": ("services", 0, "plans", 0, "maintenance_info"),
+    "dashboard_client": ("services", 0, "dashboard_client"),
+}
+FIELDS = [(kind, key) for kind in HOLDERS for key in sorted(known(kind)) if key not in ("id", "name", "plans")]
+PARAMETERS = {"service_instance": {"create": {"parameters": {"type": "object", "required": ["a"]}}}}
+OF_FIELDS = {"schemas": PARAMETERS, "requires": ["syslog_drain"], "maintenance_info": {"version": "1.0.0"}}
+OF_SPECIAL = {("maintenance_info", "version"): "1.0.0"}
+
+
+def with_field(kind: str, key: str, value: Any) -> dict[str, Any]:
+    data: dict[str, Any] = {"services": [copy.deepcopy(SERVICE)]}
+    holder: Any = data
+    for step in HOLDERS[kind]:
+        holder = holder[step] if isinstance(step, int) else holder.setdefault(step, {})
+    holder[key] = value
+    return data
+
+
+def value_of(kind: str, key: str) -> Any:
+    return OF_SPECIAL.get((kind, key), OF_FIELDS.get(key, VALUES[wanted(kind, key) or "object"]))
+
+
+@pytest.mark.parametrize(("kind", "key"), FIELDS)
+def test_a_change_of_a_known_field_has_a_name_of_its_own(kind: str, key: str) -> None:
+    value = value_of(kind, key)
+    empty = with_field(kind, key, None)
+    for old, new in ((empty, with_field(kind, key, value)), (with_field(kind, key, value), empty)):
+        rules = {change.rule for change in compare_catalogs(old, new)}
+        if (kind, key) not in {
+            ("service", "bindable"),
+            ("plan", "free"),
+        }:  # None is what true is to a plan, and to no service
+            assert rules
+        assert "change-other-field" not in rules
+
+
+BOOLEANS = [(kind, key) for kind, key in FIELDS if wanted(kind, key) == "boolean"]
+
+
+@pytest.mark.parametrize(("kind", "key"), BOOLEANS)
+def test_a_capability_that_is_withdrawn_is_safe_nowhere_unsaid(kind: str, key: str) -> None:
+    changes = compare_catalogs(with_field(kind, key, True), with_field(kind, key, False))
+    assert {effect.level.value for change in changes for effect in change.effects} - {"safe"}, (kind, key)
+
+
+@pytest.mark.parametrize(("kind", "key"), FIELDS)
+def test_a_field_is_too_new_for_the_versions_before_it(kind: str, key: str) -> None:
+    data = with_field(kind, key, value_of(kind, key))
+    brought = since(kind, key)
+    for version in ApiVersion:
+        told = {f.message for f in run_rules(data, version) if f.rule == "field-too-new" and f.path[-1] == key}
+        assert bool(told) == (version < brought)
+        assert all(brought in message for message in told)
+    assert not [f for f in run_rules(data, LATEST) if f.rule == "field-near-miss"]
+
+
+def test_a_rule_that_says_nothing_of_its_needs_is_always_run() -> None:
+    unneeded = {rule.id for rule in load_checks() if rule.needs is None}
+    assert "parameters-too-large" in unneeded
+    assert "parameters-invalid" not in unneeded
