@@ -87,9 +87,10 @@ def _command(arguments: list[str]) -> int:
         return 0
     if arguments[:1] == ["validate"] and _plain(arguments[1:]):
         # The most frequent call by far; it starts in half the time without a parser of options.
-        from osbctl.cli.validation_run import Request, execute
+        from osbctl.cli.validation_report import Display, run
+        from osbctl.tasks.validate import Request
 
-        return execute(Request(sources=tuple(arguments[1:])))
+        return run(Request(sources=tuple(arguments[1:])), Display())
     from osbctl.cli.app import run_app
 
     return run_app(arguments)

@@ -90,3 +90,27 @@ def test_the_modules_of_a_room_form_no_circle(name: str) -> None:
         module: {target for target in targets - {module} if room(target) == name} for module, targets in inside.items()
     }
     list(TopologicalSorter(graph).static_order())
+
+
+TERMINAL = {
+    "print",
+    "input",
+    "sys.exit",
+    "sys.argv",
+    "sys.stdout",
+    "sys.stderr",
+    "os.environ",
+    "os.getenv",
+    "os.getcwd",
+}
+
+
+def test_a_task_needs_no_terminal() -> None:
+    """What a command does can be called by an editor's server and by pages: nothing prints, exits or looks around."""
+    wrong = [
+        f"{file.name}:{node.lineno}: {name}"
+        for file in (PACKAGE / "tasks").rglob("*.py")
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Name | ast.Attribute) and (name := ast.unparse(node)) in TERMINAL
+    ]
+    assert wrong == []

@@ -26,9 +26,9 @@ from reference import environment_page, reports_page
 from walk import walked
 
 from osbctl.cli.app import COMMANDS
-from osbctl.cli.validation_run import all_rules
 from osbctl.config import KEYS
 from osbctl.rule import Category
+from osbctl.tasks.rules import all_rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -117,10 +117,10 @@ def _refuse_errors(document: Document) -> None:
     A name with other characters than API versions up to 2.14 allow is a warning, unless platforms are configured and
     one of them refuses it: Cloud Foundry, Korifi and Service Manager take it, and real brokers have such names.
     """
-    from osbctl.cli.validation_run import Request, validation_options
     from osbctl.config import find_config
     from osbctl.errors import DocumentError
     from osbctl.findings import Severity
+    from osbctl.tasks.validate import Request, validation_options
     from osbctl.validation.judge import judge
 
     options = validation_options(Request((document.name,)), find_config(os.curdir))

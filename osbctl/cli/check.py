@@ -10,16 +10,10 @@ import typer
 from osbctl.cli import fetch as as_fetch
 from osbctl.cli import options as common
 from osbctl.cli.connection import Connection
-from osbctl.cli.validation_run import (
-    LazyRules,
-    Request,
-    effective_fail_on,
-    put_report,
-    validation_options,
-    wants_color,
-)
+from osbctl.cli.validation_report import Display, put_report
 from osbctl.platforms import ApiVersion, Platform
-from osbctl.reports import FailOn, Format, Report
+from osbctl.reports import FailOn, Format
+from osbctl.tasks.validate import Request, effective_fail_on, validation_options
 
 
 def check(
@@ -73,14 +67,8 @@ def check(
         platforms=tuple(platforms or ()),
         ignore=tuple(ignore or ()),
         fail_on=fail_on,
-        format=format,
-        output=output,
-        color=color.value,
     )
     config = find_config(os.curdir)
     options, severity = validation_options(request, config), effective_fail_on(request, config)
     judgement = check_and_judge(address, connection.access(user or named, password), options)
-    root, paint = os.getcwd(), wants_color(request)  # noqa: PTH109
-    report = Report([judgement], LazyRules(), severity, root, paint)
-    put_report(report, request)
-    return int(report.failed)
+    return put_report([judgement], severity, Display(format, output, color.value))

@@ -104,7 +104,8 @@ def put_unread(
 
     There, an empty report or that of the last run looks like no change.
     """
-    from osbctl.cli.validation_run import LazyRules, unread
+    from osbctl.tasks.rules import LazyRules
+    from osbctl.tasks.validate import unread
 
     chosen = effective_format(format, output)
     if chosen in (DiffFormat.TEXT, DiffFormat.ALLOW):  # standard error says it
@@ -152,7 +153,7 @@ def make_report(
     output: str | None,
 ) -> DiffReport:
     """The report of `changes`, without those that the file `allow` accepts."""
-    from osbctl.cli.validation_run import LazyRules
+    from osbctl.tasks.rules import LazyRules
 
     sorted_out = _sort_out(changes, allow)
     return DiffReport(

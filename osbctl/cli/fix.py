@@ -47,9 +47,9 @@ def fix(
     osbctl fix --check services/*.yaml
     osbctl fix - < catalog.json > mended.json
     """
-    from osbctl.cli.validation_run import Request, validation_options
     from osbctl.config import find_config, load_config
     from osbctl.tasks.fix import fix_bytes, fix_source, write
+    from osbctl.tasks.validate import Request, validation_options
 
     request = Request(tuple(sources), api_version=api_version, select=tuple(select or ()))
     options = validation_options(request, load_config(config) if config else find_config(os.curdir))

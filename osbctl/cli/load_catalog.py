@@ -40,10 +40,10 @@ class CatalogSource:
 def load(source: CatalogSource) -> LoadedCatalog:
     """Read and check it here. Raises OsbctlError; DocumentError with the errors that validation finds."""
     from osbctl.catalog import Catalog
-    from osbctl.cli.validation_run import Request, validation_options
     from osbctl.config import find_config
     from osbctl.sources.limits import Limits
     from osbctl.sources.read import read_source
+    from osbctl.tasks.validate import Request, validation_options
     from osbctl.validation.judge import judge
 
     document = read_source(source.source, at=source.at, limits=Limits(bytes=source.max_bytes))

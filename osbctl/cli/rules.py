@@ -23,8 +23,8 @@ def rules(
     osbctl rules
     osbctl rules plan-name-duplicate
     """
-    from osbctl.cli.validation_run import all_rules
     from osbctl.errors import UsageError
+    from osbctl.tasks.rules import all_rules
     from osbctl.text import did_you_mean
 
     known = all_rules()

@@ -7,10 +7,11 @@ from typing import Annotated
 import typer
 
 from osbctl.cli import options as common
-from osbctl.cli.validation_run import Request, execute
+from osbctl.cli.validation_report import Display, run
 from osbctl.platforms import ApiVersion, Platform
 from osbctl.reports import FailOn, Format
 from osbctl.sources.limits import Limits
+from osbctl.tasks.validate import Request
 
 
 def validate(
@@ -63,7 +64,7 @@ def validate(
     git show HEAD:catalog.json | osbctl validate - --stdin-filename catalog.json
     osbctl validate --format sarif -o osbctl.sarif catalog.yaml
     """
-    return execute(
+    return run(
         Request(
             sources=tuple(sources),
             at=at,
@@ -74,10 +75,8 @@ def validate(
             ignore=tuple(ignore or ()),
             schemas=tuple(schemas or ()),
             fail_on=fail_on,
-            format=format,
-            output=output,
-            color=color.value,
-            config=config,
             limits=Limits(bytes=max_bytes, depth=max_depth, nodes=max_nodes),
-        )
+        ),
+        Display(format, output, color.value),
+        config,
     )

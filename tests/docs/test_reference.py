@@ -11,8 +11,8 @@ import pytest
 
 from osbctl import errors
 from osbctl.cli.app import COMMANDS, build
-from osbctl.cli.validation_run import all_rules
 from osbctl.config import KEYS
+from osbctl.tasks.rules import all_rules
 
 ROOT = Path(__file__).parents[2]
 REFERENCE = ROOT / "docs" / "reference"

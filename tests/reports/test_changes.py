@@ -13,11 +13,11 @@ import jsonschema
 import pytest
 
 from osbctl.changes import Change, DiffFailOn, Effect, Level, Named
-from osbctl.cli.validation_run import all_rules
 from osbctl.findings import Finding, Location, Severity
 from osbctl.platforms import Platform
 from osbctl.reports.changes import DiffFormat, DiffReport, render
 from osbctl.resources import schemas_folder
+from osbctl.tasks.rules import all_rules
 
 REMOVED = Change(
     rule="change-plan-removed",

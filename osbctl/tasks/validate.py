@@ -1,37 +1,31 @@
-"""What `osbctl validate` does once its options are read.
-
-It stands apart from the options, so that the plain call `osbctl validate FILE…` need not load typer.
-"""
+"""What `osbctl validate` does: sources and what was asked for in, judgements out."""
 
 from __future__ import annotations
 
-import gc
-import os
-import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
-from osbctl.config import Config, find_config, load_config
 from osbctl.errors import ConfigError, DocumentError, OsbctlError, SourceError, UsageError
 from osbctl.findings import Finding, Judgement, Severity
 from osbctl.platforms import DEFAULT_API_VERSION, ApiVersion, Platform
 from osbctl.platforms.outcome import VerdictKind
-from osbctl.reports import FailOn, Format, Report
+from osbctl.reports import FailOn
 from osbctl.sources.limits import Limits
+from osbctl.tasks.rules import all_rules
 from osbctl.text import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator
     from enum import StrEnum
 
-    from osbctl.rule import Rule
+    from osbctl.config import Config
     from osbctl.validation.options import ValidationOptions
     from osbctl.validation.selection import Selection
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """The options of `osbctl validate`; None stands for "not given", so that a configuration can decide."""
+    """What a validation is asked for; None stands for "not given", so that a configuration can decide."""
 
     sources: tuple[str, ...]
     at: str = ""
@@ -42,38 +36,51 @@ class Request:
     ignore: tuple[str, ...] = ()
     schemas: tuple[str, ...] = ()
     fail_on: FailOn | None = None
-    format: Format | None = None
-    output: str | None = None
-    color: str = "auto"
-    config: str | None = None
     limits: Limits = field(default_factory=Limits)
 
 
-def execute(request: Request) -> int:
-    """Validate, report, and return the exit code.
+@dataclass(frozen=True, slots=True)
+class Validation:
+    """What came out: a judgement of each source, and from which severity on it fails.
+
+    `exit_code` is what a source that cannot be opened forces by itself, else 0. `notes` say what of the configuration
+    matched nothing.
+    """
+
+    judgements: tuple[Judgement, ...]
+    fail_on: FailOn
+    exit_code: int = 0
+    notes: tuple[str, ...] = ()
+
+
+def validate(request: Request, config: Config) -> Validation:
+    """Judge every source of the request.
 
     Raises:
-        OsbctlError: the run could not do its work.
+        UsageError, ConfigError: a rule or a platform is not known; a house schema cannot be read.
     """
-    gc.disable()  # the run is short and makes no garbage in circles: looking for it takes a fifth of the time
-    config = load_config(request.config) if request.config else find_config(os.curdir)
+    from osbctl.validation.selection import Selection
+
     options = validation_options(request, config)
-    judgements, code, selection = _judge_all(request, options)
-    fail_on = effective_fail_on(request, config)
-    report = Report(judgements, LazyRules(), fail_on, os.getcwd(), wants_color(request))  # noqa: PTH109
-    put_report(report, request)
-    if not any(verdict.kind is VerdictKind.UNREADABLE for one in judgements for verdict in one.verdicts.values()):
-        _name_unmatched(selection, config)
-    return code or int(report.failed)
+    selection = Selection(options)
+    judged = [_judge(source, request, options, selection) for source in request.sources]
+    judgements = tuple(judgement for judgement, _ in judged)
+    whole = all(verdict.kind is not VerdictKind.UNREADABLE for one in judgements for verdict in one.verdicts.values())
+    return Validation(
+        judgements,
+        effective_fail_on(request, config),
+        max(code for _, code in judged),
+        tuple(_unmatched(selection, config)) if whole else (),
+    )
 
 
 def effective_fail_on(request: Request, config: Config) -> FailOn:
-    """From which severity on the run fails: the call has the first say, then the configuration."""
+    """From which severity on the run fails: the request has the first say, then the configuration."""
     return request.fail_on or _choice(FailOn, config.fail_on, config) or FailOn.ERROR
 
 
 def validation_options(request: Request, config: Config) -> ValidationOptions:
-    """The options of the call, completed by the configuration; what the call selects, the configuration cannot ignore.
+    """The request completed by the configuration; what the request selects, the configuration cannot ignore.
 
     Raises:
         UsageError, ConfigError: a rule or a platform is not known; a house schema cannot be read.
@@ -95,16 +102,11 @@ def validation_options(request: Request, config: Config) -> ValidationOptions:
     )
 
 
-def _judge_all(request: Request, options: ValidationOptions) -> tuple[list[Judgement], int, Selection]:
-    from osbctl.validation.selection import Selection
-
-    selection = Selection(options)
-    judgements, code = [], 0
-    for source in request.sources:
-        judgement, failed = _judge(source, request, options, selection)
-        judgements.append(judgement)
-        code = max(code, failed)
-    return judgements, code, selection
+def unread(error: DocumentError | SourceError) -> tuple[Finding, ...]:
+    """The error of a source that cannot be opened or read, as a report tells it."""
+    if isinstance(error, DocumentError):
+        return error.findings
+    return (Finding("cannot-open", Severity.ERROR, error.message, hint=error.advice),)
 
 
 def _judge(source: str, request: Request, options: ValidationOptions, selection: Selection) -> tuple[Judgement, int]:
@@ -121,13 +123,6 @@ def _judge(source: str, request: Request, options: ValidationOptions, selection:
     return judge(document, options, selection), 0
 
 
-def unread(error: DocumentError | SourceError) -> tuple[Finding, ...]:
-    """The error of a source that cannot be opened or read, as a report tells it."""
-    if isinstance(error, DocumentError):
-        return error.findings
-    return (Finding("cannot-open", Severity.ERROR, error.message, hint=error.advice),)
-
-
 def _house_schema(name: str) -> object:
     from osbctl.sources.read import read_source
 
@@ -135,27 +130,6 @@ def _house_schema(name: str) -> object:
         return read_source(name).data
     except OsbctlError as error:
         raise ConfigError(f"house schema {name}: {error.message}", error.advice) from error
-
-
-class LazyRules(dict[str, "Rule"]):
-    """All rules, loaded at the first look: most reports never ask."""
-
-    def __missing__(self, key: str) -> Rule:
-        self.update(all_rules())
-        return self[key]
-
-
-def all_rules() -> Mapping[str, Rule]:
-    """Every rule of the product by id."""
-    from osbctl.comparison.rules import load_all as load_comparison
-    from osbctl.conformance import rules as wire
-    from osbctl.rule import RULES
-    from osbctl.validation.rules import load_all as load_validation
-
-    load_validation()
-    load_comparison()
-    assert wire  # to import it registers its rules
-    return RULES
 
 
 def _check_rules(ids: Iterable[str], error: type[OsbctlError], origin: str) -> None:
@@ -177,24 +151,7 @@ def _choice(kind: type[_Choice], value: str | None, config: Config) -> _Choice |
         raise ConfigError(f"{config.origin}: {value!r} is none of: {words}", did_you_mean(value, kind)) from None
 
 
-def wants_color(request: Request) -> bool:
-    """Whether the report goes to a terminal that shows colours, or was told to."""
-    from osbctl.cli.terminal import use_color
-
-    return request.output in (None, "-") and use_color(request.color, sys.stdout)
-
-
-def put_report(report: Report, request: Request) -> None:
-    """Write the report where and as the request says."""
-    from osbctl.cli.output import put
-    from osbctl.reports import render
-
-    in_actions = os.environ.get("GITHUB_ACTIONS") == "true" and request.output is None
-    put(render(report, request.format or (Format.GITHUB if in_actions else Format.TEXT)), request.output)
-
-
-def _name_unmatched(selection: Selection, config: Config) -> None:
-    from osbctl.cli.output import note
+def _unmatched(selection: Selection, config: Config) -> Iterator[str]:
     from osbctl.validation.rules import ELSEWHERE
 
     for entry in selection.unmatched():
@@ -202,4 +159,4 @@ def _name_unmatched(selection: Selection, config: Config) -> None:
         about = ", ".join(f"{kind} {name!r}" for kind, name in names if name)
         key = f"ignore-at of {entry.rule} for {about}" if about else f"ignore of {entry.rule}"
         if about or (entry.rule in config.ignore and all_rules()[entry.rule].category not in ELSEWHERE):
-            note(f"{config.origin}: {key} matched nothing: remove it")
+            yield f"{config.origin}: {key} matched nothing: remove it"
