@@ -26,7 +26,7 @@ COMMANDS = {
     "diff": "osbctl.cli.diff:diff",
     "drift": "osbctl.cli.drift:drift",
     "fetch": "osbctl.cli.fetch:fetch",
-    "brokers": "osbctl.cli.brokers:brokers",
+    "brokers": "osbctl.cli.brokers.group:brokers",
     "check": "osbctl.cli.check:check",
     "serve": "osbctl.cli.serve:serve",
     "hash-password": "osbctl.cli.hash_password:hash_password",

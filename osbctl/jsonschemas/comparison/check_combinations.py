@@ -1,4 +1,4 @@
-"""anyOf, oneOf, not and if: whether the facts imply these keywords; and how facts part into cases."""
+"""anyOf, oneOf, not and if: whether the facts imply these keywords."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from osbctl.jsonschemas.roots import Subschema
 
 _MAX_DISJOINT_DEPTH = 8
-_BRANCHES_A_STEP = 16
 
 
 def check_any_of(prover: Prover, pair: Pair) -> Iterator[Suspect]:
@@ -58,26 +57,6 @@ def check_if(prover: Prover, pair: Pair) -> Iterator[Suspect]:
     for keyword, facts in (("then", yes), ("else", no)):
         if new.get(keyword) is not None and not prover.implies(facts, new.child(keyword)):
             yield pair.suspect(keyword)
-
-
-def ways_apart(prover: Prover, facts: Facts) -> Iterator[list[Facts]]:
-    """Lists of cases; a value that meets the facts meets one case of each list."""
-    known = set(facts.known)
-    for schema in facts.known:
-        for keyword in ("anyOf", "oneOf"):
-            branches = schema.children(keyword)
-            if not branches:
-                continue
-            prover.spend(facts, 1 + len(branches) // _BRANCHES_A_STEP)
-            if any(known.issuperset(branch.plain()) for branch in branches):
-                continue
-            prover.spend(facts.but_not(*branches), 1 + len(branches) // _BRANCHES_A_STEP)
-            cases = []
-            for i, branch in enumerate(branches):
-                others = branches[:i] + branches[i + 1 :] if keyword == "oneOf" else ()
-                cases.append(facts.and_also(branch).but_not(*others))
-            yield cases
-            return
 
 
 def disjoint(prover: Prover, facts: Facts, other: Subschema, depth: int = 0) -> bool:

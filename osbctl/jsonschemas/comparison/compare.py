@@ -7,14 +7,15 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from osbctl.jsonschemas.comparison import wording
 from osbctl.jsonschemas.comparison.annotations import default_changes, dropped_changes, wording_changes
 from osbctl.jsonschemas.comparison.changes import ABSENT, Absent, SchemaChange
+from osbctl.jsonschemas.comparison.checks import CHECKS
 from osbctl.jsonschemas.comparison.facts import OBJECT, Facts
 from osbctl.jsonschemas.comparison.prover import Prover
 from osbctl.jsonschemas.comparison.secrets import Secrets
 from osbctl.jsonschemas.comparison.suspects import COMBINATION, UNDECIDED, Pair, Suspect, named
 from osbctl.jsonschemas.comparison.witness import Witnesses
+from osbctl.jsonschemas.comparison.wording import example, refused, relaxed, undecided, unknown_before
 from osbctl.jsonschemas.oracle import Oracle, check_schema
 from osbctl.jsonschemas.roots import Root, Side
 from osbctl.jsonschemas.undecidable import UndecidableError
@@ -98,10 +99,10 @@ def _compare(old: Root, new: Root) -> list[SchemaChange]:
         with _saying(root.side):
             check_schema(root)
     oracle = Oracle()
-    suspects = _unique(Prover(oracle).compare(_top(old, new)))
+    suspects = _unique(Prover(oracle, CHECKS).compare(_top(old, new)))
     secrets = Secrets(old, new)
     changes = list(_judged(suspects, Witnesses(oracle, old, new), secrets)) if suspects else []
-    changes = [replace(change, example=wording.example(change.witness, secrets)) for change in changes]
+    changes = [replace(change, example=example(change.witness, secrets)) for change in changes]
     changes += default_changes(old, new, secrets)
     changes += dropped_changes(old, new, {tuple(step.at for step in suspect.pair.steps()) for suspect in suspects})
     changes += _relaxed(old, new, suspects, oracle.again(), bool(changes))
@@ -153,7 +154,7 @@ def _judged(suspects: list[Suspect], witnesses: Witnesses, secrets: Secrets) -> 
             unproved.append(suspect)
         else:
             proved = True
-            yield _change("breaking", suspect, wording.refused(suspect, value, secrets), whole)
+            yield _change("breaking", suspect, refused(suspect, value, secrets), whole)
     yield from _unproved(unproved, witnesses, proved, secrets)
 
 
@@ -165,7 +166,7 @@ def _unproved(suspects: list[Suspect], witnesses: Witnesses, proved: bool, secre
         if real and suspect is real[0] and whole is not ABSENT and suspect.keyword != "format":
             yield _change("breaking", suspect, "the parameters no longer may be what they might", whole)
         else:
-            yield _change("risky", suspect, wording.undecided(suspect, secrets))
+            yield _change("risky", suspect, undecided(suspect, secrets))
 
 
 def _described(suspect: Suspect, at: int, whole: JsonValue | Absent) -> SchemaChange:
@@ -174,7 +175,7 @@ def _described(suspect: Suspect, at: int, whole: JsonValue | Absent) -> SchemaCh
     for _ in steps[at:]:
         pair = pair.parent or pair
     pointer = Suspect("", "", pair).pointer_old("old")
-    message = wording.unknown_before(steps[:at])
+    message = unknown_before(steps[:at])
     field = named(pair.new.pointer, steps[:at])
     return SchemaChange("risky", "schema-property-described", pointer, pair.new.pointer, message, field, whole)
 
@@ -193,7 +194,7 @@ def _relaxed(old: Root, new: Root, suspects: list[Suspect], oracle: Oracle, any_
     """
     told = {(*s.pair.steps(), s.rule, s.name) for s in suspects}
     try:
-        backward = _unique(Prover(oracle).compare(_top(new, old)))
+        backward = _unique(Prover(oracle, CHECKS).compare(_top(new, old)))
     except UndecidableError:
         backward = []
         if not any_told:
@@ -203,5 +204,5 @@ def _relaxed(old: Root, new: Root, suspects: list[Suspect], oracle: Oracle, any_
         key = (*suspect.pair.steps(), suspect.rule, suspect.name)
         if key not in told and (_described_first(suspect) < 0 or not any_told):
             # Seen from the other end: what is "old" to the suspect is the new schema.
-            message, pointer = wording.relaxed(suspect), suspect.pointer_old("new")
+            message, pointer = relaxed(suspect), suspect.pointer_old("new")
             yield SchemaChange("safe", "schema-relaxed", suspect.pointer_new, pointer, message, suspect.field)

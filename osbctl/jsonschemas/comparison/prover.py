@@ -3,7 +3,8 @@
 Sound, not complete: each check asks whether the facts known of a value imply one keyword of the
 new schema, and reports a suspect where it cannot tell. A pair of places that is met again while
 it is being compared is taken as shown. That is right because every loop passes through a part of
-the value (`Root.check` refuses other loops), and values are finite.
+the value (`Root.check` refuses other loops), and values are finite: it is induction over the size of the value.
+What was shown under such an assumption falls with it, so `_taken` is rolled back to where a pair failed.
 """
 
 from __future__ import annotations
@@ -11,38 +12,36 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from osbctl.jsonschemas.comparison.check_arrays import ARRAY_CHECKS
-from osbctl.jsonschemas.comparison.check_combinations import COMBINATION_CHECKS, ways_apart
-from osbctl.jsonschemas.comparison.check_objects import OBJECT_CHECKS
-from osbctl.jsonschemas.comparison.check_scalars import SCALAR_CHECKS
 from osbctl.jsonschemas.comparison.suspects import FORBIDDEN, ITEMS, Pair, Suspect
 from osbctl.jsonschemas.undecidable import UndecidableError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Collection, Iterator, Mapping
+    from typing import TypeAlias
 
     from osbctl.jsonschemas.comparison.facts import Facts
     from osbctl.jsonschemas.oracle import Oracle
     from osbctl.jsonschemas.roots import Subschema
     from osbctl.paths import JsonValue
 
+    Check: TypeAlias = "Callable[[Prover, Pair], Iterator[Suspect]]"
+
 MAX_STEPS = 50_000
 """Pairs of places looked at, each counted by the facts that it takes: a second or so. A 64 kB schema has some 2,000
 places."""
 _FACTS_A_STEP = 16
+_BRANCHES_A_STEP = 16
 MAX_NESTING = 100
 """Pairs within pairs; bounds the recursion."""
 
 _TOO_LARGE = "the schemas are too large or too entangled to compare in full"
 
-CHECKS = SCALAR_CHECKS | OBJECT_CHECKS | ARRAY_CHECKS | COMBINATION_CHECKS
-"""Each check with the keywords that it is for: where the new schema has none of them, it finds nothing."""
-
 
 class Prover:
     """One comparison: remembers what it has looked at. Raises `UndecidableError` past its bounds."""
 
-    def __init__(self, oracle: Oracle) -> None:
+    def __init__(self, oracle: Oracle, checks: Mapping[Check, Collection[str]]) -> None:
+        self._checks = checks
         self.oracle = oracle
         self.steps = 0
         self._taken: dict[Any, None] = {}
@@ -66,7 +65,7 @@ class Prover:
         del self._open[key]
         if found:
             self._failed[key] = found[0]
-            while len(self._taken) > mark:  # They may lean on what just failed.
+            while len(self._taken) > mark:  # what was shown since may lean on what just failed
                 self._taken.popitem()
         return found
 
@@ -107,12 +106,31 @@ class Prover:
             return []
         found = [s for part in pair.new.plain() for s in self._against(pair.at(part))]
         if found:
-            for apart in ways_apart(self, pair.facts):
+            for apart in self._ways_apart(pair.facts):
                 case = next((facts for facts in apart if not self.implies(facts, pair.new)), None)
                 if case is None:
                     return []
                 found = [replace(suspect, case=case) for suspect in found]
         return found
+
+    def _ways_apart(self, facts: Facts) -> Iterator[list[Facts]]:
+        """Lists of cases; a value that meets the facts meets one case of each list."""
+        known = set(facts.known)
+        for schema in facts.known:
+            for keyword in ("anyOf", "oneOf"):
+                branches = schema.children(keyword)
+                if not branches:
+                    continue
+                self.spend(facts, 1 + len(branches) // _BRANCHES_A_STEP)
+                if any(known.issuperset(branch.plain()) for branch in branches):
+                    continue
+                self.spend(facts.but_not(*branches), 1 + len(branches) // _BRANCHES_A_STEP)
+                cases = []
+                for i, branch in enumerate(branches):
+                    others = branches[:i] + branches[i + 1 :] if keyword == "oneOf" else ()
+                    cases.append(facts.and_also(branch).but_not(*others))
+                yield cases
+                return
 
     def _against(self, pair: Pair) -> Iterator[Suspect]:
         if pair.new in pair.facts.known:
@@ -125,7 +143,7 @@ class Prover:
         if values is not None:
             yield from self._refused(pair, values)
             return
-        for check, keywords in CHECKS.items():
+        for check, keywords in self._checks.items():
             if any(keyword in pair.new.value for keyword in keywords):
                 yield from check(self, pair)
 

@@ -9,16 +9,20 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from osbctl.platforms.cloudfoundry.library import Refusal, Schema, as_uri
-from osbctl.platforms.cloudfoundry.patterns import check_pattern
-from osbctl.platforms.cloudfoundry.ruby import RubyCrash, index, no_method
-from osbctl.platforms.cloudfoundry.uris import URI, decoded, join
+from osbctl.platforms.cloudfoundry.library import Refusal, Schema, Trail, as_uri
+from osbctl.platforms.cloudfoundry.patterns import BrokenPattern, check_pattern
+from osbctl.platforms.cloudfoundry.ruby import RubyCrash, RubyError, index, no_method
+from osbctl.platforms.cloudfoundry.uris import URI, InvalidURI, decoded, join
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import TypeAlias
 
     from osbctl.paths import Path
-    from osbctl.platforms.cloudfoundry.library import Library, Trail
+    from osbctl.platforms.cloudfoundry.library import Library
+
+    Refused: TypeAlias = tuple[str, Path, str]
+    """The rule, the place inside the schema, and the words."""
 
 _LONGEST_RUN = 20_000
 """More schemas than fit into 65,536 characters."""
@@ -28,6 +32,24 @@ _TYPES = frozenset({"string", "number", "integer", "boolean", "object", "array",
 
 class Invalid(Exception):  # noqa: N818  # an answer of the library, not an error of ours
     """The library's ValidationError: `{}` is not valid. The Cloud Controller does not mind."""
+
+
+def refusal(library: Library, schema: dict[str, Any]) -> Refused | None:
+    """What the library refuses in a schema that conforms to draft-04. Raises RubyCrash for a loop."""
+    trail = Trail()
+    try:
+        Evaluation(library, trail).validate(library.load(schema, trail))
+    except Refusal as refused:
+        return refused.rule, trail.path, refused.message
+    except BrokenPattern as error:
+        return "cloudfoundry-schema-pattern", (*trail.path, error.pattern), str(error)
+    except (RubyError, InvalidURI) as error:
+        return "cloudfoundry-schema-reference", trail.path, str(error)
+    except Invalid:
+        return None
+    finally:
+        library.forget()
+    return None
 
 
 class Evaluation:

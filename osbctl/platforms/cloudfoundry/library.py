@@ -10,18 +10,15 @@ Source: the gem json-schema 6.2.0, lib/json-schema/validator.rb, schema.rb and s
 from __future__ import annotations
 
 import posixpath
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from osbctl.platforms.cloudfoundry.ruby import RubyError, index, no_method, ruby_class
-from osbctl.platforms.cloudfoundry.uris import URI, InvalidURI, as_file, join, parse
+from osbctl.platforms.cloudfoundry.uris import URI, as_file, join, parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from osbctl.paths import Path
-
-    Refused: TypeAlias = tuple[str, Path, str]
-    """The rule, the place inside the schema, and the words."""
 
 _DRAFTS = {
     f"http://json-schema.org/draft-0{number}/{kind}": number
@@ -67,29 +64,16 @@ class Library:
         """How many schemas that name themselves are loaded: what a reference finds depends on them."""
         return len(self._schemas)
 
-    def refusal(self, schema: dict[str, Any]) -> Refused | None:
-        """What the library refuses in a schema that conforms to draft-04. Raises RubyCrash for a loop."""
-        from osbctl.platforms.cloudfoundry.evaluation import Evaluation, Invalid
-        from osbctl.platforms.cloudfoundry.patterns import BrokenPattern
+    def load(self, schema: dict[str, Any], trail: Trail) -> Schema:
+        """A schema that conforms to draft-04, loaded with all inside it. Raises what the library raises."""
+        root = self.new(schema, _NAMELESS, 4, (), trail)
+        self._add(root)
+        self._build(root, trail)
+        return root
 
-        trail = Trail()
-        try:
-            root = self.new(schema, _NAMELESS, 4, (), trail)
-            self._add(root)
-            self._build(root, trail)
-            Evaluation(self, trail).validate(root)
-        except Refusal as refusal:
-            return refusal.rule, trail.path, refusal.message
-        except BrokenPattern as error:
-            place = (*trail.path, error.pattern)
-            return "cloudfoundry-schema-pattern", place, str(error)
-        except (RubyError, InvalidURI) as error:
-            return "cloudfoundry-schema-reference", trail.path, str(error)
-        except Invalid:
-            return None
-        finally:
-            self._schemas.pop(_key(_NAMELESS), None)
-        return None
+    def forget(self) -> None:
+        """Drop what has no name of its own: the next schema takes its place."""
+        self._schemas.pop(_key(_NAMELESS), None)
 
     def new(self, value: Any, uri: URI, draft: int, path: Path, trail: Trail) -> Schema:
         """The library's object for `value`: `id` moves its URI, `$schema` chooses the draft.

@@ -95,7 +95,9 @@ class SchemaChecks:
         )
         if wrong:
             return wrong
-        refused = self._library.refusal(schema)
+        from osbctl.platforms.cloudfoundry.evaluation import refusal  # most schemas are plain, and need none of it
+
+        refused = refusal(self._library, schema)
         return (Fault(*refused),) if refused else ()
 
 
