@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -112,26 +111,20 @@ def _variables(given: list[str] | None, prefix: str | None) -> dict[str, str]:
 
 
 def _refuse_errors(document: Document) -> None:
-    """Raise what keeps the catalog from being published.
-
-    A name with other characters than API versions up to 2.14 allow is a warning, unless platforms are configured and
-    one of them refuses it: Cloud Foundry, Korifi and Service Manager take it, and real brokers have such names.
-    """
+    """Raise what keeps the catalog from being published; a name that is awkward for ever is told of."""
     from osbctl.config import find_config
     from osbctl.errors import DocumentError
     from osbctl.findings import Severity
     from osbctl.tasks.validate import Request, validation_options
     from osbctl.validation.judge import judge
 
-    options = validation_options(Request((document.name,)), find_config(os.curdir))
-    errors = tuple(f for f in judge(document, options).findings if f.severity is Severity.ERROR)
-    stops = tuple(f for f in errors if f.rule != "name-characters" or (f.refused_by and options.platforms))
-    if stops:
-        raise DocumentError(stops)
-    if errors:
+    found = judge(document, validation_options(Request((document.name,)), find_config(os.curdir))).findings
+    if errors := tuple(finding for finding in found if finding.severity is Severity.ERROR):
+        raise DocumentError(errors)
+    if names := tuple(finding for finding in found if finding.rule == "name-characters"):
         from osbctl.reports.text_report import told
 
-        sys.stderr.write(told(tuple(replace(f, severity=Severity.WARNING) for f in errors)))
+        sys.stderr.write(told(names))
 
 
 def _by_ending(output: str | None) -> BuildFormat:

@@ -39,7 +39,7 @@ GOOD: dict[str, Any] = {
                     "id": "D95A6E30-27B4-4F1C-8E0B-C46A1F7D82E9",
                     "name": "small",
                     "description": "Small.",
-                    "free": True,
+                    "free": False,
                     "bindable": True,
                     "metadata": {"bullets": ["small"], "costs": [{"amount": {"usd": 1}, "unit": "MONTHLY"}]},
                     "schemas": {"service_instance": {"create": {"parameters": {"$schema": DRAFT_04}}}},

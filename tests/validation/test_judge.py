@@ -114,7 +114,7 @@ def test_a_selected_rule_fires_also_where_its_refusal_would_join_a_finding(platf
 
 def test_a_placeholder_is_told_once_unless_the_platform_counts() -> None:
     data = copy.deepcopy(GOOD)
-    data["services"][0]["plans"][0]["id"] = "((id))"
+    data["services"][0]["plans"][0]["id"] = f"(({'i' * 70}))"
     (finding,) = found(data)
     assert (finding.rule, finding.refused_by) == ("placeholder-unresolved", (Platform.KUBERNETES,))
     counted = found(data, platforms=frozenset({Platform.KUBERNETES}))

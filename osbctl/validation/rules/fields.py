@@ -186,3 +186,94 @@ def _padded(part: str) -> bool:
 
 def _is_word(part: str) -> bool:
     return part.isascii() and bool(part) and part.replace("-", "a").isalnum()
+
+
+@rule(
+    "polling-duration",
+    severity=Severity.WARNING,
+    category=Category.ADVICE,
+    scope=Scope.PLAN,
+    source="OSB 2.15, Service Plan Object: maximum_polling_duration is a number of seconds; platforms take any integer",
+)
+def polling_duration(plan: Node) -> Iterator[Hit]:
+    """A polling duration is zero or negative.
+
+    No platform refuses it, and none can wait so long: an operation is given up, or the platform's own maximum counts.
+
+    Bad::
+
+        maximum_polling_duration: -1
+
+    Good::
+
+        maximum_polling_duration: 3600
+    """
+    value = plan.get("maximum_polling_duration")
+    if type(value) is int and value <= 0:
+        message = f"plan {plan.label} gives an operation {value} seconds"
+        yield plan.hit(message, "maximum_polling_duration", "write the seconds, or leave it out")
+
+
+@rule(
+    "binding-schema-unused",
+    severity=Severity.WARNING,
+    category=Category.ADVICE,
+    scope=Scope.SERVICE,
+    source="OSB 2.14, Service Plan Object: bindable overrides that of the service offering",
+)
+def binding_schema_unused(service: Node) -> Iterator[Hit]:
+    """A plan has a schema for bindings, and is not bindable.
+
+    Nobody will ever use it: likely `bindable` is meant to be true.
+
+    Bad::
+
+        - name: small
+          free: true
+          bindable: false
+          schemas: {service_binding: {create: {parameters: {$schema: "http://json-schema.org/draft-04/schema#"}}}}
+
+    Good::
+
+        - name: small
+          free: true
+          bindable: true
+          schemas: {service_binding: {create: {parameters: {$schema: "http://json-schema.org/draft-04/schema#"}}}}
+    """
+    for plan in service.children("plans"):
+        bindable = service.get("bindable") if plan.get("bindable") is None else plan.get("bindable")
+        holder = plan.child("schemas")
+        for key in ("service_binding", "create", "parameters"):
+            holder = holder and holder.child(key)
+        if holder and bindable is False:
+            message = f"plan {plan.label} is not bindable, but has a schema for bindings"
+            yield plan.hit(message, ("schemas", "service_binding"), "make the plan bindable, or drop the schema")
+
+
+@rule(
+    "field-misplaced",
+    severity=Severity.WARNING,
+    category=Category.ADVICE,
+    scope=Scope.THING,
+    source="OSB 2.14: unknown fields are allowed and ignored, so that one in a wrong place goes unnoticed",
+)
+def field_misplaced(thing: Node) -> Iterator[Hit]:
+    """A field that belongs elsewhere: to plans, to the service offering, or into metadata.
+
+    Unknown fields are passed over in silence: `free` of a service offering makes none of its plans free.
+
+    Bad::
+
+        displayName: Postgres
+
+    Good::
+
+        metadata: {displayName: Postgres}
+    """
+    ours, theirs = ("plan", "service") if thing.path[-2] == "plans" else ("service", "plan")
+    places = ((f"{ours}_metadata", "into metadata"), (theirs, f"to the {theirs}"))
+    for key in thing.value.keys() - known(ours):
+        for kind, where in places:
+            if key in known(kind):
+                yield thing.hit(f"{key!r} of {thing.label} belongs {where}", key, "move it there")
+                break

@@ -26,7 +26,7 @@ def id_duplicate(catalog: Node) -> Iterator[Hit]:
     """An id is used twice in the catalog.
 
     Platforms know a service offering and a plan by its id alone: with two of the same id, one of them cannot be
-    ordered, or hides the other. A plan's id must differ from a service offering's, too.
+    ordered, or hides the other.
 
     Bad::
 
@@ -40,9 +40,50 @@ def id_duplicate(catalog: Node) -> Iterator[Hit]:
           - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small.}
           - {id: A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13, name: large, description: Large.}
     """
-    things = [thing for service in catalog.children("services") for thing in (service, *service.children("plans"))]
-    for thing, first in _repeated(things, "id"):
-        yield thing.hit(f"the id of {thing.label} is already that of {first.label}", "id", "give it an id of its own")
+    for things in _services_and_plans(catalog):
+        for thing, first in _repeated(things, "id"):
+            message = f"the id of {thing.label} is already that of {first.label}"
+            yield thing.hit(message, "id", "give it an id of its own")
+
+
+def _services_and_plans(catalog: Node) -> tuple[list[Node], list[Node]]:
+    services = list(catalog.children("services"))
+    return services, [plan for service in services for plan in service.children("plans")]
+
+
+@rule(
+    "id-shared",
+    severity=Severity.WARNING,
+    category=Category.SPEC,
+    source="OSB 2.14, Service Offering Object and Service Plan Object: id MUST be globally unique",
+)
+def id_shared(catalog: Node) -> Iterator[Hit]:
+    """A plan has the id of a service offering.
+
+    Ids must be unique, but no known platform mixes the two up, so that this is a warning. Do not change the id of what
+    is already published.
+
+    Bad::
+
+        services:
+          - id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4
+            name: postgres
+            plans: [{id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, free: true}]
+
+    Good::
+
+        services:
+          - id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4
+            name: postgres
+            plans: [{id: A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13, name: small, free: true}]
+    """
+    services, plans = _services_and_plans(catalog)
+    taken = {service.text("id"): service for service in services}
+    for plan in plans:
+        value = plan.text("id")
+        if value and value in taken and not holds_placeholder(value):
+            message = f"the id of plan {plan.label} is that of service offering {taken[value].label}"
+            yield plan.hit(message, "id", "keep it if it is published already")
 
 
 @rule(

@@ -28,7 +28,8 @@ MAX_DATA_URL = 32_768
 def cost_incomplete(plan: Node) -> Iterator[Hit]:
     """An entry of `costs` has no amount or no unit.
 
-    Marketplaces leave it out, or show half of it.
+    Marketplaces leave it out. Cloud Foundry then shows none of the plan's costs (cloud_controller_ng 3bbba906,
+    app/presenters/v3/service_plan_presenter.rb, `costs`).
 
     Bad::
 
@@ -43,6 +44,75 @@ def cost_incomplete(plan: Node) -> Iterator[Hit]:
         for key in ("amount", "unit"):
             if not cost.get(key):
                 yield cost.hit(f"a cost of plan {plan.label} has no {key}", key, "write amount and unit")
+
+
+@rule(
+    "cost-amount",
+    severity=Severity.WARNING,
+    category=Category.ADVICE,
+    scope=Scope.PLAN,
+    source="OSB profile, Service Plan Metadata: amount maps currencies to numbers; ISO 4217",
+)
+def cost_amount(plan: Node) -> Iterator[Hit]:
+    """An amount of a cost is negative, or its currency is empty or there in two spellings.
+
+    With an empty currency Cloud Foundry shows none of the plan's costs; `usd` beside `USD` are two prices.
+
+    Bad::
+
+        metadata: {costs: [{amount: {usd: 9.5, USD: 8}, unit: MONTHLY}]}
+
+    Good::
+
+        metadata: {costs: [{amount: {usd: 9.5}, unit: MONTHLY}]}
+    """
+    metadata = plan.child("metadata")
+    for cost in metadata.children("costs") if metadata else ():
+        amount = cost.child("amount")
+        seen: set[str] = set()
+        for currency, value in amount.value.items() if amount else ():
+            told = ""
+            if not currency.strip():
+                told = "has no currency"
+            elif currency.casefold() in seen:
+                told = f"has the currency {currency!r} in two spellings"
+            elif isinstance(value, int | float) and value < 0:
+                told = "is negative"
+            seen.add(currency.casefold())
+            if told:
+                yield cost.hit(f"a cost of plan {plan.label} {told}", ("amount", currency), "correct the amount")
+
+
+@rule(
+    "cost-of-free-plan",
+    severity=Severity.WARNING,
+    category=Category.ADVICE,
+    scope=Scope.PLAN,
+    source="OSB 2.14, Service Plan Object: free is false where instances cost something, by default true",
+)
+def cost_of_free_plan(plan: Node) -> Iterator[Hit]:
+    """A plan is free, and has a price.
+
+    Platforms let everybody have a free plan. One that does not say is free, too, to most of them.
+
+    Bad::
+
+        free: true
+        metadata: {costs: [{amount: {usd: 9.5}, unit: MONTHLY}]}
+
+    Good::
+
+        free: false
+        metadata: {costs: [{amount: {usd: 9.5}, unit: MONTHLY}]}
+    """
+    metadata = plan.child("metadata")
+    free = plan.get("free")
+    for cost in metadata.children("costs") if metadata and free in (None, True) else ():
+        amount = cost.child("amount")
+        if amount and any(isinstance(value, int | float) and value > 0 for value in amount.value.values()):
+            told = "is free" if free else "does not say `free: false`"
+            yield plan.hit(f"plan {plan.label} {told}, but has a price", "free", "write free: false, or drop the costs")
+            return
 
 
 @rule(

@@ -51,7 +51,7 @@ def text_blank(thing: Node) -> Iterator[Hit]:
 
 @rule(
     "name-characters",
-    severity=Severity.ERROR,
+    severity=Severity.WARNING,
     category=Category.SPEC,
     scope=Scope.THING,
     source="OSB 2.13 and 2.14, Catalog Management: a CLI-friendly name has only letters, digits, dots, hyphens",
@@ -60,7 +60,7 @@ def name_characters(thing: Node) -> Iterator[Hit]:
     """A name has characters that API versions up to 2.14 forbid.
 
     Up to 2.13 a name has lower-case letters, digits and hyphens; 2.14 adds capitals and dots; from 2.15 on any
-    character may stand there.
+    character may stand there. No known platform refuses it, so that this is a warning whatever the old text says.
 
     Bad::
 
@@ -208,6 +208,24 @@ def text_too_long(thing: Node) -> Iterator[Hit]:
     for key in ("id", "name"):
         if len(thing.text(key) or "") > MAX_LENGTH:
             yield thing.hit(f"{key} has more than {MAX_LENGTH} characters", key, "shorten it")
+
+
+@rule(
+    "description-long",
+    severity=Severity.INFO,
+    category=Category.ADVICE,
+    scope=Scope.THING,
+    source="OSB 2.17, guidance for supported string lengths: at least 255 characters",
+)
+def description_long(thing: Node) -> Iterator[Hit]:
+    """A description is longer than 255 characters.
+
+    Platforms must store only so many. Cloud Foundry takes 10,000. What is longer fits better into
+    `metadata.longDescription`.
+    """
+    if len(thing.text("description") or "") > MAX_LENGTH:
+        message = f"the description of {thing.label} has more than {MAX_LENGTH} characters"
+        yield thing.hit(message, "description", "shorten it; metadata.longDescription may hold the rest")
 
 
 @rule(
