@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from osbctl.findings import Severity
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -31,6 +33,15 @@ class Level(StrEnum):
     def rank(self) -> int:
         """4 for refused, down to 1 for safe."""
         return {"refused": 4, "breaking": 3, "risky": 2, "safe": 1}[self.value]
+
+
+SEVERITIES = {
+    Level.REFUSED: Severity.ERROR,
+    Level.BREAKING: Severity.ERROR,
+    Level.RISKY: Severity.WARNING,
+    Level.SAFE: Severity.INFO,
+}
+"""How grave a change is, in the words for findings."""
 
 
 class DiffFailOn(StrEnum):

@@ -14,3 +14,8 @@ Path: TypeAlias = tuple[str | int, ...]
 def pointer(path: Path) -> str:
     """The JSON pointer (RFC 6901) of `path`."""
     return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)
+
+
+def steps(pointer: str) -> tuple[str, ...]:
+    """The steps of a JSON pointer (RFC 6901, section 4), as texts: what they stand in says which are indexes."""
+    return tuple(step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:])

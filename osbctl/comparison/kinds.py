@@ -5,20 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from osbctl.changes import Effect, Level
-from osbctl.findings import Severity
+from osbctl.changes import SEVERITIES, Effect, Level
 from osbctl.platforms import Platform
 from osbctl.rule import Category, describe
 
 if TYPE_CHECKING:
     from collections.abc import Collection
-
-SEVERITIES = {
-    Level.REFUSED: Severity.ERROR,
-    Level.BREAKING: Severity.ERROR,
-    Level.RISKY: Severity.WARNING,
-    Level.SAFE: Severity.INFO,
-}
 
 
 @dataclass(frozen=True, slots=True)

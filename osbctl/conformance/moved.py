@@ -4,18 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from osbctl.changes import Level
+from osbctl.changes import SEVERITIES
 from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.findings import Severity
 
 _MOST_TOLD = 3
-
-_SEVERITIES = {
-    Level.REFUSED: Severity.ERROR,
-    Level.BREAKING: Severity.ERROR,
-    Level.RISKY: Severity.WARNING,
-    Level.SAFE: Severity.INFO,
-}
 
 
 def moved(before: Any, after: Any) -> tuple[Severity, str]:
@@ -27,4 +20,4 @@ def moved(before: Any, after: Any) -> tuple[Severity, str]:
         return Severity.INFO, "only in how it is written"
     told = [f"{change.object}: {change.message}".removeprefix(": ") for change in changes[:_MOST_TOLD]]
     more = [f"and {len(changes) - _MOST_TOLD} more"] if len(changes) > _MOST_TOLD else []
-    return _SEVERITIES[changes[0].level], "; ".join([*told, *more])
+    return SEVERITIES[changes[0].level], "; ".join([*told, *more])

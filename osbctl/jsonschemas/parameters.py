@@ -6,6 +6,7 @@ import json
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from osbctl.jsonschemas.mentions import located
 from osbctl.text import safe
 
 if TYPE_CHECKING:
@@ -108,11 +109,12 @@ def _resolved(root: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str
     """What a local reference means, a bounded number of steps away; the schema itself where there is none."""
     for _ in range(MAX_LEVELS):
         reference = schema.get("$ref")
-        if not isinstance(reference, str) or not f"{reference}/".startswith("#/"):
+        path = located(root, reference) if isinstance(reference, str) else None
+        if path is None:
             break
         target: Any = root
-        for step in reference.split("/")[1:]:
-            target = target.get(step.replace("~1", "/").replace("~0", "~")) if isinstance(target, dict) else None
+        for step in path:
+            target = target[step]
         if not isinstance(target, dict):
             break
         schema = target

@@ -7,6 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from osbctl.jsonschemas.walk import Subschema, subschemas
+from osbctl.paths import steps
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -140,8 +141,7 @@ def _unquoted(fragment: str) -> str:
 
 def _pointed(value: Any, fragment: str) -> Any:
     """What a JSON Pointer (RFC 6901, section 6) leads to."""
-    for step in _unquoted(fragment).split("/")[1:]:
-        key = step.replace("~1", "/").replace("~0", "~")
+    for key in steps(_unquoted(fragment)):
         if isinstance(value, list):
             index = int(key) if key.isdecimal() and len(key) <= _MAX_DIGITS else len(value)
             value = value[index] if index < len(value) else Nowhere.MISSING

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from osbctl.errors import DocumentError, UsageError
 from osbctl.findings import Finding, Severity
+from osbctl.paths import pointer, steps
 from osbctl.sources.spring import bound, is_spring
 
 if TYPE_CHECKING:
@@ -53,27 +54,19 @@ def find_catalog(data: Any) -> str | None:
     """
     level: list[tuple[str, Any]] = [("", data)]
     for _ in range(SEARCH_DEPTH):
-        level = [below for pointer, value in level for below in _inside(pointer, value)]
-        for pointer, value in level:
+        level = [below for above, value in level for below in _inside(above, value)]
+        for found, value in level:
             if _is_catalog(value) or (isinstance(value, list) and _is_offerings(value)):
-                return pointer
+                return found
     return None
 
 
-def _inside(pointer: str, value: Any) -> Iterator[tuple[str, Any]]:
-    """The collections right inside of the value at `pointer`, with their pointers."""
+def _inside(above: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """The collections right inside of the value at `above`, with their pointers."""
     entries = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, item in entries:
         if isinstance(item, dict | list):
-            yield f"{pointer}/{_escaped(key)}", item
-
-
-def _pointer(path: Path) -> str:
-    return "".join(f"/{_escaped(step)}" for step in path)
-
-
-def _escaped(step: str | int) -> str:
-    return str(step).replace("~", "~0").replace("/", "~1")
+            yield above + pointer((key,)), item
 
 
 def _is_catalog(value: Any) -> bool:
@@ -84,12 +77,12 @@ def _is_offerings(value: list[Any]) -> bool:
     return bool(value) and all(isinstance(item, dict) and isinstance(item.get("plans"), list) for item in value)
 
 
-def _steps(at: str) -> list[str]:
+def _steps(at: str) -> tuple[str, ...]:
     if at and not at.startswith("/"):
         raise UsageError(f"{at!r} is no JSON pointer", f"it begins with a slash: --at /{at.replace('.', '/')}")
     if re.search(r"~(?![01])", at):
         raise UsageError(f"{at!r} is no JSON pointer", "a tilde in a key is written ~0, a slash ~1")
-    return [step.replace("~1", "/").replace("~0", "~") for step in at.split("/")[1:]]
+    return steps(at)
 
 
 def _index(value: Any, step: str) -> str | int | None:
@@ -136,7 +129,7 @@ def _nowhere(document: Document, value: Any, path: Path, step: str) -> Finding:
         hint = f"it is an array of {len(value)}: write an index from 0" if value else "it is an empty array"
     else:
         hint = f"did you mean {close[0]!r}?" if close else f"there are: {', '.join(keys[:10])}" if keys else ""
-    where = _pointer(path) or "the top"
+    where = pointer(path) or "the top"
     return _finding(document, "pointer-not-found", f"there is no {step[:60]!r} in {where}", path, hint)
 
 
@@ -146,13 +139,13 @@ def _no_object(document: Document, value: Any, path: Path) -> Finding:
     hint = "a catalog is an object with `services`"
     if isinstance(value, list) and _is_offerings(value):
         hint = 'this looks like a list of service offerings: wrap it as {"services": […]}'
-    elif (pointer := find_catalog(value)) is not None:
-        hint = f"a catalog stands deeper: add --at {_pointer(path)}{pointer}"
+    elif (found := find_catalog(value)) is not None:
+        hint = f"a catalog stands deeper: add --at {pointer(path)}{found}"
     return _finding(document, "not-an-object", f"{_placed(path)} is {kind}, not an object", path, hint)
 
 
 def _placed(path: Path) -> str:
-    return f"the value at {_pointer(path)}" if path else "the document"
+    return f"the value at {pointer(path)}" if path else "the document"
 
 
 def _finding(document: Document, rule: str, message: str, path: Path, hint: str) -> Finding:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from osbctl.changes import DiffFailOn, Level, told
+from osbctl.changes import SEVERITIES, DiffFailOn, Level, told
 from osbctl.findings import Finding, Judgement, Severity
 from osbctl.reports import FailOn, Format, Report
 from osbctl.reports import render as render_findings
@@ -14,12 +14,6 @@ if TYPE_CHECKING:
     from osbctl.changes import Change
     from osbctl.reports.changes import DiffReport
 
-_SEVERITIES = {
-    Level.REFUSED: Severity.ERROR,
-    Level.BREAKING: Severity.ERROR,
-    Level.RISKY: Severity.WARNING,
-    Level.SAFE: Severity.INFO,
-}
 _FAIL_ON = {
     DiffFailOn.REFUSED: FailOn.ERROR,
     DiffFailOn.BREAKING: FailOn.ERROR,
@@ -60,4 +54,4 @@ def _finding(change: Change, report: DiffReport) -> Finding:
 def _severity(change: Change, fail_on: DiffFailOn) -> Severity:
     # Where only refusals fail the run, what is merely breaking must not look like a failure.
     lenient = fail_on is DiffFailOn.REFUSED and change.level is Level.BREAKING
-    return Severity.WARNING if lenient else _SEVERITIES[change.level]
+    return Severity.WARNING if lenient else SEVERITIES[change.level]

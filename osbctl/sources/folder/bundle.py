@@ -14,7 +14,8 @@ from urllib.parse import unquote, urlsplit
 
 from osbctl.catalog import PARAMETER_PLACES
 from osbctl.errors import SourceError
-from osbctl.paths import pointer
+from osbctl.jsonschemas.walk import subschemas
+from osbctl.paths import pointer, steps
 from osbctl.sources.folder.substitute import copied
 
 if TYPE_CHECKING:
@@ -26,12 +27,6 @@ if TYPE_CHECKING:
 
     Target: TypeAlias = tuple[Part, Path]
     """A file, and the path of a schema in it."""
-
-_LITERAL = {"enum", "const", "default", "examples"}
-"""Keywords whose values are data: a `$ref` in them is no reference."""
-
-_BY_NAME = {"properties", "patternProperties", "definitions", "$defs", "dependencies", "dependentSchemas"}
-"""Keywords whose values are mappings from names to schemas: a key in them is no keyword."""
 
 
 class Bundler:
@@ -212,20 +207,11 @@ def _references(schema: Any) -> Iterator[str]:
     return (holder["$ref"] for holder, _ in _holders(schema, ()))
 
 
-def _holders(schema: Any, path: Path) -> Iterator[tuple[dict[str, Any], Path]]:
+def _holders(schema: dict[str, Any], path: Path) -> Iterator[tuple[dict[str, Any], Path]]:
     """The schemas in `schema`, itself too, that hold a `$ref`; keywords whose values are data are passed over."""
-    if isinstance(schema, list):
-        for index, item in enumerate(schema):
-            yield from _holders(item, (*path, index))
-    elif isinstance(schema, dict):
-        if isinstance(schema.get("$ref"), str):
-            yield schema, path
-        for key, item in schema.items():
-            if key in _BY_NAME and isinstance(item, dict):
-                for name, below in item.items():
-                    yield from _holders(below, (*path, key, name))
-            elif key not in _LITERAL:
-                yield from _holders(item, (*path, key))
+    for place in subschemas(schema):
+        if isinstance(place.value.get("$ref"), str):
+            yield place.value, (*path, *place.path)
 
 
 def _pointer(fragment: str) -> Path | None:
@@ -234,7 +220,7 @@ def _pointer(fragment: str) -> Path | None:
         return ()
     if not fragment.startswith("/"):
         return None
-    return tuple(step.replace("~1", "/").replace("~0", "~") for step in fragment[1:].split("/"))
+    return steps(fragment)
 
 
 def _steps(value: Any, inside: Path) -> Iterator[str | int]:

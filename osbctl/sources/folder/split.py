@@ -6,6 +6,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
+from osbctl.catalog import PARAMETER_PLACES
 from osbctl.errors import UsageError
 from osbctl.sources.folder.starter import ATTRIBUTES
 from osbctl.sources.folder.substitute import escaped
@@ -87,11 +88,7 @@ def _holders(service: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     plans = service.get("plans")
     for plan in plans if isinstance(plans, list) else ():
         schemas = plan.get("schemas") if isinstance(plan, dict) else None
-        for outer, inner in (
-            ("service_instance", "create"),
-            ("service_instance", "update"),
-            ("service_binding", "create"),
-        ):
+        for outer, inner in PARAMETER_PLACES:
             part = schemas.get(outer) if isinstance(schemas, dict) else None
             holder = part.get(inner) if isinstance(part, dict) else None
             if isinstance(holder, dict) and isinstance(holder.get("parameters"), dict):
