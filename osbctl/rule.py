@@ -37,7 +37,6 @@ class Need(StrEnum):
     PLACEHOLDERS = "placeholders"
     PATTERNS = "patterns"
     ODD_SCHEMAS = "odd_schemas"
-    ODD_FIELDS = "odd_fields"
 
 
 class Category(StrEnum):

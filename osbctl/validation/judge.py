@@ -39,7 +39,7 @@ def judge(document: Document, options: ValidationOptions, selection: Selection |
         ConfigError: a house schema is broken.
     """
     selection = selection or Selection(options)
-    seen = survey(document, options.api_version)
+    seen = survey(document)
     outcomes = judge_all(document.data, plain_schemas=not seen.odd_schemas)
     findings = [*document.notes, *_elsewhere(document.data), *_checked(document, options, seen)]
     told = _blame_newcomers(_with_refusals(findings, outcomes, options.platforms), document.data)

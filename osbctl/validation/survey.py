@@ -10,10 +10,7 @@ import json
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from osbctl.fields import load_schema
-
 if TYPE_CHECKING:
-    from osbctl.platforms import ApiVersion
     from osbctl.sources.document import Document
 
 _SIGNS = ("((", "{{", "${", "<%", "%s", "%d", "%v")
@@ -24,22 +21,20 @@ class Survey(NamedTuple):
     """What a catalog may hold. Each is True where in doubt.
 
     `placeholders`: text that looks like a template's. `patterns`: the keyword `pattern`. `odd_schemas`: a parameter
-    schema that is not plain, valid draft-04 without references and ids of its own. `odd_fields`: a field that the
-    API version does not know, or one with a value of a wrong type.
+    schema that is not plain, valid draft-04 without references and ids of its own.
     """
 
     placeholders: bool = True
     patterns: bool = True
     odd_schemas: bool = True
-    odd_fields: bool = True
 
 
 UNKNOWN = Survey()
 """The survey of a catalog that was not looked over: anything may be in it."""
 
 
-def survey(document: Document, api_version: ApiVersion) -> Survey:
-    """Look over the catalog of `document`, as `api_version` has it."""
+def survey(document: Document) -> Survey:
+    """Look over the catalog of `document`."""
     text = _searchable(document)
     return Survey(
         # Looking for one character is ten times as fast, and mostly enough.
@@ -47,7 +42,6 @@ def survey(document: Document, api_version: ApiVersion) -> Survey:
         patterns="pattern" in text,
         odd_schemas="parameters" in text
         and ("$ref" in text or "$dynamicRef" in text or not _decides(_plain(), document.data)),
-        odd_fields=not _decides(_closed(api_version), document.data),
     )
 
 
@@ -72,18 +66,6 @@ def _plain() -> Any:
     import jsonschema_rs
 
     return jsonschema_rs.Draft4Validator(_plain_catalog())
-
-
-@cache
-def _closed(api_version: ApiVersion) -> Any:
-    """The catalog schema with every object closed: no field but those that it knows."""
-    import jsonschema_rs
-
-    schema = json.loads(json.dumps(load_schema(api_version)))
-    for part in (schema, *schema["definitions"].values()):
-        part["additionalProperties"] = False
-    # Draft-04 takes 1.0 for no integer, as Go and Ruby do.
-    return jsonschema_rs.Draft4Validator(schema)
 
 
 def _plain_catalog() -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from osbctl.fields import LATEST, PARTS, known, since, wanted
 from osbctl.findings import Fix, Severity
-from osbctl.rule import Category, Need, Scope, rule
+from osbctl.rule import Category, Scope, rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -83,7 +83,6 @@ def _slip(part: Node, kind: str, key: str) -> Hit | None:
     category=Category.ADVICE,
     source="OSB 2.14: unknown fields are allowed and ignored, so that a slip goes unnoticed",
     fix="renames the field, with --unsafe, where its value has the type that the known field takes.",
-    needs=Need.ODD_FIELDS,
 )
 def field_near_miss(catalog: Node) -> Iterator[Hit]:
     """A field that nobody knows is very like one that everybody knows.
@@ -113,7 +112,6 @@ def field_near_miss(catalog: Node) -> Iterator[Hit]:
     category=Category.ADVICE,
     scope=Scope.SERVICE,
     source="OSB release notes: 2.14 brought *_retrievable, 2.15 plan updates and maintenance_info, 2.17 rotation",
-    needs=Need.ODD_FIELDS,
 )
 def field_too_new(service: Node) -> Iterator[Hit]:
     """A field is newer than the API version that is checked against.
