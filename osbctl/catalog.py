@@ -7,7 +7,8 @@ validation's work), a name of a wrong type is empty.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from datetime import date
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -20,6 +21,15 @@ PARAMETER_PLACES = (
     ("service_binding", "create"),
 )
 """Where a plan's `schemas` hold a parameter schema (OSB, Schemas Object)."""
+
+
+class Deprecation(NamedTuple):
+    """That something is to go: `metadata.state: deprecated`, as brokers practise it.
+
+    `metadata.sunset`, ours, is the last day on which it is promised to be there; None where it names none.
+    """
+
+    sunset: date | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +52,11 @@ class ServicePlan:
     def metadata(self) -> Mapping[str, Any]:
         """The display information; empty where there is none."""
         return _object(self.data, "metadata")
+
+    @property
+    def deprecation(self) -> Deprecation | None:
+        """What its metadata says of its end; None where nothing."""
+        return _deprecation(self.metadata)
 
     @property
     def parameters(self) -> dict[str, Mapping[str, Any]]:
@@ -73,6 +88,11 @@ class ServiceOffering:
         """The display information; empty where there is none."""
         return _object(self.data, "metadata")
 
+    @property
+    def deprecation(self) -> Deprecation | None:
+        """What its metadata says of its end; None where nothing."""
+        return _deprecation(self.metadata)
+
 
 @dataclass(frozen=True, slots=True)
 class Catalog:
@@ -89,6 +109,22 @@ class Catalog:
     def plans(self) -> Iterator[ServicePlan]:
         """All plans of all service offerings, in order."""
         return (plan for service in self.services for plan in service.plans)
+
+
+def _deprecation(metadata: Mapping[str, Any]) -> Deprecation | None:
+    if metadata.get("state") != "deprecated":
+        return None
+    return Deprecation(calendar_day(metadata.get("sunset")))
+
+
+def calendar_day(value: Any) -> date | None:
+    """The day that `2027-03-31` names (RFC 3339, full-date); None for anything else."""
+    if not isinstance(value, str) or len(value) != len("2027-03-31"):
+        return None
+    try:
+        return date.fromisoformat(value)
+    except ValueError:
+        return None
 
 
 def _service(data: Mapping[str, Any], path: Path) -> ServiceOffering:

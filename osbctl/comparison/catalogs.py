@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from osbctl.catalog import Catalog
 from osbctl.comparison.collect import Collector, Pair
 from osbctl.comparison.fields import compare_plan, compare_service, compare_strays
+from osbctl.comparison.kinds import milder
 from osbctl.comparison.match import Match, by_id, by_name, folded
 from osbctl.comparison.names import Renaming, given_up, is_all_the_same, renamings, still_held
 from osbctl.comparison.rules import fields, identity
@@ -16,6 +17,7 @@ from osbctl.platforms import Platform
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
+    from datetime import date
     from typing import Any
 
     from osbctl.catalog import ServiceOffering, ServicePlan
@@ -52,14 +54,16 @@ def compare_catalogs(
     *,
     platforms: Collection[Platform] = (),
     instances: frozenset[str] | None = None,
+    today: date | None = None,
 ) -> list[Change]:
     """The changes from the catalog `old` to `new`, without locations, in the order of the catalogs.
 
     `platforms` are those in view, none for all. `instances` are the ids of the plans that have instances, None where
-    that is not known. Never fails: what has a wrong shape is passed over, as in `osbctl.catalog`.
+    that is not known. `today` is the day by which a sunset has passed or not, by default that of the clock. Never
+    fails: what has a wrong shape is passed over, as in `osbctl.catalog`.
     """
     collector = Collector(platforms or tuple(Platform), instances)
-    _Comparison(Catalog.of(old), Catalog.of(new), collector).run()
+    _Comparison(Catalog.of(old), Catalog.of(new), collector, today).run()
     for key in (*old, *(key for key in new if key not in old)):
         if key != "services" and not same(old.get(key), new.get(key)):
             message = f"{shown(key)} changed {from_to(old.get(key), new.get(key), (key,))}"
@@ -71,8 +75,8 @@ def compare_catalogs(
 
 
 class _Comparison:
-    def __init__(self, old: Catalog, new: Catalog, collector: Collector) -> None:
-        self._old, self._new, self._to = old, new, collector
+    def __init__(self, old: Catalog, new: Catalog, collector: Collector, today: date | None) -> None:
+        self._old, self._new, self._to, self._today = old, new, collector, today
         self._services = by_id(old.services, new.services)
         gone, fresh = self._services.gone, self._services.fresh
         self._replaced = by_name(gone, fresh)
@@ -94,7 +98,7 @@ class _Comparison:
             self._service(old, new)
         for gone in services.gone:
             message = f"removed, with {_plans(gone)}{_alike(gone, services.fresh)}"
-            self._to.add(identity.SERVICE_REMOVED, Pair(gone), message, old=gone.id)
+            self._removed(identity.SERVICE_REMOVED, Pair(gone), message, gone)
         for fresh in services.fresh:
             self._to.add(identity.SERVICE_ADDED, Pair(None, fresh), f"added, with {_plans(fresh)}", new=fresh.id)
         self._moved()
@@ -164,7 +168,7 @@ class _Comparison:
         for before, after in (*match.kept, *replaced):
             compare_plan(self._to, Pair(old, new, before, after))
         for plan in gone:
-            self._to.add(identity.PLAN_REMOVED, Pair(old, new, plan), f"removed{_alike(plan, fresh)}", old=plan.id)
+            self._removed(identity.PLAN_REMOVED, Pair(old, new, plan), f"removed{_alike(plan, fresh)}", plan)
         for plan in fresh:
             self._to.add(identity.PLAN_ADDED, Pair(old, new, None, plan), "added", new=plan.id)
         if [b.id for b, _ in match.kept] != [a.id for _, a in sorted(match.kept, key=lambda p: p[1].path)]:
@@ -182,6 +186,17 @@ class _Comparison:
         for fresh in match.fresh:
             pair = Pair(old, new, None, fresh)
             self._new_plan_name(pair, fresh, taken.get(id(fresh)), folded(fresh) in passed_on)
+
+    def _removed(self, kind: Kind, pair: Pair, message: str, gone: ServiceOffering | ServicePlan) -> None:
+        """Tell of what is gone; after its sunset, nobody was promised that it would be there."""
+        sunset = gone.deprecation and gone.deprecation.sunset
+        if sunset:
+            from datetime import date
+
+            passed = sunset < (self._today or date.today())  # the day where the author is
+            message += f"; its sunset was {sunset}" if passed else f"; deprecated, but promised until {sunset}"
+            kind = milder(kind) if passed else kind
+        self._to.add(kind, pair, message, old=gone.id)
 
     def _moved(self) -> None:
         for old_home, before, new_home, after in self._moves:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from osbctl.changes import SEVERITIES, Effect, Level
@@ -75,6 +75,21 @@ def risky(does: str) -> Answer:
 def safe(does: str) -> Answer:
     """An answer of level safe."""
     return Answer(Level.SAFE, does)
+
+
+def milder(kind: Kind) -> Kind:
+    """`kind`, with *risky* for what is *breaking*; what a platform refuses stays refused."""
+    return replace(kind, answers={platform: _milder(answer) for platform, answer in kind.answers.items()})
+
+
+def _milder(answer: Answer | Depends) -> Answer | Depends:
+    if isinstance(answer, Depends):
+        return Depends(*(_mild(one) for one in (answer.unknown, answer.used, answer.unused)))
+    return _mild(answer)
+
+
+def _mild(answer: Answer) -> Answer:
+    return replace(answer, level=Level.RISKY) if answer.level is Level.BREAKING else answer
 
 
 def kind(

@@ -36,8 +36,8 @@ def bullets(plan: ServicePlan) -> list[str]:
 
 
 def price(plan: ServicePlan) -> str:
-    """`free` or `paid`."""
-    return "free" if plan.free else "paid"
+    """`free` or `paid`, and whether the plan is to go."""
+    return ", ".join(["free" if plan.free else "paid", *_deprecated(plan)])
 
 
 def yes(value: bool) -> str:
@@ -51,4 +51,11 @@ def facts(service: ServiceOffering) -> list[str]:
     told += ["plan can be changed"] if service.plan_updateable else []
     told += ["shareable"] if service.metadata.get("shareable") is True else []
     told += [f"tags: {', '.join(map(safe, service.tags))}"] if service.tags else []
-    return told
+    return told + _deprecated(service)
+
+
+def _deprecated(thing: ServiceOffering | ServicePlan) -> list[str]:
+    if not thing.deprecation:
+        return []
+    sunset = thing.deprecation.sunset
+    return [f"deprecated, there until {sunset}" if sunset else "deprecated"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
 
 import pytest
@@ -533,3 +534,18 @@ def test_ids_that_differ_in_case_alone_are_pointed_out() -> None:
     assert alone in by_rule(old, catalog(service("s1", "db", plan("P1", "small"))))["change-plan-id"].message
     assert alone in by_rule(old, catalog(service("S1", "other", plan("x", "x"))))["change-service-removed"].message
     assert alone not in str(by_rule(old, catalog(service("s2", "db", plan("p3", "small")))))
+
+
+@pytest.mark.parametrize(("day", "level"), [("2027-03-31", B), ("2027-04-01", Y)])
+def test_a_removal_after_its_sunset_is_risky_before_it_breaking(day: str, level: Level) -> None:
+    mark = {"state": "deprecated", "sunset": "2027-03-31"}
+    old = two(plan("p1", "small", metadata=mark), plan("p2", "large"))
+    today = date.fromisoformat(day)
+    (change,) = compare_catalogs(old, two(plan("p2", "large")), today=today, instances=NONE)
+    assert {effect.platform: effect.level for effect in change.effects} == dict.fromkeys(Platform, level)
+    assert "2027-03-31" in change.message
+    (used,) = compare_catalogs(old, two(plan("p2", "large")), today=today, instances=P1)
+    assert {effect.level for effect in used.effects if effect.platform is SM} == {R}, "refused stays refused"
+    services = catalog(service("s1", "db", SMALL, metadata=mark), service("s2", "mq", plan("p2", "small")))
+    (gone,) = compare_catalogs(services, catalog(service("s2", "mq", plan("p2", "small"))), today=today, instances=NONE)
+    assert gone.level is level

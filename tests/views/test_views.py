@@ -238,3 +238,13 @@ def test_an_array_of_itself_ends() -> None:
 def test_schemas_that_refer_to_themselves_end() -> None:
     node = {"properties": {f"p{n}": {"$ref": "#/definitions/node"} for n in range(10)}}
     assert len(list(parameters({**node, "definitions": {"node": node}}))) == MAX_ROWS
+
+
+@pytest.mark.parametrize("view", ["table", "markdown", "detail"])
+def test_what_is_deprecated_is_told(view: str) -> None:
+    mark = {"state": "deprecated", "sunset": "2027-03-31"}
+    plans = [{"id": "p1", "name": "a", "metadata": mark}, {"id": "p2", "name": "b", "metadata": {"state": "active"}}]
+    shown = Catalog.of({"services": [{"id": "s", "name": "s", "plans": plans, "metadata": {"state": "deprecated"}}]})
+    text = "\n".join(all_views(shown)[view]).replace("\\", "")
+    assert re.search(r"deprecated,? there\s+until|deprecated, there", text)
+    assert text.count("deprecated") == 2

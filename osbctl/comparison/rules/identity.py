@@ -61,7 +61,11 @@ SERVICE_WITHOUT_PLANS = kind(
 )
 SERVICE_REMOVED = kind(
     "change-service-removed",
-    """A service offering is gone, with all its plans.""",
+    """A service offering is gone, with all its plans.
+
+    After its sunset (`metadata: {state: deprecated, sunset: "2027-03-31"}` in the old catalog) this is risky: nobody
+    was promised that it would still be there.
+    """,
     cf=Depends(
         breaking("deactivates it if it has instances and warns the operator, else deletes it with its visibilities"),
         breaking("deactivates it and warns the operator; nobody can create an instance any more"),
@@ -78,7 +82,11 @@ SERVICE_REMOVED = kind(
 )
 PLAN_REMOVED = kind(
     "change-plan-removed",
-    """A service plan is gone.""",
+    """A service plan is gone.
+
+    After its sunset (`metadata: {state: deprecated, sunset: "2027-03-31"}` in the old catalog) this is risky: nobody
+    was promised that it would still be there.
+    """,
     cf=Depends(
         breaking("deactivates it if it has instances and warns the operator, else deletes it with its visibilities"),
         breaking("deactivates it and warns the operator; nobody can create an instance any more"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from osbctl.catalog import calendar_day
 from osbctl.findings import Severity
 from osbctl.rule import Category, Scope, rule
 from osbctl.secrecy import surely_secret
@@ -220,3 +221,58 @@ def dashboard_secret_literal(service: Node) -> Iterator[Hit]:
     value = client.text("secret") if client else None
     if client and value and not holds_placeholder(value):
         yield client.hit(f"the dashboard secret of {service.label} is written out", "secret", "keep it out of the file")
+
+
+@rule(
+    "deprecated",
+    severity=Severity.INFO,
+    category=Category.ADVICE,
+    scope=Scope.THING,
+    source="Brokers' practice, metadata.state; a date was asked for in the specification's own threads",
+)
+def deprecated(thing: Node) -> Iterator[Hit]:
+    """A service offering or a plan is marked as one that is to go.
+
+    `state: deprecated` in its metadata says so, `sunset` until which day it is promised to be there. Then `osbctl show`
+    tells of it, and `osbctl diff` calls its removal *risky* once that day has passed, *breaking* before.
+
+    Bad::
+
+        metadata: {state: deprecated}
+
+    Good::
+
+        metadata: {displayName: Postgres}
+    """
+    metadata = thing.child("metadata")
+    if metadata and metadata.get("state") == "deprecated":
+        sunset = calendar_day(metadata.get("sunset"))
+        hint = "" if sunset else 'add until when: sunset: "2027-03-31"'
+        yield metadata.hit(f"{thing.label} is deprecated{f', there until {sunset}' if sunset else ''}", "state", hint)
+
+
+@rule(
+    "sunset-invalid",
+    severity=Severity.WARNING,
+    category=Category.ADVICE,
+    scope=Scope.THING,
+    source="RFC 3339, section 5.6, full-date",
+)
+def sunset_invalid(thing: Node) -> Iterator[Hit]:
+    """A sunset is no date, or stands there without `state: deprecated`.
+
+    Bad::
+
+        metadata: {sunset: "2027-03-31"}
+
+    Good::
+
+        metadata: {displayName: Postgres}
+    """
+    metadata = thing.child("metadata")
+    if not metadata or metadata.get("sunset") is None:
+        return
+    if calendar_day(metadata.get("sunset")) is None:
+        yield metadata.hit(f"the sunset of {thing.label} is no date", "sunset", "write a day such as 2027-03-31")
+    elif metadata.get("state") != "deprecated":
+        yield metadata.hit(f"{thing.label} has a sunset, but is not deprecated", "sunset", "add state: deprecated")
