@@ -43,6 +43,10 @@ WITHOUT = {
         for rule in load_all().values()
         if rule.category is Category.BUILD
     },
+    **dict.fromkeys(
+        ("shared-id", "shared-service-name", "shared-dashboard-client"),
+        "it is about two catalogs: tests/validation/test_together.py shows it",
+    ),
 }
 """The rules that no example shows, each with the reason."""
 

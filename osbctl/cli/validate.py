@@ -44,6 +44,10 @@ def validate(
         typer.Option("--format", "-f", help="The report's format.  [default: text; github inside GitHub Actions]"),
     ] = None,
     output: common.Output = None,
+    together: Annotated[
+        bool,
+        typer.Option("--together", help="The catalogs are for one platform: tell the ids and names that they share."),
+    ] = False,
     at: common.At = "",
     stdin_filename: common.StdinFilename = None,
     color: common.ColorChoice = common.Color.AUTO,
@@ -61,6 +65,7 @@ def validate(
     osbctl validate catalog.yaml
     osbctl validate --platform cloudfoundry --fail-on warning services/*.json
     osbctl validate --at /spring/cloud/openservicebroker/catalog application.yml
+    osbctl validate --together --platform kubernetes postgres.yaml redis.yaml
     git show HEAD:catalog.json | osbctl validate - --stdin-filename catalog.json
     osbctl validate --format sarif -o osbctl.sarif catalog.yaml
     """
@@ -76,6 +81,7 @@ def validate(
             schemas=tuple(schemas or ()),
             fail_on=fail_on,
             limits=Limits(bytes=max_bytes, depth=max_depth, nodes=max_nodes),
+            together=together,
         ),
         Display(format, output, color.value),
         config,

@@ -19,8 +19,13 @@ if TYPE_CHECKING:
     from enum import StrEnum
 
     from osbctl.config import Config
+    from osbctl.sources.document import Document
     from osbctl.validation.options import ValidationOptions
     from osbctl.validation.selection import Selection
+
+    _Judged = tuple[Document | None, Judgement, int]
+    """What was read, as far as it is needed again, its judgement, and the exit code that a source forces that cannot
+    be opened."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +42,7 @@ class Request:
     schemas: tuple[str, ...] = ()
     fail_on: FailOn | None = None
     limits: Limits = field(default_factory=Limits)
+    together: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +70,14 @@ def validate(request: Request, config: Config) -> Validation:
     options = validation_options(request, config)
     selection = Selection(options)
     judged = [_judge(source, request, options, selection) for source in request.sources]
-    judgements = tuple(judgement for judgement, _ in judged)
+    if request.together:
+        judged = _together(judged, options, selection)
+    judgements = tuple(judgement for _, judgement, _ in judged)
     whole = all(verdict.kind is not VerdictKind.UNREADABLE for one in judgements for verdict in one.verdicts.values())
     return Validation(
         judgements,
         effective_fail_on(request, config),
-        max(code for _, code in judged),
+        max(code for _, _, code in judged),
         tuple(_unmatched(selection, config)) if whole else (),
     )
 
@@ -109,18 +117,27 @@ def unread(error: DocumentError | SourceError) -> tuple[Finding, ...]:
     return (Finding("cannot-open", Severity.ERROR, error.message, hint=error.advice),)
 
 
-def _judge(source: str, request: Request, options: ValidationOptions, selection: Selection) -> tuple[Judgement, int]:
-    """One judgement, and the exit code that it forces by itself: that of a source that cannot be opened."""
+def _together(judged: list[_Judged], options: ValidationOptions, selection: Selection) -> list[_Judged]:
+    """The same once more, the judgements completed by what those share that could be read."""
+    from osbctl.validation.together import judge_together
+
+    read = [(document, judgement) for document, judgement, _ in judged if document]
+    completed = iter(judge_together(read, options.platforms, selection))
+    return [(document, next(completed) if document else judgement, code) for document, judgement, code in judged]
+
+
+def _judge(source: str, request: Request, options: ValidationOptions, selection: Selection) -> _Judged:
     from osbctl.sources.read import read_source
     from osbctl.validation.judge import judge, unreadable
 
     try:
         document = read_source(source, limits=request.limits, at=request.at, stdin_filename=request.stdin_filename)
     except DocumentError as error:
-        return unreadable(source, unread(error)), 0
+        return None, unreadable(source, unread(error)), 0
     except SourceError as error:
-        return unreadable(source, unread(error)), error.exit_code
-    return judge(document, options, selection), 0
+        return None, unreadable(source, unread(error)), error.exit_code
+    judgement = judge(document, options, selection)
+    return (document if request.together else None), judgement, 0
 
 
 def _house_schema(name: str) -> object:

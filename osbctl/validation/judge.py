@@ -145,10 +145,11 @@ def _located(findings: Iterable[Finding], document: Document) -> list[Finding]:
     paths = {finding.path for finding in findings if finding.location is None}
     places = document.locate(paths) if paths else {}
     located = [f if f.location else replace(f, location=places[f.path]) for f in findings]
-    return sorted(located, key=_reading_order)
+    return sorted(located, key=reading_order)
 
 
-def _reading_order(finding: Finding) -> tuple[str, int, int, int, str, str]:
+def reading_order(finding: Finding) -> tuple[str, int, int, int, str, str]:
+    """What sorts located findings as a reader of the document meets them."""
     place = finding.location
     where = (place.source, place.line, place.column) if place else ("", 0, 0)
     return (*where, -finding.severity.rank, finding.rule, finding.message)

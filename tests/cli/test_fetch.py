@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+import click
 import pytest
 
 from osbctl.credentials import make_record
 from osbctl.credentials.writing import write_record
+from osbctl.errors import UsageError
 from osbctl.resources import catalogs_folder
 from tests.cli.machine import Machine
 from tests.conformance.faulty import CATALOG, PASSWORD, USER, faulty
@@ -66,8 +68,10 @@ def test_a_user_without_a_password_is_told_before_anything_is_sent(machine: Mach
     [
         ("--api-version", "2.14\nX-Injected: 1"),
         ("--timeout", "inf"),
+        ("--timeout", "-inf"),
         ("--timeout", "nan"),
         ("--timeout", "0"),
+        ("--timeout", "-1"),
     ],
 )
 def test_an_option_that_makes_no_sense_sends_nothing(machine: Machine, options: tuple[str, str]) -> None:
@@ -75,6 +79,22 @@ def test_an_option_that_makes_no_sense_sends_nothing(machine: Machine, options: 
         machine.run("fetch", address, *options, code=2)
         assert server.asked == 0
     assert f"osbctl: {options[0]} " in machine.output
+
+
+def test_every_command_that_waits_refuses_a_time_that_is_none() -> None:
+    """Each number with a point of any command: what `inf` and its like do to a socket is no matter of one command."""
+    from osbctl.cli.app import build
+
+    checked = 0
+    for command in build([]).commands.values():
+        for one in getattr(command, "commands", {"": command}).values():
+            for parameter in one.params:
+                if parameter.type.name == "float":
+                    for value in ("inf", "-inf", "nan", "0", "-1", "1e400"):
+                        with pytest.raises(UsageError, match=r"--timeout .* is no time to wait"):
+                            parameter.process_value(click.Context(one), value)
+                    checked += 1
+    assert checked >= 7
 
 
 @pytest.mark.parametrize("command", ["fetch", "check", "diff", "drift"])

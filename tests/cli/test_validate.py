@@ -210,3 +210,17 @@ def test_start_up_loads_little() -> None:
 def test_completion_offers_commands() -> None:
     done = osbctl("", _OSBCTL_COMPLETE="complete_bash", COMP_WORDS="osbctl val", COMP_CWORD="1")
     assert "validate" in done.stdout.split()
+
+
+def test_together_tells_what_catalogs_share_and_only_where_it_is_asked_for(tmp_path: Path) -> None:
+    other, missing = tmp_path / "other.json", tmp_path / "missing.json"
+    other.write_text(Path(GOOD).read_text())
+    assert "shared-id" not in osbctl("validate", GOOD, str(other)).stdout
+    done = osbctl("validate", "--together", "--platform", "kubernetes", GOOD, str(missing), str(other), "-f", "json")
+    assert done.returncode == 3
+    first, _, last = json.loads(done.stdout)["documents"]
+    assert not [finding for finding in first["findings"] if finding["rule"].startswith("shared")]
+    assert {finding["severity"] for finding in last["findings"] if finding["rule"] == "shared-id"} == {"error"}
+    assert all(f"{GOOD}:" in finding["message"] for finding in last["findings"] if finding["rule"] == "shared-id")
+    assert last["platforms"]["kubernetes"]["verdict"] == "refuses"
+    assert last["platforms"]["cloudfoundry"]["verdict"] == "accepts"

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 CHECKED = ("identity", "naming", "fields", "metadata", "placeholders", "parameters", "references")
 """The modules whose rules have a check that the engine runs."""
 
-DESCRIBED = ("reading", "building", "schema", "platform_cloudfoundry", "platform_others")
+DESCRIBED = ("reading", "building", "schema", "platform_cloudfoundry", "platform_others", "together")
 """The modules that only describe what others find: the reader, the schema, the platforms."""
 
 ELSEWHERE = (Category.CHANGE, Category.WIRE)

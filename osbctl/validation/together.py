@@ -1,0 +1,88 @@
+"""Several judged catalogs taken together, as they are when their brokers are registered with one platform."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from osbctl.findings import Finding, Severity, Verdict
+from osbctl.platforms import Platform
+from osbctl.platforms.outcome import VerdictKind
+from osbctl.platforms.together import Identity, does, refusing, shared
+from osbctl.rule import RULES
+from osbctl.validation.judge import reading_order
+from osbctl.validation.rules import load_all
+from osbctl.validation.rules.placeholders import holds_placeholder
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from osbctl.findings import Judgement, Location
+    from osbctl.paths import Path
+    from osbctl.platforms.together import Shared
+    from osbctl.sources.document import Document
+    from osbctl.validation.selection import Selection
+
+_RULES = {
+    Identity.SERVICE_ID: "shared-id",
+    Identity.PLAN_ID: "shared-id",
+    Identity.SERVICE_NAME: "shared-service-name",
+    Identity.CLIENT_ID: "shared-dashboard-client",
+}
+
+
+def judge_together(
+    judged: Sequence[tuple[Document, Judgement]], counted: frozenset[Platform], selection: Selection
+) -> list[Judgement]:
+    """The judgements, completed by what a catalog shares with those before it.
+
+    Each is told at the later of two places, with the name of the other. `counted` are the platforms whose refusals are
+    errors. A platform that refuses one of two catalogs refuses the later.
+    """
+    load_all()
+    documents = {number: document for number, (document, _) in enumerate(judged)}
+    found: dict[int, list[Shared]] = {number: [] for number in documents}
+    paths: dict[int, set[Path]] = {number: set() for number in documents}
+    for one in shared((str(number), document.data) for number, document in documents.items()):
+        if not holds_placeholder(one.value):
+            found[int(one.second)].append(one)
+            paths[int(one.second)].add(one.second_path)
+            paths[int(one.first)].add(one.first_path)
+    places = {number: documents[number].locate(wanted) for number, wanted in paths.items() if wanted}
+    return [
+        _completed(judgement, document, _findings(found[number], places, counted), selection)
+        for number, (document, judgement) in enumerate(judged)
+    ]
+
+
+def _findings(
+    found: Sequence[Shared], places: Mapping[int, Mapping[Path, Location]], counted: frozenset[Platform]
+) -> list[Finding]:
+    return [_finding(one, places[int(one.first)], places[int(one.second)], counted) for one in found]
+
+
+def _finding(
+    one: Shared, firsts: Mapping[Path, Location], seconds: Mapping[Path, Location], counted: frozenset[Platform]
+) -> Finding:
+    first, rule, refused_by = firsts[one.first_path], RULES[_RULES[one.identity]], refusing(one.identity)
+    severity = Severity.ERROR if counted & {*refused_by} else rule.severity
+    other = f"{one.first_object} at {first.source}:{first.line}:{first.column}"
+    message = f"the {one.identity} {one.value} of {one.second_object} is also that of {other}"
+    hint = does(one.identity, counted or frozenset(Platform))
+    return Finding(rule.id, severity, message, one.second_path, seconds[one.second_path], refused_by, hint=hint)
+
+
+def _completed(judgement: Judgement, document: Document, found: list[Finding], selection: Selection) -> Judgement:
+    wanted = selection.of(found, document.data)
+    refused = Counter(platform for finding in found for platform in finding.refused_by)
+    verdicts = {platform: _verdict(verdict, refused[platform]) for platform, verdict in judgement.verdicts.items()}
+    left_out = judgement.left_out + len(found) - len(wanted)
+    findings = sorted((*judgement.findings, *wanted), key=reading_order)
+    return replace(judgement, findings=tuple(findings), verdicts=verdicts, left_out=left_out)
+
+
+def _verdict(alone: Verdict, refusals: int) -> Verdict:
+    if not refusals or alone.kind not in (VerdictKind.ACCEPTS, VerdictKind.REFUSES):
+        return alone
+    return replace(alone, kind=VerdictKind.REFUSES, reasons=alone.reasons + refusals)

@@ -1,0 +1,125 @@
+"""Catalogs of one call taken together: what they share, where each has it, and what each platform does with it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from osbctl.findings import Judgement, Severity
+from osbctl.platforms import Platform
+from osbctl.platforms.outcome import VerdictKind
+from osbctl.platforms.together import Identity, does, refusing
+from osbctl.sources.document import Document
+from osbctl.sources.parse import parse_document
+from osbctl.validation.judge import judge
+from osbctl.validation.options import IgnoreAt, ValidationOptions
+from osbctl.validation.selection import Selection
+from osbctl.validation.together import judge_together
+
+A, B, C, D = (f"6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B{n}" for n in range(4))
+RULES = {"shared-id", "shared-service-name", "shared-dashboard-client"}
+
+
+def catalog(service: str, plan: str, name: str, client: str = "") -> dict[str, Any]:
+    dashboard = (
+        {"dashboard_client": {"id": client, "secret": "s", "redirect_uri": "https://a.example"}} if client else {}
+    )
+    plans = [{"id": plan, "name": "small", "description": "Small."}]
+    return {
+        "services": [
+            {"id": service, "name": name, "description": "A service.", "bindable": True, "plans": plans} | dashboard
+        ]
+    }
+
+
+def document(name: str, data: dict[str, Any]) -> Document:
+    return parse_document(json.dumps(data, indent=1).encode(), name)
+
+
+def judged(options: ValidationOptions, *documents: Document) -> list[Judgement]:
+    selection = Selection(options)
+    return judge_together([(one, judge(one, options, selection)) for one in documents], options.platforms, selection)
+
+
+def shared(judgement: Judgement) -> list[tuple[str, Severity, str]]:
+    return [(f.rule, f.severity, f.message) for f in judgement.findings if f.rule in RULES]
+
+
+FIRST = document("first.json", catalog(A, B, "postgres", "client"))
+
+
+@pytest.mark.parametrize(
+    ("second", "rule", "words", "refused_by"),
+    [
+        (catalog(A, D, "redis"), "shared-id", f"the service id {A} of redis is also that of postgres at", "kubernetes"),
+        (catalog(C, B, "redis"), "shared-id", f"the plan id {B} of redis/small is also that of", "kubernetes"),
+        (catalog(C, D, "postgres"), "shared-service-name", "the service name postgres of postgres is also", ""),
+        (
+            catalog(C, D, "redis", "client"),
+            "shared-dashboard-client",
+            "the dashboard client id client of redis is also that of postgres at",
+            "cloudfoundry",
+        ),
+    ],
+    ids=["service", "plan", "name", "client"],
+)
+def test_what_two_catalogs_share_is_told_at_the_later_with_the_place_of_the_first(
+    second: dict[str, Any], rule: str, words: str, refused_by: str
+) -> None:
+    alone, later = judged(ValidationOptions(), FIRST, document("second.json", second))
+    assert not shared(alone)
+    ((found, _, message),) = shared(later)
+    assert found == rule
+    assert message.startswith(words)
+    (finding,) = (f for f in later.findings if f.rule == rule)
+    assert finding.location
+    assert finding.location.source == "second.json"
+    place = FIRST.locate([finding.path])[finding.path]
+    assert message.endswith(f"first.json:{place.line}:{place.column}")
+    assert finding.refused_by == ((Platform(refused_by),) if refused_by else ())
+    refusing_now = {platform for platform, verdict in later.verdicts.items() if verdict.kind is VerdictKind.REFUSES}
+    assert refusing_now == set(finding.refused_by)
+
+
+def test_three_catalogs_are_each_compared_with_the_first_that_has_it() -> None:
+    documents = [document(f"{n}.json", catalog(A, plan, f"s{n}")) for n, plan in enumerate((B, C, D))]
+    messages = [[message for _, _, message in shared(one)] for one in judged(ValidationOptions(), *documents)]
+    assert [len(one) for one in messages] == [0, 1, 1]
+    assert all("s0 at 0.json:" in message for one in messages[1:] for message in one)
+
+
+def test_a_platform_that_counts_makes_its_refusal_an_error_and_says_only_its_own() -> None:
+    second = document("second.json", catalog(A, B, "postgres", "client"))
+    for platform in Platform:
+        _, later = judged(ValidationOptions(platforms=frozenset({platform})), FIRST, second)
+        errors = {rule for rule, severity, _ in shared(later) if severity is Severity.ERROR}
+        expected = {Platform.KUBERNETES: {"shared-id"}, Platform.CLOUD_FOUNDRY: {"shared-dashboard-client"}}
+        assert errors == expected.get(platform, set())
+        hints = [finding.hint for finding in later.findings if finding.rule in RULES and finding.hint]
+        assert all(hint.startswith(platform.label) and ";" not in hint for hint in hints)
+
+
+def test_it_can_be_ignored_and_selected_as_every_rule() -> None:
+    second = document("second.json", catalog(A, B, "postgres"))
+    ignored = ValidationOptions(
+        ignore=frozenset({"shared-id"}), ignore_at=(IgnoreAt("shared-service-name", "postgres"),)
+    )
+    _, later = judged(ignored, FIRST, second)
+    assert not shared(later)
+    assert later.left_out == 3
+    _, later = judged(ValidationOptions(select=frozenset({"shared-service-name"})), FIRST, second)
+    assert [finding.rule for finding in later.findings] == ["shared-service-name"]
+
+
+def test_a_placeholder_and_an_empty_id_are_shared_by_nobody() -> None:
+    both = [document(f"{n}.json", catalog("((id))", "", "${NAME}")) for n in range(2)]
+    assert not any(shared(one) for one in judged(ValidationOptions(), *both))
+
+
+def test_every_kind_is_answered_for_every_platform_but_where_it_does_not_read_the_field() -> None:
+    for identity in Identity:
+        unknown = {platform for platform in Platform if not does(identity, {platform})}
+        assert unknown == ({Platform.KUBERNETES} if identity is Identity.CLIENT_ID else set())
+    assert refusing(Identity.SERVICE_NAME) == ()
