@@ -42,12 +42,8 @@ def known(kind: str, version: ApiVersion = LATEST) -> frozenset[str]:
 @cache
 def wanted(kind: str, key: str) -> str:
     """The JSON type that the newest schema wants of a known field; empty where it takes several, or any."""
-    schema = load_schema(LATEST)
-    found = _properties(kind, LATEST)[key]
-    if "$ref" in found:
-        found = schema["definitions"][found["$ref"].rpartition("/")[2]]
-    kinds = found.get("type", "")
-    return kinds if isinstance(kinds, str) else ""
+    found = _properties(kind, LATEST)[key].get("type", "")
+    return found if isinstance(found, str) else ""
 
 
 def since(kind: str, key: str) -> ApiVersion:

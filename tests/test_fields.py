@@ -9,7 +9,9 @@ import pytest
 
 from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.fields import LATEST, known, since, wanted
-from osbctl.platforms import ApiVersion
+from osbctl.platforms import ApiVersion, Platform
+from osbctl.platforms.judge import judge_all
+from osbctl.platforms.outcome import VerdictKind
 from osbctl.validation.engine import run_rules
 from osbctl.validation.rules import load_checks
 
@@ -70,6 +72,31 @@ def test_a_field_is_too_new_for_the_versions_before_it(kind: str, key: str) -> N
         assert bool(told) == (version < brought)
         assert all(brought in message for message in told)
     assert not [f for f in run_rules(data, LATEST) if f.rule == "field-near-miss"]
+
+
+_ROTATABLE, _INFO = ("plan", "binding_rotatable"), ("plan", "maintenance_info")
+_VERSION, _SAID = ("maintenance_info", "version"), ("maintenance_info", "description")
+_URI = ("dashboard_client", "redirect_uri")
+PASSED_OVER = {
+    Platform.CLOUD_FOUNDRY: {_ROTATABLE},
+    Platform.KUBERNETES: {_ROTATABLE, _INFO, _VERSION, _SAID, ("service", "allow_context_updates")}
+    | {("plan", "maximum_polling_duration"), ("plan", "plan_updateable")},
+    Platform.SERVICE_MANAGER: {_ROTATABLE, _INFO, _VERSION, _SAID, _URI, ("dashboard_client", "secret")}
+    | {("service", "dashboard_client")},
+    Platform.KORIFI: {_SAID, _URI, ("plan", "maximum_polling_duration")},
+}
+"""The fields outside of metadata that a platform takes with a value of any type: it does not know them."""
+
+
+@pytest.mark.parametrize("platform", Platform)
+def test_each_platform_knows_the_type_of_a_field_or_is_known_to_pass_it_over(platform: Platform) -> None:
+    found = set()
+    for kind, key in FIELDS:
+        wrong = 5 if wanted(kind, key) in ("string", "array", "object", "") else "x"
+        outcome = judge_all(with_field(kind, key, wrong))[platform]
+        if "metadata" not in kind and outcome.kind is VerdictKind.ACCEPTS:
+            found.add((kind, key))
+    assert found == PASSED_OVER[platform]
 
 
 def test_a_rule_that_says_nothing_of_its_needs_is_always_run() -> None:

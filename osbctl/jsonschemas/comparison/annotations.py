@@ -71,7 +71,8 @@ def _described(root: Root) -> dict[tuple[object, ...], Subschema] | None:
         place, steps, above = todo.pop()
         found.setdefault(steps, place)
         if place not in above:
-            todo += ((inner, (*steps, *step), above | {place}) for inner, step in _inside(place))
+            trail = above | {place}
+            todo += [(inner, (*steps, *step), trail) for inner, step in _inside(place)]
     return None
 
 
