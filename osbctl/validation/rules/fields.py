@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from osbctl.fields import LATEST, PARTS, known, since, wanted
 from osbctl.findings import Fix, Severity
+from osbctl.platforms import Platform
 from osbctl.rule import Category, Scope, rule
 
 if TYPE_CHECKING:
@@ -141,6 +142,7 @@ def field_too_new(service: Node) -> Iterator[Hit]:
     severity=Severity.ERROR,
     category=Category.SPEC,
     scope=Scope.PLAN,
+    refused_by=(Platform.CLOUD_FOUNDRY,),
     source="OSB 2.15, Maintenance Info Object: version MUST conform to Semantic Version 2.0",
 )
 def maintenance_version(plan: Node) -> Iterator[Hit]:

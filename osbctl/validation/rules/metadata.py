@@ -117,6 +117,37 @@ def cost_of_free_plan(plan: Node) -> Iterator[Hit]:
 
 
 @rule(
+    "sap-metadata-ignored",
+    severity=Severity.WARNING,
+    category=Category.ADVICE,
+    scope=Scope.PLAN,
+    source="Peripli/service-manager e616ec91f886, pkg/types/service_plan_utils.go",
+)
+def sap_metadata_ignored(plan: Node) -> Iterator[Hit]:
+    """Service Manager passes over a field of its own, as its value has the wrong type.
+
+    A plan whose `supportedPlatforms` is no list is offered on every platform; one whose `supportsInstanceSharing` is
+    anything but `true` is not shared.
+
+    Bad::
+
+        metadata: {supportedPlatforms: cloudfoundry}
+
+    Good::
+
+        metadata: {supportedPlatforms: [cloudfoundry]}
+    """
+    metadata = plan.child("metadata")
+    for key in ("supportedPlatforms", "supportedPlatformNames", "excludedPlatformNames") if metadata else ():
+        if metadata and key in metadata and not isinstance(metadata.get(key), list):
+            told = f"Service Manager passes over {key} of plan {plan.label}, and offers it everywhere"
+            yield metadata.hit(told, key, "make it a list")
+    if metadata and not isinstance(metadata.get("supportsInstanceSharing"), bool | None):
+        told = f"Service Manager does not share plan {plan.label}"
+        yield metadata.hit(told, "supportsInstanceSharing", "write true without quotes")
+
+
+@rule(
     "url-not-https",
     severity=Severity.WARNING,
     category=Category.ADVICE,

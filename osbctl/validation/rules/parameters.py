@@ -90,6 +90,7 @@ def parameters_dialect_unknown(schema: Node) -> Iterator[Hit]:
     severity=Severity.ERROR,
     category=Category.SPEC,
     scope=Scope.PARAMETERS,
+    refused_by=(Platform.CLOUD_FOUNDRY,),
     source="OSB 2.13, Input Parameters Schema Object: parameters MUST be a valid JSON Schema",
     needs=Need.ODD_SCHEMAS,
 )

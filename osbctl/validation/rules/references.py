@@ -51,6 +51,7 @@ def parameters_reference_external(schema: Node) -> Iterator[Hit]:
     severity=Severity.ERROR,
     category=Category.SPEC,
     scope=Scope.PARAMETERS,
+    refused_by=(Platform.CLOUD_FOUNDRY,),
     source="JSON Schema, $ref: the reference identifies a schema",
     needs=Need.ODD_SCHEMAS,
 )
@@ -82,6 +83,7 @@ def parameters_reference_missing(schema: Node) -> Iterator[Hit]:
     severity=Severity.ERROR,
     category=Category.SPEC,
     scope=Scope.PARAMETERS,
+    refused_by=(Platform.CLOUD_FOUNDRY,),
     source="JSON Schema, $ref: a schema MUST NOT be run into an infinite loop; Cloud Foundry crashes on one",
     needs=Need.ODD_SCHEMAS,
 )
