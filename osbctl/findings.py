@@ -64,6 +64,9 @@ class Finding:
     `hint` says what to do. `location` is filled in only when a finding is about to be reported. `identity` is what
     tells it from others over time, where that is known better than by rule, source and path. `fixes` are what
     `osbctl fix` does about it; empty where the author has to decide.
+
+    `several` is what is said, behind their number, of several findings of one cause in a document, which are then told
+    as one; empty where each is told. `also` are the other places that such a one stands for.
     """
 
     rule: str
@@ -76,6 +79,8 @@ class Finding:
     hint: str = ""
     identity: str = ""
     fixes: tuple[Fix, ...] = ()
+    several: str = ""
+    also: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,3 +19,10 @@ def pointer(path: Path) -> str:
 def steps(pointer: str) -> tuple[str, ...]:
     """The steps of a JSON pointer (RFC 6901, section 4), as texts: what they stand in says which are indexes."""
     return tuple(step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:])
+
+
+def value_at(data: Any, path: Path) -> Any:
+    """What stands at `path`, which leads somewhere."""
+    for step in path:
+        data = data[step]
+    return data

@@ -60,6 +60,7 @@ class Rule:
     after `Bad::` and one after `Good::`. `source` cites where the rule comes from. `check` is None where
     something else finds it: the reader, the schema engine, or the emulation of a platform. `fix` says what
     `osbctl fix` does about it; empty where the author has to decide. `needs` None: the check is always run.
+    `only_for`: the rule is silent unless that platform is checked for, or the rule was selected.
     """
 
     id: str
@@ -72,6 +73,7 @@ class Rule:
     check: Check | None = None
     fix: str = ""
     needs: Need | None = None
+    only_for: Platform | None = None
 
     @property
     def doc(self) -> str:
@@ -115,11 +117,13 @@ def rule(
     refused_by: tuple[Platform, ...] = (),
     fix: str = "",
     needs: Need | None = None,
+    only_for: Platform | None = None,
 ) -> Callable[[Check], Check]:
     """Register the decorated generator function as the check of a rule; its docstring is the rule's text."""
 
     def register(check: Check) -> Check:
-        _add(Rule(id, severity, category, source, check.__doc__ or "", refused_by, scope, check, fix, needs))
+        text = check.__doc__ or ""
+        _add(Rule(id, severity, category, source, text, refused_by, scope, check, fix, needs, only_for))
         return check
 
     return register

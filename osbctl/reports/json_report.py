@@ -42,6 +42,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "severity": finding.severity.value,
         "message": finding.message,
         "path": pointer(finding.path),
+        "also": [pointer(path) for path in finding.also],
         "location": _location(finding.location),
         "refused_by": [platform.value for platform in finding.refused_by],
         "platform_messages": list(finding.platform_messages),

@@ -26,12 +26,14 @@ def relative(source: str, root: str) -> str:
 def with_fingerprints(findings: Iterable[Finding], root: str) -> Iterator[tuple[Finding, str]]:
     """Each finding with a fingerprint of its identity, else of its rule, file and JSON pointer: no line, no wording.
 
-    Equal ones are told apart by a running number, so that every fingerprint is unique.
+    One that may stand for several places is known by what it says of them, without their number: it stays the same
+    when one of the places is mended. Equal ones are told apart by a running number: every fingerprint is unique.
     """
     seen: Counter[tuple[str, ...]] = Counter()
     for finding in findings:
         source = relative(finding.location.source, root) if finding.location else ""
-        key = (finding.identity,) if finding.identity else (finding.rule, source, pointer(finding.path))
+        where = finding.several or pointer(finding.path)
+        key = (finding.identity,) if finding.identity else (finding.rule, source, where)
         digest = hashlib.sha256("\0".join((*key, str(seen[key]))).encode("utf-8", "surrogatepass"))
         seen[key] += 1
         yield finding, digest.hexdigest()[:32]

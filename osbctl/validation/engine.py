@@ -15,19 +15,22 @@ from osbctl.validation.survey import UNKNOWN, Survey
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from osbctl.platforms import ApiVersion
+    from osbctl.validation.options import ValidationOptions
 
 
-def run_rules(data: dict[str, Any], api_version: ApiVersion, survey: Survey = UNKNOWN) -> list[Finding]:
+def run_rules(data: dict[str, Any], options: ValidationOptions, survey: Survey = UNKNOWN) -> list[Finding]:
     """What the specification's rules and the advice say against the catalog `data`.
 
     Rules see only what has the right shape: a wrong shape is the schema's finding, told once. Those that
     `survey` shows to be needless are not run.
     """
-    checks = {scope: [rule for rule in rules if _is_needed(rule, survey)] for scope, rules in _by_scope().items()}
+    checks = {
+        scope: [rule for rule in rules if _is_needed(rule, survey) and _is_wanted(rule, options)]
+        for scope, rules in _by_scope().items()
+    }
     return [
-        Finding(rule.id, rule.severity, hit.message, hit.path, hint=hit.hint, fixes=hit.fixes)
-        for scope, node in _nodes(Node(data, (), None, api_version))
+        Finding(rule.id, rule.severity, hit.message, hit.path, hint=hit.hint, fixes=hit.fixes, several=hit.several)
+        for scope, node in _nodes(Node(data, (), None, options.api_version))
         for rule in checks[scope]
         if rule.check
         for hit in rule.check(node)
@@ -36,6 +39,10 @@ def run_rules(data: dict[str, Any], api_version: ApiVersion, survey: Survey = UN
 
 def _is_needed(rule: Rule, survey: Survey) -> bool:
     return rule.needs is None or getattr(survey, rule.needs)
+
+
+def _is_wanted(rule: Rule, options: ValidationOptions) -> bool:
+    return rule.only_for is None or rule.only_for in options.platforms or rule.id in (options.select or ())
 
 
 @cache

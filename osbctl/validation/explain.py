@@ -17,6 +17,7 @@ from referencing import Registry
 
 from osbctl.findings import Finding, Fix, Severity
 from osbctl.jsonschemas.sentences import field_name, refusal
+from osbctl.paths import value_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -131,10 +132,14 @@ def sentence(error: ValidationError, whole: str) -> str:
 
 
 def _finding(data: dict[str, Any], path: Path, keyword: str, told: str) -> Finding:
-    severity = _severity(path)
-    rule = _rule(keyword) if severity is Severity.ERROR else "metadata-type"
-    hint, fixes = _advice(data, path, keyword, safe=severity is Severity.ERROR)
-    return Finding(rule, severity, about(data, path) + told, path, hint=hint, fixes=fixes)
+    if (severity := _severity(path)) is Severity.ERROR:
+        hint, fixes = _advice(data, path, keyword, safe=True)
+        return Finding(_rule(keyword), severity, about(data, path) + told, path, hint=hint, fixes=fixes)
+    if keyword == "type" and isinstance(path[-1], str) and value_at(data, path) is None:
+        message, several = about(data, path) + told, "fields of metadata are null"
+        return Finding("metadata-type", Severity.INFO, message, path, hint="leave it out", several=several)
+    hint, fixes = _advice(data, path, keyword, safe=False)
+    return Finding("metadata-type", severity, about(data, path) + told, path, hint=hint, fixes=fixes)
 
 
 def _severity(path: Path) -> Severity:
@@ -155,10 +160,7 @@ def _advice(data: Any, path: Path, keyword: str, safe: bool) -> tuple[str, tuple
         return ("a GUID is recommended; once published, it never changes" if is_id else ""), ()
     if keyword != "type" or not path:
         return "", ()
-    value = data
-    for step in path:
-        value = value[step]
-    return _type_advice(path, value, safe)
+    return _type_advice(path, value_at(data, path), safe)
 
 
 def _type_advice(path: Path, value: Any, safe: bool) -> tuple[str, tuple[Fix, ...]]:

@@ -11,11 +11,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from osbctl.findings import Finding, Judgement, Severity, Verdict
+from osbctl.paths import value_at
 from osbctl.platforms import Platform
 from osbctl.platforms.judge import judge_all
 from osbctl.platforms.outcome import VerdictKind
 from osbctl.sources.pointer import find_catalog
 from osbctl.validation.engine import run_rules
+from osbctl.validation.fold import folded
 from osbctl.validation.schema import check_house_schema, check_schema
 from osbctl.validation.selection import Selection
 from osbctl.validation.survey import Survey, survey
@@ -49,9 +51,9 @@ def judge(document: Document, options: ValidationOptions, selection: Selection |
         picked = _blame_newcomers(_with_refusals(picked, outcomes, options.platforms), document.data)
     else:
         picked = told
-    wanted = selection.of(picked, document.data)
+    wanted = folded(selection.of(picked, document.data))
     verdicts = {platform: _verdict(outcome) for platform, outcome in outcomes.items()}
-    left_out = max(0, len(told) - len(wanted))
+    left_out = max(0, len(folded(told)) - len(wanted))
     return Judgement(document.name, tuple(_located(wanted, document)), verdicts, left_out, document.data)
 
 
@@ -65,7 +67,7 @@ def _checked(document: Document, options: ValidationOptions, seen: Survey) -> li
     told = {note.path for note in document.notes if note.severity is Severity.ERROR}
     told |= {finding.path for finding in _elsewhere(document.data)}
     found = check_schema(document.data, options.api_version)
-    found += run_rules(document.data, options.api_version, seen)
+    found += run_rules(document.data, options, seen)
     for name, schema in options.house_schemas:
         found += check_house_schema(document.data, schema, name)
     return [finding for finding in found if not (finding.rule == "schema-required" and finding.path in told)]
@@ -118,22 +120,16 @@ def _joined(finding: Finding, platform: Platform, words: str, own_words: bool) -
 
 def _blame_newcomers(findings: list[Finding], data: dict[str, Any]) -> list[Finding]:
     """Where catalog.lock knows which of two things with one id came later, all that is said of it is said there."""
-    newcomers = {_at(data, finding.path): n for n, finding in enumerate(findings) if finding.rule == "build-id-reused"}
-    doubles = [f for f in findings if newcomers and f.rule == "id-duplicate" and _at(data, f.path) in newcomers]
+    reused = ((n, finding) for n, finding in enumerate(findings) if finding.rule == "build-id-reused")
+    newcomers = {value_at(data, finding.path): n for n, finding in reused}
+    doubles = [f for f in findings if newcomers and f.rule == "id-duplicate" and value_at(data, f.path) in newcomers]
     told = list(findings)
     for double in doubles:
-        index = newcomers[_at(data, double.path)]
+        index = newcomers[value_at(data, double.path)]
         platforms = dict.fromkeys((*told[index].refused_by, *double.refused_by))
         words = dict.fromkeys((*told[index].platform_messages, *double.platform_messages))
         told[index] = replace(told[index], refused_by=tuple(platforms), platform_messages=tuple(words))
     return [finding for finding in told if finding not in doubles]
-
-
-def _at(data: dict[str, Any], path: Path) -> Any:
-    value: Any = data
-    for step in path:
-        value = value[step]
-    return value
 
 
 def _verdict(outcome: Outcome) -> Verdict:

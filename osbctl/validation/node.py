@@ -15,12 +15,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """What a rule's check yields: a place and a sentence. The engine makes a `Finding` of it."""
+    """What a rule's check yields: a place and a sentence. The engine makes a `Finding` of it.
+
+    `several`: as in `Finding`.
+    """
 
     path: Path
     message: str
     hint: str = ""
     fixes: tuple[Fix, ...] = ()
+    several: str = ""
 
 
 @dataclass(slots=True)  # frozen ones cost four times as much to make, and there is one for each plan
@@ -66,7 +70,14 @@ class Node:
         name = self.text("name")
         return repr(name) if name else "/" + "/".join(map(str, self.path))
 
-    def hit(self, message: str, at: str | int | Path = (), hint: str = "", fixes: tuple[Fix, ...] = ()) -> Hit:
+    def hit(
+        self,
+        message: str,
+        at: str | int | Path = (),
+        hint: str = "",
+        fixes: tuple[Fix, ...] = (),
+        several: str = "",
+    ) -> Hit:
         """Say something about this object, or about the part of it named by `at`."""
         below = at if isinstance(at, tuple) else (at,)
-        return Hit((*self.path, *below), message, hint, fixes)
+        return Hit((*self.path, *below), message, hint, fixes, several)

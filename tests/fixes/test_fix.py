@@ -156,7 +156,7 @@ def test_a_folder_is_mended_in_its_files(tmp_path: Path) -> None:
     assert all(f.location and f.location.source.startswith(str(tmp_path)) for f in found.mended)
     write(found)
     assert (tmp_path / "services/a.yaml").read_text().endswith("bindable: true # well\n")
-    assert plan.read_text().endswith("\nname: p\nbindable: true\nfree: true\ndescription: no\n")
+    assert plan.read_text().endswith("\nname: p\nfree: true\ndescription: no\n")
     assert [finding.rule for finding in found.left] == ["yaml-1.1"]
     assert not fix_source(str(tmp_path), OPTIONS, unsafe=True).changed
 

@@ -75,7 +75,8 @@ def _slip(part: Node, kind: str, key: str) -> Hit | None:
         return None
     hint = f"rename it to {meant}" + ("" if fits else f", and make it {wanted(kind, meant)}")
     fixes = (Fix("rename", (*part.path, key), meant),) if fits else ()
-    return part.hit(f"unknown field {key!r}: did you mean {meant}?", key, hint, fixes)
+    several = f"fields are named {key!r}: did you mean {meant}?"
+    return part.hit(f"unknown field {key!r}: did you mean {meant}?", key, hint, fixes, several)
 
 
 @rule(
@@ -102,8 +103,8 @@ def field_near_miss(catalog: Node) -> Iterator[Hit]:
     if _knows_all(catalog.value, "catalog", LATEST):
         return
     for part, kind in _parts(catalog, "catalog"):
-        for key in part.value.keys() - known(kind):
-            if hit := _slip(part, kind, key):
+        for key in part.value:
+            if key not in known(kind) and (hit := _slip(part, kind, key)):
                 yield hit
 
 
@@ -131,10 +132,14 @@ def field_too_new(service: Node) -> Iterator[Hit]:
     if _knows_all(service.value, "service", version):
         return
     for part, kind in _parts(service, "service"):
-        for key in (known(kind) - known(kind, version)) & part.value.keys():
+        newer = known(kind) - known(kind, version)
+        for key in part.value if newer else ():
+            if key not in newer:
+                continue
             brought = since(kind, key)
             message = f"{key} came with API version {brought}; platforms that speak {version} pass it over"
-            yield part.hit(message, key, f"check with --api-version {brought}")
+            several = f"fields came with API version {brought}; platforms that speak {version} pass them over"
+            yield part.hit(message, key, f"check with --api-version {brought}", several=several)
 
 
 @rule(

@@ -171,7 +171,8 @@ def url_not_https(service: Node) -> Iterator[Hit]:
     for key in ("imageUrl", "documentationUrl", "supportUrl") if metadata else ():
         value = metadata.text(key) if metadata else None
         if metadata and value and value.lower().startswith("http://"):
-            yield metadata.hit(f"{key} of {service.label} is not https", key, "use https")
+            message = f"{key} of {service.label} is not https"
+            yield metadata.hit(message, key, "use https", several="links and images are not https")
 
 
 @rule(

@@ -140,8 +140,9 @@ def id_not_guid(thing: Node) -> Iterator[Hit]:
         id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4
     """
     value = thing.text("id")
-    if value and not _is_guid(value) and value.strip() and not holds_placeholder(value) and not _almost(value):
-        yield thing.hit(f"the id of {thing.label} is no GUID", "id", "keep it if it is published already")
+    if value and not _is_unique(value) and value.strip() and not holds_placeholder(value) and not _almost(value):
+        message = f"the id of {thing.label} is no GUID"
+        yield thing.hit(message, "id", "keep it if it is published already", several="ids are no GUIDs")
 
 
 @rule(
@@ -166,9 +167,14 @@ def id_almost_guid(thing: Node) -> Iterator[Hit]:
         id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4
     """
     value = thing.text("id")
-    reason = _almost(value) if value and not _is_guid(value) and not holds_placeholder(value) else ""
+    reason = _almost(value) if value and not _is_unique(value) and not holds_placeholder(value) else ""
     if reason:
         yield thing.hit(f"the id of {thing.label} is almost a GUID: {reason}", "id", "correct it before publishing")
+
+
+def _is_unique(text: str) -> bool:
+    """Whether an id is a GUID, or its digits alone, which are as unique."""
+    return _is_guid(text) or (len(text) == 32 and _HEX.issuperset(text))
 
 
 def _is_guid(text: str) -> bool:
@@ -181,8 +187,6 @@ def _almost(text: str) -> str:
     bare = text.strip("{} ")
     if bare != text and _is_guid(bare):
         return "braces or spaces stand around it"
-    if len(text) == 32 and _HEX.issuperset(text):
-        return "it has no hyphens"
     groups = text.split("-")
     if len(groups) != 5 or not 30 <= len(text) <= 42:
         return ""
@@ -232,33 +236,61 @@ def description_long(thing: Node) -> Iterator[Hit]:
     "default-implicit",
     severity=Severity.INFO,
     category=Category.ADVICE,
-    scope=Scope.SERVICE,
-    source="OSB 2.14, Service Plan Object; Service Catalog and Korifi default `free` to false, Korifi `bindable` too",
-    fix="writes the specification's default, with --unsafe.",
+    scope=Scope.PLAN,
+    source="OSB 2.14, Service Plan Object: free, default true; Service Catalog and Korifi default it to false",
+    fix="writes the specification's default, `free: true`, with --unsafe.",
 )
-def default_implicit(service: Node) -> Iterator[Hit]:
-    """A plan leaves `free` or `bindable` to the platform, and platforms differ.
+def default_implicit(plan: Node) -> Iterator[Hit]:
+    """A plan does not set `free`, and platforms disagree on the default.
 
-    The specification takes a plan for free where it does not say; Kubernetes Service Catalog and Korifi take it
-    for paid. Korifi takes a plan that does not say for not bindable, even where its service is.
+    The specification takes such a plan for free; Kubernetes Service Catalog and Korifi take it for paid.
 
     Bad::
 
-        - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small.}
+        - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small., bindable: true}
+
+    Good::
+
+        - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small., bindable: true, free: true}
+    """
+    if "free" not in plan:
+        yield _implicit(plan, "free", "platforms disagree on the default")
+
+
+@rule(
+    "korifi-bindable-implicit",
+    severity=Severity.INFO,
+    category=Category.PLATFORM,
+    scope=Scope.SERVICE,
+    source="Korifi: ServicePlan.Bindable is a boolean that is false where the catalog does not set it",
+    fix="writes `bindable: true`, with --unsafe.",
+    only_for=Platform.KORIFI,
+)
+def korifi_bindable_implicit(service: Node) -> Iterator[Hit]:
+    """A plan of a bindable service offering does not set `bindable`, and Korifi takes it for not bindable.
+
+    Every other platform takes the value of the service offering. Told only where Korifi is among the platforms that
+    are checked for (`--platform korifi`), or the rule is selected.
+
+    Bad::
+
+        - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small., free: true}
 
     Good::
 
         - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small., free: true, bindable: true}
     """
-    for key in ("free", "bindable"):
-        # Where the service is not bindable, every platform makes of it that its plans are not either.
-        if key == "free" or service.get("bindable") is True:
-            silent = [plan for plan in service.children("plans") if key not in plan]
-            if silent:
-                more = f" and {len(silent) - 1} more" if len(silent) > 1 else ""
-                told = f"plan {silent[0].label}{more} of {service.label} leave `{key}` to the platforms, which differ"
-                yield silent[0].hit(
-                    told if more else told.replace(" leave ", " leaves "),
-                    hint="say it",
-                    fixes=tuple(Fix("set", (*plan.path, key), True) for plan in silent),
-                )
+    # Where the service is not bindable, every platform makes of it that its plans are not either.
+    if service.get("bindable") is True:
+        for plan in service.children("plans"):
+            if "bindable" not in plan:
+                yield _implicit(plan, "bindable", "Korifi takes that for `bindable: false`")
+
+
+def _implicit(plan: Node, key: str, why: str) -> Hit:
+    return plan.hit(
+        f"plan {plan.label} does not set `{key}`, and {why}",
+        hint=f"set `{key}: true` or `{key}: false`",
+        fixes=(Fix("set", (*plan.path, key), True),),
+        several=f"plans do not set `{key}`, and {why}",
+    )

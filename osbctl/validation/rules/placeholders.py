@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from osbctl.fields import PARTS, known
 from osbctl.findings import Severity
 from osbctl.rule import Category, Need, rule
 
@@ -19,6 +20,7 @@ _BRACKETS = (("{{", "}}"), ("${", "}"), ("<%", "%>"))
 """Looked for by `str.find`: a pattern would look for the end from each beginning anew, which is quadratic."""
 
 _SIGNS = ("((", "{{", "${", "<%", "%")
+_PASSED_ON = ("service_metadata", "plan_metadata", "cost")
 _LITERAL = {"pattern", "default", "examples", "enum", "const"}
 """Keywords of a parameter schema whose text is the service's own: `${…}` there is likely meant."""
 
@@ -73,22 +75,31 @@ def placeholder_unresolved(catalog: Node) -> Iterator[Hit]:
 
         id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4
     """
-    for path, text in _texts(catalog.value, ()):
+    for path, text in _texts(catalog.value):
         placeholder = _found(text)
         if placeholder:
             shown = placeholder if len(placeholder) <= 40 else placeholder[:39] + "…"
-            yield catalog.hit(f"{shown!r} was not replaced", path, "render the template first")
+            several = f"values hold {shown!r}, which was not replaced"
+            yield catalog.hit(f"{shown!r} was not replaced", path, "render the template first", several=several)
 
 
-def _texts(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
-    """Every string in `value`, outside of what belongs to parameter schemas alone."""
-    stack: list[tuple[Path, Any]] = [(path, value)]
+def _texts(catalog: dict[str, Any]) -> Iterator[tuple[Path, str]]:
+    """Every string that a platform reads, in order, outside of what belongs to parameter schemas alone."""
+    stack: list[tuple[Path, Any, str]] = [((), catalog, "catalog")]
     while stack:
-        here, item = stack.pop()
+        here, item, kind = stack.pop()
         if isinstance(item, str):
             yield here, item
         elif isinstance(item, dict):
-            literal = "parameters" in here
-            stack += [((*here, key), inner) for key, inner in item.items() if not (literal and key in _LITERAL)]
+            parts = PARTS.get(kind, {})
+            inside = [(key, inner) for key, inner in item.items() if _is_read(key, kind, here)]
+            stack += [((*here, key), inner, parts.get(key, "")) for key, inner in reversed(inside)]
         elif isinstance(item, list):
-            stack += [((*here, index), inner) for index, inner in enumerate(item)]
+            stack += [((*here, index), inner, kind) for index, inner in reversed([*enumerate(item)])]
+
+
+def _is_read(key: str, kind: str, holder: Path) -> bool:
+    """Whether a platform reads the field: metadata is passed on whole, elsewhere an unknown field goes unnoticed."""
+    if not kind or kind in _PASSED_ON:
+        return "parameters" not in holder or key not in _LITERAL
+    return key in known(kind)
