@@ -277,8 +277,8 @@ def field_misplaced(thing: Node) -> Iterator[Hit]:
     """
     ours, theirs = ("plan", "service") if thing.path[-2] == "plans" else ("service", "plan")
     places = ((f"{ours}_metadata", "into metadata"), (theirs, f"to the {theirs}"))
-    for key in thing.value.keys() - known(ours):
-        for kind, where in places:
-            if key in known(kind):
-                yield thing.hit(f"{key!r} of {thing.label} belongs {where}", key, "move it there")
-                break
+    for key in thing.value:
+        where = next((where for kind, where in places if key in known(kind)), "")
+        if where and key not in known(ours):
+            several = f"{ours}s have {key!r}, which belongs {where}"
+            yield thing.hit(f"{key!r} of {thing.label} belongs {where}", key, "move it there", several=several)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from osbctl.validation.node import Hit, Node
 
+_SILENT = "not say `free: false`"
 MAX_DATA_URL = 32_768
 """Characters of a `data:` URL from which on it is worth a word: it travels with every catalog answer."""
 
@@ -111,8 +112,10 @@ def cost_of_free_plan(plan: Node) -> Iterator[Hit]:
     for cost in metadata.children("costs") if metadata and free in (None, True) else ():
         amount = cost.child("amount")
         if amount and any(isinstance(value, int | float) and value > 0 for value in amount.value.values()):
-            told = "is free" if free else "does not say `free: false`"
-            yield plan.hit(f"plan {plan.label} {told}, but has a price", "free", "write free: false, or drop the costs")
+            told, of_several = ("is free", "are free") if free else (f"does {_SILENT}", f"do {_SILENT}")
+            several = f"plans {of_several}, but have a price"
+            hint = "write free: false, or drop the costs"
+            yield plan.hit(f"plan {plan.label} {told}, but has a price", "free", hint, several=several)
             return
 
 

@@ -1,0 +1,106 @@
+"""Findings of one cause are told once, with their number; nothing of them is lost."""
+
+from __future__ import annotations
+
+import statistics
+
+from osbctl.errors import DocumentError
+from osbctl.findings import Finding, Severity
+from osbctl.platforms import Platform
+from osbctl.reports.places import with_fingerprints
+from osbctl.sources.parse import parse_document
+from osbctl.sources.read import read_source
+from osbctl.validation.judge import judge
+from osbctl.validation.options import IgnoreAt, ValidationOptions
+from tests.corpus import catalogs, needs_corpus
+
+
+def plan(number: int, more: str = "") -> str:
+    return f"  - {{id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E{number:03}, name: p{number}, description: d{more}}}\n"
+
+
+def found(plans: str, options: ValidationOptions | None = None, top: str = "") -> list[Finding]:
+    text = (
+        f"{top}services:\n- id: 1D0E6C3B-8A4F-4E57-9B1C-2D7F5A90E3B4\n  name: s\n  description: d\n  bindable: true\n"
+    )
+    document = parse_document(f"{text}  plans:\n{plans}".encode(), "c.yaml")
+    return list(judge(document, options or ValidationOptions()).findings)
+
+
+def test_a_file_has_one_word_on_free_with_the_fix_of_each_plan() -> None:
+    (one,) = found(plan(1))
+    assert one.message == "plan 'p1' does not set `free`, and platforms disagree on the default"
+    (finding,) = found(plan(1) + plan(2, ", free: true") + plan(3))
+    assert finding.message == "2 plans do not set `free`, and platforms disagree on the default"
+    assert (finding.path, finding.also) == (("services", 0, "plans", 0), (("services", 0, "plans", 2),))
+    assert [fix.path[3] for fix in finding.fixes] == [0, 2]
+    assert finding.location and finding.location.line == 7
+
+
+def test_bindable_is_told_where_korifi_counts_or_it_is_asked_for() -> None:
+    plans = plan(1, ", free: true")
+    assert found(plans) == []
+    for options in (
+        ValidationOptions(platforms=frozenset({Platform.KORIFI})),
+        ValidationOptions(select=frozenset({"korifi-bindable-implicit"})),
+    ):
+        assert [finding.rule for finding in found(plans, options)] == ["korifi-bindable-implicit"]
+
+
+def test_what_is_ignored_is_not_counted() -> None:
+    options = ValidationOptions(ignore_at=(IgnoreAt("default-implicit", plan="p1"),))
+    (finding,) = found(plan(1) + plan(2) + plan(3), options)
+    assert finding.message.startswith("2 plans do not")
+    assert finding.path == ("services", 0, "plans", 1)
+
+
+def test_a_placeholder_is_told_once_a_variable_and_not_where_no_platform_reads() -> None:
+    hidden = ', free: true, metadata: {displayName: "((a))"}, brokerSettings: {size: "((b))", x: ["((a))"]}'
+    other = hidden.replace("((a))", "${n}", 1)
+    assert [
+        finding.message for finding in found(plan(1, hidden) + plan(2, other) + plan(3, hidden), top="x: ((c))\n")
+    ] == [
+        "2 values hold '((a))', which was not replaced",
+        "'${n}' was not replaced",
+    ]
+
+
+def test_fields_that_are_too_new_are_told_once_a_version() -> None:
+    newer = ", free: true, maintenance_info: {version: 1.2.3}, plan_updateable: true"
+    (finding,) = found(plan(1, newer) + plan(2, newer))
+    assert finding.message.startswith("4 fields came with API version 2.15")
+    assert len(finding.also) == 3
+
+
+def test_null_in_metadata_is_a_note_and_other_types_are_warnings() -> None:
+    null = ", free: true, metadata: {displayName: null, bullets: 1}"
+    assert {(f.rule, f.severity) for f in found(plan(1, null))} == {
+        ("metadata-type", Severity.INFO),
+        ("metadata-type", Severity.WARNING),
+    }
+
+
+def test_the_digits_of_a_guid_are_as_unique_as_a_guid() -> None:
+    plans = plan(1, ", free: true").replace("6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E001", "6C3B1D0E8A4F4E579B1C2D7F5A90E001")
+    assert found(plans) == []
+    assert [finding.rule for finding in found(plans.replace("6C3B", "6C3"))] == ["id-not-guid"]
+
+
+def test_a_fingerprint_stays_when_one_of_the_places_is_mended() -> None:
+    before, after = (
+        [fingerprint for _, fingerprint in with_fingerprints(found(plans), "")]
+        for plans in (plan(1) + plan(2), plan(1, ", free: true") + plan(2))
+    )
+    assert before == after
+
+
+@needs_corpus
+def test_a_real_catalog_has_one_finding_in_the_median() -> None:
+    numbers = []
+    for file in catalogs():
+        try:
+            numbers.append(len(judge(read_source(str(file)), ValidationOptions()).findings))
+        except DocumentError:
+            continue
+    assert statistics.median(numbers) <= 1
+    assert sum(numbers) <= 200
