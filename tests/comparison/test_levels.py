@@ -24,7 +24,7 @@ LEVELS = {
     "plan-names-swapped": "R B R B",
     "service-names-swapped": "BRB B R B",
     "plan-name-taken": "R - - -",
-    "service-name-taken": "R - - -",
+    "service-name-case": "R B B B",
     "plan-name-passed-on": "B B B B",
     "service-name-passed-on": "BRB B B B",
     "plan-renamed": "B B B B",
