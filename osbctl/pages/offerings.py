@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from osbctl.pages import compare, links, pictures, prices
-from osbctl.pages.content import Order
+from osbctl.pages.content import Order, Requests
 from osbctl.pages.parameters import ParameterBlock, Parameters
 from osbctl.platforms.outcome import VerdictKind
 from osbctl.views.words import bullets
@@ -29,7 +29,7 @@ MAX_TAGS = 200
 SHORT = 400
 """Characters of a name or a short description that are shown."""
 MAX_WITH_COMMANDS = 2_000
-"""A page of more plans has no commands: they would be most of it."""
+"""A page of more plans has no commands and examples: they would be most of it."""
 MAX_WORDS = 20
 """Lines of one platform that are shown."""
 
@@ -109,7 +109,7 @@ class Offerings:
             brokers.setdefault(service.name, set()).add(broker)
         self._ambiguous = {name for name, found in brokers.items() if len(found) > 1}
         self._few = sum(len(service.plans) for _, service in pairs) <= MAX_WITH_COMMANDS
-        self.parameters = Parameters(content.requests, secrets)
+        self.parameters = Parameters(content.requests if self._few else Requests(), secrets)
 
     def views(self, part: Part) -> Iterator[ServiceView]:
         """The service offerings of a part, in the order of its catalog."""

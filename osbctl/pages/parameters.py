@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from osbctl.jsonschemas.parameters import parameters
 from osbctl.pages.links import fragment
+from osbctl.pages.redact import MAX_LEVELS, MAX_TEXT
 from osbctl.secrecy import SECRET, looks_secret
 
 if TYPE_CHECKING:
@@ -71,12 +72,12 @@ class Parameters:
 
     def _worked_out(self, schema: Mapping[str, Any]) -> tuple[tuple[Shown, ...], int, Sequence[tuple[str, str]]]:
         try:
-            key = json.dumps(schema)
+            key = json.dumps(schema, separators=(",", ":"))
         except RecursionError:  # too deep for a form or an example; the table ends at its own depth
             return tuple(map(self._row, parameters(schema))), -1, ()
         if key not in self._known:
             rows = tuple(map(self._row, parameters(schema)))
-            self._known[key] = (rows, self._number(schema), self._requests.examples(schema))
+            self._known[key] = (rows, self._number(schema, key), self._requests.examples(schema))
         return self._known[key]
 
     def _row(self, row: Any) -> Shown:
@@ -96,12 +97,22 @@ class Parameters:
             text(row.description),
         )
 
-    def _number(self, schema: Mapping[str, Any]) -> int:
-        shown = self._secrets.schema(schema)
-        text = "" if shown is None else json.dumps(shown, separators=(",", ":")).replace("<", "\\u003c")
-        if not text or len(text) > MAX_SCHEMA:
+    def _number(self, schema: Mapping[str, Any], text: str) -> int:
+        if len(text) > MAX_SCHEMA:
             return -1
+        if not _plain(text):
+            shown = self._secrets.schema(schema)
+            if shown is None:
+                return -1
+            text = json.dumps(shown, separators=(",", ":"))
+        text = text.replace("<", "\\u003c")
         if text not in self._numbers:
             self._numbers[text] = len(self.schemas)
             self.schemas.append(text)
         return self._numbers[text]
+
+
+def _plain(text: str) -> bool:
+    """Whether a schema, as JSON text, is sure to hold nothing that `Redactor.schema` would change; most are."""
+    shallow = text.count("{") + text.count("[") <= MAX_LEVELS and len(text) <= MAX_TEXT
+    return shallow and not looks_secret(text) and not any(sign in text for sign in ("@", "=", "\\u"))

@@ -120,4 +120,5 @@ def _platforms(content: Content) -> list[tuple[str, str]]:
 
 
 def _currencies(views: Sequence[ServiceView]) -> list[str]:
-    return sorted({currency for view in views for currency in view.monthly if currency != "*"})[:50]
+    found = dict.fromkeys(currency for view in views for currency in view.monthly if currency != "*")
+    return list(found)[:50]

@@ -128,8 +128,10 @@ def told_date(asked: str) -> str:
 
 def _part(shelf: Shelf, options: PageOptions) -> Part:
     from osbctl.platforms.judge import judge_all
+    from osbctl.validation.survey import survey
 
-    outcomes = judge_all(shelf.document.data)
+    seen = survey(shelf.document)
+    outcomes = judge_all(shelf.document.data, plain_schemas=not seen.odd_schemas)
     return Part(
         shelf.broker,
         Catalog.of(shelf.document.data),

@@ -31,7 +31,8 @@ def requests_for(platforms: frozenset[Platform]) -> Requests:
     known: dict[str, Examples] = {}
 
     def found(schema: Mapping[str, Any]) -> Examples:
-        key = json.dumps(schema)  # plans often share a schema
+        # Plans often share a schema but for its title.
+        key = json.dumps({name: value for name, value in schema.items() if name not in ("title", "description")})
         return known.get(key) or known.setdefault(key, examples(schema))
 
     def told(schema: Mapping[str, Any]) -> Sequence[tuple[str, str]]:

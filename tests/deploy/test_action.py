@@ -279,3 +279,13 @@ def test_a_comment_that_may_not_be_written_is_a_warning(job: Job, github: GitHub
     code, said = comment(job, github)
     assert (code, "::warning title=osbctl::the comment could not be written" in said) == (0, True)
     assert "t0ken" not in said
+
+
+def test_the_page_tells_what_changes(job: Job) -> None:
+    code, said = job.step("page", sources="catalog.yaml", page="true")
+    assert code == 0, said
+    page = (job.temp / "osbctl-page.html").read_text()
+    assert "Since refs/remotes/origin/main." in page
+    code, said = job.step("page", sources="catalog.yaml\nfolder", page="true")
+    assert code == 0, said
+    assert "Since" not in (job.temp / "osbctl-page.html").read_text().split("<script")[0]

@@ -1,0 +1,100 @@
+"""Making a page beside reading the catalog, and filtering it in Chromium.
+
+    python benchmarks/page.py [--rounds N]
+
+Reading and making take turns within one process. The key strokes are typed into a page of 1,000 service offerings with
+10,000 plans; each is measured until the browser has laid the page out again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import shutil
+import statistics
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from validate import catalog, write
+
+from osbctl.sources.read import read_source
+from osbctl.tasks.page import PageOptions, Shelf, make_page
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+STROKES = """async () => {
+  const box = document.getElementById("q"), times = [];
+  for (const text of ["s", "se", "ser", "serv", "service-1", "service-12", "service-123", "", "plan-77"]) {
+    const start = performance.now();
+    box.value = text;
+    box.dispatchEvent(new Event("input", { bubbles: true }));
+    document.body.getBoundingClientRect();
+    times.push(performance.now() - start);
+    await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+  }
+  return times;
+}"""
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+
+
+def seconds(work: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def making(source: str, rounds: int) -> tuple[float, float, int]:
+    """Seconds to read and to make the page, medians; the size of the page in bytes."""
+    shelf = Shelf("a", read_source(source))
+    reads, makes = [], []
+    for _ in range(rounds):
+        reads.append(seconds(lambda: read_source(source)))
+        makes.append(seconds(lambda: make_page([shelf], PageOptions())))
+    return statistics.median(reads), statistics.median(makes), len(make_page([shelf], PageOptions()).html.encode())
+
+
+def filtering(page: Path) -> list[float]:
+    """Milliseconds of each key stroke."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as driver:
+        arguments = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=arguments)
+        opened = browser.new_page(viewport={"width": 1440, "height": 900})
+        opened.goto(page.as_uri())
+        opened.wait_for_timeout(1000)
+        times: list[float] = opened.evaluate(STROKES)
+        browser.close()
+        return times
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=5)
+    rounds = parser.parse_args().rounds
+    gc.disable()  # as the command does
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        print("| Input | Page | Making it, by reading the catalog |\n|---|---|---:|")
+        for source in write(folder, "large", catalog(90, 10)):
+            read, make, size = making(source, rounds)
+            kind = source.rpartition(".")[2].upper()
+            print(f"| {Path(source).stat().st_size / 1e6:.1f} MB {kind} | {size / 1e6:.1f} MB | {make / read:.2f} |")
+        many = folder / "many.json"
+        many.write_text(json.dumps(catalog(1_000, 10)), encoding="utf-8")
+        page = folder / "many.html"
+        page.write_text(make_page([Shelf("a", read_source(str(many)))], PageOptions()).html, encoding="utf-8")
+        if CHROMIUM is None:
+            print("\nThere is no Chromium on PATH: filtering is not measured.")
+            return
+        times = filtering(page)
+        told = f"{statistics.median(times):.0f} ms, at most {max(times):.0f} ms"
+        print(f"\n1,000 service offerings with 10,000 plans, {page.stat().st_size / 1e6:.0f} MB; a key stroke: {told}")
+
+
+if __name__ == "__main__":
+    main()
