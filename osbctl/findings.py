@@ -109,3 +109,8 @@ class Judgement:
     verdicts: Mapping[Platform, Verdict]
     left_out: int = 0
     data: dict[str, Any] | None = None
+
+    @property
+    def errors(self) -> tuple[Finding, ...]:
+        """The findings that are errors."""
+        return tuple(finding for finding in self.findings if finding.severity is Severity.ERROR)

@@ -109,11 +109,16 @@ TERMINAL = {
 }
 
 
+PROGRAMS = {"load_worker.py"}
+"""Modules that are run in a process of their own, whose arguments and output are a task's."""
+
+
 def test_a_task_needs_no_terminal() -> None:
     """What a command does can be called by an editor's server and by pages: nothing prints, exits or looks around."""
     wrong = [
         f"{file.name}:{node.lineno}: {name}"
         for file in (PACKAGE / "tasks").rglob("*.py")
+        if file.name not in PROGRAMS
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
         if isinstance(node, ast.Name | ast.Attribute) and (name := ast.unparse(node)) in TERMINAL
     ]

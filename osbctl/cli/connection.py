@@ -22,6 +22,20 @@ def is_address(word: str) -> bool:
     return word.lower().startswith(("http://", "https://"))
 
 
+def shown(word: str) -> str:
+    """What a report calls the source `word`: of an address all but the password.
+
+    Raises:
+        UsageError: it begins like an address and is none.
+    """
+    if not is_address(word):
+        return word
+    from osbctl.sources.access import shown as without_query
+    from osbctl.sources.broker import split_url
+
+    return without_query(split_url(word)[0])
+
+
 @dataclass(frozen=True, slots=True)
 class Connection:
     """The options under which one broker is asked; the password comes from the address, the environment or a prompt."""
@@ -80,11 +94,24 @@ class Connection:
             raise UsageError(f"there is no password for {user}", "set OSBCTL_PASSWORD, or use --password-stdin")
         return ask_password(f"Password of {user}: ")
 
-    def document(self, url: str) -> Document:
-        """The catalog of the broker at `url`; errors as `fetch`."""
-        from osbctl.sources.broker import as_document
+    def read(self, word: str, at: str = "") -> Document:
+        """The catalog of the broker at the address `word`, else of the source that it names, there at the place `at`.
 
-        return as_document(self.fetch(url), self.max_bytes)
+        Raises:
+            OsbctlError: it cannot be read.
+        """
+        from osbctl.sources.broker import as_document
+        from osbctl.sources.limits import Limits
+        from osbctl.sources.read import read_source
+
+        if is_address(word):
+            return as_document(self.fetch(word), self.max_bytes)
+        return read_source(word, limits=Limits(bytes=self.max_bytes), at=at)
+
+    def check_stdin(self, *words: str) -> None:
+        """Raise UsageError where standard input would be read twice."""
+        if [*words, "-" if self.password_stdin else ""].count("-") > 1:
+            raise UsageError("standard input can be one thing only", "name files for the others")
 
 
 def environment_proxies() -> dict[str, str]:

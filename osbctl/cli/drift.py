@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from osbctl.changes import DiffFailOn
-from osbctl.cli import diff as as_diff
+from osbctl.cli import changes_report as reporting
 from osbctl.cli import fetch as as_fetch
 from osbctl.cli import options as common
 from osbctl.cli.brokers import options as registered
-from osbctl.cli.connection import Connection
+from osbctl.cli.changes_report import Display
+from osbctl.cli.connection import Connection, shown
 from osbctl.cli.drift_sides import Sides
 from osbctl.cli.output import note, put
 from osbctl.errors import DocumentError, SourceError, UsageError
 from osbctl.platforms import Platform
-from osbctl.reports.changes import DRIFT, DiffReport
+from osbctl.registry import location
+from osbctl.reports.changes import DRIFT
 from osbctl.sources.exports.read import StoredAs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from osbctl.reports.changes import DiffFormat
-    from osbctl.tasks.drift import Drift, View
+    from osbctl.tasks.drift import View
 
 
 _WANTED = "a side is a catalog or a platform's export, whole: JSON or YAML, in one file or several"
@@ -60,10 +58,10 @@ def drift(
             help="Look at it as this platform does; repeatable.  [default: the one that has it, else all]",
         ),
     ] = None,
-    instances: as_diff.Instances = None,
-    fail_on: as_diff.FailOn = DiffFailOn.BREAKING,
-    allow: as_diff.Allow = None,
-    format: as_diff.Format = None,  # the option's own name
+    instances: reporting.Instances = None,
+    fail_on: reporting.FailOn = DiffFailOn.BREAKING,
+    allow: reporting.Allow = None,
+    format: reporting.Format = None,  # the option's own name
     output: common.Output = None,
     color: common.ColorChoice = common.Color.AUTO,
     user: as_fetch.User = None,
@@ -97,46 +95,36 @@ def drift(
     sides = Sides(connection, credentials, database, stored_as, stored_broker)
     used = read_instances(instances) if instances else None
     view = View(frozenset(platforms or ()), used, "" if all_brokers else instances or "")
-
-    def report(found: Drift) -> DiffReport:
-        made = as_diff.make_report(found.old, found.new, found.changes, fail_on, allow, color, output)
-        return replace(made, words=DRIFT, notes=found.notes)
+    display = Display(fail_on, allow, format, output, color.value, DRIFT)
 
     if all_brokers:
         if broker is not None or stored_as or stored_broker:
             raise UsageError("--all covers every registered broker", "leave out names, files, and what says of them")
-        return _all(sides, view, report, as_diff.effective_format(format, output), output, jobs)
+        return _all(sides, view, display, jobs)
     try:
         found = compare_with_stored(*sides.find(broker, stored or []), view)
     except (DocumentError, SourceError) as error:
-        old, new = " ".join(map(as_diff.shown, stored or ())), as_diff.shown(broker or "")
-        as_diff.put_unread(error, DiffReport(old or new, new, [], {}, words=DRIFT), format, output)
+        old, new = " ".join(map(shown, stored or ())), shown(broker or "")
+        display.put_unread(error, old or new, new)
         if isinstance(error, DocumentError):  # nothing was compared: that is no drift
             raise SourceError(error.message, error.advice or _WANTED) from None
         raise
-    return as_diff.put_report(report(found), format, output, allow)
+    return display.put(display.report(found))
 
 
-def _all(
-    sides: Sides,
-    view: View,
-    report: Callable[[Drift], DiffReport],
-    format: DiffFormat,  # the option's own name
-    output: str | None,
-    jobs: int,
-) -> int:
+def _all(sides: Sides, view: View, display: Display, jobs: int) -> int:
     """3 where a broker could not be reached or understood, else 1 where the report of one fails."""
     from osbctl.cli.progress import progress
     from osbctl.reports.changes.brokers import BrokerReport, render_all, told, without_problems
-    from osbctl.tasks.drift import Drift, check_registered
+    from osbctl.tasks.drift import check_registered
 
-    with registered.open_registry(sides.database) as registry:
+    with location.open_registry(sides.database) as registry:
         total = len(registry.names())
         results = check_registered(registry, sides.reach(single=total == 1), view, jobs)
         checked = sorted(progress(results, total, "checking"), key=lambda one: one.name)
-    reports = [BrokerReport(one.name, report(one.drift) if one.drift else None, one.error) for one in checked]
+    reports = [BrokerReport(one.name, display.report(one.drift) if one.drift else None, one.error) for one in checked]
     reports, problems = without_problems(reports)
-    put(render_all(reports, format, report(Drift("stored", "brokers", [], []))), output)
+    put(render_all(reports, display.format, display.empty("stored", "brokers")), display.output)
     for sentence in (*problems, *(text for one in reports for text in told(one))):
         note(sentence)
     if any(one.error for one in reports):

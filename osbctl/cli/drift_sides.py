@@ -6,7 +6,6 @@ import os
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from osbctl.cli.connection import is_address
 from osbctl.errors import UsageError
 
 if TYPE_CHECKING:
@@ -38,8 +37,7 @@ class Sides:
 
         if broker is None:
             raise UsageError("name a broker, or --all", "osbctl drift BROKER STORED...")
-        if [broker, *stored, "-" if self.connection.password_stdin else ""].count("-") > 1:
-            raise UsageError("standard input can be one thing only", "name files for the others")
+        self.connection.check_stdin(broker, *stored)
         known = self._names_one(broker, among_files=bool(stored))
         if not stored and not known:
             raise UsageError(
@@ -48,7 +46,7 @@ class Sides:
         kept = self._stored(stored) if stored else stored_in_registry(self._from_registry(broker))
         if known:
             return kept, registered_catalog(self._from_registry(broker).row, self.reach(single=True))
-        return kept, self.connection.document(broker) if is_address(broker) else self._source(broker)
+        return kept, self.connection.read(broker)
 
     def reach(self, *, single: bool) -> Reach:
         """How registered brokers are reached; `single` as in `Passwords`.
@@ -78,25 +76,18 @@ class Sides:
         documents = [document for word in words for document in read_documents(word, limits)]
         return stored_catalog(documents, self.stored_as, self.stored_broker)
 
-    def _source(self, word: str) -> Document:
-        from osbctl.sources.limits import Limits
-        from osbctl.sources.read import read_source
-
-        return read_source(word, limits=Limits(bytes=self.connection.max_bytes))
-
     def _names_one(self, word: str, *, among_files: bool = True) -> bool:
         """Whether `word` names a registered broker and is no address; `among_files`: nor a file that exists."""
-        from osbctl.cli.brokers.options import is_registered
+        from osbctl.registry.location import is_registered
 
         if word == "-" or ":" in word or (among_files and os.path.exists(word)):  # noqa: PTH110
             return False
         return is_registered(word, self.database)
 
     def _from_registry(self, name: str) -> RegisteredBroker:
-        from osbctl.cli.brokers.options import open_registry
+        from osbctl.registry.location import registered
 
-        with open_registry(self.database) as registry:
-            return registry.broker(name)
+        return registered(name, self.database)
 
 
 def _shown(word: str) -> str:

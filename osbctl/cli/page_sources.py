@@ -8,9 +8,8 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from osbctl.cli.connection import Connection, is_address
+from osbctl.cli.connection import Connection, is_address, shown
 from osbctl.errors import UsageError
-from osbctl.sources.limits import Limits
 from osbctl.tasks.page import Shelf
 
 if TYPE_CHECKING:
@@ -32,8 +31,7 @@ class Sources:
         Raises:
             OsbctlError: a source cannot be read, or the words make no sense together.
         """
-        if [*words, *since, "-" if self.connection.password_stdin else ""].count("-") > 1:
-            raise UsageError("standard input can be one thing only", "name files for the others")
+        self.connection.check_stdin(*words, *since)
         before = self._earlier(words, since)
         names = _names(words)
         return [
@@ -59,7 +57,7 @@ class Sources:
         return not apart and not self._is_registered(word)
 
     def _is_registered(self, word: str) -> bool:
-        from osbctl.cli.brokers.options import is_registered
+        from osbctl.registry.location import is_registered
 
         if word == "-" or ":" in word or os.path.exists(word):  # noqa: PTH110
             return False
@@ -69,32 +67,21 @@ class Sources:
             return False
 
     def _read(self, word: str) -> Document:
+        if not self._is_registered(word):
+            return self.connection.read(word)
+        from osbctl.registry.location import registered
         from osbctl.sources.parse import parse_document
-        from osbctl.sources.read import read_source
 
-        if is_address(word):
-            return self.connection.document(word)
-        if self._is_registered(word):
-            from osbctl.cli.brokers.options import open_registry
-
-            with open_registry(self.database) as registry:
-                return parse_document(registry.broker(word).catalog, f"{word} (stored)")
-        return read_source(word, limits=Limits(bytes=self.connection.max_bytes))
+        return parse_document(registered(word, self.database).catalog, f"{word} (stored)")
 
 
 def _names(words: Sequence[str]) -> list[str]:
     """What the page calls the brokers: short names, and the words themselves where two would be the same."""
     short = [_short(word) for word in words]
-    return [name if short.count(name) == 1 else _shown(word) for name, word in zip(short, words, strict=True)]
+    return [name if short.count(name) == 1 else shown(word) for name, word in zip(short, words, strict=True)]
 
 
 def _short(word: str) -> str:
     if is_address(word):
-        return urlsplit(word).hostname or _shown(word)
+        return urlsplit(word).hostname or shown(word)
     return PurePath(word.rpartition(":")[2]).stem or word
-
-
-def _shown(word: str) -> str:
-    from osbctl.cli.diff import shown
-
-    return shown(word)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import sys
 from collections.abc import Iterable
@@ -103,21 +102,7 @@ def _checked(name: str) -> str:
 
 
 def _write(folder: Path, files: Iterable[tuple[str, str]]) -> None:
-    from osbctl.errors import SourceError
-    from osbctl.files import write_file
-    from osbctl.sources.folder.starter import ATTRIBUTES
+    from osbctl.tasks.scaffold import write_new
 
-    made = [(folder / name, text) for name, text in files]
-    for file, text in made:
-        if file.name == ATTRIBUTES[0] and file.exists():
-            note(f"add to {file}: {text.strip()}")
-            made.remove((file, text))
-        elif os.path.lexists(file):
-            raise SourceError(f"{file} is there already, and nothing is overwritten", "choose another folder or name")
-    for file, text in made:
-        try:
-            file.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise SourceError(f"{file.parent}: cannot be made: {error.strerror}") from error
-        write_file(file, text.encode("utf-8"))
-        note(f"wrote {file}")
+    for sentence in write_new(folder, files):
+        note(sentence)

@@ -136,9 +136,9 @@ def serve(
     from osbctl.broker.serve import serve as run
     from osbctl.broker.service import prepare
     from osbctl.broker.settings import Settings
-    from osbctl.cli.load_catalog import CatalogSource, load
-    from osbctl.cli.serve_sources import sources
     from osbctl.errors import DocumentError
+    from osbctl.tasks.load_catalog import CatalogSource, load
+    from osbctl.tasks.serve import sources
 
     options = ServeOptions(
         host=host,

@@ -1,15 +1,70 @@
-"""What changed between two catalogs, with what platforms newly refuse."""
+"""What `osbctl diff` does: what changed between two catalogs, what platforms newly refuse, and what is accepted."""
 
 from __future__ import annotations
 
+import datetime
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from osbctl.catalog import Catalog
+from osbctl.comparison.allow import load_allowed, sort_out
+from osbctl.comparison.catalogs import compare_catalogs
+from osbctl.comparison.instances import doubts, read_instances
+from osbctl.comparison.places import with_places
 from osbctl.comparison.refusals import Refused, new_refusals, touched_alone
+from osbctl.platforms import Platform
 from osbctl.platforms.judge import judge_all
 
 if TYPE_CHECKING:
     from osbctl.changes import Change
-    from osbctl.platforms import Platform
+    from osbctl.comparison.allow import Sorted
+    from osbctl.sources.document import Document
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The names of both sides, the changes from the old to the new, and what else there is to know."""
+
+    old: str
+    new: str
+    changes: list[Change]
+    notes: list[str]
+
+
+def compare(old: Document, new: Document, view: frozenset[Platform], instances: str | None = None) -> Comparison:
+    """What changed, as the platforms in `view` see it; `instances` is a file with the plans that have some.
+
+    Raises:
+        OsbctlError: that file cannot be read.
+    """
+    used = read_instances(instances) if instances else None
+    notes = doubts_of(used, instances, old, new)
+    changes = compare_catalogs(old.data, new.data, platforms=view, instances=used)
+    if changes:
+        notes += _already_refused(old, view)
+        changes = with_places(changes + now_refused(old.data, new.data, changes, view), old, new)
+    return Comparison(old.name, new.name, changes, notes)
+
+
+def sort_accepted(changes: list[Change], allow: str | None) -> Sorted:
+    """The changes, apart from those that the file `allow` accepts today."""
+    return sort_out(changes, load_allowed(allow) if allow else (), datetime.datetime.now(datetime.UTC).date())
+
+
+def doubts_of(used: frozenset[str] | None, file: str | None, *sides: Document) -> list[str]:
+    """A sentence where the ids `used`, those of `file`, are none of the plans of either side."""
+    if not (used and file):
+        return []
+    plans = {plan.id for side in sides for plan in Catalog.of(side.data).plans}
+    return list(filter(None, [doubts(used, plans, file)]))
+
+
+def _already_refused(old: Document, view: frozenset[Platform]) -> list[str]:
+    """A sentence where platforms refuse the old catalog, too: what they hold is then another one."""
+    refusing = {refused.platform for refused in refusals_of(old.data, view)}
+    labels = ", ".join(platform.label for platform in Platform if platform in refusing)
+    sentence = f"{old.name} is refused as it is by {labels}: what is stored there, if anything, is an older catalog"
+    return [sentence] if refusing else []
 
 
 def now_refused(

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from osbctl.catalog import Catalog
 from osbctl.comparison.drift.find import find_drift, notes
-from osbctl.comparison.instances import doubts
 from osbctl.comparison.places import with_places
 from osbctl.errors import SourceError, UsageError
 from osbctl.parallel import in_parallel
@@ -15,12 +14,11 @@ from osbctl.platforms import Platform
 from osbctl.sources.broker import as_document
 from osbctl.sources.exports.stored import StoredCatalog
 from osbctl.sources.parse import parse_document
-from osbctl.tasks.compare import now_refused
+from osbctl.tasks.compare import Comparison, doubts_of, now_refused
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
-    from osbctl.changes import Change
     from osbctl.registry.records import BrokerRow, RegisteredBroker
     from osbctl.registry.store import Registry
     from osbctl.sources.document import Document
@@ -39,25 +37,15 @@ class View:
 
 
 @dataclass(frozen=True, slots=True)
-class Drift:
-    """The names of both sides, the changes from the stored to the broker's, and what else there is to know."""
-
-    old: str
-    new: str
-    changes: list[Change]
-    notes: list[str]
-
-
-@dataclass(frozen=True, slots=True)
 class Checked:
     """What came of one registered broker: its drift, or the reason why there is none."""
 
     name: str
-    drift: Drift | None
+    drift: Comparison | None
     error: str = ""
 
 
-def compare_with_stored(stored: StoredCatalog, broker: Document, view: View) -> Drift:
+def compare_with_stored(stored: StoredCatalog, broker: Document, view: View) -> Comparison:
     """The drift between two sides that are at hand.
 
     Raises:
@@ -65,13 +53,13 @@ def compare_with_stored(stored: StoredCatalog, broker: Document, view: View) -> 
         SourceError: the export is that of another broker.
     """
     platforms = _platforms(stored, view)
-    told = [*notes(stored, broker.data), *_doubts(view, stored.document, broker)]
+    told = [*notes(stored, broker.data), *doubts_of(view.instances, view.instances_file, stored.document, broker)]
     if stored.without_secrets:
         broker = _without_secrets(broker, told)
     changes = find_drift(stored, broker.data, platforms=platforms, instances=view.instances)
     if changes:
         changes += now_refused(stored.document.data, broker.data, changes, platforms)
-    return Drift(stored.document.name, broker.name, with_places(changes, stored.document, broker), told)
+    return Comparison(stored.document.name, broker.name, with_places(changes, stored.document, broker), told)
 
 
 def check_registered(registry: Registry, reach: Reach, view: View, jobs: int) -> Iterator[Checked]:
@@ -120,13 +108,6 @@ def _platforms(stored: StoredCatalog, view: View) -> frozenset[Platform]:
     if stored.shape and view.platforms and view.platforms != {stored.platform}:
         raise UsageError(f"this is an export of {stored.shape.platform.label}", "leave --platform out")
     return view.platforms or frozenset(Platform if stored.platform is None else {stored.platform})
-
-
-def _doubts(view: View, *sides: Document) -> Sequence[str]:
-    if not (view.instances and view.instances_file):
-        return ()
-    plans = {plan.id for side in sides for plan in Catalog.of(side.data).plans}
-    return list(filter(None, [doubts(view.instances, plans, view.instances_file)]))
 
 
 def _without_secrets(broker: Document, told: list[str]) -> Document:

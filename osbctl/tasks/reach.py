@@ -70,16 +70,15 @@ class Reach:
 
         options = ValidationOptions(ApiVersion(broker.api_version), frozenset({broker.platform}))
         data: dict[str, Any] = {}
-        findings: Iterable[Finding]
+        errors: Iterable[Finding]
         try:
             document = parse_document(body, "catalog.json")
-            data, findings = document.data, judge(document, options).findings
+            data, errors = document.data, judge(document, options).errors
         except DocumentError as error:
-            findings = error.findings
+            errors = [finding for finding in error.findings if finding.severity is Severity.ERROR]
         held = self._held(body, data, broker)
         if held is not None:
             return BrokerCatalog(body, data, (held,))
-        errors = (finding for finding in findings if finding.severity is Severity.ERROR)
         return BrokerCatalog(body, data, tuple(_told(finding) for finding in errors))
 
     def check_secret(self, body: bytes, data: dict[str, Any], broker: Registration) -> None:

@@ -17,12 +17,12 @@ import pytest
 
 from osbctl.broker.service import LoadedCatalog, Sources, prepare
 from osbctl.broker.tls import load_certificate
-from osbctl.cli import load_catalog
-from osbctl.cli.load_catalog import CatalogSource, load_apart
-from osbctl.cli.serve_sources import sources
 from osbctl.credentials import make_record
 from osbctl.errors import ConfigError, DocumentError, SourceError
 from osbctl.platforms import Platform
+from osbctl.tasks import load_catalog
+from osbctl.tasks.load_catalog import CatalogSource, load_apart
+from osbctl.tasks.serve import sources
 from tests.broker.harness import ask, until
 
 if TYPE_CHECKING:

@@ -23,10 +23,10 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 
 from osbctl import __main__ as main
-from osbctl.cli.brokers import options
 from osbctl.credentials import as_json, make_record, write_record
 from osbctl.errors import UsageError
 from osbctl.platforms import Platform
+from osbctl.registry import location
 from osbctl.registry.records import Outcome, State, What
 from osbctl.registry.store import Registry
 from osbctl.resources import schemas_folder
@@ -605,7 +605,7 @@ def test_another_database_is_named_by_option_or_variable(osbctl: Program, server
 
 
 def test_a_locked_database_ends_in_a_sentence(added: Program, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(options, "open_registry", lambda database: Registry.open(database, 0.2))
+    monkeypatch.setattr(location, "open_registry", lambda database: Registry.open(database, 0.2))
     added.environment["OSBCTL_DATABASE"] = str(next(added.home.rglob("*.sqlite")))
     file = next(added.home.rglob("*.sqlite"))
     holder = sqlite3.connect(file, isolation_level=None)

@@ -11,6 +11,7 @@ from osbctl.cli.brokers import options as common
 from osbctl.cli.options import ApiVersion
 from osbctl.cli.output import put
 from osbctl.platforms import Platform
+from osbctl.registry import location
 
 if TYPE_CHECKING:
     from osbctl.registry.records import Refresh, Registration
@@ -55,7 +56,7 @@ def add(
         check_identity(user or named)
     if save_to_keyring:
         check_keyring()
-    with common.open_registry(database) as registry:
+    with location.open_registry(database) as registry:
         from osbctl.registry.records import Registration
         from osbctl.tasks.refresh import register_broker
 

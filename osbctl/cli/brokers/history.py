@@ -6,6 +6,7 @@ import json
 
 from osbctl.cli.brokers import options as common
 from osbctl.cli.output import put
+from osbctl.registry import location
 
 
 def history(
@@ -20,7 +21,7 @@ def history(
     \b
     osbctl brokers history data
     """
-    with common.open_registry(database) as registry:
+    with location.open_registry(database) as registry:
         refreshes = registry.history(name)
     if format is common.View.JSON:
         from osbctl.registry.as_json import of_refresh

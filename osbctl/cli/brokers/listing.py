@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from osbctl.cli.brokers import options as common
 from osbctl.cli.options import Color, ColorChoice
 from osbctl.cli.output import put
+from osbctl.registry import location
 
 if TYPE_CHECKING:
     from osbctl.registry.store import Registry
@@ -26,7 +27,7 @@ def list_brokers(
     osbctl brokers list
     osbctl brokers list --format json | jq -r '.brokers[].name'
     """
-    with common.open_registry(database) as registry:
+    with location.open_registry(database) as registry:
         if format is common.View.JSON:
             _json(registry)
         elif sys.stdout.isatty() or color is Color.ALWAYS:

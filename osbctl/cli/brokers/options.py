@@ -1,4 +1,4 @@
-"""The options that several commands of `osbctl brokers` share, and the database that they name."""
+"""The options that several commands of `osbctl brokers` share."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import typer
 
 if TYPE_CHECKING:
     from osbctl.cli.brokers.passwords import Passwords
-    from osbctl.registry.store import Registry
     from osbctl.tasks.reach import Reach
 
 
@@ -51,17 +50,6 @@ Instances = Annotated[
 ]
 
 
-def open_registry(database: str | None) -> Registry:
-    """The registry in `database`, else in the user's data folder.
-
-    Raises:
-        UsageError, RegistryError: as `Registry.open`.
-    """
-    from osbctl.registry.store import Registry
-
-    return Registry.open(database or _default())
-
-
 def make_reach(
     ca_file: str | None, client_cert: str | None, insecure: bool, timeout: float, passwords: Passwords
 ) -> Reach:
@@ -81,34 +69,3 @@ def make_reach(
         proxies=environment_proxies(),
     )
     return Reach(access, passwords.of, note)
-
-
-def is_registered(name: str, database: str | None) -> bool:
-    """Whether a broker of that name is registered. Where there is no database yet, none is made.
-
-    Raises:
-        UsageError, RegistryError: as `Registry.open`.
-    """
-    import os
-
-    where = database or _default()
-    if "://" not in where and not os.path.exists(where):  # noqa: PTH110
-        return False
-    with open_registry(where) as registry:
-        return name in registry.names()
-
-
-def _default() -> str:
-    from osbctl.errors import RegistryError
-    from osbctl.registry.errors import missing_extra
-
-    try:
-        from platformdirs import user_data_path
-    except ImportError as error:
-        raise missing_extra() from error
-    folder = user_data_path("osbctl", appauthor=False)
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as error:
-        raise RegistryError(f"{folder}: cannot be made: {error.strerror}", "--database names another file") from error
-    return str(folder / "brokers.sqlite")

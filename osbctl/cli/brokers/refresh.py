@@ -10,6 +10,7 @@ from osbctl.cli import fetch as fetching
 from osbctl.cli.brokers import options as common
 from osbctl.cli.output import note, put
 from osbctl.platforms import Platform
+from osbctl.registry import location
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -52,7 +53,7 @@ def refresh(
     from osbctl.cli.progress import progress
     from osbctl.comparison.instances import read_instances
 
-    with common.open_registry(database) as registry:
+    with location.open_registry(database) as registry:
         from osbctl.registry.refresh import Policy
         from osbctl.tasks.refresh import choose, refresh_brokers
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from osbctl.cli.brokers import options as common
 from osbctl.cli.output import put
+from osbctl.registry import location
 from osbctl.text import safe
 
 
@@ -15,7 +16,7 @@ def remove(name: common.Name, database: common.Database = None) -> int:
     \b
     osbctl brokers remove data
     """
-    with common.open_registry(database) as registry:
+    with location.open_registry(database) as registry:
         registry.remove(name)
     put(f"{safe(name)}: removed\n", None)
     return 0

@@ -6,6 +6,7 @@ import json
 
 from osbctl.cli.brokers import options as common
 from osbctl.cli.output import put
+from osbctl.registry import location
 
 
 def show(
@@ -21,7 +22,7 @@ def show(
     osbctl brokers show data
     osbctl brokers show data --format json | jq .catalog | osbctl show -
     """
-    with common.open_registry(database) as registry:
+    with location.open_registry(database) as registry:
         broker = registry.broker(name)
     if format is common.View.JSON:
         from osbctl.registry.as_json import of_broker

@@ -1,7 +1,4 @@
-"""A catalog read and checked in a process of its own, so that no service waits for it or pays with its memory.
-
-As a program it reads a `CatalogSource` as JSON from its arguments, and writes a line of JSON, then the catalog.
-"""
+"""A catalog read and checked in a process of its own, so that no service waits for it or pays with its memory."""
 
 from __future__ import annotations
 
@@ -9,15 +6,16 @@ import json
 import os
 import signal
 import subprocess
-import sys
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from osbctl.broker import child
 from osbctl.broker.service import LoadedCatalog
-from osbctl.errors import ConfigError, DocumentError, OsbctlError
+from osbctl.errors import ConfigError, DocumentError
 from osbctl.findings import Finding, Location, Severity
-from osbctl.platforms import ApiVersion, Platform
+
+if TYPE_CHECKING:
+    from osbctl.platforms import ApiVersion, Platform
 
 LARGEST = 10_000_000
 """Bytes, twice the largest catalog met in the field: to check one takes seconds, and a hundred megabytes meanwhile."""
@@ -48,10 +46,9 @@ def load(source: CatalogSource) -> LoadedCatalog:
 
     document = read_source(source.source, at=source.at, limits=Limits(bytes=source.max_bytes))
     request = Request((source.source,), api_version=source.api_version, platforms=source.platforms)
-    findings = judge(document, validation_options(request, find_config(os.curdir))).findings
-    errors = tuple(finding for finding in findings if finding.severity is Severity.ERROR)
-    if errors:
-        raise DocumentError(errors)
+    judgement = judge(document, validation_options(request, find_config(os.curdir)))
+    if judgement.errors:
+        raise DocumentError(judgement.errors)
     body = json.dumps(document.data, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
     if len(body) > source.max_bytes:  # aliases of YAML
         raise ConfigError(f"as JSON the catalog is larger than {source.max_bytes:,} bytes", "Raise --max-bytes.")
@@ -61,14 +58,14 @@ def load(source: CatalogSource) -> LoadedCatalog:
 
 def load_apart(source: CatalogSource) -> LoadedCatalog:
     """The same in a child process, within `SECONDS`. Raises OsbctlError."""
-    running = child.start("osbctl.cli.load_catalog", json.dumps(asdict(source)), stdin=subprocess.DEVNULL)
+    running = child.start("osbctl.tasks.load_worker", json.dumps(asdict(source)), stdin=subprocess.DEVNULL)
     with running:
-        told, _, body = running.communicate()[0].partition(b"\n")
+        head, _, body = running.communicate()[0].partition(b"\n")
     if running.returncode == -signal.SIGALRM:
         raise ConfigError(f"reading and checking it took longer than {SECONDS} seconds")
     if running.returncode:
         raise ConfigError(f"reading and checking it ended with {running.returncode}; is there enough memory?")
-    said: dict[str, Any] = json.loads(told)
+    said: dict[str, Any] = json.loads(head)
     if said["findings"]:
         raise DocumentError(tuple(_finding(*each) for each in said["findings"]))
     if said["message"]:
@@ -78,39 +75,3 @@ def load_apart(source: CatalogSource) -> LoadedCatalog:
 
 def _finding(rule: str, message: str, place: list[Any] | None) -> Finding:
     return Finding(rule, Severity.ERROR, message, location=Location(*place) if place else None)
-
-
-def _say(loaded: LoadedCatalog | None, error: OsbctlError | None) -> None:
-    findings = error.findings if isinstance(error, DocumentError) else ()
-    told = {
-        "services": loaded.services if loaded else 0,
-        "plans": loaded.plans if loaded else 0,
-        "message": error.message if error else "",
-        "advice": error.advice if error else "",
-        "findings": [
-            (
-                each.rule,
-                each.message,
-                each.location and (each.location.source, each.location.line, each.location.column),
-            )
-            for each in findings
-        ],
-    }
-    sys.stdout.buffer.write(json.dumps(told).encode() + b"\n" + (loaded.body if loaded else b""))
-
-
-def _main() -> None:
-    # Also where the parent is gone. No handler: it ends what waits for a file, too.
-    signal.alarm(SECONDS)
-    told = json.loads(sys.argv[1])
-    version = told.pop("api_version")
-    platforms = tuple(map(Platform, told.pop("platforms")))
-    source = CatalogSource(**told, api_version=version and ApiVersion(version), platforms=platforms)
-    try:
-        _say(load(source), None)
-    except OsbctlError as error:
-        _say(None, error)
-
-
-if __name__ == "__main__":
-    _main()

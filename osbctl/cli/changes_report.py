@@ -1,0 +1,101 @@
+"""The options by which `osbctl diff` and `osbctl drift` report, and the way from a comparison to its report."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from osbctl.changes import DiffFailOn
+from osbctl.cli.output import note, put
+from osbctl.reports.changes import DIFF, DiffFormat, DiffReport, Words, render
+from osbctl.tasks.rules import LazyRules
+
+if TYPE_CHECKING:
+    from osbctl.errors import DocumentError, SourceError
+    from osbctl.tasks.compare import Comparison
+
+Instances = Annotated[
+    str | None,
+    typer.Option(
+        "--instances",
+        metavar="FILE",
+        help="The plans that have instances: ids, one a line or as a JSON list, or the platform's export.",
+    ),
+]
+FailOn = Annotated[DiffFailOn, typer.Option("--fail-on", help="Exit with 1 from this level on.")]
+Allow = Annotated[
+    str | None, typer.Option("--allow", metavar="FILE", help="Changes that are accepted (TOML, [[allow]] entries).")
+]
+Format = Annotated[
+    DiffFormat | None,
+    typer.Option("--format", "-f", help="The report's format.  [default: text; github inside GitHub Actions]"),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Display:
+    """How and where changes are reported: what the options say."""
+
+    fail_on: DiffFailOn
+    allow: str | None
+    asked: DiffFormat | None
+    output: str | None
+    color: str
+    words: Words = DIFF
+
+    @property
+    def format(self) -> DiffFormat:
+        """The format that was asked for, else the one that suits where the report goes."""
+        in_actions = os.environ.get("GITHUB_ACTIONS") == "true" and self.output is None
+        return self.asked or (DiffFormat.GITHUB if in_actions else DiffFormat.TEXT)
+
+    def empty(self, old: str, new: str) -> DiffReport:
+        """A report that knows its sides alone."""
+        from osbctl.cli.terminal import use_color
+
+        return DiffReport(
+            old=old,
+            new=new,
+            changes=[],
+            rules=LazyRules(),
+            fail_on=self.fail_on,
+            root=os.getcwd(),  # noqa: PTH109
+            color=self.output in (None, "-") and use_color(self.color, sys.stdout),
+            words=self.words,
+        )
+
+    def report(self, found: Comparison) -> DiffReport:
+        """The report of a comparison, without what is accepted."""
+        from osbctl.tasks.compare import sort_accepted
+
+        apart = sort_accepted(found.changes, self.allow)
+        return replace(
+            self.empty(found.old, found.new),
+            changes=apart.open,
+            accepted=apart.accepted,
+            problems=apart.problems,
+            notes=found.notes,
+        )
+
+    def put(self, report: DiffReport) -> int:
+        """Put out `report`, what there is to add on standard error, and return the exit code."""
+        put(render(report, self.format), self.output)
+        for problem in report.problems:
+            note(f"{self.allow}: {problem}")
+        for sentence in report.notes:
+            note(sentence)
+        return int(report.failed)
+
+    def put_unread(self, error: DocumentError | SourceError, old: str, new: str) -> None:
+        """Put out why a side cannot be read, in the formats that others read.
+
+        There, an empty report or that of the last run looks like no change. Text is silent: standard error says it.
+        """
+        from osbctl.tasks.validate import unread
+
+        if self.format not in (DiffFormat.TEXT, DiffFormat.ALLOW):
+            put(render(replace(self.empty(old, new), errors=unread(error)), self.format), self.output)

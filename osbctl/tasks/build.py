@@ -1,0 +1,97 @@
+"""What `osbctl build` does: a source folder composed, judged, and written whole or not at all."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from osbctl.config import find_config
+from osbctl.errors import DocumentError, SourceError, UsageError
+from osbctl.files import write_file
+from osbctl.ordered import ordered
+from osbctl.tasks.validate import Request, validation_options
+from osbctl.text import did_you_mean, safe
+from osbctl.validation.judge import judge
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
+
+    from osbctl.findings import Finding
+    from osbctl.sources.document import Document
+
+
+def variables(given: Iterable[str], prefix: str | None, environment: Mapping[str, str]) -> dict[str, str]:
+    """The values of `${NAME}`: those of `environment` behind `prefix`, then the pairs `NAME=VALUE`, which win.
+
+    Raises:
+        UsageError: one of `given` is no pair.
+    """
+    found: dict[str, str] = {}
+    if prefix is not None:
+        found = {name.removeprefix(prefix): value for name, value in environment.items() if name.startswith(prefix)}
+    for pair in given:
+        name, equals, value = pair.partition("=")
+        if not equals:
+            raise UsageError(f"--set {pair!r} has no =", "write --set NAME=VALUE")
+        found[name] = value
+    return found
+
+
+def refuse_unknown(accepted: Iterable[str], known: Collection[str]) -> None:
+    """Raise UsageError for a name that nothing has: the change that was meant would be refused."""
+    for name in accepted:
+        if name not in known:
+            hint = did_you_mean(name, known) or "write SERVICE or SERVICE/PLAN, as the catalog names them"
+            raise UsageError(f"--accept-id-change {name}: there is no such service or plan", hint)
+
+
+def check_built(document: Document) -> tuple[Finding, ...]:
+    """Raise what keeps the catalog from being published; return the names that are awkward for ever.
+
+    Raises:
+        DocumentError: validation finds errors.
+    """
+    judgement = judge(document, validation_options(Request((document.name,)), find_config(os.curdir)))
+    if judgement.errors:
+        raise DocumentError(judgement.errors)
+    return tuple(finding for finding in judgement.findings if finding.rule == "name-characters")
+
+
+def as_text(data: dict[str, Any], *, yaml: bool) -> str:
+    """The catalog as the text of a file: YAML, else JSON."""
+    if not yaml:
+        return json.dumps(ordered(data), indent=2, ensure_ascii=False) + "\n"
+    from osbctl.sources.yaml_text import dump
+
+    return dump(ordered(data))
+
+
+def write_changed(files: Mapping[str, str]) -> None:
+    """Write each of `files`, a text by its name, that holds another text so far."""
+    for file, text in files.items():
+        if _present(file) != text:
+            write_file(file, text.encode("utf-8"))
+
+
+def stale(files: Mapping[str, str]) -> str:
+    """What a build would change in `files`, as a diff for a terminal; empty where nothing."""
+    found = ""
+    for file, text in files.items():
+        pair = _present(file), text
+        if pair[0] != pair[1]:
+            before, after = (side.splitlines() for side in pair)
+            lines = difflib.unified_diff(before, after, file, f"{file} (as built)", lineterm="", n=2)
+            found += "".join(f"{safe(line)}\n" for line in lines)
+    return found
+
+
+def _present(file: str) -> str:
+    """What a file holds; nothing where it is none: what comes out of a pipe is not what was written before."""
+    path = Path(file)
+    try:
+        return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+    except OSError as error:
+        raise SourceError(f"{file}: cannot be read: {error.strerror}") from error
