@@ -1,0 +1,72 @@
+"""`osbctl page` as a whole process: its sources, what they are compared with, and wrong words."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from osbctl.resources import catalogs_folder
+
+GOOD = catalogs_folder() / "data-services.yaml"
+
+
+def page(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "osbctl", "page", *words]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=60)
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    (tmp_path / "a.yaml").write_text(GOOD.read_text())
+    (tmp_path / "b.yaml").write_text(GOOD.read_text())
+    for words in (
+        ["init", "-q", "-b", "main"],
+        ["add", "."],
+        ["commit", "-q", "-m", "x", "--date", "2026-11-01T00:00:00Z"],
+    ):
+        settings = ["-c", "user.name=n", "-c", "user.email=e@example.com"]
+        subprocess.run(["git", *settings, *words], cwd=tmp_path, check=True)
+    (tmp_path / "a.yaml").write_text(GOOD.read_text().replace("A relational database", "One more database"))
+    return tmp_path
+
+
+def test_each_service_names_its_broker_and_a_revision_is_for_all_sources(repository: Path) -> None:
+    done = page(repository, "a.yaml", "b.yaml", "--since", "main", "--date", "2026-11-02", "-o", "out.html")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    html = (repository / "out.html").read_text()
+    assert "from a</span>" in html
+    assert "from b</span>" in html
+    assert "Since main." in html
+    assert '<time datetime="2026-11-02">' in html
+    assert html.count('class="badge changed"') == 1
+
+
+def test_the_looks_of_the_house_come_from_its_configuration(repository: Path) -> None:
+    (repository / "l.svg").write_text('<svg xmlns="http://www.w3.org/2000/svg"/>')
+    (repository / "osbctl.toml").write_text('[page]\ntitle = "House"\nlogo = "l.svg"\naccent = "#112233"\n')
+    html = page(repository, "a.yaml").stdout
+    assert "<title>House</title>" in html
+    assert 'class="logo" src="data:image/svg+xml;base64,' in html
+    assert "<title>Other</title>" in page(repository, "a.yaml", "--title", "Other").stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        (["a.yaml", "--accent", "red"], 2, "is no colour"),
+        (["a.yaml", "--date", "yesterday"], 2, "is no date"),
+        (["a.yaml", "b.yaml", "--since", "a.yaml"], 2, "--since needs"),
+        (["a.yaml", "--logo", "a.yaml"], 3, "no picture"),
+        (["a.yaml", "--since", "nowhere"], 3, "no revision nowhere"),
+        (["-", "-"], 2, "one thing only"),
+        (["gone.yaml"], 3, "no such file"),
+    ],
+)
+def test_wrong_words_are_told_and_no_file_is_left(repository: Path, words: list[str], code: int, told: str) -> None:
+    done = page(repository, *words, "-o", "out.html")
+    assert done.returncode == code, done.stderr
+    assert told in done.stderr
+    assert not (repository / "out.html").exists()
