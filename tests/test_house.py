@@ -14,8 +14,9 @@ import osbctl
 PACKAGE = Path(osbctl.__file__).parent
 
 FLOORS = {
-    "__main__": 4,
-    "cli": 3,
+    "__main__": 5,
+    "cli": 4,
+    "editor": 3,
     "tasks": 2,
     "validation": 1,
     "comparison": 1,

@@ -27,7 +27,11 @@ def parse_document(data: bytes, name: str, *, limits: Limits = DEFAULT_LIMITS, a
     Raises:
         DocumentError: it cannot be read as an object.
     """
-    document = parse_text(decoded(data, name), name, limits)
+    return catalog_in(parse_text(decoded(data, name), name, limits), at)
+
+
+def catalog_in(document: Document, at: str = "") -> Document:
+    """The document of the catalog at the JSON pointer `at` of one that `parse_text` has made; errors as there."""
     if at or not isinstance(document.data, dict):
         from osbctl.sources.pointer import below
 

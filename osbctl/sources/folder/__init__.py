@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 LOCK = "catalog.lock"
 DEFAULT_LIMITS = Limits()
 NO_VARIABLES: Mapping[str, str] = MappingProxyType({})
+NOTHING_UNSAVED: Mapping[Path, bytes] = MappingProxyType({})
 
 
 def read_folder(
@@ -44,18 +45,20 @@ def read_folder(
     variables: Mapping[str, str] = NO_VARIABLES,
     accepted: Collection[str] = (),
     limits: Limits = DEFAULT_LIMITS,
+    unsaved: Mapping[Path, bytes] = NOTHING_UNSAVED,
 ) -> Document:
     """The catalog that a source folder composes to; its places are those of the files it came from.
 
     `overlays` are files, applied in order. `variables` are the values of `${NAME}` in strings. `accepted` names the
-    services and plans (`service/plan`) whose id may differ from the lock's. Ids that are missing, or that
+    services and plans (`service/plan`) whose id may differ from the lock's. `unsaved` holds what files contain that are
+    being edited, by resolved path; it counts instead of what is on disk. Ids that are missing, or that
     the lock speaks against, are notes of the document, errors all of them.
 
     Raises:
         SourceError: there is no such folder, or a file cannot be opened.
         DocumentError: the folder does not compose; the findings say where.
     """
-    return compose(folder, overlays=overlays, variables=variables, accepted=accepted, limits=limits)[0]
+    return compose(folder, overlays=overlays, variables=variables, accepted=accepted, limits=limits, unsaved=unsaved)[0]
 
 
 def compose(
@@ -65,6 +68,7 @@ def compose(
     variables: Mapping[str, str] = NO_VARIABLES,
     accepted: Collection[str] = (),
     limits: Limits = DEFAULT_LIMITS,
+    unsaved: Mapping[Path, bytes] = NOTHING_UNSAVED,
 ) -> tuple[Document, Lock]:
     """As `read_folder`, with the lock as it should be written after a build."""
     if not Path(folder).is_dir():
@@ -72,7 +76,7 @@ def compose(
             f"{without_secrets(folder)}: there is no such folder", "`osbctl init` writes one to start from"
         )
     problems = Problems()
-    parts = Parts(Path(folder), limits, problems)
+    parts = Parts(Path(folder), limits, problems, unsaved)
     composer = Composer(parts, variables)
     origins = composer.compose()
     for overlay in overlays:
@@ -83,7 +87,7 @@ def compose(
     Bundler(parts, origins, variables).bundle()
     problems.raise_any()
     _refuse_unread(parts)
-    lock, against = locks.updated(read_lock(Path(folder)), origins.data, accepted)
+    lock, against = locks.updated(read_lock(Path(folder), unsaved), origins.data, accepted)
     notes = [*parts.notes(), *_missing_ids(origins.data), *against]
     return Document(folder, origins.data, "folder", origins.locate, tuple(notes)), lock
 
@@ -106,7 +110,7 @@ def _where(file: Path) -> str:
     return "a service stands at services/SERVICE.yaml, a plan at services/SERVICE/plans/PLAN.yaml; move or remove it"
 
 
-def read_lock(folder: Path) -> Lock:
+def read_lock(folder: Path, unsaved: Mapping[Path, bytes] = NOTHING_UNSAVED) -> Lock:
     """The lock of a source folder, an empty one where there is none.
 
     Raises:
@@ -115,7 +119,9 @@ def read_lock(folder: Path) -> Lock:
     """
     file = folder / LOCK
     try:
-        return locks.parse(read_file(str(file), DEFAULT_LIMITS).decode("utf-8"), str(file))
+        edited = unsaved.get(file.resolve()) if unsaved else None
+        data = read_file(str(file), DEFAULT_LIMITS) if edited is None else edited
+        return locks.parse(data.decode("utf-8"), str(file))
     except FileNotFoundError:
         return locks.Lock()
     except (OSError, UnicodeDecodeError) as error:

@@ -13,7 +13,7 @@ from osbctl.sources.file import read_file
 from osbctl.sources.parse import parse_document
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from osbctl.paths import Path as ValuePath
     from osbctl.sources.document import Document
@@ -53,13 +53,17 @@ class Problems:
 
 
 class Parts:
-    """The files of one source folder. Reads each at most once; refuses whatever leads out of it."""
+    """The files of one source folder. Reads each at most once; refuses whatever leads out of it.
 
-    def __init__(self, folder: Path, limits: Limits, problems: Problems) -> None:
+    `unsaved` holds what files contain that are being edited, by resolved path; they need not be on disk yet.
+    """
+
+    def __init__(self, folder: Path, limits: Limits, problems: Problems, unsaved: Mapping[Path, bytes]) -> None:
         self.folder = folder
         self.problems = problems
         self._limits = limits
         self._root = folder.resolve()
+        self._unsaved = unsaved
         self._read: dict[Path, Part | None] = {}
 
     def read(self, file: Path) -> Part | None:
@@ -86,7 +90,7 @@ class Parts:
         """The file of that stem at the top of the folder, None where there is none."""
         for suffix in SUFFIXES:
             file = self.folder / (stem + suffix)
-            if os.path.lexists(file):
+            if os.path.lexists(file) or self._root / file.name in self._unsaved:
                 return self.read(file)
         return None
 
@@ -109,8 +113,9 @@ class Parts:
         """The YAML and JSON files in a folder of the folder by stem, sorted; two of one stem are a problem."""
         found: dict[str, Path] = {}
         folder = self.folder.joinpath(*below)
-        names = sorted(entry.name for entry in folder.iterdir()) if folder.is_dir() else []
-        for name in names:
+        names = {entry.name for entry in folder.iterdir()} if folder.is_dir() else set()
+        resolved = folder.resolve() if self._unsaved else folder
+        for name in sorted(names | {file.name for file in self._unsaved if file.parent == resolved}):
             stem, suffix = os.path.splitext(name)  # noqa: PTH122  # a stem may hold dots
             if suffix not in SUFFIXES or stem.startswith("."):
                 continue
@@ -121,7 +126,7 @@ class Parts:
 
     def _part(self, file: Path, resolved: Path) -> Part | None:
         try:
-            data = read_file(str(file), self._limits)
+            data = self._unsaved[resolved] if resolved in self._unsaved else read_file(str(file), self._limits)
             return Part(resolved, parse_document(data, str(file), limits=self._limits))
         except DocumentError as error:
             self.problems.findings.extend(error.findings)

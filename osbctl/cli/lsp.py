@@ -1,0 +1,37 @@
+"""`osbctl lsp`: a language server for editors."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from osbctl.errors import OsbctlError
+
+
+def lsp(
+    stdio: Annotated[  # noqa: ARG001  # clients of VS Code add it by themselves
+        bool, typer.Option("--stdio", help="Talk over standard input and output, as is always done.")
+    ] = False,
+) -> int:
+    """Serve an editor while a catalog is written: findings as you type, completion, fixes, explanations.
+
+    The editor starts it and talks to it over standard input and output. It reads osbctl.toml as `osbctl validate` does,
+    and needs the extra `lsp`.
+
+    \b
+    osbctl lsp
+    """
+    try:
+        from osbctl.editor.server import Server
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("pygls", "lsprotocol"):
+            raise
+        raise OsbctlError("the language server needs pygls", "pip install 'osbctl[lsp]'") from error
+
+    # The protocol has standard output for itself: whatever else would be printed goes to standard error.
+    output, sys.stdout = os.fdopen(os.dup(sys.stdout.fileno()), "wb"), sys.stderr
+    Server().run(sys.stdin.buffer, output)
+    return 0

@@ -1,0 +1,104 @@
+"""What is to be said of a catalog while it is being written: the same as `osbctl validate` says once it is saved."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from osbctl.config import find_config
+from osbctl.editor.written import written
+from osbctl.errors import DocumentError, OsbctlError, SourceError
+from osbctl.findings import Finding, Location, Severity
+from osbctl.sources.folder import LOCK, read_folder
+from osbctl.sources.folder.parts import SUFFIXES
+from osbctl.sources.parse import catalog_in
+from osbctl.tasks.validate import Request, unread, validation_options
+from osbctl.validation.judge import judge
+from osbctl.validation.options import ValidationOptions
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from osbctl.findings import Verdict
+    from osbctl.platforms import Platform
+    from osbctl.sources.document import Document
+
+_LIST_OF_SERVICES = re.compile(r"^services:[ \t]*(?:#.*)?(?:\r?\n[ \t]*(?:#.*)?)*(?:[ \t]*- |[ \t]*\[)", re.MULTILINE)
+_ARRAY_OF_SERVICES = re.compile(r'"services"\s*:\s*\[')
+DEFAULT_OPTIONS = ValidationOptions()
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """What was found in one source, a file or a source folder. `document` is None where it cannot be read."""
+
+    source: str
+    findings: tuple[Finding, ...]
+    options: ValidationOptions = DEFAULT_OPTIONS
+    document: Document | None = None
+    verdicts: Mapping[Platform, Verdict] | None = None
+
+
+def source_of(path: str, text: str) -> str | None:
+    """What a file that is being edited belongs to: its source folder, itself, or nothing that osbctl has a say on.
+
+    An editor shows many files of JSON and YAML. A catalog is called one, or holds a list of services.
+    """
+    file = Path(path)
+    if file.suffix not in SUFFIXES and file.suffix:
+        return None
+    for folder in list(file.parents)[:4]:
+        if _is_folder(folder):
+            return str(folder)
+    named = "catalog" in file.stem.lower()
+    return path if named or _LIST_OF_SERVICES.search(text) or _ARRAY_OF_SERVICES.search(text) else None
+
+
+def _is_folder(folder: Path) -> bool:
+    """Whether it is a source folder: it has services in files, and a lock or settings beside them."""
+    services = folder / "services"
+    if not services.is_dir():
+        return False
+    if (folder / LOCK).is_file():
+        return True
+    return any((folder / f"catalog{suffix}").is_file() and any(services.glob(f"*{suffix}")) for suffix in SUFFIXES)
+
+
+def analyse(source: str, unsaved: Mapping[str, str], encoding: str) -> Analysis:
+    """Judge one source, with what is in the editor instead of what is on disk: `unsaved`, text by resolved path."""
+    try:
+        options = validation_options(Request((source,)), find_config(_beside(source)))
+    except OsbctlError as error:
+        place = Location(source, 1, 1) if source in unsaved else None
+        return Analysis(source, (Finding("cannot-open", Severity.ERROR, error.message, (), place, hint=error.advice),))
+    try:
+        document = read(source, unsaved, encoding)
+    except (DocumentError, SourceError) as error:
+        return Analysis(source, unread(error), options)
+    except OsbctlError as error:  # the lock is broken
+        return Analysis(source, unread(SourceError(error.message, error.advice)), options)
+    judgement = judge(document, options)
+    return Analysis(source, judgement.findings, options, document, judgement.verdicts)
+
+
+def read(source: str, unsaved: Mapping[str, str], encoding: str) -> Document:
+    """The catalog of a source as it is in the editor.
+
+    Raises:
+        OsbctlError: it cannot be read.
+    """
+    if source not in unsaved:
+        buffers = {Path(path): text.encode("utf-8", "surrogatepass") for path, text in unsaved.items()}
+        return read_folder(source, unsaved=buffers)
+    file = written(source, unsaved[source], encoding)
+    if file.document is None:
+        raise DocumentError(file.faults)
+    return catalog_in(file.document)
+
+
+def _beside(source: str) -> str:
+    """The folder whose configuration holds for a source."""
+    return source if os.path.isdir(source) else os.path.dirname(source)  # noqa: PTH112, PTH120

@@ -1,0 +1,218 @@
+"""What an editor shows is what the command line says, of the text as it is at this moment."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import shutil
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from lsprotocol import types
+
+from osbctl.editor.analysis import analyse, source_of
+from osbctl.editor.diagnostics import SEVERITIES
+from osbctl.resources import catalogs_folder
+from tests.cli.test_validate import osbctl
+from tests.corpus import catalogs, needs_corpus
+from tests.editor.client import Editor, editing
+
+FAULTY = catalogs_folder() / "faulty.yaml"
+SOURCE = catalogs_folder() / "source"
+WORDS = {severity.value: number for severity, number in SEVERITIES.items()}
+
+
+def shown(found: list[types.Diagnostic]) -> list[tuple[Any, ...]]:
+    """Line and character from 0, rule, severity, message."""
+    return sorted((*place(d.range.start), d.code, d.severity, d.message.partition("\n")[0]) for d in found)
+
+
+def place(position: types.Position) -> tuple[int, int]:
+    return position.line, position.character
+
+
+def said(report: str) -> dict[str, list[tuple[Any, ...]]]:
+    """The findings of a JSON report by file, as `shown` has them."""
+    by_file: dict[str, list[tuple[Any, ...]]] = {}
+    for source in json.loads(report)["documents"]:
+        by_file.setdefault(source["name"], [])
+        for one in source["findings"]:
+            at = one["location"]
+            line = re.split("\r\n?|\n", Path(at["source"]).read_bytes().decode("utf-8-sig"))[at["line"] - 1]
+            character = len(line[: at["column"] - 1].encode("utf-16-le")) // 2
+            row = (at["line"] - 1, character, one["rule"], WORDS[one["severity"]], one["message"])
+            by_file.setdefault(at["source"], []).append(row)
+    return {name: sorted(rows) for name, rows in by_file.items()}
+
+
+@needs_corpus
+def test_the_same_as_the_command_line_on_every_real_catalog() -> None:
+    files = catalogs()
+    report = said(osbctl("validate", "--format", "json", *map(str, files)).stdout)
+    assert len(files) == 76
+
+    async def look() -> None:
+        async with editing() as editor:
+            for file in files:
+                uri = editor.open(file.resolve(), file.read_bytes().decode())
+                assert shown(await editor.heard(uri)) == report[str(file)], file.name
+                editor.close(uri)
+            assert editor.log == []
+
+    asyncio.run(look())
+
+
+def test_a_folder_is_judged_as_one_with_what_is_not_saved(tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(SOURCE, tmp_path / "source"))
+    changed = sorted((folder / "services").glob("*.yaml"))
+    broken = {file: file.read_text() + 'bindable: "yes"\n' for file in changed}
+
+    async def look() -> None:
+        async with editing() as editor:
+            first = editor.open(changed[0])
+            assert await editor.heard(first) == []
+            second = editor.open(changed[1])
+            editor.change(second, broken[changed[1]])
+            editor.change(first, broken[changed[0]])
+            for file, uri in ((changed[0], first), (changed[1], second)):
+                file.write_text(broken[file])
+                expected = said(osbctl("validate", "--format", "json", str(folder)).stdout)
+                assert shown(await editor.heard(uri)) == expected[str(file)] != []
+            editor.close(first)
+            editor.close(second)
+            async with asyncio.timeout(30):
+                while any(said.diagnostics for said in editor.said.values()):
+                    await asyncio.sleep(0.05)
+            assert editor.log == []
+
+    asyncio.run(look())
+
+
+def test_what_is_found_in_another_file_of_the_folder_is_shown_there(tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(SOURCE, tmp_path / "source"))
+    settings = folder / "catalog.yaml"
+
+    async def look() -> None:
+        async with editing() as editor:
+            service = next(iter(sorted((folder / "services").glob("*.yaml"))))
+            other = service.rename(service.with_name("other.yaml"))
+            editor.open(other)
+            async with asyncio.timeout(30):
+                while settings.as_uri() not in editor.said:
+                    await asyncio.sleep(0.05)
+            assert {d.code for d in editor.said[settings.as_uri()].diagnostics} == {"folder-order"}
+
+    asyncio.run(look())
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["services:\n- {name: a}\n", '{"services": [{}]}', "services: # ours\n\n  # first\n  - name: a\n", "services: [\n"],
+)
+def test_a_list_of_services_is_a_catalog(tmp_path: Path, text: str) -> None:
+    assert source_of(str(tmp_path / "a.yml"), text) == str(tmp_path / "a.yml")
+
+
+@pytest.mark.parametrize(
+    "text", ["on: push\n", "services:\n  web:\n    image: a\n", "a: 1\nb:\n  services:\n  - a\n", ""]
+)
+def test_other_files_of_json_and_yaml_are_left_alone(tmp_path: Path, text: str) -> None:
+    assert source_of(str(tmp_path / "a.yml"), text) is None
+    assert source_of(str(tmp_path / "catalog.yml"), text) == str(tmp_path / "catalog.yml")
+    assert source_of(str(tmp_path / "catalog.md"), text) is None
+
+
+def test_the_configuration_beside_the_file_holds(tmp_path: Path) -> None:
+    file = tmp_path / "catalog.yaml"
+    config = tmp_path / "osbctl.toml"
+    config.write_text('ignore = ["schema-required"]\n')
+
+    async def look() -> None:
+        async with editing() as editor:
+            uri = editor.open(file, "services: [{name: a}]\n")
+            assert "schema-required" not in {d.code for d in await editor.heard(uri)}
+            config.write_text('ignore = ["no-such-rule"]\n')
+            editor.change(uri, "services: [{name: b}]\n")
+            (fault,) = await editor.heard(uri)
+            assert "there is no rule 'no-such-rule'" in fault.message
+            config.unlink()
+            editor.said.clear()
+            event = types.FileEvent(config.as_uri(), types.FileChangeType.Deleted)
+            editor.client.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([event]))
+            assert "schema-required" in {d.code for d in await editor.heard(uri)}
+
+    asyncio.run(look())
+
+
+@pytest.mark.parametrize(("encoding", "width"), [("utf-8", 4), ("utf-16", 2), ("utf-32", 1), (None, 2)])
+def test_places_are_counted_as_was_agreed(tmp_path: Path, encoding: str | None, width: int) -> None:
+    text = 'services: [{description: "\U0001f600", bindable: "yes"}]\n'
+
+    async def look() -> None:
+        async with editing([encoding] if encoding else None) as editor:
+            uri = editor.open(tmp_path / "catalog.yaml", text)
+            (found,) = [d for d in await editor.heard(uri) if d.code == "schema-type"]
+            start = text.index("bindable") - 1 + width
+            assert place(found.range.start) == (0, start)
+            assert place(found.range.end) == (0, start + len('bindable: "yes"'))
+
+    asyncio.run(look())
+
+
+PIECES = ["", " ", "\n", "\t", "- ", ": ", '"', "{", "}", "[", "]", "&a ", "*a", "<<: ", "|\n", "\U0001f600", "\u2028", "\r",
+          "\x00", "\ud800", "\ufeff", "id: ", "services:", "name: x\n", "no", "${A}", "((b))", "---\n", "!!str ", "1e999"]  # fmt: skip
+
+
+def typed(random: Random, text: str) -> str:
+    """The text after one edit: something cut, something put in, something moved."""
+    start = random.randrange(len(text) + 1)
+    end = min(len(text), start + random.choice([0, 0, 0, 1, 3, 40, 400]))
+    moved = text[start:end] if random.random() < 0.1 else ""
+    return text[:start] + random.choice(PIECES) + moved * 2 + text[end:]
+
+
+def memory(editor: Editor) -> int:
+    """What the server holds, in kB."""
+    server = editor.client._server
+    assert server
+    lines = Path(f"/proc/{server.pid}/status").read_text().splitlines()
+    return int(next(line for line in lines if line.startswith("VmRSS")).split()[1])
+
+
+async def edit_at_random(edits: int, folder: Path) -> tuple[int, int]:
+    """Type into three files; from time to time compare with what is to be said. Memory after a quarter, and at the end."""
+    random = Random(edits)
+    sizes: list[int] = []
+    starts = [FAULTY.read_text(), (catalogs_folder() / "interface-example.json").read_text(), FAULTY.read_text()]
+    names = ["catalog.yaml", "catalog.json", "third-catalog.yml"]
+    async with editing() as editor:
+        texts = {editor.open(folder / name, text): text for name, text in zip(names, starts, strict=True)}
+        fresh = dict(texts)
+        for number in range(edits):
+            uri = random.choice(list(texts))
+            texts[uri] = fresh[uri] if random.random() < 0.02 else typed(random, texts[uri])
+            editor.change(uri, texts[uri])
+            if number % 20 == 0 or number == edits - 1:
+                for one, text in texts.items():
+                    expected = analyse(one, {one: text}, "utf-16").findings
+                    found = await editor.heard(one)
+                    told = sorted((f.rule, f.message) for f in expected)
+                    assert sorted((d.code, d.message.partition("\n")[0]) for d in found) == told
+            if number in (edits // 4, edits - 1):
+                sizes.append(memory(editor))
+        assert editor.log == []
+    return sizes[0], sizes[1]
+
+
+def test_random_edits_crash_nothing_and_leave_nothing_stale(tmp_path: Path) -> None:
+    asyncio.run(edit_at_random(60, tmp_path))
+
+
+@pytest.mark.fuzz
+def test_a_thousand_random_edits_and_memory_stays(tmp_path: Path) -> None:
+    early, late = asyncio.run(edit_at_random(1_000 if os.environ.get("OSBCTL_FUZZ") else 20, tmp_path))
+    assert late < early * 1.2 + 5_000
