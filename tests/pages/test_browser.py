@@ -141,6 +141,7 @@ def test_links_lead_to_a_service_a_plan_and_a_parameter(browser: Browser, file: 
         assert page.locator(f"[id='{fragment[1:]}']").bounding_box()["y"] < 900  # type: ignore[index]
         assert "PostgreSQL" in page.title()
         page.get_by_role("link", name="← All services").click()
+        until(page, "document.querySelector('main.one') === null")
         assert len(names(page)) == 8
 
 
@@ -151,6 +152,7 @@ def test_the_way_back_keeps_the_search(browser: Browser, file: Path) -> None:
         page.get_by_role("link", name="PostgreSQL", exact=True).last.click()
         assert names(page) == ["PostgreSQL"]
         page.get_by_role("link", name="← All services").click()
+        until(page, "document.querySelector('main.one') === null")
         assert names(page) == before
 
 
