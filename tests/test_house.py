@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -45,6 +46,7 @@ def room(module: str) -> str:
     return parts[1] if len(parts) > 1 else ""
 
 
+@cache
 def imports() -> dict[str, set[str]]:
     found: dict[str, set[str]] = defaultdict(set)
     for file in PACKAGE.rglob("*.py"):

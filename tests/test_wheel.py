@@ -83,10 +83,11 @@ def test_the_wheel_holds_all_that_the_program_reads_and_nothing_else(built: dict
         for file in (ROOT / folder).rglob("*")
         if file.is_file() and ".github" not in file.parts
     }
+    assets = {f"osbctl/{file.relative_to(ROOT / 'osbctl')}" for file in (ROOT / "osbctl/pages/assets").iterdir()}
     about = {name for name in names if name.startswith("osbctl-") and ".dist-info/" in name}
     assert {"osbctl/schemas/report-1.json", "osbctl/catalogs/source/catalog.lock"} <= data
     assert "osbctl/registry/migrations/versions/0001_registered_brokers.py" in code
-    assert names == code | data | about | {"osbctl/py.typed"}
+    assert names == code | data | assets | about | {"osbctl/py.typed"}
     assert {name.rpartition("/")[2] for name in about} == {"METADATA", "WHEEL", "RECORD", "entry_points.txt", "LICENSE"}
 
 
