@@ -45,7 +45,7 @@ class Sides:
             )
         kept = self._stored(stored) if stored else stored_in_registry(self._from_registry(broker))
         if known:
-            return kept, registered_catalog(self._from_registry(broker).row, self.reach(single=True))
+            return kept, registered_catalog(self._from_registry(broker), self.reach(single=True))
         return kept, self.connection.read(broker)
 
     def reach(self, *, single: bool) -> Reach:

@@ -10,14 +10,18 @@ if TYPE_CHECKING:
     from osbctl.registry.store import Registry
 
 
-def open_registry(database: str | None) -> Registry:
-    """The registry in `database`, else in the user's data folder.
+def open_registry(database: str | None, *, make: bool = False) -> Registry:
+    """The registry in `database`, else in the user's data folder; `make` one where the named one is missing.
 
     Raises:
-        UsageError, RegistryError: as `Registry.open`.
+        UsageError, RegistryError: as `Registry.open`; or there is no file of that name.
     """
+    from osbctl.errors import RegistryError
     from osbctl.registry.store import Registry
 
+    if database and not make and (file := _missing(database)):
+        advice = "look at --database; osbctl brokers add makes a new one"
+        raise RegistryError(f"{file}: there is no such database", advice)
     return Registry.open(database or _default())
 
 
@@ -28,16 +32,24 @@ def registered(name: str, database: str | None) -> RegisteredBroker:
 
 
 def is_registered(name: str, database: str | None) -> bool:
-    """Whether a broker of that name is registered. Where there is no database yet, none is made.
+    """Whether a broker of that name is registered. Where you have no database yet, none is made.
 
     Raises:
-        UsageError, RegistryError: as `Registry.open`.
+        UsageError, RegistryError: as `open_registry`.
     """
-    where = database or _default()
-    if "://" not in where and not os.path.exists(where):  # noqa: PTH110
+    if not database and _missing(_default()):
         return False
-    with open_registry(where) as registry:
+    with open_registry(database) as registry:
         return name in registry.names()
+
+
+def _missing(database: str) -> str:
+    """The file that `database` means, if it is one and not there; else empty."""
+    from osbctl.registry.database import parse_url
+
+    url = parse_url(database)
+    file = url.database or ""
+    return file if url.get_backend_name() == "sqlite" and not os.path.exists(file) else ""  # noqa: PTH110
 
 
 def _default() -> str:

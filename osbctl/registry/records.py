@@ -129,11 +129,15 @@ class Registration:
 
 @dataclass(frozen=True, slots=True)
 class BrokerCatalog:
-    """A catalog as a broker sent it, read once: its bytes, what they hold, and why it is refused, if it is."""
+    """A catalog as a broker sent it, read once: its bytes, what they hold, and why it is refused, if it is.
+
+    `secrets` are texts that must not be told of any catalog of this broker.
+    """
 
     body: bytes
     data: dict[str, Any] = field(repr=False)
     refused: tuple[Told, ...] = ()
+    secrets: tuple[str, ...] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True, slots=True)

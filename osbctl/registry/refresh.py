@@ -10,7 +10,7 @@ from osbctl.platforms import Platform
 from osbctl.registry.errors import OutdatedError, UnknownBrokerError
 from osbctl.registry.reconcile import reconcile
 from osbctl.registry.records import Outcome, Refresh, Registration, Told
-from osbctl.registry.secrets import storable
+from osbctl.registry.secrets import HELD, storable
 from osbctl.registry.store import now
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     """The catalog in the bytes, with why it is refused if it is: by itself, or by the platform of the registration."""
 
 _ATTEMPTS = 10
+_STORED = "the password is in the database, too: `osbctl brokers remove` takes it out, then add the broker again"
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,33 +99,54 @@ def _attempt(registry: Registry, seen: BrokerRow, fetch: Fetch, judge: Judge, po
         words = error.message + (f" ({error.advice})" if error.advice else "")
         gone = replace(base, outcome=Outcome.FAILED, told=(Told("not-fetched", "error", seen.name, words),))
         return _store(registry, seen, gone, policy)
-    # Where the platform's view is another one than before, what was stored may fare otherwise with it.
-    other_view = platform is not seen.platform or (seen.kept_plans > 0 and policy.instances is not None)
-    if answer is None and not other_view:
-        return _store(registry, seen, base, policy)
     return _take_over(registry, seen, answer, base, judge, policy)
 
 
 def _take_over(
     registry: Registry, seen: BrokerRow, answer: Answer | None, base: Refresh, judge: Judge, policy: Policy
 ) -> Refresh:
+    """What comes of the answer.
+
+    Where it is that nothing is new (None), the stored catalog is judged again: the platform's view, the password or
+    osbctl itself may be another one than when it was stored.
+    """
     stored = registry.broker(seen.name)
     if stored.row.revision != seen.revision:
         raise OutdatedError(seen.name)
     base = replace(base, etag=answer.etag if answer else seen.etag)
     catalog = judge(answer.body if answer else stored.catalog, replace(seen, platform=base.platform))
+    fit = storable(catalog)
     if catalog.refused:
-        return _store(registry, seen, replace(base, outcome=Outcome.REFUSED, told=catalog.refused), policy)
-    catalog = storable(catalog)
-    result = reconcile(stored, catalog.data, base.platform, policy.instances, base.at)
+        told = catalog.refused
+        if any(one.rule == HELD for one in told) and fit.body == stored.catalog:
+            told = (*told, Told(HELD, "error", seen.name, _STORED))
+        return _store(registry, seen, replace(base, outcome=Outcome.REFUSED, told=told), policy)
+    result = reconcile(stored, fit.data, base.platform, policy.instances, base.at)
     if result.refused:
-        return _store(registry, seen, replace(base, outcome=Outcome.REFUSED, told=result.told), policy)
-    if not result.actions and not result.told and catalog.body == stored.catalog:
+        return _store(
+            registry, seen, _without(replace(base, outcome=Outcome.REFUSED, told=result.told), catalog.secrets), policy
+        )
+    if not result.actions and not result.told and fit.body == stored.catalog:
         return _store(registry, seen, base, policy)
-    done = replace(base, outcome=Outcome.CHANGED, actions=result.actions, told=result.told)
+    held = any(secret.encode() in stored.catalog for secret in catalog.secrets)
+    told = (*result.told, Told(HELD, "error", seen.name, _STORED)) if held else result.told
+    done = _without(replace(base, outcome=Outcome.CHANGED, actions=result.actions, told=told), catalog.secrets)
     if not policy.dry_run:
-        registry.store_refresh(seen, done, catalog=catalog, kept=result.kept)
+        registry.store_refresh(seen, done, catalog=fit, kept=result.kept)
     return done
+
+
+def _without(done: Refresh, secrets: tuple[str, ...]) -> Refresh:
+    """The refresh without the secrets that the catalog before may have held, and its names and changes tell of."""
+
+    def hide(text: str) -> str:
+        for secret in secrets:
+            text = text.replace(secret, "***")
+        return text
+
+    actions = (replace(a, service=hide(a.service), plan=hide(a.plan), note=hide(a.note)) for a in done.actions)
+    told = (replace(one, object=hide(one.object), message=hide(one.message)) for one in done.told)
+    return replace(done, actions=tuple(actions), told=tuple(told))
 
 
 def _store(registry: Registry, seen: BrokerRow, done: Refresh, policy: Policy) -> Refresh:

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 PLACEHOLDER = "(not stored)"
 """What is stored in its place: a text, so that the catalog stays valid."""
 
+HELD = "password-in-catalog"
+"""The reason of a refusal: the catalog holds the password of its own broker."""
+
 
 def without_secrets(data: dict[str, Any]) -> dict[str, Any]:
     """The catalog with each secret replaced; the same object where it holds none."""

@@ -19,7 +19,7 @@ from osbctl.tasks.compare import Comparison, doubts_of, now_refused
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from osbctl.registry.records import BrokerRow, RegisteredBroker
+    from osbctl.registry.records import RegisteredBroker
     from osbctl.registry.store import Registry
     from osbctl.sources.document import Document
     from osbctl.tasks.reach import Reach
@@ -69,7 +69,7 @@ def check_registered(registry: Registry, reach: Reach, view: View, jobs: int) ->
     def check(name: str) -> Checked:
         try:
             stored = registry.broker(name)
-            answer = registered_catalog(stored.row, reach)
+            answer = registered_catalog(stored, reach)
         except (SourceError, UnknownBrokerError) as error:  # the latter: removed since the names were read
             return Checked(name, None, error.message + (f" ({error.advice})" if error.advice else ""))
         return Checked(name, compare_with_stored(stored_in_registry(stored), answer, view))
@@ -77,17 +77,18 @@ def check_registered(registry: Registry, reach: Reach, view: View, jobs: int) ->
     return (checked for _, checked in in_parallel(check, registry.names(), jobs))
 
 
-def registered_catalog(row: BrokerRow, reach: Reach) -> Document:
+def registered_catalog(broker: RegisteredBroker, reach: Reach) -> Document:
     """The catalog of a registered broker as it is now.
 
     Raises:
-        SourceError: there is none, or none that may be shown.
+        SourceError: there is none, or it or the stored one may not be shown.
     """
     # No tag is sent: whether the broker's answer is what is stored is the very question.
-    answer = reach.fetch(row, "")
+    answer = reach.fetch(broker.row, "")
     assert answer
     document = as_document(answer, reach.access.max_bytes)
-    reach.check_secret(answer.body, document.data, row)
+    reach.check_secret(answer.body, document.data, broker.row)
+    reach.check_secret(broker.catalog, broker.data, broker.row)
     return document
 
 

@@ -9,7 +9,7 @@ from osbctl.errors import DocumentError, SourceError, UsageError
 from osbctl.findings import Severity
 from osbctl.paths import pointer
 from osbctl.registry.records import BrokerCatalog, Told
-from osbctl.registry.secrets import places_of, without_secrets
+from osbctl.registry.secrets import HELD, places_of, without_secrets
 from osbctl.secrecy import looks_secret
 from osbctl.sources.broker import CATALOG_PATH, fetch, split_url
 
@@ -79,7 +79,9 @@ class Reach:
         held = self._held(body, data, broker)
         if held is not None:
             return BrokerCatalog(body, data, (held,))
-        return BrokerCatalog(body, data, tuple(_told(finding) for finding in errors))
+        secrets = self._forms(broker)
+        sure = secrets if len(secrets[-1]) >= SURE_LENGTH else ()
+        return BrokerCatalog(body, data, tuple(_told(finding) for finding in errors), sure)
 
     def check_secret(self, body: bytes, data: dict[str, Any], broker: Registration) -> None:
         """Raise SourceError where the catalog must not be shown, since it holds the password sent to the broker."""
@@ -89,19 +91,22 @@ class Reach:
 
     def _held(self, body: bytes, data: dict[str, Any], broker: Registration) -> Told | None:
         """Why the catalog is refused where it holds the password; a note alone where that may be chance."""
-        password = self._sent.get(broker.name, "")
-        if not password:
+        password, secrets = self._sent.get(broker.name, ""), self._forms(broker)
+        places = places_of(secrets, without_secrets(data)) if password else []
+        sure = len(password) >= SURE_LENGTH
+        if not places and not (sure and not data and password.encode() in body):
             return None
-        secrets = (password, replace(self.access, user=broker.username, password=password).sent)
-        places = places_of(secrets, without_secrets(data))
-        if not places and not (len(password) >= SURE_LENGTH and not data and password.encode() in body):
-            return None
-        if len(password) < SURE_LENGTH:
+        if not sure:
             told = f"the catalog holds the text of the broker's password, perhaps by chance, at {len(places):,} places"
             self.tell(f"{broker.name}: {told}: take a password of {SURE_LENGTH} characters or more")
             return None
         message = "the catalog holds the broker's own password: take it out, and change the password"
-        return Told("password-in-catalog", "error", _hidden(places[0], secrets) if places else "", message)
+        return Told(HELD, "error", _hidden(places[0], secrets) if places else "", message)
+
+    def _forms(self, broker: Registration) -> tuple[str, ...]:
+        """The password that was sent to the broker, as it is sent and as it is."""
+        password = self._sent.get(broker.name, "")
+        return (replace(self.access, user=broker.username, password=password).sent, password)
 
 
 def _hidden(place: str, secrets: tuple[str, ...]) -> str:

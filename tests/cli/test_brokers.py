@@ -600,7 +600,7 @@ def test_another_database_is_named_by_option_or_variable(osbctl: Program, server
     osbctl.environment.update(VARIABLE)
     osbctl("add", "my-db", server.url, "--user", USER, "--database", "one.sqlite")
     assert osbctl("list", OSBCTL_DATABASE="one.sqlite").count("\n") == 2
-    assert osbctl("list", "--database", "two.sqlite", OSBCTL_DATABASE="one.sqlite").count("\n") == 1
+    assert "two.sqlite: " in osbctl("list", "--database", "two.sqlite", OSBCTL_DATABASE="one.sqlite", code=3)
     assert osbctl.search() == 0
 
 
@@ -667,6 +667,47 @@ def test_a_catalog_that_holds_the_brokers_own_password_is_refused(added: Program
     )  # fmt: skip
     assert done.returncode == 3
     assert PASSWORD not in done.stdout + done.stderr
+
+
+def test_a_stored_catalog_that_holds_the_password_is_told_at_a_304_and_not_shown_by_drift(
+    added: Program, server: FakeBroker
+) -> None:
+    """The password becomes one that the stored catalog has held all along."""
+    tagged = lambda headers: (304, b"", '"t"') if headers.get("If-None-Match") == '"t"' else (200, server.body, '"t"')  # noqa: E731
+    server.answer = tagged  # type: ignore[method-assign]
+    server.put(catalog(service("s", "p", "q", metadata={"displayName": "it is hunter2-hunter2!"})))
+    added("refresh")
+    added.environment["OSBCTL_BROKER_MY_DB_PASSWORD"] = "hunter2-hunter2"
+    server.statuses.clear()
+    said = added("refresh", code=1)
+    assert server.statuses == [304]
+    assert "the catalog holds the broker's own password: take it out" in said
+    assert "the password is in the database, too: `osbctl brokers remove` takes it out" in said
+    server.put(NEW)
+    server.answer = lambda headers: (200, server.body, "")  # type: ignore[method-assign]
+    done = subprocess.run(
+        [sys.executable, "-m", "osbctl", "drift", "my-db"], env=added.environment, cwd=added.folder,
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode == 3
+    said = added("refresh")
+    assert "`osbctl brokers remove` takes it out" in said
+    assert "hunter2" not in done.stdout + done.stderr + said + added("show", "my-db")
+    assert added("history", "my-db").count("it is hunter2") == 1  # of the refresh that did not know
+    assert "takes it out" not in added("refresh", code=0)
+
+
+@pytest.mark.parametrize("command", ["list", "show x", "history x", "remove x", "refresh", "drift x", "drift --all"])
+@pytest.mark.parametrize("name", ["none.sqlite", "sqlite:///none.sqlite"])
+def test_a_database_that_is_not_there_is_told_and_not_made(osbctl: Program, command: str, name: str) -> None:
+    words = command.split() if command.startswith("drift") else ["brokers", *command.split()]
+    done = subprocess.run(
+        [sys.executable, "-m", "osbctl", *words, "--database", name], env=osbctl.environment, cwd=osbctl.folder,
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (3, "")
+    assert "none.sqlite: there is no such database" in done.stderr
+    assert not (osbctl.folder / "none.sqlite").exists()
 
 
 def test_a_short_password_that_stands_in_the_catalog_gets_a_note(added: Program, server: FakeBroker) -> None:

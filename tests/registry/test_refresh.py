@@ -64,12 +64,28 @@ def test_a_broker_that_is_down_is_not_registered(registry: Registry) -> None:
     assert registry.names() == []
 
 
-def test_an_unchanged_catalog_costs_a_304(registry: Registry) -> None:
+def test_an_unchanged_catalog_costs_a_304_and_is_looked_at_again(registry: Registry) -> None:
     add(registry)
     broker = Broker()
-    assert refresh(registry, "db", broker.fetch, faulty, Policy()).outcome is Outcome.UNCHANGED  # not even checked
-    assert broker.asked == [tag(SMALL)]
-    assert len(registry.history("db")) == 2
+    assert refresh(registry, "db", broker.fetch, fine, Policy()).outcome is Outcome.UNCHANGED
+    done = refresh(registry, "db", broker.fetch, faulty, Policy())  # stored when less was known of it
+    assert (done.outcome, done.told[0].rule) == (Outcome.REFUSED, "some-rule")
+    assert broker.asked == [tag(SMALL)] * 2
+    assert registry.broker("db").catalog == SMALL
+    assert len(registry.history("db")) == 3
+
+
+def test_what_the_catalog_before_held_of_a_secret_is_not_told(registry: Registry) -> None:
+    """A name with the password in it was stored before anybody looked for one; now it goes."""
+    add(registry)
+
+    def knowing(body: bytes, broker: Registration) -> BrokerCatalog:
+        return replace(read(body), secrets=("service-s",))
+
+    done = refresh(registry, "db", Broker(EMPTY).fetch, knowing, Policy())
+    assert done.outcome is Outcome.CHANGED
+    assert "service-s" not in str(registry.history("db")[0])
+    assert "***" in str(done)
 
 
 def test_a_changed_catalog_is_stored_with_what_happened(registry: Registry) -> None:

@@ -56,7 +56,7 @@ def add(
         check_identity(user or named)
     if save_to_keyring:
         check_keyring()
-    with location.open_registry(database) as registry:
+    with location.open_registry(database, make=True) as registry:
         from osbctl.registry.records import Registration
         from osbctl.tasks.refresh import register_broker
 
