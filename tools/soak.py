@@ -3,8 +3,8 @@
     python tools/soak.py [--seconds 60]
 
 Mixes good clients, wrong passwords, aborts in mid-answer, silent handshakes, plain HTTP, garbage, and reloads; then
-floods with wrong passwords against costly hashes, lets newcomers log in while 2, 8 and 64 addresses guess, and compares
-the time that an unknown user and a wrong password take.
+floods with wrong passwords against costly hashes, lets newcomers log in while 2, 8 and 64 addresses guess, puts a FIFO
+in the catalog's place while nobody reads the log, and compares the time that an unknown user and a wrong password take.
 Exits with 1 where something does not hold. Loopback only, bounded in time and in clients.
 """
 
@@ -48,7 +48,8 @@ def token(user: str, password: str) -> str:
 class Broker:
     """A running `osbctl serve` and a way to ask it."""
 
-    def __init__(self, folder: Path, rounds: int, *options: str) -> None:
+    def __init__(self, folder: Path, rounds: int, *options: str, errors: int | None = None) -> None:
+        """`errors` is the descriptor for what it says, a file in `folder` unless given."""
         self.folder = folder
         self.catalog = folder / "catalog.json"
         self.write(0)
@@ -70,18 +71,24 @@ class Broker:
             "--credentials",
             str(folder / "credentials"),
         ]
-        command += ["--tls-cert", str(folder / "cert"), "--tls-key", str(folder / "key"), "--port", "0", *options]
-        log = folder / "log"
-        with log.open("wb") as errors:
-            self.process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=errors)
-        while "credentials:" not in log.read_text():
-            time.sleep(0.05)
-        match = re.search(r"listening on https://\S+:(\d+)", log.read_text())
-        assert match
-        self.port = int(match[1])
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self.port = free.getsockname()[1]
+        command += ["--tls-cert", str(folder / "cert"), "--tls-key", str(folder / "key"), "--port", str(self.port)]
+        with (folder / "log").open("wb") as log:
+            self.process = subprocess.Popen(
+                [*command, *options], cwd=ROOT, stdout=subprocess.DEVNULL, stderr=errors or log
+            )
         self.context = ssl.create_default_context()
         self.context.check_hostname = False
         self.context.verify_mode = ssl.CERT_NONE
+        self.until_it_listens()
+
+    def until_it_listens(self) -> None:
+        for _ in range(400):
+            with contextlib.suppress(ConnectionRefusedError), self.raw():
+                return
+            time.sleep(0.05)
+        raise SystemExit("the broker does not start")
 
     def write(self, number: int) -> None:
         """Put another good catalog in the place of the one that is served."""
@@ -111,11 +118,13 @@ class Broker:
         match = re.search(r"VmRSS:\s+(\d+)", status)
         return int(match[1]) if match else 0
 
-    def ask(self) -> None:
-        """Ask once, as a newcomer."""
+    def ask(self) -> str:
+        """Ask once, as a newcomer. Returns the tag of the catalog."""
         with self.tls() as connection:
             connection.sendall(request())
-            assert answer(connection)[0] == 200
+            status, fields, _ = answer(connection)
+            assert status == 200
+            return fields["etag"]
 
     def probe(self) -> None:
         """Ask the admin listener whether the process lives."""
@@ -314,14 +323,14 @@ def attackers(broker: Broker, addresses: int, each: int, pause: float, ready: An
     asyncio.run(run())
 
 
-def attack(addresses: int, newcomers: int = 5, pause: float = 0) -> Iterator[str]:
+def attack(addresses: int, newcomers: int = 5, pause: float = 0, rounds: int = COSTLY_ROUNDS) -> Iterator[str]:
     """What newcomers with the right password feel, each from a fresh address, while addresses guess that were refused.
 
     Each must be answered 200 within the time of four hashes, as long as one takes here while that goes on.
     """
-    unfit = f"$6$rounds={COSTLY_ROUNDS}${'.' * 16}${'.' * 86}"
+    unfit = f"$6$rounds={rounds}${'.' * 16}${'.' * 86}"
     with tempfile.TemporaryDirectory() as name:
-        broker = Broker(Path(name), COSTLY_ROUNDS)
+        broker = Broker(Path(name), rounds)
         ready = multiprocessing.Event()
         crowd = multiprocessing.Process(target=attackers, args=[broker, addresses, 10, pause, ready])
         crowd.start()
@@ -409,7 +418,46 @@ def crowd(seconds: float, addresses: int, each: int, *options: str) -> Iterator[
             yield f"crowd: {who} waited {median:.1f} ms"
 
 
-def timed(work: Callable[[], None]) -> float:
+def pipes() -> Iterator[str]:
+    """What a client feels while a FIFO stands in the catalog's place, and nobody reads what the broker says of it."""
+    with tempfile.TemporaryDirectory() as name:
+        reading, writing = os.pipe()
+        fill(writing)
+        broker = Broker(Path(name), 1_000, errors=writing)
+        before = broker.ask()
+        os.mkfifo(broker.folder / "fifo")
+        (broker.folder / "fifo").replace(broker.catalog)
+        broker.process.send_signal(signal.SIGHUP)
+        waits = []
+        for _ in range(100):
+            waits.append(timed(broker.ask))
+            time.sleep(0.02)
+        if broker.ask() != before:
+            yield "pipes: a FIFO was taken up as a catalog"
+        broker.write(1)
+        start = time.monotonic()
+        while broker.ask() == before and time.monotonic() < start + 30:
+            time.sleep(0.05)
+        took = time.monotonic() - start
+        ended = timed(broker.stop) / 1000
+        os.close(reading)
+        os.close(writing)
+    worst = max(waits)
+    print(f"pipes: a client waited {worst:.0f} ms at most; a good catalog took {took:.1f} s, the end {ended:.1f} s")
+    if worst > 1000 or took > 10 or ended > 10:
+        yield f"pipes: {worst:.0f} ms, {took:.1f} s, {ended:.1f} s"
+
+
+def fill(pipe: int) -> None:
+    """Write until nothing more fits. What is set of a descriptor opened anew is not set of `pipe`."""
+    again = os.open(f"/proc/self/fd/{pipe}", os.O_WRONLY | os.O_NONBLOCK)
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            os.write(again, b"x" * 512)
+    os.close(again)
+
+
+def timed(work: Callable[[], object]) -> float:
     """How long it takes, in milliseconds."""
     start = time.perf_counter()
     work()
@@ -453,6 +501,7 @@ def main() -> int:
         *attack(64),
         *crowd(short, 5, 250),
         *crowd(short, 1, 1250, "--connections-per-address", "0"),
+        *pipes(),
         *timing(400),
     ]
     print("\n".join(wrong) or "all well")

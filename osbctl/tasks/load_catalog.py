@@ -18,10 +18,19 @@ if TYPE_CHECKING:
     from osbctl.platforms import ApiVersion, Platform
 
 LARGEST = 10_000_000
-"""Bytes, twice the largest catalog met in the field: to check one takes seconds, and a hundred megabytes meanwhile."""
+"""Bytes, twice the largest catalog met in the field: to check one takes seconds, and 100 to 200 MB meanwhile."""
 
 SECONDS = 60
 """A source that takes longer, as a FIFO that nobody writes to, is given up."""
+
+
+def memory_for(size: int) -> int:
+    """Bytes of memory that the child may take for a source of `size` bytes: what real ones need, and half as much.
+
+    Contrived ones of 10 MB were seen to need 3.4 GB, which would end the service, too, where a container has one limit
+    for all its processes.
+    """
+    return 64_000_000 + 20 * size
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,21 +53,45 @@ def load(source: CatalogSource) -> LoadedCatalog:
     from osbctl.tasks.validate import Request, validation_options
     from osbctl.validation.judge import judge
 
-    document = read_source(source.source, at=source.at, limits=Limits(bytes=source.max_bytes))
+    document = read_source(
+        source.source, at=source.at, limits=Limits(bytes=source.max_bytes, nodes=source.max_bytes // 2)
+    )
+    if not _fits(document.data, source.max_bytes):
+        raise _too_large(source)
     request = Request((source.source,), api_version=source.api_version, platforms=source.platforms)
     judgement = judge(document, validation_options(request, find_config(os.curdir)))
     if judgement.errors:
         raise DocumentError(judgement.errors)
     body = json.dumps(document.data, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
-    if len(body) > source.max_bytes:  # aliases of YAML
-        raise ConfigError(f"as JSON the catalog is larger than {source.max_bytes:,} bytes", "Raise --max-bytes.")
+    if len(body) > source.max_bytes:
+        raise _too_large(source)
     catalog = Catalog.of(document.data)
     return LoadedCatalog(body, len(catalog.services), sum(1 for _ in catalog.plans))
 
 
+def _fits(data: Any, most: int) -> bool:
+    """Whether it may take at most `most` bytes as JSON: with aliases of YAML it may be far more than was read."""
+    stack = [data]
+    while stack and most >= 0:
+        value = stack.pop()
+        if isinstance(value, str | list | dict):
+            most -= len(value) + 2
+        if isinstance(value, dict):
+            most -= sum(len(str(key)) + 3 for key in value)
+            stack += value.values()
+        elif isinstance(value, list):
+            stack += value
+    return most >= 0
+
+
+def _too_large(source: CatalogSource) -> ConfigError:
+    return ConfigError(f"as JSON the catalog is larger than {source.max_bytes:,} bytes", "Raise --max-bytes.")
+
+
 def load_apart(source: CatalogSource) -> LoadedCatalog:
-    """The same in a child process, within `SECONDS`. Raises OsbctlError."""
-    running = child.start("osbctl.tasks.load_worker", json.dumps(asdict(source)), stdin=subprocess.DEVNULL)
+    """The same in a child process, within `SECONDS` and `memory_for` the source. Raises OsbctlError."""
+    told = json.dumps({**asdict(source), "seconds": SECONDS})
+    running = child.start("osbctl.tasks.load_worker", told, stdin=subprocess.DEVNULL)
     with running:
         head, _, body = running.communicate()[0].partition(b"\n")
     if running.returncode == -signal.SIGALRM:

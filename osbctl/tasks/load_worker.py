@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import resource
 import signal
 import sys
 from typing import TYPE_CHECKING
 
-from osbctl.errors import DocumentError, OsbctlError
+from osbctl.errors import ConfigError, DocumentError, OsbctlError
 from osbctl.platforms import ApiVersion, Platform
-from osbctl.tasks.load_catalog import SECONDS, CatalogSource, load
+from osbctl.tasks.load_catalog import CatalogSource, load, memory_for
 
 if TYPE_CHECKING:
     from osbctl.broker.service import LoadedCatalog
@@ -35,16 +37,25 @@ def _say(loaded: LoadedCatalog | None, error: OsbctlError | None) -> None:
 
 
 def _main() -> None:
-    # Also where the parent is gone. No handler: it ends what waits for a file, too.
-    signal.alarm(SECONDS)
     asked = json.loads(sys.argv[1])
+    # Also where the parent is gone. No handler: it ends what waits for a file, too.
+    signal.alarm(asked.pop("seconds"))
+    memory = memory_for(asked["max_bytes"])
+    resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
     version = asked.pop("api_version")
     platforms = tuple(map(Platform, asked.pop("platforms")))
     source = CatalogSource(**asked, api_version=version and ApiVersion(version), platforms=platforms)
-    try:
-        _say(load(source), None)
-    except OsbctlError as error:
-        _say(None, error)
+    _say(*_load_within(source, memory))
+
+
+def _load_within(source: CatalogSource, memory: int) -> tuple[LoadedCatalog | None, OsbctlError | None]:
+    with contextlib.suppress(MemoryError):  # past it, what was made until then is gone
+        try:
+            return load(source), None
+        except OsbctlError as error:
+            return None, error
+    problem = f"to read and check it takes more than {memory // 1_000_000} MB of memory"
+    return None, ConfigError(problem, "Make it smaller, or raise --max-bytes: there are 20 bytes for each.")
 
 
 if __name__ == "__main__":

@@ -38,3 +38,8 @@ def trust(authority: Authority) -> ssl.SSLContext:
 def broker(trust: ssl.SSLContext, pair: tuple[Path, Path]) -> Iterator[Broker]:
     with running(trust, pair) as broker:
         yield broker
+
+
+@pytest.fixture
+def tls(pair: tuple[Path, Path]) -> dict[str, str]:
+    return {"tls_cert": str(pair[0]), "tls_key": str(pair[1])}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import json
+import os
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,8 @@ import kubernetes_validate
 import pytest
 import yaml
 
+from osbctl.tasks.load_catalog import LARGEST, memory_for
+from tests.broker.harness import until
 from tests.deploy.harness import DEPLOY, ROOT, run
 from tests.deploy.running import OSBCTL, ask, free_port, started
 
@@ -129,6 +133,42 @@ def test_the_settings_start_a_broker_and_the_probes_find_it(
             asked = CONTAINER[probe]["httpGet"]
             assert asked["port"] == "admin"
             assert ask(int(settings["OSBCTL_ADMIN_LISTEN"].partition(":")[2]), None, "GET", asked["path"])[0] == 200
+
+
+def peak(pid: int) -> int:
+    """The most memory that a process has held at one time, in bytes."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    return int(re.findall(r"VmHWM:\s+(\d+)", status)[0]) * 1024
+
+
+def test_the_memory_limits_hold_when_the_largest_catalog_is_reloaded(
+    tmp_path: Path, pair: tuple[Path, Path], trust: Any, credentials: Path
+) -> None:
+    """What the service and its hashing were seen to take, and all that the reading of a catalog may take."""
+    settings = placed(tmp_path, pair)
+    shutil.copy(credentials, settings["OSBCTL_CREDENTIALS"])
+    catalog = Path(settings["OSBCTL_SOURCE"])
+    large = json.loads(catalog.read_text())
+
+    def put() -> None:  # nothing that gzip could make small
+        large["services"][0]["description"] = base64.b64encode(os.urandom((LARGEST - 10_000) * 3 // 4)).decode()
+        catalog.write_text(json.dumps(large))
+
+    put()
+    with started([*OSBCTL, "serve"], tmp_path, "credentials: ", **settings) as program:
+        put()
+        assert until(lambda: "the catalog was reloaded" in program.log, 60)
+        assert len(ask(int(settings["OSBCTL_PORT"]), trust)[2]) > LARGEST - 10_000
+        children = Path(f"/proc/{program.process.pid}/task/{program.process.pid}/children").read_text().split()
+        seen = sum(map(peak, [program.process.pid, *map(int, children)]))
+    limits = [
+        CONTAINER["resources"]["limits"]["memory"],
+        yaml.safe_load((DEPLOY / "cloudfoundry/manifest.yml").read_text())["applications"][0]["memory"],
+        *re.findall(r"^MemoryMax=(.+)", (DEPLOY / "systemd/osbctl@.service").read_text(), re.MULTILINE),
+    ]
+    assert len(limits) == 3
+    for limit in limits:
+        assert seen + memory_for(LARGEST) < int(re.fullmatch(r"(\d+)Mi?", limit)[1]) << 20, limit  # type: ignore[index]
 
 
 def test_the_example_record_is_refused(tmp_path: Path, pair: tuple[Path, Path]) -> None:

@@ -48,3 +48,13 @@ def test_the_links_are_looked_at() -> None:
     assert ROOT / "README.md" in PAGES
     assert ROOT / "docs" / "tutorial.md" in PAGES
     assert len(PAGES) > 15
+
+
+def test_each_promise_of_security_names_tests_that_exist() -> None:
+    rows = [line for line in (ROOT / "SECURITY.md").read_text().splitlines() if line.startswith("| ")][1:]
+    assert len(rows) > 20
+    for row in rows:
+        named = re.findall(r"`([^`]+)::(\w+)`", row)
+        assert named, row
+        for file, test in named:
+            assert re.search(rf"^def {test}\(", (ROOT / file).read_text(), re.MULTILINE), f"{file}::{test}"

@@ -1,0 +1,139 @@
+"""`serve_program.py` as a process of its own, on loopback, and clients that ask it."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import socket
+import ssl
+import subprocess
+import sys
+import threading
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tests.broker.harness import ask, until
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PROGRAM = str(Path(__file__).with_name("serve_program.py"))
+ADMIN = "GET {} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
+
+
+class Process:
+    def __init__(self, tmp_path: Path, told: dict[str, Any], wrap: tuple[str, ...]) -> None:
+        self.file = tmp_path / "catalog.json"
+        self.file.write_bytes(b"one")
+        self.out, self.err = tmp_path / "out", tmp_path / "err"
+        told = {"file": str(self.file), "port": 0, "settings": {"reload_seconds": 0.05}, **told}
+        with self.out.open("wb") as out, self.err.open("wb") as err:
+            self.process = subprocess.Popen([*wrap, sys.executable, PROGRAM, json.dumps(told)], stdout=out, stderr=err)
+        assert until(lambda: "1 service" in self.log or self.process.poll() is not None, 10), self.log
+
+    @property
+    def log(self) -> str:
+        return self.err.read_text()
+
+    def port(self, what: str = "listening on") -> int:
+        found = re.search(what + r" https?://[^ \n]+:(\d+)", self.log)
+        assert found, self.log
+        return int(found[1])
+
+    def end(self, number: int = signal.SIGTERM) -> int:
+        self.process.send_signal(number)
+        return self.process.wait(10)
+
+
+@contextmanager
+def process(tmp_path: Path, wrap: tuple[str, ...] = (), **told: Any) -> Iterator[Process]:
+    started = Process(tmp_path, told, wrap)
+    try:
+        yield started
+    finally:
+        started.process.kill()
+        started.process.wait(10)
+
+
+def over_tls(trust: ssl.SSLContext, port: int) -> tuple[int, dict[str, str], bytes]:
+    raw = socket.create_connection(("127.0.0.1", port), timeout=10)
+    with trust.wrap_socket(raw, server_hostname="localhost") as sock:
+        return ask(sock)
+
+
+def over_tls_or_none(trust: ssl.SSLContext, port: int) -> object:
+    try:
+        return over_tls(trust, port)
+    except OSError:
+        return None
+
+
+def admin(port: int, path: str) -> tuple[int, bytes]:
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as sock:
+        status, _, body = ask(sock, ADMIN.format(path).encode())
+    return status, body
+
+
+@contextmanager
+def handed_over(
+    tmp_path: Path, listener: socket.socket, *, ended: int = 0, **told: Any
+) -> Iterator[subprocess.Popen[bytes]]:
+    """The program started as systemd starts it: with a socket that listens already."""
+    starter = (
+        "import os, sys; os.dup2(int(sys.argv[1]), 3); os.set_inheritable(3, True);"
+        "os.environ.update(LISTEN_FDS='1', LISTEN_PID=str(os.getpid()));"
+        "os.execv(sys.executable, [sys.executable, *sys.argv[2:]])"
+    )
+    file = tmp_path / "catalog.json"
+    file.write_bytes(b"one")
+    command = [sys.executable, "-c", starter, str(listener.fileno())]
+    command += [PROGRAM, json.dumps({"file": str(file), "port": 1, **told})]
+    log = tmp_path / "err"
+    with log.open("wb") as err:
+        started = subprocess.Popen(command, pass_fds=[listener.fileno()], stdout=err, stderr=err)
+    try:
+        assert until(lambda: "1 service" in log.read_text() or started.poll() is not None, 20), log.read_text()
+        yield started
+    finally:
+        if not ended:
+            started.terminate()
+        assert started.wait(20) == ended
+
+
+@dataclass
+class Load:
+    """Clients of one port, each in a thread until `ended`; a kept connection is asked five times."""
+
+    trust: ssl.SSLContext
+    port: int
+    ended: threading.Event = field(default_factory=threading.Event)
+    pids: list[str] = field(default_factory=list)
+    lost: list[Exception] = field(default_factory=list)
+
+    def _ask(self) -> None:
+        while not self.ended.is_set():
+            try:
+                raw = socket.create_connection(("127.0.0.1", self.port), timeout=20)
+                with self.trust.wrap_socket(raw, server_hostname="localhost") as sock:
+                    for _ in range(5):
+                        headers = ask(sock)[1]
+                        self.pids.append(headers["x-pid"])
+                        if headers.get("connection") == "close":
+                            break
+            except (OSError, EOFError) as error:
+                self.lost.append(error)
+
+    @contextmanager
+    def running(self, clients: int) -> Iterator[None]:
+        threads = [threading.Thread(target=self._ask) for _ in range(clients)]
+        for thread in threads:
+            thread.start()
+        try:
+            yield
+        finally:
+            self.ended.set()
+            for thread in threads:
+                thread.join(30)

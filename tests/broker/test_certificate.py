@@ -1,0 +1,71 @@
+"""The certificate that is served: made here, renewed, expired, nearly so."""
+
+from __future__ import annotations
+
+import os
+import ssl
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from osbctl.broker import self_signed
+from osbctl.broker.tls import Certificate, Tls
+from tests.broker.harness import Authority, until
+from tests.broker.processes import admin, over_tls, process
+
+
+def test_the_certificate_is_reloaded(tmp_path: Path, authority: Authority, trust: ssl.SSLContext) -> None:
+    cert, key = authority.issue("served")
+    with process(tmp_path, tls_cert=str(cert), tls_key=str(key)) as broker:
+        cert.write_text("broken")
+        assert until(lambda: "the new certificate is not used" in broker.log)
+        assert over_tls(trust, broker.port())[0] == 200
+        authority.issue("served", days=9)
+        assert until(lambda: "the certificate lasts 8 days" in broker.log)
+        assert over_tls(trust, broker.port())[0] == 200
+
+
+def test_an_expired_certificate_does_not_replace_a_good_one(
+    tmp_path: Path, authority: Authority, trust: ssl.SSLContext
+) -> None:
+    cert, key = authority.issue("expiring", days=9)
+    told = {"tls_cert": str(cert), "tls_key": str(key), "admin_listen": "127.0.0.1:0"}
+    with process(tmp_path, **told) as broker:
+        authority.issue("expiring", days=-0.01)
+        assert until(
+            lambda: "the new certificate is not used, the old one stays: the certificate expired" in broker.log
+        )
+        assert over_tls(trust, broker.port())[0] == 200
+        assert admin(broker.port("admin on"), "/readyz") == (200, b"ready, but the certificate lasts 8 days\n")
+    with process(tmp_path, **told) as broker:  # whoever starts with one is told, and served
+        assert "ERROR the certificate expired on" in broker.log
+        assert admin(broker.port("admin on"), "/readyz") == (200, b"ready, but the certificate has expired\n")
+
+
+def test_the_end_of_a_certificate_is_told_once_a_day_and_when_it_comes(caplog: pytest.LogCaptureFixture) -> None:
+    certificate = Certificate(ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), datetime(2030, 1, 31, 12, tzinfo=UTC))
+    served = Tls(certificate)
+    with pytest.MonkeyPatch.context() as patch:
+        for days in (20.0, 14.1, 13.9, 13.2, 12.9, 0.1, -0.1, -0.2, -1.1):
+            patch.setattr(Certificate, "days_left", lambda _, days=days: days)
+            served.remind()
+    assert [record.levelname for record in caplog.records] == ["WARNING"] * 3 + ["ERROR"] * 2
+    assert "the certificate lasts 13 days, until 2030-01-31 12:00 UTC" in caplog.text
+    assert "the certificate expired on 2030-01-31 12:00 UTC" in caplog.text
+
+
+def test_a_self_signed_key_is_on_no_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any, **__: Any) -> None:
+        raise AssertionError("a folder for temporary files")
+
+    monkeypatch.setattr(self_signed.tempfile, "TemporaryDirectory", refuse)
+    certificate, pem = self_signed.self_signed()
+    assert 29 < certificate.days_left() < 31
+    assert "PRIVATE" not in pem
+
+
+def test_a_self_signed_key_where_there_are_no_files_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(os, "memfd_create")
+    assert 29 < self_signed.self_signed()[0].days_left() < 31

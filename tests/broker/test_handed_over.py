@@ -1,0 +1,76 @@
+"""Sockets that systemd hands over, for one process or for several."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+import subprocess
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from tests.broker.harness import GET, ask, until
+from tests.broker.processes import Load, handed_over, over_tls
+
+
+def test_a_socket_from_systemd(tmp_path: Path, trust: ssl.SSLContext, tls: dict[str, str]) -> None:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        with handed_over(tmp_path, listener, **tls):
+            assert over_tls(trust, listener.getsockname()[1])[2] == b"one"
+
+
+def test_two_processes_on_one_socket_are_restarted_under_load_without_a_loss(
+    tmp_path: Path, trust: ssl.SSLContext, tls: dict[str, str]
+) -> None:
+    with socket.socket() as listener, ExitStack() as stack:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(128)
+
+        def start(name: str) -> subprocess.Popen[bytes]:
+            folder = tmp_path / name
+            folder.mkdir()
+            return stack.enter_context(handed_over(folder, listener, **tls))
+
+        load, first = Load(trust, listener.getsockname()[1]), [start("one"), start("two")]
+        with load.running(4):
+            assert until(lambda: {str(process.pid) for process in first} <= set(load.pids), 20), "both have a share"
+            for number, process in enumerate(first):
+                process.terminate()
+                assert process.wait(20) == 0
+                fresh = start(f"new {number}")
+                assert until(lambda pid=str(fresh.pid): pid in load.pids, 20)
+        assert load.lost == []
+
+
+def test_a_unix_socket_from_systemd_stays(tmp_path: Path) -> None:
+    path = tmp_path / "handed"
+    with socket.socket(socket.AF_UNIX) as listener, socket.socket(socket.AF_UNIX) as sock:
+        listener.bind(str(path))
+        listener.listen()
+        with handed_over(tmp_path, listener, unix_socket=str(path)):
+            sock.connect(str(path))
+            assert ask(sock, GET[:-2] + b"X-Forwarded-Proto: https\r\n\r\n")[2] == b"one"
+        assert path.exists(), "it is the one's who made it"
+
+
+@pytest.mark.parametrize("way", ["insecure_http", "self_signed"])
+@pytest.mark.parametrize("address", ["0.0.0.0", "::", "::ffff:0.0.0.0"])
+def test_what_is_for_trying_out_stays_on_loopback(tmp_path: Path, way: str, address: str) -> None:
+    """Wherever the socket comes from: `--host` says 127.0.0.1 here."""
+    with socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET) as listener:
+        listener.bind((address, 0))
+        listener.listen()
+        with handed_over(tmp_path, listener, ended=2, **{way: True}):
+            assert until(lambda: "for loopback only" in (tmp_path / "err").read_text())
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "::1", "::ffff:127.0.0.1"])
+def test_loopback_that_is_handed_over_is_loopback(tmp_path: Path, address: str) -> None:
+    with socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET) as listener:
+        listener.bind((address, 0))
+        listener.listen()
+        with handed_over(tmp_path, listener, insecure_http=True):
+            assert until(lambda: "listening on" in (tmp_path / "err").read_text())
