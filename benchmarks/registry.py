@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 from validate import catalog
 
 from osbctl.platforms import Platform
-from osbctl.registry.records import Outcome, Refresh, Registration
+from osbctl.registry.records import Refresh, RefreshOutcome, Registration
 from osbctl.registry.store import Registry, now
 
 ROOT = Path(__file__).parent.parent
@@ -98,7 +98,7 @@ def register(database: str, brokers: Brokers, first: int, last: int) -> None:
             name = f"b{number}"
             body = brokers.body(name)
             new = Registration(name, f"{base}/{name}", "", "2.14", Platform.CLOUD_FOUNDRY)
-            registry.add(new, body, Refresh(now(), Outcome.ADDED, Platform.CLOUD_FOUNDRY, tag(body)))
+            registry.add(new, body, Refresh(now(), RefreshOutcome.ADDED, Platform.CLOUD_FOUNDRY, tag(body)))
 
 
 def refresh(database: str, brokers: Brokers, jobs: int) -> Run:

@@ -50,9 +50,9 @@ def _run(arguments: list[str]) -> int:
         sys.stdout.flush()
         return code
     except DocumentError as error:
-        from osbctl.reports.text_report import told
+        from osbctl.reports.text_report import finding_lines
 
-        _say(told(error.findings).rstrip("\n"))
+        _say(finding_lines(error.findings).rstrip("\n"))
         return error.exit_code
     except OsbctlError as error:
         return _told(error)

@@ -119,7 +119,7 @@ class Change:
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
-def told(change: Change) -> Iterator[tuple[str, str]]:
+def grouped_effects(change: Change) -> Iterator[tuple[str, str]]:
     """What the platforms do: the names of those that do the same, with what they do. Nothing for what is safe."""
     by_words: dict[str, list[str]] = {}
     for effect in change.effects if change.level is not Level.SAFE else ():

@@ -65,8 +65,8 @@ class Finding:
     tells it from others over time, where that is known better than by rule, source and path. `fixes` are what
     `osbctl fix` does about it; empty where the author has to decide.
 
-    `several` is what is said, behind their number, of several findings of one cause in a document, which are then told
-    as one; empty where each is told. `also` are the other places that such a one stands for.
+    `several` is what is said, behind their number, of several findings of one cause in a document, which are then
+    one; empty where each stands alone. `also` are the other places that such a one stands for.
     """
 
     rule: str

@@ -1,4 +1,4 @@
-"""The admin listener: it asks for no credentials, so it stays on loopback unless told."""
+"""The admin listener: it asks for no credentials, so it stays on loopback unless configured otherwise."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class AdminApp:
         return True
 
     def _ready(self) -> tuple[str, str, bytes]:
-        """A certificate that ends is told, but keeps no request away: an old answer is better than none."""
+        """A certificate that ends is reported, but keeps no request away: an old answer is better than none."""
         standing = self._standing()
         if standing.why_not:
             return _plain("503 Service Unavailable", standing.why_not)

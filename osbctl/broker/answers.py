@@ -11,7 +11,7 @@ import logging
 import time
 from typing import TYPE_CHECKING, Any
 
-from osbctl.broker.decision import DECISION, REFUSED, Outcome
+from osbctl.broker.decision import DECISION, REFUSED, RequestOutcome
 from osbctl.broker.negotiation import http_date, parse_version, prefers_gzip, tag_listed
 from osbctl.broker.problems import Problem, problem
 
@@ -114,8 +114,8 @@ class Answers:
 
     def _check(self, environ: Environ) -> Problem | None:
         decision: Decision = environ.get(DECISION) or REFUSED
-        if decision.outcome is not Outcome.ACCEPTED:
-            return UNAUTHORIZED if decision.outcome is Outcome.REFUSED else BUSY
+        if decision.outcome is not RequestOutcome.ACCEPTED:
+            return UNAUTHORIZED if decision.outcome is RequestOutcome.REFUSED else BUSY
         path = environ["PATH_INFO"]
         if path != self._path and _squeezed(path) != self._path:
             return NOT_FOUND

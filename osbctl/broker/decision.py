@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-class Outcome(StrEnum):
+class RequestOutcome(StrEnum):
     """Whether a request may come in. `busy`: its password could not be checked now."""
 
     ACCEPTED = "accepted"
@@ -22,12 +22,12 @@ class Outcome(StrEnum):
 class Decision:
     """An outcome, and the label of the record that let the request in (empty where none did)."""
 
-    outcome: Outcome
+    outcome: RequestOutcome
     label: str = ""
 
 
-REFUSED = Decision(Outcome.REFUSED)
-BUSY = Decision(Outcome.BUSY)
+REFUSED = Decision(RequestOutcome.REFUSED)
+BUSY = Decision(RequestOutcome.BUSY)
 
 DECISION = "osbctl.decision"
 """The WSGI environment key under which the application finds the decision."""

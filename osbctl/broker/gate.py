@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from osbctl.broker.basic import LONGEST_HEADER, Given, parse_basic
 from osbctl.broker.client import client_of
-from osbctl.broker.decision import BUSY, REFUSED, Decision, Outcome
+from osbctl.broker.decision import BUSY, REFUSED, Decision, RequestOutcome
 from osbctl.broker.hashing import HashingError, HashingProcess
 from osbctl.broker.records import KnownRecords
 from osbctl.broker.throttle import Clients, Remembered
@@ -54,7 +54,7 @@ class _Verified:
 
     @classmethod
     def of(cls, record: CredentialRecord) -> _Verified:
-        return cls(record, record.ends, Decision(Outcome.ACCEPTED, record.public_name))
+        return cls(record, record.ends, Decision(RequestOutcome.ACCEPTED, record.public_name))
 
 
 @dataclass(slots=True, eq=False)

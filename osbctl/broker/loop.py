@@ -1,4 +1,4 @@
-"""The main loop: turns until told to stop, then drains."""
+"""The main loop: turns until it is stopped, then drains."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `osbctl serve` was told, checked as a whole."""
+"""The options of `osbctl serve`, checked as a whole."""
 
 from __future__ import annotations
 

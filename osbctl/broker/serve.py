@@ -1,4 +1,4 @@
-"""From options to a running service: bind, serve until told to stop, drain."""
+"""From options to a running service: bind, serve until stopped, drain."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ class _Process:
         self.loop = Loop(self.options.settings)
 
     def run(self, make_service: Callable[[], Service]) -> int:
-        """Serve until told to stop. Returns 0: whoever is still there after the drain was told enough."""
+        """Serve until stopped. Returns 0: whoever is still there after the drain had time enough."""
         reload_asked = threading.Event()
         self._take_signals(reload_asked.set)
         service = make_service()

@@ -66,9 +66,9 @@ def build(
     document, lock = compose(folder, overlays=overlays or (), variables=values, accepted=accept or ())
     task.refuse_unknown(accept or (), lock.ids)
     if warnings := task.check_built(document):
-        from osbctl.reports.text_report import told
+        from osbctl.reports.text_report import finding_lines
 
-        sys.stderr.write(told(warnings))
+        sys.stderr.write(finding_lines(warnings))
     as_yaml = format is BuildFormat.YAML if format else str(output).endswith((".yaml", ".yml"))
     text = task.as_text(document.data, yaml=as_yaml)
     printed = output in (None, "-")

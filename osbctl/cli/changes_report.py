@@ -37,7 +37,7 @@ Format = Annotated[
 
 
 @dataclass(frozen=True, slots=True)
-class Display:
+class ChangesDisplay:
     """How and where changes are reported: what the options say."""
 
     fail_on: DiffFailOn

@@ -9,7 +9,7 @@ import typer
 
 from osbctl.cli import fetch as as_fetch
 from osbctl.cli import options as common
-from osbctl.cli.connection import Connection
+from osbctl.cli.connection import BrokerConnection
 from osbctl.cli.validation_report import Display, put_report
 from osbctl.platforms import ApiVersion, Platform
 from osbctl.reports import FailOn, Format
@@ -60,7 +60,7 @@ def check(
 
     address, named, password = split_url(url)
     version = api_version.value
-    connection = Connection(user, password_stdin, version, ca_file, client_cert, insecure, timeout, max_bytes)
+    connection = BrokerConnection(user, password_stdin, version, ca_file, client_cert, insecure, timeout, max_bytes)
     request = Request(
         sources=(address,),
         api_version=api_version,

@@ -37,7 +37,7 @@ def shown(word: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Connection:
+class BrokerConnection:
     """The options under which one broker is asked; the password comes from the address, the environment or a prompt."""
 
     user: str | None

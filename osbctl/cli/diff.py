@@ -12,8 +12,8 @@ from osbctl.changes import DiffFailOn
 from osbctl.cli import changes_report as reporting
 from osbctl.cli import fetch as as_fetch
 from osbctl.cli import options as common
-from osbctl.cli.changes_report import Display
-from osbctl.cli.connection import Connection, shown
+from osbctl.cli.changes_report import ChangesDisplay
+from osbctl.cli.connection import BrokerConnection, shown
 from osbctl.errors import DocumentError, SourceError
 from osbctl.platforms import Platform
 
@@ -47,7 +47,7 @@ def diff(
 ) -> int:
     """Compare two catalogs: what a platform would refuse, what would break users, and what is safe.
 
-    Prints nothing and exits with 0 when nothing changed. A source that cannot be read is told on standard error, and in
+    Prints nothing and exits with 0 when nothing changed. Why a source cannot be read stands on standard error, and in
     the report, too, unless that is text or allow. A broker is asked as osbctl fetch asks it.
 
     \b
@@ -58,8 +58,8 @@ def diff(
     osbctl diff --user platform https://broker.example.com catalog.yaml
     """
     gc.disable()  # as in validation: the run is short, and makes next to no garbage in circles
-    connection = Connection(user, password_stdin, api_version, ca_file, client_cert, insecure, timeout, max_bytes)
-    display = Display(fail_on, allow, format, output, color.value)
+    connection = BrokerConnection(user, password_stdin, api_version, ca_file, client_cert, insecure, timeout, max_bytes)
+    display = ChangesDisplay(fail_on, allow, format, output, color.value)
     connection.check_stdin(old, new)
     try:
         before, after = connection.read(old, at), connection.read(new, at)

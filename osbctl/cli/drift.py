@@ -11,8 +11,8 @@ from osbctl.cli import changes_report as reporting
 from osbctl.cli import fetch as as_fetch
 from osbctl.cli import options as common
 from osbctl.cli.brokers import options as registered
-from osbctl.cli.changes_report import Display
-from osbctl.cli.connection import Connection, shown
+from osbctl.cli.changes_report import ChangesDisplay
+from osbctl.cli.connection import BrokerConnection, shown
 from osbctl.cli.drift_sides import Sides
 from osbctl.cli.output import note, put
 from osbctl.errors import DocumentError, SourceError, UsageError
@@ -22,7 +22,7 @@ from osbctl.reports.changes import DRIFT
 from osbctl.sources.exports.read import StoredAs
 
 if TYPE_CHECKING:
-    from osbctl.tasks.drift import View
+    from osbctl.tasks.drift import DriftView
 
 
 _WANTED = "a side is a catalog or a platform's export, whole: JSON or YAML, in one file or several"
@@ -89,13 +89,13 @@ def drift(
     osbctl drift --all --format json -o drift.json
     """
     from osbctl.comparison.instances import read_instances
-    from osbctl.tasks.drift import View, compare_with_stored
+    from osbctl.tasks.drift import DriftView, compare_with_stored
 
-    connection = Connection(user, password_stdin, api_version, ca_file, client_cert, insecure, timeout, max_bytes)
+    connection = BrokerConnection(user, password_stdin, api_version, ca_file, client_cert, insecure, timeout, max_bytes)
     sides = Sides(connection, credentials, database, stored_as, stored_broker)
     used = read_instances(instances) if instances else None
-    view = View(frozenset(platforms or ()), used, "" if all_brokers else instances or "")
-    display = Display(fail_on, allow, format, output, color.value, DRIFT)
+    view = DriftView(frozenset(platforms or ()), used, "" if all_brokers else instances or "")
+    display = ChangesDisplay(fail_on, allow, format, output, color.value, DRIFT)
 
     if all_brokers:
         if broker is not None or stored_as or stored_broker:
@@ -112,10 +112,10 @@ def drift(
     return display.put(display.report(found))
 
 
-def _all(sides: Sides, view: View, display: Display, jobs: int) -> int:
+def _all(sides: Sides, view: DriftView, display: ChangesDisplay, jobs: int) -> int:
     """3 where a broker could not be reached or understood, else 1 where the report of one fails."""
     from osbctl.cli.progress import progress
-    from osbctl.reports.changes.brokers import BrokerReport, render_all, told, without_problems
+    from osbctl.reports.changes.brokers import BrokerReport, notes_of, render_all, without_problems
     from osbctl.tasks.drift import check_registered
 
     with location.open_registry(sides.database) as registry:
@@ -125,7 +125,7 @@ def _all(sides: Sides, view: View, display: Display, jobs: int) -> int:
     reports = [BrokerReport(one.name, display.report(one.drift) if one.drift else None, one.error) for one in checked]
     reports, problems = without_problems(reports)
     put(render_all(reports, display.format, display.empty("stored", "brokers")), display.output)
-    for sentence in (*problems, *(text for one in reports for text in told(one))):
+    for sentence in (*problems, *(text for one in reports for text in notes_of(one))):
         note(sentence)
     if any(one.error for one in reports):
         return 3

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from osbctl.errors import UsageError
 
 if TYPE_CHECKING:
-    from osbctl.cli.connection import Connection
+    from osbctl.cli.connection import BrokerConnection
     from osbctl.registry.records import RegisteredBroker
     from osbctl.sources.document import Document
     from osbctl.sources.exports.read import StoredAs
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class Sides:
     """Finds the two sides as the options say."""
 
-    connection: Connection
+    connection: BrokerConnection
     credentials: str | None
     database: str | None
     stored_as: StoredAs | None

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from osbctl.cli import options as common
-from osbctl.cli.connection import Connection
+from osbctl.cli.connection import BrokerConnection
 from osbctl.cli.output import put
 
 User = Annotated[str | None, typer.Option("--user", metavar="NAME", help="The username; else that of the URL.")]
@@ -65,7 +65,7 @@ def fetch(
     """
     from osbctl.sources.broker import no_catalog, read_json
 
-    connection = Connection(user, password_stdin, api_version, ca_file, client_cert, insecure, timeout, max_bytes)
+    connection = BrokerConnection(user, password_stdin, api_version, ca_file, client_cert, insecure, timeout, max_bytes)
     answer = connection.fetch(url)
     if why := read_json(answer.body)[1]:
         raise no_catalog(answer.name, why)

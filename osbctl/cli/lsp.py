@@ -25,7 +25,7 @@ def lsp(
     osbctl lsp
     """
     try:
-        from osbctl.editor.server import Server
+        from osbctl.editor.server import EditorServer
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("pygls", "lsprotocol"):
             raise
@@ -33,5 +33,5 @@ def lsp(
 
     # The protocol has standard output for itself: whatever else would be printed goes to standard error.
     output, sys.stdout = os.fdopen(os.dup(sys.stdout.fileno()), "wb"), sys.stderr
-    Server().run(sys.stdin.buffer, output)
+    EditorServer().run(sys.stdin.buffer, output)
     return 0

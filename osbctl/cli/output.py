@@ -12,7 +12,7 @@ def put(text: str, file: str | None) -> None:
     """Write `text` to `file`, to standard output where that is None or `-`; always in UTF-8.
 
     A byte of a file name that is not UTF-8 becomes U+FFFD. A reader of standard output who has gone misses the rest;
-    the command goes on, since its exit code is still to be told.
+    the command goes on, since its exit code still matters.
 
     Raises:
         SourceError: it cannot be written.

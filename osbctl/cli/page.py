@@ -10,7 +10,7 @@ import typer
 from osbctl.cli import fetch as as_fetch
 from osbctl.cli import options as common
 from osbctl.cli.brokers import options as registered
-from osbctl.cli.connection import Connection
+from osbctl.cli.connection import BrokerConnection
 from osbctl.cli.output import note, put
 from osbctl.platforms import Platform
 
@@ -75,18 +75,18 @@ def page(
     osbctl page catalog.yaml --since main --findings -o review.html
     osbctl page services/*.yaml --icons --title "Northwind services" --accent "#0a7" -o index.html
     """
-    from osbctl.cli.page_sources import Sources
+    from osbctl.cli.page_sources import PageSources
     from osbctl.config import find_config, load_config
-    from osbctl.tasks.page import PageOptions, house_look, make_page, told_date
+    from osbctl.tasks.page import PageOptions, house_look, make_page, page_date
 
     gc.disable()  # as in validation: the run is short, and makes next to no garbage in circles
     settings = load_config(config) if config else find_config(".")
-    connection = Connection(user, password_stdin, api_version, ca_file, client_cert, insecure, timeout, max_bytes)
-    shelves = Sources(connection, database).shelves(sources, since or [])
+    connection = BrokerConnection(user, password_stdin, api_version, ca_file, client_cert, insecure, timeout, max_bytes)
+    shelves = PageSources(connection, database).shelves(sources, since or [])
     options = PageOptions(
         look=house_look({"title": title, "logo": logo, "accent": accent}, settings.page),
         platforms=frozenset(platforms or Platform),
-        date=told_date(date),
+        date=page_date(date),
         since=", ".join(since) if since else None,
         findings=findings,
         icons=icons,

@@ -8,7 +8,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from osbctl.cli.connection import Connection, is_address, shown
+from osbctl.cli.connection import BrokerConnection, is_address, shown
 from osbctl.errors import UsageError
 from osbctl.tasks.page import Shelf
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Sources:
+class PageSources:
     """Reads sources as the options say."""
 
-    connection: Connection
+    connection: BrokerConnection
     database: str | None = None
 
     def shelves(self, words: Sequence[str], since: Sequence[str] = ()) -> list[Shelf]:

@@ -14,7 +14,7 @@ from osbctl.cli.terminal import width
 from osbctl.requests.commands import Purpose
 
 
-class View(StrEnum):
+class ParamsFormat(StrEnum):
     """How the parameters are shown."""
 
     TEXT = "text"
@@ -38,7 +38,7 @@ def params(
     broker: Annotated[
         str, typer.Option("--broker", "-b", metavar="NAME", help="Name this broker in the commands.")
     ] = "",
-    format: Annotated[View, typer.Option("--format", "-f", help="How to show it.")] = View.TEXT,
+    format: Annotated[ParamsFormat, typer.Option("--format", "-f", help="How to show it.")] = ParamsFormat.TEXT,
     at: common.At = "",
     stdin_filename: common.StdinFilename = None,
 ) -> int:
@@ -49,16 +49,16 @@ def params(
     osbctl params catalog.yaml postgres small -c '{"size": 3}'
     osbctl params catalog.yaml postgres small -c @params.json --for update
     """
-    from osbctl.reports.text_report import told
+    from osbctl.reports.text_report import finding_lines
     from osbctl.requests import report
     from osbctl.sources.read import read_source
     from osbctl.tasks.params import plan_parameters
 
     document = read_source(source, at=at, stdin_filename=stdin_filename)
     about = plan_parameters(document, service, plan, purpose, request, broker)
-    if format is View.JSON:
+    if format is ParamsFormat.JSON:
         put(json.dumps(report.as_json(about), indent=2) + "\n", None)
     else:
-        faults = told(about.faults) + "\n" if about.faults else ""
+        faults = finding_lines(about.faults) + "\n" if about.faults else ""
         put(faults + "\n".join(report.lines(about, width())) + "\n", None)
     return 1 if about.faults else 0

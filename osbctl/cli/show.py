@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from osbctl.catalog import Catalog, ServiceOffering
 
 
-class View(StrEnum):
+class ShowFormat(StrEnum):
     """How a catalog is shown."""
 
     TABLE = "table"
@@ -32,7 +32,7 @@ def show(
     service: Annotated[
         str | None, typer.Option("--service", "-s", metavar="NAME", help="Show this service offering in full.")
     ] = None,
-    format: Annotated[View, typer.Option("--format", "-f", help="How to show it.")] = View.TABLE,
+    format: Annotated[ShowFormat, typer.Option("--format", "-f", help="How to show it.")] = ShowFormat.TABLE,
     at: common.At = "",
     stdin_filename: common.StdinFilename = None,
     color: common.ColorChoice = common.Color.AUTO,
@@ -51,9 +51,9 @@ def show(
     document = read_source(source, at=at, stdin_filename=stdin_filename)
     catalog = Catalog.of(document.data)
     chosen = _chosen(catalog, service) if service is not None else None
-    if format in (View.JSON, View.YAML):
+    if format in (ShowFormat.JSON, ShowFormat.YAML):
         put(_data(chosen.data if chosen else document.data, format), None)
-    elif format is View.MARKDOWN:
+    elif format is ShowFormat.MARKDOWN:
         from osbctl.views import markdown
 
         put("\n".join(markdown.lines(Catalog((chosen,)) if chosen else catalog)) + "\n", None)
@@ -76,8 +76,8 @@ def _chosen(catalog: Catalog, name: str) -> ServiceOffering:
     raise UsageError(f"there is no service {name!r}", did_you_mean(name, names) or f"there are: {', '.join(names)}")
 
 
-def _data(data: Any, view: View) -> str:
-    if view is View.JSON:
+def _data(data: Any, view: ShowFormat) -> str:
+    if view is ShowFormat.JSON:
         from osbctl.text import escaped
 
         return escaped(json.dumps(data, indent=2, ensure_ascii=False), pairs=True) + "\n"

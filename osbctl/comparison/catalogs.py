@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from osbctl.catalog import Catalog
-from osbctl.comparison.collect import Collector, Pair
+from osbctl.comparison.collect import Collector, MatchedPair
 from osbctl.comparison.fields import compare_plan, compare_service, compare_strays
 from osbctl.comparison.kinds import milder
 from osbctl.comparison.match import Match, by_id, by_name, folded
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from osbctl.catalog import ServiceOffering, ServicePlan
     from osbctl.changes import Change
     from osbctl.comparison.kinds import Kind
-    from osbctl.comparison.match import Thing
+    from osbctl.comparison.match import Identified
 
 
 def _taken(kind: Kind, otherwise: Kind) -> Kind:
@@ -67,10 +67,10 @@ def compare_catalogs(
     for key in (*old, *(key for key in new if key not in old)):
         if key != "services" and not same(old.get(key), new.get(key)):
             message = f"{shown(key)} changed {from_to(old.get(key), new.get(key), (key,))}"
-            collector.add(fields.OTHER, Pair(), message, (key,), old.get(key), new.get(key))
-    compare_strays(collector, Pair(), "services", old, new)
+            collector.add(fields.OTHER, MatchedPair(), message, (key,), old.get(key), new.get(key))
+    compare_strays(collector, MatchedPair(), "services", old, new)
     if not collector.changes and not same(dict(old), dict(new)):
-        collector.add(fields.OTHER, Pair(), _UNTOLD)
+        collector.add(fields.OTHER, MatchedPair(), _UNTOLD)
     return collector.changes
 
 
@@ -90,7 +90,7 @@ class _Comparison:
     def run(self) -> None:
         services = self._services
         if self._old.services and not self._new.services:
-            self._to.add(identity.CATALOG_EMPTIED, Pair(), "the catalog is empty")
+            self._to.add(identity.CATALOG_EMPTIED, MatchedPair(), "the catalog is empty")
         self._names()
         for old, new in self._replaced:
             self._service_id(old, new)
@@ -98,12 +98,12 @@ class _Comparison:
             self._service(old, new)
         for gone in services.gone:
             message = f"removed, with {_plans(gone)}{_alike(gone, services.fresh)}"
-            self._removed(identity.SERVICE_REMOVED, Pair(gone), message, gone)
+            self._removed(identity.SERVICE_REMOVED, MatchedPair(gone), message, gone)
         for fresh in services.fresh:
-            self._to.add(identity.SERVICE_ADDED, Pair(None, fresh), f"added, with {_plans(fresh)}", new=fresh.id)
+            self._to.add(identity.SERVICE_ADDED, MatchedPair(None, fresh), f"added, with {_plans(fresh)}", new=fresh.id)
         self._moved()
         if [b.id for b, _ in services.kept] != [a.id for _, a in sorted(services.kept, key=lambda p: p[1].path)]:
-            self._to.add(fields.ORDER, Pair(), "the services are in another order", ("services",))
+            self._to.add(fields.ORDER, MatchedPair(), "the services are in another order", ("services",))
 
     def _names(self) -> None:
         services = self._services
@@ -115,19 +115,19 @@ class _Comparison:
             holder = holders.get(folded(new))
             kind = identity.SERVICE_NAME_CASE if holder and holder.name not in names else _SERVICE_NAMES[how]
             message = _renamed(old.name, new.name, how, None)
-            self._to.add(kind, Pair(old, new), message, ("name",), old.name, new.name, holder=holder)
+            self._to.add(kind, MatchedPair(old, new), message, ("name",), old.name, new.name, holder=holder)
         passed_on = given_up(services.kept)
         for fresh in services.fresh:
             holder = holders.get(folded(fresh))
             if holder and holder.name not in names:
                 message = f"new, with the name of {shown(holder.name)} but for upper and lower case"
-                self._to.add(identity.SERVICE_NAME_CASE, Pair(None, fresh), message, ("name",), None, fresh.name)
+                self._to.add(identity.SERVICE_NAME_CASE, MatchedPair(None, fresh), message, ("name",), None, fresh.name)
             elif folded(fresh) in passed_on:
                 message = "a new service offering has a name that another one had"
                 kind = identity.SERVICE_NAME_PASSED_ON
-                self._to.add(kind, Pair(None, fresh), message, ("name",), None, fresh.name, holder=holder)
+                self._to.add(kind, MatchedPair(None, fresh), message, ("name",), None, fresh.name, holder=holder)
 
-    def _new_plan_name(self, pair: Pair, fresh: Thing, holder: Thing | None, passed_on: bool) -> None:
+    def _new_plan_name(self, pair: MatchedPair, fresh: Identified, holder: Identified | None, passed_on: bool) -> None:
         """Tell of the name of a new plan that another one has, or had."""
         if holder:
             kind = _taken(identity.PLAN_NAME_TAKEN, identity.PLAN_NAME_PASSED_ON if passed_on else identity.PLAN_ADDED)
@@ -139,40 +139,40 @@ class _Comparison:
     def _service_id(self, old: ServiceOffering, new: ServiceOffering) -> None:
         both = {plan.id for plan in old.plans if plan.id} & {plan.id for plan in new.plans}
         rule = identity.SERVICE_ID_PLANS_KEPT if both else identity.SERVICE_ID
-        told = ", and plans kept theirs" if both else ""
-        told += _in_case_alone(old, new)
-        message = f"the id changed from {shown(old.id)} to {shown(new.id)} while the name stayed{told}"
-        self._to.add(rule, Pair(old, new), message, ("id",), old.id, new.id)
+        text = ", and plans kept theirs" if both else ""
+        text += _in_case_alone(old, new)
+        message = f"the id changed from {shown(old.id)} to {shown(new.id)} while the name stayed{text}"
+        self._to.add(rule, MatchedPair(old, new), message, ("id",), old.id, new.id)
         if old.name != new.name:
             message = f"the name changed from {shown(old.name)} to {shown(new.name)} in upper and lower case alone"
-            self._to.add(identity.SERVICE_NAME_CASE, Pair(old, new), message, ("name",), old.name, new.name)
+            self._to.add(identity.SERVICE_NAME_CASE, MatchedPair(old, new), message, ("name",), old.name, new.name)
 
     def _service(self, old: ServiceOffering, new: ServiceOffering) -> None:
         if old.id == new.id and same(old.data, new.data):
             return
         match = by_id(old.plans, new.plans)
-        # A plan that moves is told once, as moved.
+        # A plan that moves is reported once, as moved.
         gone = [plan for plan in match.gone if id(plan) not in self._movers]
         fresh = [plan for plan in match.fresh if id(plan) not in self._movers]
         replaced = by_name(gone, fresh)
         if old.plans and not new.plans:
-            self._to.add(identity.SERVICE_WITHOUT_PLANS, Pair(old, new), "no plan is left", ("plans",))
+            self._to.add(identity.SERVICE_WITHOUT_PLANS, MatchedPair(old, new), "no plan is left", ("plans",))
         compare_service(self._to, old, new, [*match.kept, *replaced])
         self._plan_names(old, new, Match(match.kept, gone, fresh))
         for before, after in replaced:
             if old.id == new.id:
-                told = f"while the name stayed{_in_case_alone(before, after)}"
-                message = f"the id changed from {shown(before.id)} to {shown(after.id)} {told}"
-                pair = Pair(old, new, before, after)
+                text = f"while the name stayed{_in_case_alone(before, after)}"
+                message = f"the id changed from {shown(before.id)} to {shown(after.id)} {text}"
+                pair = MatchedPair(old, new, before, after)
                 self._to.add(identity.PLAN_ID, pair, message, ("id",), before.id, after.id)
         for before, after in (*match.kept, *replaced):
-            compare_plan(self._to, Pair(old, new, before, after))
+            compare_plan(self._to, MatchedPair(old, new, before, after))
         for plan in gone:
-            self._removed(identity.PLAN_REMOVED, Pair(old, new, plan), f"removed{_alike(plan, fresh)}", plan)
+            self._removed(identity.PLAN_REMOVED, MatchedPair(old, new, plan), f"removed{_alike(plan, fresh)}", plan)
         for plan in fresh:
-            self._to.add(identity.PLAN_ADDED, Pair(old, new, None, plan), "added", new=plan.id)
+            self._to.add(identity.PLAN_ADDED, MatchedPair(old, new, None, plan), "added", new=plan.id)
         if [b.id for b, _ in match.kept] != [a.id for _, a in sorted(match.kept, key=lambda p: p[1].path)]:
-            self._to.add(fields.ORDER, Pair(old, new), "the plans are in another order", ("plans",))
+            self._to.add(fields.ORDER, MatchedPair(old, new), "the plans are in another order", ("plans",))
 
     def _plan_names(self, old: ServiceOffering, new: ServiceOffering, match: Match[ServicePlan]) -> None:
         if is_all_the_same(match):  # most service offerings, most of the time
@@ -180,14 +180,14 @@ class _Comparison:
         taken = still_held(match)
         for before, after, how in renamings(match, taken):
             message = _renamed(before.name, after.name, how, taken.get(id(after)))
-            pair = Pair(old, new, before, after)
+            pair = MatchedPair(old, new, before, after)
             self._to.add(_PLAN_NAMES[how], pair, message, ("name",), before.name, after.name)
         passed_on = given_up(match.kept)
         for fresh in match.fresh:
-            pair = Pair(old, new, None, fresh)
+            pair = MatchedPair(old, new, None, fresh)
             self._new_plan_name(pair, fresh, taken.get(id(fresh)), folded(fresh) in passed_on)
 
-    def _removed(self, kind: Kind, pair: Pair, message: str, gone: ServiceOffering | ServicePlan) -> None:
+    def _removed(self, kind: Kind, pair: MatchedPair, message: str, gone: ServiceOffering | ServicePlan) -> None:
         """Tell of what is gone; after its sunset, nobody was promised that it would be there."""
         sunset = gone.deprecation and gone.deprecation.sunset
         if sunset:
@@ -200,17 +200,17 @@ class _Comparison:
 
     def _moved(self) -> None:
         for old_home, before, new_home, after in self._moves:
-            pair = Pair(old_home, new_home, before, after)
+            pair = MatchedPair(old_home, new_home, before, after)
             message = f"moved from service {shown(old_home.name)} to {shown(new_home.name)}"
             self._to.add(identity.PLAN_MOVED, pair, message, (), old_home.id, new_home.id)
             compare_plan(self._to, pair, moved=True)
 
 
-def _in_case_alone(old: Thing, new: Thing) -> str:
+def _in_case_alone(old: Identified, new: Identified) -> str:
     return ", and differs in upper and lower case alone" if old.id.casefold() == new.id.casefold() else ""
 
 
-def _alike(gone: Thing, fresh: Iterable[Thing]) -> str:
+def _alike(gone: Identified, fresh: Iterable[Identified]) -> str:
     other = next((thing for thing in fresh if thing.id and thing.id.casefold() == gone.id.casefold()), None)
     return (
         f"; the id of the new {shown(other.name)} differs from its own in upper and lower case alone" if other else ""
@@ -235,7 +235,7 @@ def _plans(service: ServiceOffering) -> str:
     return "1 plan" if len(service.plans) == 1 else f"{len(service.plans)} plans"
 
 
-def _renamed(old: str, new: str, how: Renaming, holder: Thing | None) -> str:
+def _renamed(old: str, new: str, how: Renaming, holder: Identified | None) -> str:
     why = {
         Renaming.NEW: "",
         Renaming.REUSED: ", the name of one that is removed",
@@ -246,5 +246,5 @@ def _renamed(old: str, new: str, how: Renaming, holder: Thing | None) -> str:
     return f"renamed from {shown(old)} to {shown(new)}{why[how]}"
 
 
-def _held(holder: Thing) -> str:
+def _held(holder: Identified) -> str:
     return f" that {shown(holder.name)} (id {shown(holder.id)}) still has when it is saved"

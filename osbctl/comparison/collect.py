@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class MatchedPair:
     """The object that a change is about, on both sides; None where a side lacks it.
 
     Without a service offering it is the catalog, without a plan the service offering.
@@ -64,7 +64,7 @@ class Collector:
     def add(
         self,
         kind: Kind,
-        pair: Pair,
+        pair: MatchedPair,
         message: str,
         at: Path = (),
         old: JsonValue = None,
@@ -102,10 +102,10 @@ class Collector:
         )
         self.changes.append(change)
 
-    def _effects(self, kind: Kind, pair: Pair, holder: ServiceOffering | None) -> tuple[Effect, ...]:
+    def _effects(self, kind: Kind, pair: MatchedPair, holder: ServiceOffering | None) -> tuple[Effect, ...]:
         names = {"{service}": pair.new_service or pair.old_service, "{plan}": pair.new_plan or pair.old_plan}
         found = []
-        for effect in kind.effects(self.view, self._used(Pair(holder) if holder else pair)):
+        for effect in kind.effects(self.view, self._used(MatchedPair(holder) if holder else pair)):
             does = effect.does
             for word, thing in names.items():
                 before, there, after = does.rpartition(word)
@@ -113,7 +113,7 @@ class Collector:
             found.append(replace(effect, does=does))
         return tuple(found)
 
-    def _used(self, pair: Pair) -> bool | None:
+    def _used(self, pair: MatchedPair) -> bool | None:
         if self.instances is None:
             return None
         if pair.plan:

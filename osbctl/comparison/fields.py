@@ -6,7 +6,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from osbctl.changes import Effect, Level
-from osbctl.comparison.collect import Pair
+from osbctl.comparison.collect import MatchedPair
 from osbctl.comparison.parameters import compare_parameters
 from osbctl.comparison.rules import fields as rules
 from osbctl.comparison.shapes import FLAGS, INHERITED, MISSHAPEN, has_shape, is_misshapen, without_misshapen
@@ -46,7 +46,7 @@ def compare_service(
     to: Collector, old: ServiceOffering, new: ServiceOffering, plans: list[tuple[ServicePlan, ServicePlan]]
 ) -> None:
     """The service offering's own fields; `plans` are those that are in both, for what they inherit."""
-    pair = Pair(old, new)
+    pair = MatchedPair(old, new)
     was, now = without_misshapen(to, pair, old.data, new.data)
     for name in INHERITED:
         before, after = getattr(old, name), getattr(new, name)
@@ -64,7 +64,7 @@ def compare_service(
     compare_strays(to, pair, "plans", was, now)
 
 
-def compare_strays(to: Collector, pair: Pair, key: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
+def compare_strays(to: Collector, pair: MatchedPair, key: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
     """What stands in the list `key` of service offerings or plans and is no object, so that nothing else sees it."""
     before, after = _strays(old.get(key)), _strays(new.get(key))
     if not same(before, after):
@@ -76,7 +76,7 @@ def _strays(values: Any) -> list[Any]:
     return [value for value in values if not isinstance(value, dict)] if isinstance(values, list) else []
 
 
-def compare_plan(to: Collector, pair: Pair, moved: bool = False) -> None:
+def compare_plan(to: Collector, pair: MatchedPair, moved: bool = False) -> None:
     """The plan's own fields; `moved`: it stands under another service offering than before."""
     old, new = pair.old_plan, pair.new_plan
     assert old and new and pair.old_service and pair.new_service
@@ -101,7 +101,7 @@ def compare_plan(to: Collector, pair: Pair, moved: bool = False) -> None:
     compare_parameters(to, pair, was.get("schemas"), now.get("schemas"))
 
 
-def _common(to: Collector, pair: Pair, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
+def _common(to: Collector, pair: MatchedPair, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
     for name in FLAGS:
         _flag(to, pair, (name,), old.get(name) is True, new.get(name) is True)
     _field(to, rules.WORDING, pair, ("description",), old.get("description"), new.get("description"))
@@ -111,7 +111,7 @@ def _common(to: Collector, pair: Pair, old: Mapping[str, Any], new: Mapping[str,
             _field(to, rules.OTHER, pair, (key,), old.get(key), new.get(key))
 
 
-def _flag(to: Collector, pair: Pair, path: Path, old: bool, new: bool) -> None:
+def _flag(to: Collector, pair: MatchedPair, path: Path, old: bool, new: bool) -> None:
     if old == new:
         return
     name = "/".join(map(str, path))
@@ -126,7 +126,7 @@ def _flag(to: Collector, pair: Pair, path: Path, old: bool, new: bool) -> None:
     to.add(kind, pair, _changed(".".join(map(str, path)), old, new), path, old, new, effects=effects)
 
 
-def _explicitness(to: Collector, pair: Pair, name: str, same_effect: bool) -> None:
+def _explicitness(to: Collector, pair: MatchedPair, name: str, same_effect: bool) -> None:
     """A value written out on one side only, where it means the same."""
     thing_old, thing_new = (pair.old_plan, pair.new_plan) if pair.plan else (pair.old_service, pair.new_service)
     assert thing_old and thing_new
@@ -148,7 +148,7 @@ _OTHER_DEFAULTS = {
 """The platforms that take an omitted field of a plan for false, whatever the specification says."""
 
 
-def _by_platform(effects: tuple[Effect, ...], name: str, pair: Pair) -> tuple[Effect, ...]:
+def _by_platform(effects: tuple[Effect, ...], name: str, pair: MatchedPair) -> tuple[Effect, ...]:
     """`effects` of a change of a plan's boolean, with those of the platforms that take an omitted one for false."""
     old, new = pair.old_plan, pair.new_plan
     if not (old and new and name in _OTHER_DEFAULTS):
@@ -168,7 +168,7 @@ _OMITTED_IS_FALSE = {
 """What a platform does that takes omitted values for false, by what it took the boolean for and takes it for now."""
 
 
-def _free(to: Collector, pair: Pair, old: ServicePlan, new: ServicePlan) -> None:
+def _free(to: Collector, pair: MatchedPair, old: ServicePlan, new: ServicePlan) -> None:
     """The price by the specification, by which an omitted `free` is true; `_by_platform` knows who differs."""
     _explicitness(to, pair, "free", old.free == new.free)
     if old.free == new.free:
@@ -185,7 +185,7 @@ def _free(to: Collector, pair: Pair, old: ServicePlan, new: ServicePlan) -> None
     to.add(kind, pair, message, ("free",), *values, effects=_by_platform(effects, "free", pair))
 
 
-def _metadata(to: Collector, pair: Pair, old: dict[str, Any], new: dict[str, Any]) -> None:
+def _metadata(to: Collector, pair: MatchedPair, old: dict[str, Any], new: dict[str, Any]) -> None:
     for key in _keys(old, new):
         path: Path = ("metadata", key)
         if key == "shareable" and not pair.plan:
@@ -205,7 +205,7 @@ _ENTRIES = {
 }
 
 
-def _entries(to: Collector, pair: Pair, key: str, old: Any, new: Any) -> None:
+def _entries(to: Collector, pair: MatchedPair, key: str, old: Any, new: Any) -> None:
     """The entries of a list of texts that came or went; a change's field holds the text, its paths the index."""
     if same(old, new):
         return
@@ -227,7 +227,7 @@ def _entries(to: Collector, pair: Pair, key: str, old: Any, new: Any) -> None:
         to.add(rules.OTHER, pair, _changed(key, old, new, (key,)), (key,), old, new)
 
 
-def _dashboard(to: Collector, pair: Pair, old: Any, new: Any) -> None:
+def _dashboard(to: Collector, pair: MatchedPair, old: Any, new: Any) -> None:
     if same(old, new):
         return
     if not (old and new):
@@ -245,14 +245,14 @@ def _dashboard(to: Collector, pair: Pair, old: Any, new: Any) -> None:
         to.add(rules.DASHBOARD, pair, f"dashboard client: {message}", path, *values)
 
 
-def _maintenance(to: Collector, pair: Pair, old: Any, new: Any) -> None:
+def _maintenance(to: Collector, pair: MatchedPair, old: Any, new: Any) -> None:
     old, new = table(old), table(new)
     for key in _keys(old, new):
         kind = rules.MAINTENANCE if key == "version" else rules.WORDING if key == "description" else rules.OTHER
         _field(to, kind, pair, ("maintenance_info", key), old.get(key), new.get(key))
 
 
-def _polling(to: Collector, pair: Pair, old: Any, new: Any) -> None:
+def _polling(to: Collector, pair: MatchedPair, old: Any, new: Any) -> None:
     before, after = (_seconds(value) for value in (old, new))
     if before == after:
         return
@@ -266,7 +266,7 @@ def _seconds(value: Any) -> float:
     return float("inf") if value is None else value
 
 
-def _field(to: Collector, kind: Kind, pair: Pair, path: Path, old: Any, new: Any) -> None:
+def _field(to: Collector, kind: Kind, pair: MatchedPair, path: Path, old: Any, new: Any) -> None:
     if same(old, new):
         return
     depth = len(path)
@@ -293,8 +293,8 @@ def _fate(old: Mapping[str, Any], new: Mapping[str, Any], key: str) -> str:
 
 
 def _listed(keys: Mapping[str, str]) -> str:
-    told = [f"{shown(key)[1:-1]} {fate}" for key, fate in islice(keys.items(), _MOST_KEYS)]
-    return ", ".join(told) + (f", and {len(keys) - _MOST_KEYS} more" if len(keys) > _MOST_KEYS else "")
+    fates = [f"{shown(key)[1:-1]} {fate}" for key, fate in islice(keys.items(), _MOST_KEYS)]
+    return ", ".join(fates) + (f", and {len(keys) - _MOST_KEYS} more" if len(keys) > _MOST_KEYS else "")
 
 
 def _changed(name: str, old: Any, new: Any, path: Path = ()) -> str:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Reaction:
     """What a platform does, and how much that hurts."""
 
     level: Level
@@ -25,11 +25,11 @@ class Answer:
 class Depends:
     """An answer that depends on instances of the plan: `used` where it has some, `unused` where it has none."""
 
-    unknown: Answer
-    used: Answer
-    unused: Answer
+    unknown: Reaction
+    used: Reaction
+    unused: Reaction
 
-    def given(self, used: bool | None) -> Answer:
+    def given(self, used: bool | None) -> Reaction:
         """The answer where it is known (or, with None, not known) whether there are instances."""
         return self.unknown if used is None else self.used if used else self.unused
 
@@ -39,7 +39,7 @@ class Kind:
     """A kind of change. `advice` is the safe way to do what was meant; empty where there is nothing to say."""
 
     id: str
-    answers: dict[Platform, Answer | Depends]
+    answers: dict[Platform, Reaction | Depends]
     advice: str
 
     def effects(self, view: Collection[Platform], used: bool | None) -> tuple[Effect, ...]:
@@ -57,24 +57,24 @@ KINDS: dict[str, Kind] = {}
 """Every kind of change whose module was imported, by the id of its rule."""
 
 
-def refused(does: str) -> Answer:
+def refused(does: str) -> Reaction:
     """An answer of level refused."""
-    return Answer(Level.REFUSED, does)
+    return Reaction(Level.REFUSED, does)
 
 
-def breaking(does: str) -> Answer:
+def breaking(does: str) -> Reaction:
     """An answer of level breaking."""
-    return Answer(Level.BREAKING, does)
+    return Reaction(Level.BREAKING, does)
 
 
-def risky(does: str) -> Answer:
+def risky(does: str) -> Reaction:
     """An answer of level risky."""
-    return Answer(Level.RISKY, does)
+    return Reaction(Level.RISKY, does)
 
 
-def safe(does: str) -> Answer:
+def safe(does: str) -> Reaction:
     """An answer of level safe."""
-    return Answer(Level.SAFE, does)
+    return Reaction(Level.SAFE, does)
 
 
 def milder(kind: Kind) -> Kind:
@@ -82,13 +82,13 @@ def milder(kind: Kind) -> Kind:
     return replace(kind, answers={platform: _milder(answer) for platform, answer in kind.answers.items()})
 
 
-def _milder(answer: Answer | Depends) -> Answer | Depends:
+def _milder(answer: Reaction | Depends) -> Reaction | Depends:
     if isinstance(answer, Depends):
         return Depends(*(_mild(one) for one in (answer.unknown, answer.used, answer.unused)))
     return _mild(answer)
 
 
-def _mild(answer: Answer) -> Answer:
+def _mild(answer: Reaction) -> Reaction:
     return replace(answer, level=Level.RISKY) if answer.level is Level.BREAKING else answer
 
 
@@ -96,11 +96,11 @@ def kind(
     id: str,  # the record's own field name
     text: str,
     *,
-    every: Answer | Depends | None = None,
-    cf: Answer | Depends | None = None,
-    k8s: Answer | Depends | None = None,
-    sm: Answer | Depends | None = None,
-    korifi: Answer | Depends | None = None,
+    every: Reaction | Depends | None = None,
+    cf: Reaction | Depends | None = None,
+    k8s: Reaction | Depends | None = None,
+    sm: Reaction | Depends | None = None,
+    korifi: Reaction | Depends | None = None,
     advice: str = "",
     level: Level | None = None,
 ) -> Kind:
@@ -129,5 +129,5 @@ def kind(
     return KINDS[id]
 
 
-def _usual(answer: Answer | Depends) -> Level:
+def _usual(answer: Reaction | Depends) -> Level:
     return answer.unknown.level if isinstance(answer, Depends) else answer.level

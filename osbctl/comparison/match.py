@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from osbctl.paths import Path
 
 
-class Thing(Protocol):
+class Identified(Protocol):
     """What has an id and a name: a service offering or a plan."""
 
     @property
@@ -32,7 +32,7 @@ class Thing(Protocol):
         """Where it stands in its catalog."""
 
 
-T = TypeVar("T", bound=Thing)
+T = TypeVar("T", bound=Identified)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ def by_name(gone: list[T], fresh: list[T]) -> list[tuple[T, T]]:
     return pairs
 
 
-def folded(thing: Thing) -> str:
+def folded(thing: Identified) -> str:
     """The name as platforms compare it."""
     return thing.name.casefold()
 

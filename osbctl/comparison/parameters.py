@@ -16,7 +16,7 @@ from osbctl.secrecy import SECRET
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from osbctl.comparison.collect import Collector, Pair
+    from osbctl.comparison.collect import Collector, MatchedPair
     from osbctl.jsonschemas.comparison import SchemaChange
     from osbctl.paths import JsonValue, Path
 
@@ -37,22 +37,22 @@ class _Concealed:
         return at(self._value, path)
 
 
-def compare_parameters(to: Collector, pair: Pair, old: Any, new: Any) -> None:
+def compare_parameters(to: Collector, pair: MatchedPair, old: Any, new: Any) -> None:
     """What changed between two `schemas` objects (OSB, Schemas Object), requests first."""
     if same(old, new):
         return
     before, after = (_Concealed(value, _secret_places(value)) for value in (old, new))
-    told = len(to.changes)
+    already = len(to.changes)
     for place in _PLACES:
         for change in compare_schemas(_schema(at(old, place)), _schema(at(new, place))):
             _add(to, pair, change, place, before, after)
-    if len(to.changes) == told:
+    if len(to.changes) == already:
         values = before.at(()), after.at(())
         message = f"schemas changed {from_to(*values)} in parts that platforms do not read"
         to.add(fields.OTHER, pair, message, ("schemas",), *values)
 
 
-def _add(to: Collector, pair: Pair, change: SchemaChange, place: Path, old: _Concealed, new: _Concealed) -> None:
+def _add(to: Collector, pair: MatchedPair, change: SchemaChange, place: Path, old: _Concealed, new: _Concealed) -> None:
     where: Path = ("schemas", *place)
     message = f"{place[0]}.{place[1]}: {change.message}"
     if change.example:

@@ -84,12 +84,12 @@ def new_refusals(
     same platform at the same place, is left out.
     """
     known = {(one.platform, one.rule, *_identity(_place(old, one.path))) for one in before}
-    told = {(e.platform, c.new_path) for c in changes for e in c.effects if e.level is Level.REFUSED}
+    reported = {(e.platform, c.new_path) for c in changes for e in c.effects if e.level is Level.REFUSED}
     found = []
     for one in after:
         place = _place(new, one.path)
         key = (one.platform, one.rule, *_identity(place))
-        if key not in known and (one.platform, one.path) not in told:
+        if key not in known and (one.platform, one.path) not in reported:
             known.add(key)
             found.append(_change(one, place, old))
     return found

@@ -10,7 +10,7 @@ from osbctl.comparison.values import same
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from osbctl.comparison.collect import Collector, Pair
+    from osbctl.comparison.collect import Collector, MatchedPair
 
 FLAGS = ("instances_retrievable", "bindings_retrievable", "allow_context_updates", "binding_rotatable")
 INHERITED = ("bindable", "plan_updateable")
@@ -47,7 +47,7 @@ def has_shape(value: Any, shape: type) -> bool:
 
 
 def without_misshapen(
-    to: Collector, pair: Pair, old: Mapping[str, Any], new: Mapping[str, Any]
+    to: Collector, pair: MatchedPair, old: Mapping[str, Any], new: Mapping[str, Any]
 ) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
     """Tell the known fields of a wrong type, and return both sides without them: there is no telling what they mean."""
     wrong = [key for key in _SHAPES if (key in old or key in new) and is_misshapen(key, old, new)]

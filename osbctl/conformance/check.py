@@ -93,8 +93,8 @@ def _asked(exchange: Exchange, patience: Patience) -> tuple[list[Fault], dict[st
         exchange = Exchange(target, exchange.access)
         reply = exchange.ask(changes={"X-Broker-API-Request-Identity": probes.IDENTITY})
     if reply.status == 401:
-        told = f"{exchange.name}: authentication failed (401){description(reply.body, exchange.access)}"
-        raise SourceError(told, "the user or the password is wrong, so nothing can be checked")
+        text = f"{exchange.name}: authentication failed (401){description(reply.body, exchange.access)}"
+        raise SourceError(text, "the user or the password is wrong, so nothing can be checked")
     if reply.silence:
         return [*faults, _silence(exchange.name, reply, reply.silence)], {}
     answers = {exchange.access.api_version: reply}

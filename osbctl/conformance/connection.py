@@ -33,5 +33,5 @@ def head_has_body(exchange: Exchange, seconds: float) -> bool:
                 if not piece or received.partition(b"\r\n\r\n")[2]:
                     break
     except (*FAULTS, HTTPException):
-        pass  # that nobody answers, another request has told; what came counts
+        pass  # another request has found that nobody answers; what came counts
     return bool(received.partition(b"\r\n\r\n")[2])

@@ -61,7 +61,7 @@ def _finding(group: list[Fault]) -> Finding:
     ways: dict[str, list[str]] = {}
     for reply in replies:
         ways.setdefault(reply.request, []).append(reply.how)
-    told = " and ".join(f"{request} {', '.join(filter(None, how))}".strip() for request, how in ways.items())
-    message = f"{told}: {first.text}" if told else first.text
+    text = " and ".join(f"{request} {', '.join(filter(None, how))}".strip() for request, how in ways.items())
+    message = f"{text}: {first.text}" if text else first.text
     refused = tuple(platform for platform in rules.EVERY if any(platform in one.refused_by for one in group))
     return Finding(first.rule, first.severity, safe(message), refused_by=refused, hint=first.hint)

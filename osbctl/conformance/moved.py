@@ -18,6 +18,6 @@ def moved(before: Any, after: Any) -> tuple[Severity, str]:
     changes = sorted(compare_catalogs(before, after), key=lambda change: -change.level.rank)
     if not changes:
         return Severity.INFO, "only in how it is written"
-    told = [f"{change.object}: {change.message}".removeprefix(": ") for change in changes[:_MOST_TOLD]]
+    sentences = [f"{change.object}: {change.message}".removeprefix(": ") for change in changes[:_MOST_TOLD]]
     more = [f"and {len(changes) - _MOST_TOLD} more"] if len(changes) > _MOST_TOLD else []
-    return SEVERITIES[changes[0].level], "; ".join([*told, *more])
+    return SEVERITIES[changes[0].level], "; ".join([*sentences, *more])

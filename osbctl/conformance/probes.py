@@ -244,8 +244,8 @@ def _credentials(visit: Visit) -> Iterator[Fault]:
         "with an unknown user": basic(_NOBODY, access.password or _WRONG),
         "with malformed credentials": "Basic %%%",
     }
-    for told, header in given.items():
-        reply = visit.ask(told, changes={"Authorization": header})
+    for request, header in given.items():
+        reply = visit.ask(request, changes={"Authorization": header})
         if not visit.is_stuck(reply):
             yield from _refusal(reply)
 

@@ -109,8 +109,8 @@ def _placed(place: str, number: int, **parts: str) -> CredentialRecord:
 
 def _from_htpasswd(text: str, name: str) -> tuple[CredentialRecord, ...]:
     lines = ((at, line.strip()) for at, line in enumerate(text.split("\n"), 1))
-    told = ((at, line) for at, line in lines if line and not line.startswith("#"))
-    return tuple(_htpasswd_line(line, f"{name}:{at}", number) for number, (at, line) in enumerate(told, 1))
+    entries = ((at, line) for at, line in lines if line and not line.startswith("#"))
+    return tuple(_htpasswd_line(line, f"{name}:{at}", number) for number, (at, line) in enumerate(entries, 1))
 
 
 def _htpasswd_line(line: str, place: str, number: int) -> CredentialRecord:

@@ -54,7 +54,7 @@ class CredentialRecord:
 
     @property
     def name(self) -> str:
-        """What its owner is told of the record: its label, else its identity."""
+        """How messages name the record: its label, else its identity."""
         return self.label or self.identity
 
     @property

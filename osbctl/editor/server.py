@@ -53,7 +53,7 @@ class Judged:
     task: asyncio.Task[None] | None = None
 
 
-class Server:
+class EditorServer:
     """The open files, and the sources that they belong to."""
 
     def __init__(self) -> None:

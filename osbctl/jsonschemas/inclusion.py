@@ -32,7 +32,7 @@ class _Step(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def difference(old: str, new: str) -> str | bool | None:
-    """A text that fits `old` and not `new`; False where there is none, None where it cannot be told."""
+    """A text that fits `old` and not `new`; False where there is none, None where that cannot be decided."""
     before, after = _steps(old), _steps(new)
     if before is None or after is None:
         return None

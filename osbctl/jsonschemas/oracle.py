@@ -50,7 +50,7 @@ class Oracle:
         return other
 
     def accepts(self, place: Subschema, value: JsonValue, formats: bool = False) -> bool | None:
-        """Whether the value is valid there; None where it cannot be told."""
+        """Whether the value is valid there; None where that cannot be decided."""
         found = self._objections(place, value, formats, brief=True)
         return None if found is None else not found
 

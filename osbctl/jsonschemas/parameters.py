@@ -98,7 +98,7 @@ def _type(root: Mapping[str, Any], schema: Mapping[str, Any], level: int = 0) ->
 
 
 def _limits(schema: Mapping[str, Any]) -> str:
-    return safe(", ".join(told.format(schema[key]) for key, told in _BOUNDS.items() if _is_bound(schema.get(key))))
+    return safe(", ".join(text.format(schema[key]) for key, text in _BOUNDS.items() if _is_bound(schema.get(key))))
 
 
 def _is_bound(value: Any) -> bool:

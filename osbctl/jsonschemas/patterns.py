@@ -36,10 +36,10 @@ ALWAYS = frozenset({"", ".*", "^"})
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PatternPart:
     """A piece of a pattern: one character of `chars`, or `parts` in a row or by choice, repeated."""
 
-    parts: tuple[Part, ...] = ()
+    parts: tuple[PatternPart, ...] = ()
     chars: str = ""
     choice: bool = False
     zero_width: bool = False
@@ -115,7 +115,7 @@ def texts(pattern: str) -> list[str]:
     return list(dict.fromkeys(read.text(v, n) for n, v in product((0, 1, 2, 4, 9), (0, 1))))
 
 
-def _read(pattern: str) -> Part | None:
+def _read(pattern: str) -> PatternPart | None:
     if len(pattern) > MAX_PATTERN:
         return None
     try:
@@ -131,28 +131,28 @@ class _Reader:
         self.pattern = pattern
         self.at = 0
 
-    def read(self) -> Part:
+    def read(self) -> PatternPart:
         part = self._choice(0)
         if self.at < len(self.pattern):
             raise UndecidableError
         return part
 
-    def _choice(self, nesting: int) -> Part:
+    def _choice(self, nesting: int) -> PatternPart:
         if nesting > _MAX_NESTING:
             raise UndecidableError
         branches = [self._row(nesting)]
         while self._take("|"):
             branches.append(self._row(nesting))
-        return branches[0] if len(branches) == 1 else Part(tuple(branches), choice=True)
+        return branches[0] if len(branches) == 1 else PatternPart(tuple(branches), choice=True)
 
-    def _row(self, nesting: int) -> Part:
+    def _row(self, nesting: int) -> PatternPart:
         parts = []
         while self.at < len(self.pattern) and self.pattern[self.at] not in "|)":
             low, high, atom = self._quantified(nesting)
-            parts.append(Part((atom,), low=low, high=high))
-        return Part(tuple(parts))
+            parts.append(PatternPart((atom,), low=low, high=high))
+        return PatternPart(tuple(parts))
 
-    def _quantified(self, nesting: int) -> tuple[int, int | None, Part]:
+    def _quantified(self, nesting: int) -> tuple[int, int | None, PatternPart]:
         atom = self._atom(nesting)
         found = re.compile(r"(?:([*+?])|\{(\d*)(,?)(\d*)\})[?+]?").match(self.pattern, self.at)
         if not found or found.group().startswith(("{}", "{,}")):
@@ -165,23 +165,23 @@ class _Reader:
         most = int(high) if high else None
         return least, (most if comma else least), atom
 
-    def _atom(self, nesting: int) -> Part:
+    def _atom(self, nesting: int) -> PatternPart:
         start = self.at
         char = self.pattern[start]
         self.at += 1
         if char == "(":
             return self._group(nesting)
         if char in "^$":
-            return Part(zero_width=True)
+            return PatternPart(zero_width=True)
         if char == "[":
             return self._one_of(start)
         if char == "\\":
             return self._escape(start)
         if char in "*+?":
             raise UndecidableError
-        return _one(self.pattern[start : self.at]) if char == "." else Part(chars=char)
+        return _one(self.pattern[start : self.at]) if char == "." else PatternPart(chars=char)
 
-    def _group(self, nesting: int) -> Part:
+    def _group(self, nesting: int) -> PatternPart:
         opening = re.compile(r"\?(?::|=|!|<=|<!|P<\w+>)").match(self.pattern, self.at)
         if opening:
             self.at = opening.end()
@@ -191,21 +191,21 @@ class _Reader:
         if not self._take(")"):
             raise UndecidableError
         look = opening is not None and opening.group()[-1] in "=!"
-        return Part((inner,), zero_width=look)
+        return PatternPart((inner,), zero_width=look)
 
-    def _one_of(self, start: int) -> Part:
+    def _one_of(self, start: int) -> PatternPart:
         found = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]").match(self.pattern, start)
         if not found or any(trap in found.group()[1:] for trap in _CLASS_TRAPS):
             raise UndecidableError
         self.at = found.end()
         return _one(found.group())
 
-    def _escape(self, start: int) -> Part:
+    def _escape(self, start: int) -> PatternPart:
         found = re.compile(r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|[^1-9pPkxucN])").match(self.pattern, start)
         if not found:
             raise UndecidableError
         self.at = found.end()
-        return Part(zero_width=True) if found.group()[1] in _EMPTY_ESCAPES else _one(found.group())
+        return PatternPart(zero_width=True) if found.group()[1] in _EMPTY_ESCAPES else _one(found.group())
 
     def _take(self, char: str) -> bool:
         found = self.pattern.startswith(char, self.at)
@@ -213,8 +213,8 @@ class _Reader:
         return found
 
 
-def _one(source: str) -> Part:
+def _one(source: str) -> PatternPart:
     """One character of those that a class, an escape or a dot stands for."""
     fits = re.compile(source).fullmatch
     # The class may name characters outside the pool itself.
-    return Part(chars="".join(char for char in dict.fromkeys(_POOL + source) if fits(char)) or "a")
+    return PatternPart(chars="".join(char for char in dict.fromkeys(_POOL + source) if fits(char)) or "a")

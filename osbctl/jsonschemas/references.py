@@ -6,7 +6,7 @@ from enum import Enum
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from osbctl.jsonschemas.walk import Subschema, subschemas
+from osbctl.jsonschemas.walk import SchemaPlace, subschemas
 from osbctl.paths import steps
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class References:
         self._id = "id" if old else "$id"
         self._resources: dict[str, Any] = {"": schema}
         self._anchors: dict[tuple[str, str], Any] = {}
-        self._base: dict[Subschema, str] = {}
+        self._base: dict[SchemaPlace, str] = {}
         self._places = list(subschemas(schema))
         self.all = [
             (p, keyword) for p in self._places for keyword in _KEYWORDS if isinstance(p.value.get(keyword), str)
@@ -49,7 +49,7 @@ class References:
             for place in self._places:
                 self._add(place)
 
-    def _add(self, place: Subschema) -> None:
+    def _add(self, place: SchemaPlace) -> None:
         base = self._base[place.parent] if place.parent else ""
         identity = place.value.get(self._id)
         if isinstance(identity, str):
@@ -66,7 +66,7 @@ class References:
                 self._anchors[base, name] = place.value
         self._base[place] = base
 
-    def target(self, place: Subschema, keyword: str = "$ref") -> Any:
+    def target(self, place: SchemaPlace, keyword: str = "$ref") -> Any:
         """What the reference of `place` leads to; a `Nowhere` where that is nothing."""
         address, _, fragment = place.value[keyword].partition("#")
         base = self._base.get(place, "")
@@ -79,15 +79,15 @@ class References:
             return self._anchors.get((base, _unquoted(fragment)), Nowhere.MISSING)
         return _pointed(self._resources[base], fragment)
 
-    def loops(self) -> Iterator[Subschema]:
+    def loops(self) -> Iterator[SchemaPlace]:
         """A reference out of each circle of references that judges one value without end."""
         known = {id(place.value): place for place in reversed(self._places)} if self.all else {}
-        done: set[Subschema] = set()
+        done: set[SchemaPlace] = set()
         for start, _ in self.all:
             for circle in _circles(start, lambda place: self._same_value(place, known), done):
                 yield from islice((place for place in circle if isinstance(place.value.get("$ref"), str)), 1)
 
-    def _same_value(self, place: Subschema, known: dict[int, Subschema]) -> Iterator[Subschema]:
+    def _same_value(self, place: SchemaPlace, known: dict[int, SchemaPlace]) -> Iterator[SchemaPlace]:
         if isinstance(place.value.get("$ref"), str):
             inner = [self.target(place)]  # up to draft-07 nothing beside it counts
         else:
@@ -99,14 +99,14 @@ class References:
 
 
 def _circles(
-    start: Subschema, following: Callable[[Subschema], Iterator[Subschema]], done: set[Subschema]
-) -> Iterator[list[Subschema]]:
+    start: SchemaPlace, following: Callable[[SchemaPlace], Iterator[SchemaPlace]], done: set[SchemaPlace]
+) -> Iterator[list[SchemaPlace]]:
     """The circles met in a walk, depth first, from `start`; what is in `done` was walked, and what is walked joins it.
 
     `trail` holds where the walk is, and `position` where on it: a step back onto the trail closes a circle.
     """
-    trail: list[Subschema] = []
-    position: dict[Subschema, int] = {}
+    trail: list[SchemaPlace] = []
+    position: dict[SchemaPlace, int] = {}
     steps = [iter((start,))]
     while steps:
         place = next(steps[-1], None)

@@ -18,7 +18,7 @@ _BY_NAME = frozenset(("properties", "patternProperties", "definitions", "$defs",
 
 
 @dataclass(slots=True, eq=False)
-class Subschema:
+class SchemaPlace:
     """An object that stands where a schema may stand.
 
     `keys` lead to it from `parent`, None for the whole schema. A path is put together only when it is asked for:
@@ -26,46 +26,46 @@ class Subschema:
     """
 
     value: dict[str, Any]
-    parent: Subschema | None = None
+    parent: SchemaPlace | None = None
     keys: Path = ()
 
     @property
     def path(self) -> Path:
         """The keys that lead to it from the whole schema."""
         parts = []
-        here: Subschema | None = self
+        here: SchemaPlace | None = self
         while here:
             parts.append(here.keys)
             here = here.parent
         return tuple(key for keys in reversed(parts) for key in keys)
 
 
-def subschemas(schema: dict[str, Any]) -> Iterator[Subschema]:
+def subschemas(schema: dict[str, Any]) -> Iterator[SchemaPlace]:
     """The schema and all schemas within it, in the order of the text; unknown keywords are looked into as well."""
-    stack = [Subschema(schema)]
+    stack = [SchemaPlace(schema)]
     while stack:
         here = stack.pop()
         yield here
-        below: list[Subschema] = []
+        below: list[SchemaPlace] = []
         for key, value in here.value.items():
             if isinstance(value, dict):
                 if key in _BY_NAME:
                     for name, inner in value.items():
                         _gather(inner, (key, name), here, below)
                 elif key not in _LITERAL:
-                    below.append(Subschema(value, here, (key,)))
+                    below.append(SchemaPlace(value, here, (key,)))
             elif isinstance(value, list) and key not in _LITERAL:
                 _gather(value, (key,), here, below)
         below.reverse()
         stack += below
 
 
-def _gather(value: Any, keys: Path, parent: Subschema, below: list[Subschema]) -> None:
+def _gather(value: Any, keys: Path, parent: SchemaPlace, below: list[SchemaPlace]) -> None:
     """Add `value` where it is an object, or what an array of it, of whatever depth, holds."""
     stack = [(keys, value)]
     while stack:
         keys, value = stack.pop()
         if isinstance(value, dict):
-            below.append(Subschema(value, parent, keys))
+            below.append(SchemaPlace(value, parent, keys))
         elif isinstance(value, list):
             stack += [((*keys, index), item) for index, item in reversed(list(enumerate(value)))]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from osbctl.pages.prices import told
+from osbctl.pages.prices import amount_text
 from osbctl.views.words import number, yes
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def _prices(costs: Sequence[Costs]) -> Iterable[Row]:
     currencies = dict.fromkeys(currency for cost in costs for currency in cost.monthly)
     for currency in currencies:
         totals = [cost.monthly.get(currency) for cost in costs]
-        yield _row(f"{currency} a month".strip(), [NONE if total is None else told(total) for total in totals])
+        yield _row(f"{currency} a month".strip(), [NONE if total is None else amount_text(total) for total in totals])
     if any(cost.others for cost in costs):
         yield _row("Further costs" if currencies else "Costs", ["; ".join(cost.others) or NONE for cost in costs])
 
@@ -78,8 +78,8 @@ def _further(plan: ServicePlan, secrets: Redactor) -> dict[str, str]:
     found = {}
     for key, value in plan.metadata.items():
         if key not in _KNOWN and isinstance(value, str | int | float) and not secrets.secret(key):
-            told = yes(value) if isinstance(value, bool) else secrets.text(value, 300) or number(value)
-            found[key] = told
+            text = yes(value) if isinstance(value, bool) else secrets.text(value, 300) or number(value)
+            found[key] = text
     return found
 
 

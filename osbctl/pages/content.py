@@ -1,4 +1,4 @@
-"""What a page is made of: the catalogs, what is to be told beside them, and how the page looks."""
+"""What a page is made of: the catalogs, what stands beside them, and how the page looks."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Overview(NamedTuple):
     rows: Sequence[Sequence[str]]
 
 
-class Command(NamedTuple):
+class ShownCommand(NamedTuple):
     """A command to copy: what it is for, its text, and the files that it reads, each a name and its text.
 
     Without a text, `note` says why there is no command.
@@ -51,7 +51,7 @@ class Command(NamedTuple):
     note: str = ""
 
 
-class Order(NamedTuple):
+class OrderedPlan(NamedTuple):
     """A plan to be ordered; `ambiguous` where two brokers of the page offer the service under one name."""
 
     broker: str
@@ -60,7 +60,7 @@ class Order(NamedTuple):
     ambiguous: bool = False
 
 
-def _no_commands(_: Order) -> Sequence[Command]:
+def _no_commands(_: OrderedPlan) -> Sequence[ShownCommand]:
     return ()
 
 
@@ -75,7 +75,7 @@ class Requests:
     An example is a heading and JSON text; without a text, the heading says why there is none.
     """
 
-    commands: Callable[[Order], Sequence[Command]] = _no_commands
+    commands: Callable[[OrderedPlan], Sequence[ShownCommand]] = _no_commands
     examples: Callable[[Mapping[str, object]], Sequence[tuple[str, str]]] = _no_examples
 
 
@@ -92,9 +92,9 @@ class Look:
 class Content:
     """All of a page.
 
-    `date` is told as it is. `pictures` has the fetched icons by their address, as `data:` URLs. `since` says what the
-    catalogs are compared with, None where they are not; `findings` whether findings are told; `notes` are sentences in
-    front of all.
+    `date` is printed as it is. `pictures` has the fetched icons by their address, as `data:` URLs. `since` says what
+    the catalogs are compared with, None where they are not; `findings` whether findings are shown; `notes` are
+    sentences in front of all.
     """
 
     parts: Sequence[Part]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from osbctl.changes import Level, told
+from osbctl.changes import Level, grouped_effects
+from osbctl.pages.shown import ChangeNote, FindingNote
 from osbctl.paths import pointer
 
 if TYPE_CHECKING:
@@ -14,33 +15,7 @@ if TYPE_CHECKING:
     from osbctl.changes import Change
     from osbctl.findings import Finding
     from osbctl.pages.content import Part
-    from osbctl.pages.offerings import ServiceView
-
-
-class ChangeNote(NamedTuple):
-    """One change in words; `anchor` leads to what it is about, empty where that is gone."""
-
-    level: str
-    object: str
-    message: str
-    rule: str
-    anchor: str
-    effects: tuple[tuple[str, str], ...]
-    advice: str
-    accepted: str
-
-
-class FindingNote(NamedTuple):
-    """One finding in words; `place` is source, line and column, else the JSON pointer; `anchor` as in `ChangeNote`."""
-
-    severity: str
-    message: str
-    rule: str
-    place: str
-    anchor: str
-    platforms: str
-    words: tuple[str, ...]
-    hint: str
+    from osbctl.pages.shown import ServiceView
 
 
 def place_changes(part: Part, views: Sequence[ServiceView]) -> list[ChangeNote]:
@@ -67,7 +42,7 @@ def _change(change: Change, reason: str, anchor: str) -> ChangeNote:
     level = "accepted" if reason else change.level.value
     return ChangeNote(
         level, change.object or "catalog", change.message, change.rule, anchor,
-        tuple(told(change)), change.advice if hurts else "", reason,
+        tuple(grouped_effects(change)), change.advice if hurts else "", reason,
     )  # fmt: skip
 
 

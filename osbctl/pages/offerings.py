@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from osbctl.pages import compare, links, pictures, prices
-from osbctl.pages.content import Order, Requests
-from osbctl.pages.parameters import ParameterBlock, Parameters
+from osbctl.pages.content import OrderedPlan, Requests
+from osbctl.pages.parameters import Parameters
+from osbctl.pages.shown import PlanView, ServiceView, VerdictView
 from osbctl.platforms.outcome import VerdictKind
 from osbctl.views.words import bullets
 
@@ -16,9 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from osbctl.catalog import ServiceOffering, ServicePlan
-    from osbctl.pages.content import Command, Content, Part
-    from osbctl.pages.news import ChangeNote, FindingNote
-    from osbctl.pages.pictures import Monogram
+    from osbctl.pages.content import Content, Part
     from osbctl.pages.prices import Costs
     from osbctl.pages.redact import Redactor
     from osbctl.platforms import Platform
@@ -32,68 +30,6 @@ MAX_WITH_COMMANDS = 2_000
 """A page of more plans has no commands and examples: they would be most of it."""
 MAX_WORDS = 20
 """Lines of one platform that are shown."""
-
-
-class Verdict(NamedTuple):
-    """What a platform does with a service offering: a word for the style, one for people, and the platform's own."""
-
-    platform: str
-    label: str
-    kind: str
-    does: str
-    words: tuple[str, ...]
-
-
-@dataclass(slots=True)
-class PlanView:
-    """A service plan to be printed; what both hold is as in `ServicePlan`."""
-
-    anchor: str
-    id: str
-    name: str
-    title: str
-    description: str
-    free: bool
-    price: str
-    costs: Costs
-    bullets: list[str]
-    parameters: list[ParameterBlock]
-    commands: Sequence[Command]
-    changes: list[ChangeNote] = field(default_factory=list)
-
-
-@dataclass(slots=True)
-class ServiceView:
-    """A service offering to be printed; what both hold is as in `ServiceOffering`."""
-
-    anchor: str
-    broker: str
-    id: str
-    name: str
-    title: str
-    provider: str
-    description: str
-    about: list[str]
-    picture: str
-    monogram: Monogram
-    tags: list[str]
-    more_tags: int
-    deprecated: str
-    links: list[tuple[str, str]]
-    facts: list[tuple[str, str]]
-    verdicts: list[Verdict]
-    plans: list[PlanView]
-    rows: list[compare.Row]
-    free: str
-    cheapest: str
-    monthly: dict[str, Any]
-    findings: list[FindingNote] = field(default_factory=list)
-    changes: list[ChangeNote] = field(default_factory=list)
-
-    @property
-    def change_count(self) -> int:
-        """The changes of the service offering and its plans."""
-        return len(self.changes) + sum(len(plan.changes) for plan in self.plans)
 
 
 class Offerings:
@@ -152,7 +88,7 @@ class Offerings:
         text = self._secrets.text
         anchor = self._anchors.of_plan(above, plan)
         costs = prices.costs(plan)
-        order = Order(part.broker, service, plan, service.name in self._ambiguous)
+        order = OrderedPlan(part.broker, service, plan, service.name in self._ambiguous)
         return PlanView(
             anchor=anchor,
             id=text(plan.id, SHORT),
@@ -213,9 +149,11 @@ def _free(plans: Sequence[ServicePlan]) -> str:
 
 
 def _price(plan: ServicePlan, costs: Costs) -> str:
-    monthly = " or ".join(f"{prices.told(total)} {currency}".strip() for currency, total in costs.monthly.items())
+    monthly = " or ".join(
+        f"{prices.amount_text(total)} {currency}".strip() for currency, total in costs.monthly.items()
+    )
     parts = [f"{monthly} a month" if monthly else "", *costs.others]
-    return "; ".join(filter(None, parts)) or ("Free" if plan.free else "Price not told")
+    return "; ".join(filter(None, parts)) or ("Free" if plan.free else "Price not known")
 
 
 def _cheapest(plans: Sequence[ServicePlan], costs: Sequence[Costs]) -> str:
@@ -225,7 +163,7 @@ def _cheapest(plans: Sequence[ServicePlan], costs: Sequence[Costs]) -> str:
         return ""
     currency = next(iter(paid[0]))
     lowest = min(monthly[currency] for monthly in paid if currency in monthly)
-    return f"{'from ' if len(plans) > 1 else ''}{prices.told(lowest)} {currency} a month"
+    return f"{'from ' if len(plans) > 1 else ''}{prices.amount_text(lowest)} {currency} a month"
 
 
 def _lowest(plans: Sequence[ServicePlan], costs: Sequence[Costs]) -> dict[str, Any]:
@@ -237,13 +175,13 @@ def _lowest(plans: Sequence[ServicePlan], costs: Sequence[Costs]) -> dict[str, A
     return lowest
 
 
-def _verdict(platform: Platform, outcome: Outcome, service: ServiceOffering) -> Verdict:
+def _verdict(platform: Platform, outcome: Outcome, service: ServiceOffering) -> VerdictView:
     """What a platform does with the catalog, as this service offering meets it: for reasons of its own, or others'."""
     if outcome.kind is VerdictKind.ACCEPTS:
-        return Verdict(platform.value, platform.label, "accepts", "takes it", ())
+        return VerdictView(platform.value, platform.label, "accepts", "takes it", ())
     ours = dict.fromkeys(one.message for one in outcome.refusals if one.path[: len(service.path)] == service.path)
     if not ours:
         does = "refuses the catalog, not because of this service"
-        return Verdict(platform.value, platform.label, "other", does, ())
+        return VerdictView(platform.value, platform.label, "other", does, ())
     does = {"crashes": "crashes", "unreadable": "cannot read it"}.get(outcome.kind.value, "refuses it")
-    return Verdict(platform.value, platform.label, "refuses", does, tuple(ours)[:MAX_WORDS])
+    return VerdictView(platform.value, platform.label, "refuses", does, tuple(ours)[:MAX_WORDS])

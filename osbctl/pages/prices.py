@@ -43,7 +43,7 @@ def _add(found: Costs, entry: Mapping[str, Any]) -> None:
         if is_monthly(unit) and (value := _decimal(amount)) is not None:
             found.monthly[currency] = found.monthly.get(currency, Decimal()) + value
         else:
-            found.others.append(" / ".join(filter(None, (f"{told(amount)} {currency}".strip(), unit))))
+            found.others.append(" / ".join(filter(None, (f"{amount_text(amount)} {currency}".strip(), unit))))
 
 
 def _amounts(value: Any) -> Iterator[tuple[str, Any]]:
@@ -59,7 +59,7 @@ def is_monthly(unit: str) -> bool:
     return " ".join(unit.casefold().replace("_", " ").replace("-", " ").split()) in _MONTHLY
 
 
-def told(amount: Any) -> str:
+def amount_text(amount: Any) -> str:
     """An amount for people: no needless zeros, two decimals where there is one; what is no number as text."""
     value = _decimal(amount)
     if value is None:

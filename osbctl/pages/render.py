@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
     from osbctl.pages.content import Content
-    from osbctl.pages.offerings import ServiceView
+    from osbctl.pages.shown import ServiceView
 
 ASSETS = Path(__file__).parent / "assets"
 SCRIPTS = ("schema.js", "form.js", "page.js")

@@ -69,8 +69,8 @@ def decode(data: dict[str, Any], shape: Mapping[str, Shape], platform: str, name
     """The struct that Go makes of `data`, and a refusal for each value that the platform cannot decode."""
     decoder = _Decoder()
     struct = decoder.struct(data, shape, (), Struct(()))
-    told = f"{name} cannot read the catalog: this must be"
-    return struct, [Refusal(f"{platform}-type", path, f"{told} {wanted}") for path, wanted in decoder.misfits]
+    text = f"{name} cannot read the catalog: this must be"
+    return struct, [Refusal(f"{platform}-type", path, f"{text} {wanted}") for path, wanted in decoder.misfits]
 
 
 class _Decoder:

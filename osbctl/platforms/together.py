@@ -54,7 +54,7 @@ Korifi's brokers/controller.go, which names its objects by broker and id and kee
 
 
 @dataclass(frozen=True, slots=True)
-class Shared:
+class SharedIdentity:
     """An id or a name that the catalogs called `first` and `second` share: where each has it, by path and by name."""
 
     identity: Identity
@@ -67,7 +67,7 @@ class Shared:
     second_object: str
 
 
-def shared(catalogs: Iterable[tuple[str, Mapping[str, Any]]]) -> Iterator[Shared]:
+def shared(catalogs: Iterable[tuple[str, Mapping[str, Any]]]) -> Iterator[SharedIdentity]:
     """What each of the named `catalogs` shares with the first of those before it that has it. Linear in their size."""
     seen: dict[tuple[Identity, str], tuple[str, Path, str]] = {}
     for name, data in catalogs:
@@ -79,7 +79,7 @@ def shared(catalogs: Iterable[tuple[str, Mapping[str, Any]]]) -> Iterator[Shared
             ours.add(key)
             first = seen.setdefault(key, (name, path, called))
             if first[0] != name:
-                yield Shared(identity, value, first[0], name, first[1], path, first[2], called)
+                yield SharedIdentity(identity, value, first[0], name, first[1], path, first[2], called)
 
 
 def does(identity: Identity, platforms: Collection[Platform]) -> str:
@@ -106,16 +106,16 @@ def refusing(identity: Identity) -> tuple[Platform, ...]:
     return tuple(_REFUSES.get(identity, {}))
 
 
-def sentences(found: Iterable[Shared], platforms: Collection[Platform]) -> Iterator[str]:
+def sentences(found: Iterable[SharedIdentity], platforms: Collection[Platform]) -> Iterator[str]:
     """A sentence for each two catalogs and each kind of what they share, with one example."""
-    groups: dict[tuple[str, str, Identity], list[Shared]] = {}
+    groups: dict[tuple[str, str, Identity], list[SharedIdentity]] = {}
     for one in found:
         groups.setdefault((one.first, one.second, one.identity), []).append(one)
     for (first, second, identity), members in groups.items():
-        told = f"{first} ({members[0].first_object}) and {second} ({members[0].second_object})"
+        text = f"{first} ({members[0].first_object}) and {second} ({members[0].second_object})"
         more = f", and {len(members) - 1:,} more" if len(members) > 1 else ""
         outcome = does(identity, platforms)
-        yield safe(f"{told} share the {identity} {members[0].value}{more}") + (f": {outcome}" if outcome else "")
+        yield safe(f"{text} share the {identity} {members[0].value}{more}") + (f": {outcome}" if outcome else "")
 
 
 def _identities(data: Mapping[str, Any]) -> Iterator[tuple[Identity, str, Path, str]]:

@@ -1,4 +1,4 @@
-"""The connection to the database: SQLite or PostgreSQL through SQLAlchemy, each fault told in a sentence."""
+"""The connection to the database: SQLite or PostgreSQL through SQLAlchemy, each fault as a sentence."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Database:
         try:
             yield
         except (SQLAlchemyError, UnicodeDecodeError) as error:  # the latter: the driver meets text that is none
-            raise faults.told(error, self.name, self._url.password) from None
+            raise faults.as_registry_error(error, self.name, self._url.password) from None
 
 
 def parse_url(url: str) -> URL:

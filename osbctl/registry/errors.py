@@ -30,7 +30,7 @@ class UnknownBrokerError(UsageError):
 
 
 class NameTakenError(UsageError):
-    """The name is taken, or cannot be told from one that is in the name of an environment variable."""
+    """The name is taken, or looks the same as one that is in the name of an environment variable."""
 
     def __init__(self, name: str, taken: str) -> None:
         if name == taken:

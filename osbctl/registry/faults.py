@@ -35,7 +35,7 @@ _KNOWN = (
 """A piece of what the driver says, what we say, and what may help; the first that fits counts."""
 
 
-def told(error: Exception, name: str, password: object = None) -> RegistryError:
+def as_registry_error(error: Exception, name: str, password: object = None) -> RegistryError:
     """The error of the database called `name` as one of ours; `password` will not be part of it."""
     words = str(getattr(error, "orig", None) or error)
     for piece, sentence, advice in _KNOWN:

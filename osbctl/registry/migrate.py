@@ -59,9 +59,9 @@ def _version(connection: Connection, name: str) -> str | None:
     if version not in _known():
         if isinstance(version, str) and version.isdecimal() and version > NEWEST:
             raise RegistryError(f"{name}: a newer osbctl made this database", "update osbctl")
-        told = f"{version!r}, which no osbctl wrote" if version else "lost"
+        text = f"{version!r}, which no osbctl wrote" if version else "lost"
         raise RegistryError(
-            f"{name}: the database is damaged: the version of its tables ({VERSION_TABLE}) is {told}",
+            f"{name}: the database is damaged: the version of its tables ({VERSION_TABLE}) is {text}",
             "take it from a backup, or name another with --database",
         )
     return version

@@ -14,7 +14,7 @@ from osbctl.changes import Level
 from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.comparison.values import same
 from osbctl.platforms import Platform
-from osbctl.registry.records import Action, Kept, State, Told, What
+from osbctl.registry.records import Action, Kept, Remark, State, What
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -37,7 +37,7 @@ _NOTES = {
 }
 
 MAX_TOLD = 500
-"""The most changes of one refresh that are told of one by one."""
+"""The most changes of one refresh that are listed one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Reconciliation:
 
     refused: bool
     actions: tuple[Action, ...]
-    told: tuple[Told, ...]
+    told: tuple[Remark, ...]
     kept: tuple[Kept, ...]
 
 
@@ -58,7 +58,7 @@ def reconcile(
 ) -> Reconciliation:
     """What `platform` does when the broker `stored` comes with the catalog `new` at the time `at`.
 
-    `instances` are the ids of the plans that have instances. None: not told; then those have some that are kept
+    `instances` are the ids of the plans that have instances. None: not known; then those have some that are kept
     already, and no others.
     """
     used = frozenset(one.plan_id for one in stored.kept) if instances is None else instances
@@ -69,10 +69,10 @@ def reconcile(
     against = compare_catalogs(whole, new, platforms=(platform,), instances=used) if stored.kept else changes
     refusals = [change for change in against if change.level is Level.REFUSED]
     if refusals:
-        return Reconciliation(True, (), _told(refusals), stored.kept)
+        return Reconciliation(True, (), _remarks(refusals), stored.kept)
     work = _Work(Catalog.of(old), Catalog.of(whole), Catalog.of(new), platform, used, stored.kept, at)
     actions = tuple(work.actions())
-    return Reconciliation(False, actions, _told(changes), tuple(work.kept))
+    return Reconciliation(False, actions, _remarks(changes), tuple(work.kept))
 
 
 def with_kept(catalog: Mapping[str, Any], kept: Sequence[Kept]) -> dict[str, Any]:
@@ -172,14 +172,14 @@ def _bare(service: ServiceOffering) -> dict[str, Any]:
     return {key: value for key, value in service.data.items() if key != "plans"}
 
 
-def _told(changes: Sequence[Change]) -> tuple[Told, ...]:
+def _remarks(changes: Sequence[Change]) -> tuple[Remark, ...]:
     found = [_one(change) for change in changes[:MAX_TOLD]]
     if len(changes) > MAX_TOLD:
-        found.append(Told("", "", "", f"and {len(changes) - MAX_TOLD:,} more"))
+        found.append(Remark("", "", "", f"and {len(changes) - MAX_TOLD:,} more"))
     return tuple(found)
 
 
-def _one(change: Change) -> Told:
+def _one(change: Change) -> Remark:
     does = "; ".join(effect.does for effect in change.effects if change.level is not Level.SAFE)
     message = f"{change.message}: {does}" if does else change.message
-    return Told(change.rule, change.level.value, change.object or "catalog", message)
+    return Remark(change.rule, change.level.value, change.object or "catalog", message)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from osbctl.platforms import Platform
 
 
-class Outcome(StrEnum):
+class RefreshOutcome(StrEnum):
     """How an attempt to take over a broker's catalog ended. Only `added` and `changed` store a catalog."""
 
     ADDED = "added"
@@ -58,7 +58,7 @@ class Action:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Remark:
     """A change, or a reason of a refusal, in short: rule, level (or severity), place, one sentence.
 
     `object` is a name, as `service/plan`, or the JSON pointer of a place in the catalog.
@@ -74,15 +74,16 @@ class Told:
 class Refresh:
     """One attempt to take over a broker's catalog. `at` is the time in UTC (RFC 3339, seconds).
 
-    `etag` is the tag of the broker's answer. `told` holds the changes, or why the catalog was refused or not fetched.
+    `etag` is the tag of the broker's answer. `told`, a name of schemas/brokers-1.json, holds the changes, or why
+    the catalog was refused or not fetched.
     """
 
     at: str
-    outcome: Outcome
+    outcome: RefreshOutcome
     platform: Platform
     etag: str = ""
     actions: tuple[Action, ...] = ()
-    told: tuple[Told, ...] = ()
+    told: tuple[Remark, ...] = ()
 
     def counts(self) -> dict[str, int]:
         """How many service offerings and plans met with what."""
@@ -136,7 +137,7 @@ class BrokerCatalog:
 
     body: bytes
     data: dict[str, Any] = field(repr=False)
-    refused: tuple[Told, ...] = ()
+    refused: tuple[Remark, ...] = ()
     secrets: tuple[str, ...] = field(default=(), repr=False)
 
 
@@ -155,7 +156,7 @@ class BrokerRow(Registration):
     kept_plans: int
     registered_at: str
     refreshed_at: str
-    outcome: Outcome
+    outcome: RefreshOutcome
     revision: int
 
 

@@ -9,7 +9,7 @@ from osbctl.errors import SourceError, UsageError
 from osbctl.platforms import Platform
 from osbctl.registry.errors import OutdatedError, UnknownBrokerError
 from osbctl.registry.reconcile import reconcile
-from osbctl.registry.records import Outcome, Refresh, Registration, Told
+from osbctl.registry.records import Refresh, RefreshOutcome, Registration, Remark
 from osbctl.registry.secrets import HELD, storable
 from osbctl.registry.store import now
 
@@ -52,8 +52,8 @@ def register(registry: Registry, new: Registration, fetch: Fetch, judge: Judge) 
     assert answer  # no tag was sent
     catalog = judge(answer.body, new)
     if catalog.refused:
-        return Refresh(now(), Outcome.REFUSED, new.platform, answer.etag, told=catalog.refused)
-    added = Refresh(now(), Outcome.ADDED, new.platform, answer.etag)
+        return Refresh(now(), RefreshOutcome.REFUSED, new.platform, answer.etag, told=catalog.refused)
+    added = Refresh(now(), RefreshOutcome.ADDED, new.platform, answer.etag)
     registry.add(new, storable(catalog), added)
     return added
 
@@ -86,18 +86,18 @@ def refresh_or_tell(registry: Registry, name: str, fetch: Fetch, judge: Judge, p
     try:
         return refresh(registry, name, fetch, judge, policy)
     except (UnknownBrokerError, OutdatedError) as error:
-        told = (Told("not-stored", "error", name, error.message),)
-        return Refresh(now(), Outcome.FAILED, policy.platform or Platform.CLOUD_FOUNDRY, told=told)
+        remarks = (Remark("not-stored", "error", name, error.message),)
+        return Refresh(now(), RefreshOutcome.FAILED, policy.platform or Platform.CLOUD_FOUNDRY, told=remarks)
 
 
 def _attempt(registry: Registry, seen: BrokerRow, fetch: Fetch, judge: Judge, policy: Policy) -> Refresh:
     platform = policy.platform or seen.platform
-    base = Refresh(now(), Outcome.UNCHANGED, platform, seen.etag)
+    base = Refresh(now(), RefreshOutcome.UNCHANGED, platform, seen.etag)
     try:
         answer = fetch(seen, seen.etag)
     except (SourceError, UsageError) as error:  # an address that makes no sense was not written by osbctl
         words = error.message + (f" ({error.advice})" if error.advice else "")
-        gone = replace(base, outcome=Outcome.FAILED, told=(Told("not-fetched", "error", seen.name, words),))
+        gone = replace(base, outcome=RefreshOutcome.FAILED, told=(Remark("not-fetched", "error", seen.name, words),))
         return _store(registry, seen, gone, policy)
     return _take_over(registry, seen, answer, base, judge, policy)
 
@@ -119,18 +119,17 @@ def _take_over(
     if catalog.refused:
         told = catalog.refused
         if any(one.rule == HELD for one in told) and fit.body == stored.catalog:
-            told = (*told, Told(HELD, "error", seen.name, _STORED))
-        return _store(registry, seen, replace(base, outcome=Outcome.REFUSED, told=told), policy)
+            told = (*told, Remark(HELD, "error", seen.name, _STORED))
+        return _store(registry, seen, replace(base, outcome=RefreshOutcome.REFUSED, told=told), policy)
     result = reconcile(stored, fit.data, base.platform, policy.instances, base.at)
     if result.refused:
-        return _store(
-            registry, seen, _without(replace(base, outcome=Outcome.REFUSED, told=result.told), catalog.secrets), policy
-        )
+        refused = replace(base, outcome=RefreshOutcome.REFUSED, told=result.told)
+        return _store(registry, seen, _without(refused, catalog.secrets), policy)
     if not result.actions and not result.told and fit.body == stored.catalog:
         return _store(registry, seen, base, policy)
     held = any(secret.encode() in stored.catalog for secret in catalog.secrets)
-    told = (*result.told, Told(HELD, "error", seen.name, _STORED)) if held else result.told
-    done = _without(replace(base, outcome=Outcome.CHANGED, actions=result.actions, told=told), catalog.secrets)
+    told = (*result.told, Remark(HELD, "error", seen.name, _STORED)) if held else result.told
+    done = _without(replace(base, outcome=RefreshOutcome.CHANGED, actions=result.actions, told=told), catalog.secrets)
     if not policy.dry_run:
         registry.store_refresh(seen, done, catalog=fit, kept=result.kept)
     return done

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from osbctl.catalog import Catalog
 from osbctl.errors import RegistryError
 from osbctl.platforms import ApiVersion, Platform
-from osbctl.registry.records import Action, BrokerRow, Kept, Outcome, Refresh, State, Told, What
+from osbctl.registry.records import Action, BrokerRow, Kept, Refresh, RefreshOutcome, Remark, State, What
 from osbctl.registry.tables import BROKERS
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def broker_row(row: Row[Any]) -> BrokerRow:
         if not all(isinstance(values[column.name], column.type.python_type) for column in LIGHT):
             raise TypeError
         ApiVersion(row.api_version)
-        return BrokerRow(**values | {"platform": Platform(row.platform), "outcome": Outcome(row.outcome)})
+        return BrokerRow(**values | {"platform": Platform(row.platform), "outcome": RefreshOutcome(row.outcome)})
 
 
 def catalog_of(row: Row[Any]) -> bytes:
@@ -79,9 +79,9 @@ def _understood() -> Iterator[None]:
 def _refresh(row: Row[Any]) -> Refresh:
     return Refresh(
         at=row.at,
-        outcome=Outcome(row.outcome),
+        outcome=RefreshOutcome(row.outcome),
         platform=Platform(row.platform),
         etag=row.etag,
         actions=tuple(Action(**one | {"what": What(one["what"])}) for one in json.loads(row.actions)),
-        told=tuple(Told(**one) for one in json.loads(row.told)),
+        told=tuple(Remark(**one) for one in json.loads(row.told)),
     )

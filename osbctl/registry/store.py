@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from osbctl.errors import UsageError
 from osbctl.registry.database import WAIT_SECONDS, Database
 from osbctl.registry.errors import NameTakenError, OutdatedError, UnknownBrokerError
-from osbctl.registry.records import Outcome, RegisteredBroker
+from osbctl.registry.records import RefreshOutcome, RegisteredBroker
 
 # `database` says what to install where SQLAlchemy is missing; so it is imported first.
 from sqlalchemy import Row, Select, delete, func, insert, select, update  # isort: skip
@@ -175,7 +175,7 @@ class Registry:
         values: dict[str, Any] = {"outcome": refresh.outcome.value, "revision": seen.revision + 1}
         if catalog is not None:
             values |= stored(catalog, refresh)
-        elif refresh.outcome is Outcome.UNCHANGED:
+        elif refresh.outcome is RefreshOutcome.UNCHANGED:
             values |= {"refreshed_at": refresh.at, "etag": refresh.etag}
         if kept is not None:
             values["kept_plans"] = sum(1 for one in kept if one.plan_id)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from osbctl.catalog import Catalog
-from osbctl.registry.records import Outcome
+from osbctl.registry.records import RefreshOutcome
 from osbctl.text import safe
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from osbctl.registry.records import Action, BrokerRow, Kept, Refresh, RegisteredBroker, Told
+    from osbctl.registry.records import Action, BrokerRow, Kept, Refresh, RegisteredBroker, Remark
 
 COLUMNS = ("NAME", "URL", "USER", "PLATFORM", "SERVICES", "PLANS", "KEPT", "REFRESHED", "LAST")
 
@@ -83,8 +83,8 @@ def refresh_lines(name: str, refresh: Refresh, dry_run: bool = False) -> Iterato
     """How a refresh of the broker `name` ended: a line, and indented ones that say more."""
     yield f"{safe(name)}: {_headline(refresh, dry_run)}"
     yield from (f"  {_action(action)}" for action in refresh.actions)
-    if refresh.outcome is not Outcome.FAILED:
-        yield from (f"  {_told(one)}" for one in refresh.told)
+    if refresh.outcome is not RefreshOutcome.FAILED:
+        yield from (f"  {_line(one)}" for one in refresh.told)
 
 
 def history_lines(history: Iterable[Refresh]) -> Iterator[str]:
@@ -100,11 +100,11 @@ def _headline(refresh: Refresh, dry_run: bool) -> str:
     label = refresh.platform.label
     counts = ", ".join(f"{number:,} {what}" for what, number in refresh.counts().items()) or "wording only"
     return {
-        Outcome.ADDED: "added",
-        Outcome.UNCHANGED: "unchanged",
-        Outcome.CHANGED: f"{'would change' if dry_run else 'changed'} as on {label}: {counts}",
-        Outcome.REFUSED: f"refused as by {label}; what is stored stays as it was",
-        Outcome.FAILED: "not fetched: " + "; ".join(safe(one.message) for one in refresh.told),
+        RefreshOutcome.ADDED: "added",
+        RefreshOutcome.UNCHANGED: "unchanged",
+        RefreshOutcome.CHANGED: f"{'would change' if dry_run else 'changed'} as on {label}: {counts}",
+        RefreshOutcome.REFUSED: f"refused as by {label}; what is stored stays as it was",
+        RefreshOutcome.FAILED: "not fetched: " + "; ".join(safe(one.message) for one in refresh.told),
     }[refresh.outcome]
 
 
@@ -113,7 +113,7 @@ def _action(action: Action) -> str:
     return safe(f"{action.what.value} {name}" + (f": {action.note}" if action.note else ""))
 
 
-def _told(one: Told) -> str:
+def _line(one: Remark) -> str:
     head = f"{one.level}: " if one.level else ""
     place = f"{one.object}: " if one.object else ""
     return safe(f"{head}{place}{one.message}") + (f" [{safe(one.rule)}]" if one.rule else "")

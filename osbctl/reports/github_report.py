@@ -33,8 +33,8 @@ def _command(finding: Finding, root: str) -> str:
     if place := finding.location:
         file = relative(place.source, root)
         properties = {"file": file, "line": str(place.line), "col": str(place.column), **properties}
-    told = ",".join(f"{key}={_property(value)}" for key, value in properties.items())
-    return f"::{_COMMANDS[finding.severity]} {told}::{_data('. '.join(_sentences(finding)))}"
+    text = ",".join(f"{key}={_property(value)}" for key, value in properties.items())
+    return f"::{_COMMANDS[finding.severity]} {text}::{_data('. '.join(_sentences(finding)))}"
 
 
 def _sentences(finding: Finding) -> Iterator[str]:
@@ -47,8 +47,8 @@ def _sentences(finding: Finding) -> Iterator[str]:
 
 def _verdicts(judgement: Judgement) -> Iterator[str]:
     # The leading blank keeps a name such as "::error::x" from being taken for a command.
-    told = ", ".join(f"{platform.label} {verdict.kind.value}" for platform, verdict in judgement.verdicts.items())
-    yield f" {safe(judgement.name)}: {told}"
+    text = ", ".join(f"{platform.label} {verdict.kind.value}" for platform, verdict in judgement.verdicts.items())
+    yield f" {safe(judgement.name)}: {text}"
 
 
 def _data(text: str) -> str:

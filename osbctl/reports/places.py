@@ -27,7 +27,7 @@ def with_fingerprints(findings: Iterable[Finding], root: str) -> Iterator[tuple[
     """Each finding with a fingerprint of its identity, else of its rule, file and JSON pointer: no line, no wording.
 
     One that may stand for several places is known by what it says of them, without their number: it stays the same
-    when one of the places is mended. Equal ones are told apart by a running number: every fingerprint is unique.
+    when one of the places is mended. Equal ones are distinguished by a running number: every fingerprint is unique.
     """
     seen: Counter[tuple[str, ...]] = Counter()
     for finding in findings:

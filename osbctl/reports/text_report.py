@@ -49,7 +49,7 @@ def render(report: Report) -> str:
     return "\n".join(lines).rstrip("\n") + "\n" if lines else ""
 
 
-def told(findings: Iterable[Finding]) -> str:
+def finding_lines(findings: Iterable[Finding]) -> str:
     """The entries of some findings, without colour: what a command says that cannot go on because of them."""
     return "\n".join(line for finding in findings for line in _finding(finding, _Paint(False)))
 
@@ -98,10 +98,10 @@ def _verdict(verdict: Verdict) -> str:
 def _counted(findings: Sequence[Finding], left_out: int) -> str:
     numbers = {severity: sum(f.severity is severity for f in findings) for severity in Severity}
     words = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
-    told = [_plural(number, words[severity]) for severity, number in numbers.items() if number]
+    parts = [_plural(number, words[severity]) for severity, number in numbers.items() if number]
     if left_out:
-        told = [*(told or ["nothing shown"]), f"{left_out:,} not selected or ignored"]
-    return ", ".join(told) or "nothing to complain about"
+        parts = [*(parts or ["nothing shown"]), f"{left_out:,} not selected or ignored"]
+    return ", ".join(parts) or "nothing to complain about"
 
 
 def _total(report: Report) -> str:

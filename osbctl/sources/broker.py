@@ -192,8 +192,8 @@ def _refused(status: int, body: bytes, line: Line) -> SourceError:
         404: "is this the broker's address?",
         412: "the broker wants another version: --api-version",
     }.get(status, "")
-    told = {401: "authentication failed (401)", 412: "it refuses the API version (412)"}.get(status, f"status {status}")
-    return SourceError(f"{line.name}: {told}{description(body, line.access)}", advice)
+    text = {401: "authentication failed (401)", 412: "it refuses the API version (412)"}.get(status, f"status {status}")
+    return SourceError(f"{line.name}: {text}{description(body, line.access)}", advice)
 
 
 def description(body: bytes, access: Access) -> str:

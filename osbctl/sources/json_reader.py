@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from osbctl.sources.limits import Limits
 
 MAX_PROBLEMS = 100
-"""So many faults of one text are told; more of the same would only hide the first."""
+"""So many faults of one text are reported; more of the same would only hide the first."""
 
 
 class _Suspicion(Exception):  # noqa: N818  # not an error yet: the walk decides and says where
@@ -117,7 +117,7 @@ def _kept_shallow(depth: int) -> bool:
 
 
 _SCANNED_DEPTH = 1_000
-"""The interpreter's own limit. What walks over the value takes several frames a level, so it must be told of them."""
+"""The interpreter's own limit. What walks over the value takes several frames a level, so it must know of them."""
 
 
 def _depth(value: Any) -> int:
@@ -135,7 +135,7 @@ def _depth(value: Any) -> int:
 
 
 def _nesting(text: str) -> int:
-    """The levels of nesting, told from the brackets outside of strings."""
+    """The levels of nesting, counted by the brackets outside of strings."""
     level = deepest = 0
     for match in _STRUCTURE.finditer(text):
         if match[0] in ("[", "{"):

@@ -148,8 +148,8 @@ class UnreachableError(SourceError):
 
 def unreachable(error: Exception, line: Line) -> UnreachableError:
     """What one of `FAULTS` means, in a sentence."""
-    kind, told, advice = _meaning(error, line)
-    return UnreachableError(kind, f"{line.name}: {told}", advice)
+    kind, text, advice = _meaning(error, line)
+    return UnreachableError(kind, f"{line.name}: {text}", advice)
 
 
 def _meaning(error: Exception, line: Line) -> tuple[Missing, str, str]:
@@ -160,9 +160,9 @@ def _meaning(error: Exception, line: Line) -> tuple[Missing, str, str]:
         (faults.NewConnectionError, *_no_connection(error)),
         (faults.ConnectTimeoutError, "nobody answered in time", "is it reachable from here?"),
     )
-    for known, told, advice in nobody:
+    for known, text, advice in nobody:
         if isinstance(error, known):
-            return Missing.NOBODY, told, advice
+            return Missing.NOBODY, text, advice
     if line.expired or isinstance(error, faults.ReadTimeoutError):
         return Missing.SILENT, *(_TOO_SLOW if line.connected else _STALLED)
     if isinstance(error, faults.SSLError):
@@ -246,8 +246,8 @@ def read_body(response: BaseHTTPResponse, line: Line) -> Iterator[bytes]:
     packing = packing_of(response.headers.get("Content-Encoding"))
     if packing not in ("", "gzip"):
         response.close()
-        told = f"the answer is packed as {safe(packing)[:40]}, which nobody asked for"
-        raise SourceError(f"{line.name}: {told}", "platforms understand gzip at most")
+        text = f"the answer is packed as {safe(packing)[:40]}, which nobody asked for"
+        raise SourceError(f"{line.name}: {text}", "platforms understand gzip at most")
     unpack = zlib.decompressobj(wbits=31) if packing else None
     size, limit = 0, line.access.max_bytes
     try:
@@ -275,5 +275,5 @@ def packing_of(encoding: str | None) -> str:
 
 
 def _broken_off(line: Line, slow: bool) -> SourceError:
-    told = "the answer did not come to its end in time" if slow else "the answer was cut short"
-    return SourceError(f"{line.name}: {told}", "try again; if it stays, look into the broker's log")
+    text = "the answer did not come to its end in time" if slow else "the answer was cut short"
+    return SourceError(f"{line.name}: {text}", "try again; if it stays, look into the broker's log")

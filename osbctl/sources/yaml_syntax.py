@@ -40,12 +40,12 @@ def syntax_finding(error: Any, text: str, lines: Lines) -> Finding:
     if problem == "found invalid Unicode character escape code":
         return _bad_escape(place)
     context = getattr(error, "context", None)
-    told = f"{problem}, {context}" if context else problem
+    message = f"{problem}, {context}" if context else problem
     begun = getattr(error, "context_mark", None)
     began = lines.at(begun.index).line if begun else place.line
     if began != place.line:
-        told += f" that began at line {began}"
-    return Finding("syntax", Severity.ERROR, f"not valid YAML: {told}", (), place, hint=_HINTS.get(problem, ""))
+        message += f" that began at line {began}"
+    return Finding("syntax", Severity.ERROR, f"not valid YAML: {message}", (), place, hint=_HINTS.get(problem, ""))
 
 
 def _bad_start(place: Location) -> Finding:

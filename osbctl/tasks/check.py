@@ -67,10 +67,10 @@ def _bare(finding: Finding) -> Finding:
 
 
 def _only_there(
-    findings: Iterable[Finding], told: Iterable[Finding], platforms: frozenset[Platform], version: str
+    findings: Iterable[Finding], reported: Iterable[Finding], platforms: frozenset[Platform], version: str
 ) -> Iterator[Finding]:
-    """What concerns `platforms` in the catalog of their own version, and was not told of the first."""
-    known = {(finding.rule, finding.path, finding.message) for finding in told}
+    """What concerns `platforms` in the catalog of their own version, and was not reported of the first."""
+    known = {(finding.rule, finding.path, finding.message) for finding in reported}
     for finding in findings:
         if (finding.rule, finding.path, finding.message) in known:
             continue

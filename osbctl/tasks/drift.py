@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class DriftView:
     """How drift is looked at: as `platforms` do (empty: as the one that has it, else all), with the plans that have
     `instances` (None: not known). `instances_file` is where these came from, empty where other brokers' may be there.
     """
@@ -37,7 +37,7 @@ class View:
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckedBroker:
     """What came of one registered broker: its drift, or the reason why there is none."""
 
     name: str
@@ -45,7 +45,7 @@ class Checked:
     error: str = ""
 
 
-def compare_with_stored(stored: StoredCatalog, broker: Document, view: View) -> Comparison:
+def compare_with_stored(stored: StoredCatalog, broker: Document, view: DriftView) -> Comparison:
     """The drift between two sides that are at hand.
 
     Raises:
@@ -53,26 +53,26 @@ def compare_with_stored(stored: StoredCatalog, broker: Document, view: View) -> 
         SourceError: the export is that of another broker.
     """
     platforms = _platforms(stored, view)
-    told = [*notes(stored, broker.data), *doubts_of(view.instances, view.instances_file, stored.document, broker)]
+    sentences = [*notes(stored, broker.data), *doubts_of(view.instances, view.instances_file, stored.document, broker)]
     if stored.without_secrets:
-        broker = _without_secrets(broker, told)
+        broker = _without_secrets(broker, sentences)
     changes = find_drift(stored, broker.data, platforms=platforms, instances=view.instances)
     if changes:
         changes += now_refused(stored.document.data, broker.data, changes, platforms)
-    return Comparison(stored.document.name, broker.name, with_places(changes, stored.document, broker), told)
+    return Comparison(stored.document.name, broker.name, with_places(changes, stored.document, broker), sentences)
 
 
-def check_registered(registry: Registry, reach: Reach, view: View, jobs: int) -> Iterator[Checked]:
+def check_registered(registry: Registry, reach: Reach, view: DriftView, jobs: int) -> Iterator[CheckedBroker]:
     """What came of each registered broker, as they are done, `jobs` at a time; one that is down stops no other."""
     from osbctl.registry.errors import UnknownBrokerError
 
-    def check(name: str) -> Checked:
+    def check(name: str) -> CheckedBroker:
         try:
             stored = registry.broker(name)
             answer = registered_catalog(stored, reach)
         except (SourceError, UnknownBrokerError) as error:  # the latter: removed since the names were read
-            return Checked(name, None, error.message + (f" ({error.advice})" if error.advice else ""))
-        return Checked(name, compare_with_stored(stored_in_registry(stored), answer, view))
+            return CheckedBroker(name, None, error.message + (f" ({error.advice})" if error.advice else ""))
+        return CheckedBroker(name, compare_with_stored(stored_in_registry(stored), answer, view))
 
     return (checked for _, checked in in_parallel(check, registry.names(), jobs))
 
@@ -105,18 +105,18 @@ def stored_in_registry(broker: RegisteredBroker) -> StoredCatalog:
     return StoredCatalog(document, broker.row.platform, kept=kept, without_secrets=True)
 
 
-def _platforms(stored: StoredCatalog, view: View) -> frozenset[Platform]:
+def _platforms(stored: StoredCatalog, view: DriftView) -> frozenset[Platform]:
     if stored.shape and view.platforms and view.platforms != {stored.platform}:
         raise UsageError(f"this is an export of {stored.shape.platform.label}", "leave --platform out")
     return view.platforms or frozenset(Platform if stored.platform is None else {stored.platform})
 
 
-def _without_secrets(broker: Document, told: list[str]) -> Document:
-    """The broker's side as the registry would have stored it; `told` gets a sentence where that is another."""
+def _without_secrets(broker: Document, sentences: list[str]) -> Document:
+    """The broker's side as the registry would have stored it; `sentences` gets a sentence where that is another."""
     from osbctl.registry.secrets import without_secrets
 
     data = without_secrets(broker.data)
     if data is broker.data:
         return broker
-    told.append("secrets of dashboard clients are not stored, so they are not compared")
+    sentences.append("secrets of dashboard clients are not stored, so they are not compared")
     return replace(broker, data=data)

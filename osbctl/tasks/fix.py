@@ -246,16 +246,16 @@ def _carry_out(data: Any, fix: Fix, made: Edit) -> bool:
 
 
 def _moved(found: Mended, scratch: str, folder: str) -> Mended:
-    """What was found in a copy of the folder, told of the folder itself."""
+    """What was found in a copy of the folder, as findings of the folder itself."""
 
     def name(file: str) -> str:
         return folder.rstrip("/") + file.removeprefix(scratch)
 
-    def told(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    def renamed(findings: Iterable[Finding]) -> tuple[Finding, ...]:
         return tuple(
             replace(f, location=replace(f.location, source=name(f.location.source))) if f.location else f
             for f in findings
         )
 
     before, after = ({name(file): data for file, data in files.items()} for files in (found.before, found.after))
-    return Mended(found.source, before, after, told(found.mended), told(found.unsafe), told(found.left))
+    return Mended(found.source, before, after, renamed(found.mended), renamed(found.unsafe), renamed(found.left))

@@ -32,7 +32,7 @@ class Shelf:
 class PageOptions:
     """What the page tells beside the catalogs; fields as in `osbctl.pages.content.Content`.
 
-    `platforms` are those whose verdicts are told. `icons` says that icons are fetched, `private_icons` also from
+    `platforms` are those whose verdicts are shown. `icons` says that icons are fetched, `private_icons` also from
     addresses that only this network reaches.
     """
 
@@ -109,7 +109,7 @@ def _logo(file: str) -> str:
     return picture
 
 
-def told_date(asked: str) -> str:
+def page_date(asked: str) -> str:
     """The date that the page tells: the day that is asked for; `commit` stands for that of the commit.
 
     Raises:

@@ -1,14 +1,13 @@
-"""What a page tells of requests: examples that a schema accepts, and the commands that send the smallest of them."""
+"""What a page shows of requests: examples that a schema accepts, and the commands that send the smallest of them."""
 
 from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING, Any
 
-from osbctl.pages.content import Command, Order, Requests
+from osbctl.pages.content import OrderedPlan, Requests, ShownCommand
 from osbctl.platforms import Platform
-from osbctl.requests.commands import Order as Sent
-from osbctl.requests.commands import Purpose, commands
+from osbctl.requests.commands import Order, Purpose, commands
 from osbctl.requests.examples import examples
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ def requests_for(platforms: frozenset[Platform]) -> Requests:
         key = json.dumps({name: value for name, value in schema.items() if name not in ("title", "description")})
         return known.get(key) or known.setdefault(key, examples(schema))
 
-    def told(schema: Mapping[str, Any]) -> Sequence[tuple[str, str]]:
+    def headed(schema: Mapping[str, Any]) -> Sequence[tuple[str, str]]:
         made = found(schema)
         if made.why:
             return [(f"No example: {made.why}", "")]
@@ -43,12 +42,12 @@ def requests_for(platforms: frozenset[Platform]) -> Requests:
         both = [("Example" if same else "Smallest request", made.smallest), ("Fullest request", made.fullest)]
         return [(label, _json(value)) for label, value in both[: 1 if same else 2]]
 
-    def ordered(order: Order) -> Sequence[Command]:
+    def ordered(order: OrderedPlan) -> Sequence[ShownCommand]:
         schema = order.plan.parameters.get(Purpose.CREATE.place)
         parameters = _smallest(found, schema) if schema is not None else None
-        return list(_told(_sent(order, parameters), tools))
+        return list(_commands(_sent(order, parameters), tools))
 
-    return Requests(ordered, told)
+    return Requests(ordered, headed)
 
 
 def _smallest(found: Any, schema: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -58,13 +57,13 @@ def _smallest(found: Any, schema: Mapping[str, Any]) -> dict[str, Any] | None:
         return None
 
 
-def _sent(order: Order, parameters: dict[str, Any] | None) -> Sent:
+def _sent(order: OrderedPlan, parameters: dict[str, Any] | None) -> Order:
     broker = order.broker if order.ambiguous else ""
     content = "" if parameters is None else _json(parameters) + "\n"
-    return Sent(order.service.name, order.plan.name, broker, parameters, content=content)
+    return Order(order.service.name, order.plan.name, broker, parameters, content=content)
 
 
-def _told(order: Sent, tools: set[str]) -> Iterator[Command]:
+def _commands(order: Order, tools: set[str]) -> Iterator[ShownCommand]:
     """The commands, those of several shells that read alike together, each file with the first that needs it."""
     groups: dict[tuple[str, str, str], list[str]] = {}
     files: dict[tuple[str, str, str], tuple[str, str]] = {}
@@ -79,7 +78,7 @@ def _told(order: Sent, tools: set[str]) -> Iterator[Command]:
         shown = [file] if file[1] and file not in seen else []
         seen.update(shown)
         label = f"{tool} ({', '.join(shells)})" if any(shells) else tool
-        yield Command(label, text, shown, why)
+        yield ShownCommand(label, text, shown, why)
 
 
 def _json(value: Any) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from osbctl.errors import DocumentError, SourceError, UsageError
 from osbctl.findings import Severity
 from osbctl.paths import pointer
-from osbctl.registry.records import BrokerCatalog, Told
+from osbctl.registry.records import BrokerCatalog, Remark
 from osbctl.registry.secrets import HELD, places_of, without_secrets
 from osbctl.secrecy import looks_secret
 from osbctl.sources.broker import CATALOG_PATH, fetch, split_url
@@ -81,7 +81,7 @@ class Reach:
             return BrokerCatalog(body, data, (held,))
         secrets = self._forms(broker)
         sure = secrets if len(secrets[-1]) >= SURE_LENGTH else ()
-        return BrokerCatalog(body, data, tuple(_told(finding) for finding in errors), sure)
+        return BrokerCatalog(body, data, tuple(_remark(finding) for finding in errors), sure)
 
     def check_secret(self, body: bytes, data: dict[str, Any], broker: Registration) -> None:
         """Raise SourceError where the catalog must not be shown, since it holds the password sent to the broker."""
@@ -89,7 +89,7 @@ class Reach:
         if held:
             raise SourceError(f"{broker.name}: {held.message}")
 
-    def _held(self, body: bytes, data: dict[str, Any], broker: Registration) -> Told | None:
+    def _held(self, body: bytes, data: dict[str, Any], broker: Registration) -> Remark | None:
         """Why the catalog is refused where it holds the password; a note alone where that may be chance."""
         password, secrets = self._sent.get(broker.name, ""), self._forms(broker)
         places = places_of(secrets, without_secrets(data)) if password else []
@@ -101,7 +101,7 @@ class Reach:
             self.tell(f"{broker.name}: {told}: take a password of {SURE_LENGTH} characters or more")
             return None
         message = "the catalog holds the broker's own password: take it out, and change the password"
-        return Told(HELD, "error", _hidden(places[0], secrets) if places else "", message)
+        return Remark(HELD, "error", _hidden(places[0], secrets) if places else "", message)
 
     def _forms(self, broker: Registration) -> tuple[str, ...]:
         """The password that was sent to the broker, as it is sent and as it is."""
@@ -130,7 +130,7 @@ def base_url(url: str) -> tuple[str, str]:
     return address.rstrip("/").removesuffix(CATALOG_PATH), user
 
 
-def _told(finding: Finding) -> Told:
+def _remark(finding: Finding) -> Remark:
     secret = any(looks_secret(step) for step in finding.path)
     message = "the value is not as it must be (it may be a secret, and is not shown)" if secret else finding.message
-    return Told(finding.rule, finding.severity.value, pointer(finding.path), message)
+    return Remark(finding.rule, finding.severity.value, pointer(finding.path), message)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from osbctl.parallel import in_parallel
 from osbctl.registry.errors import UnknownBrokerError
-from osbctl.registry.records import Outcome
+from osbctl.registry.records import RefreshOutcome
 from osbctl.registry.refresh import refresh_or_tell, register
 from osbctl.registry.shared import shared_identities
 
@@ -27,7 +27,7 @@ def register_broker(registry: Registry, new: Registration, reach: Reach) -> Refr
         SourceError: the broker cannot be reached.
     """
     done = register(registry, new, reach.fetch, reach.judge)
-    if done.outcome is Outcome.ADDED:
+    if done.outcome is RefreshOutcome.ADDED:
         tell_shared(registry, {new.name}, reach)
     return done
 
@@ -56,7 +56,7 @@ def refresh_brokers(
     changed = set()
     # One alone in this thread: it may ask for a password, and an interrupt must find the terminal as it was.
     for name, done in in_parallel(work, names, jobs) if len(names) != 1 else ((name, work(name)) for name in names):
-        if done.outcome is Outcome.CHANGED and not policy.dry_run:
+        if done.outcome is RefreshOutcome.CHANGED and not policy.dry_run:
             changed.add(name)
         yield name, done
     if changed:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def run_rules(data: dict[str, Any], options: ValidationOptions, survey: Survey = UNKNOWN) -> list[Finding]:
     """What the specification's rules and the advice say against the catalog `data`.
 
-    Rules see only what has the right shape: a wrong shape is the schema's finding, told once. Those that
+    Rules see only what has the right shape: a wrong shape is the schema's finding, reported once. Those that
     `survey` shows to be needless are not run.
     """
     checks = {

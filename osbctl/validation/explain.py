@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from osbctl.paths import Path
 
 MAX_FINDINGS = 1_000
-"""So many errors, and as many warnings, of a schema are told of one document: nobody reads more."""
+"""So many errors, and as many warnings, of a schema are reported of one document: nobody reads more."""
 
 _CONVENTIONS = {
     "displayName",
@@ -54,22 +54,22 @@ def explained(data: dict[str, Any], schema: Any) -> list[Finding]:
     """A finding for each fault of `data` under a shipped schema; of too many, the first and a word on the rest."""
     validator = jsonschema.Draft7Validator(schema, registry=Registry())
     number: Counter[Severity] = Counter()
-    told = []
+    findings = []
     for path, keyword, sentence in (fault for error in validator.iter_errors(data) for fault in faults(error)):
         severity = _severity(path)
         number[severity] += 1
         if number[severity] <= MAX_FINDINGS:
-            told.append(_finding(data, path, keyword, sentence))
+            findings.append(_finding(data, path, keyword, sentence))
         elif severity is Severity.ERROR:
             break
         # Warnings beyond the bound are passed over, for an error may stand behind them.
-    return told + [more(_REST[severity], severity) for severity, found in number.items() if found > MAX_FINDINGS]
+    return findings + [more(_REST[severity], severity) for severity, found in number.items() if found > MAX_FINDINGS]
 
 
 def more(rule: str, severity: Severity) -> Finding:
     """The finding that stands for those beyond the bound: without it, ignoring a rule could hide the others."""
     kind = "errors" if severity is Severity.ERROR else "warnings"
-    return Finding(rule, severity, f"more than {MAX_FINDINGS} {kind} of the schema; the rest is not told")
+    return Finding(rule, severity, f"more than {MAX_FINDINGS} {kind} of the schema; the rest is left out")
 
 
 def _innermost(error: ValidationError) -> ValidationError:
@@ -131,15 +131,15 @@ def sentence(error: ValidationError, whole: str) -> str:
     return refusal(str(error.validator), error.validator_value, error.instance, tuple(error.absolute_path), whole)
 
 
-def _finding(data: dict[str, Any], path: Path, keyword: str, told: str) -> Finding:
+def _finding(data: dict[str, Any], path: Path, keyword: str, text: str) -> Finding:
     if (severity := _severity(path)) is Severity.ERROR:
         hint, fixes = _advice(data, path, keyword, safe=True)
-        return Finding(_rule(keyword), severity, about(data, path) + told, path, hint=hint, fixes=fixes)
+        return Finding(_rule(keyword), severity, about(data, path) + text, path, hint=hint, fixes=fixes)
     if keyword == "type" and isinstance(path[-1], str) and value_at(data, path) is None:
-        message, several = about(data, path) + told, "fields of metadata are null"
+        message, several = about(data, path) + text, "fields of metadata are null"
         return Finding("metadata-type", Severity.INFO, message, path, hint="leave it out", several=several)
     hint, fixes = _advice(data, path, keyword, safe=False)
-    return Finding("metadata-type", severity, about(data, path) + told, path, hint=hint, fixes=fixes)
+    return Finding("metadata-type", severity, about(data, path) + text, path, hint=hint, fixes=fixes)
 
 
 def _severity(path: Path) -> Severity:
@@ -192,7 +192,7 @@ def _number(text: str) -> int | float | None:
 
 def about(data: Any, path: Path) -> str:
     """The names of the service offering and the plan that `path` leads into, as the beginning of a sentence."""
-    told = []
+    steps = []
     value = data
     kinds = {"services": "service", "plans": "plan"}
     for key, index in zip(path[0:4:2], path[1:4:2], strict=False):
@@ -202,5 +202,5 @@ def about(data: Any, path: Path) -> str:
             break
         name = value.get("name") if isinstance(value, dict) else None
         if isinstance(name, str) and name and key in kinds:
-            told.append(f"{kinds[str(key)]} {name[:60]!r}: ")
-    return "".join(told)
+            steps.append(f"{kinds[str(key)]} {name[:60]!r}: ")
+    return "".join(steps)

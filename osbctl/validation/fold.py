@@ -1,4 +1,4 @@
-"""Many findings of one cause told as one, with their number: nobody reads the same sentence four hundred times."""
+"""Many findings of one cause as one, with their number: nobody reads the same sentence four hundred times."""
 
 from __future__ import annotations
 

@@ -44,9 +44,9 @@ def house_findings(data: dict[str, Any], schema: Any, name: str) -> list[Finding
         ConfigError: the schema refers to something outside of itself, or cannot be applied.
     """
     found = [
-        Finding("house-schema", Severity.ERROR, f"{about(data, path)}{told} ({name})", path)
+        Finding("house-schema", Severity.ERROR, f"{about(data, path)}{text} ({name})", path)
         for error in _errors(data, schema, name)
-        for path, _, told in faults(error)
+        for path, _, text in faults(error)
     ]
     rest = [more("house-schema", Severity.ERROR)] if len(found) > MAX_FINDINGS else []
     return found[:MAX_FINDINGS] + rest
@@ -56,15 +56,15 @@ def _errors(data: dict[str, Any], schema: Any, name: str) -> list[ValidationErro
     try:
         return list(islice(_validator(schema)(schema, registry=Registry()).iter_errors(data), MAX_FINDINGS + 1))
     except (referencing.exceptions.Unresolvable, referencing.exceptions.NoSuchResource) as error:
-        told = f"a reference leads nowhere: {safe(str(error))[:200]}"
-        raise ConfigError(f"house schema {name}: {told}", "nothing is fetched") from error
+        text = f"a reference leads nowhere: {safe(str(error))[:200]}"
+        raise ConfigError(f"house schema {name}: {text}", "nothing is fetched") from error
     except RecursionError:
         raise
     except Exception as error:
         # A reference may lead to what no metaschema has looked at: jsonschema then fails in as many
         # ways as it has keywords, with exceptions of any kind; so it does at numbers too large for it.
-        told = safe(f"{type(error).__name__}: {error}".partition("\n")[0])[:200]
-        raise ConfigError(f"house schema {name}: it cannot be applied: {told}") from error
+        text = safe(f"{type(error).__name__}: {error}".partition("\n")[0])[:200]
+        raise ConfigError(f"house schema {name}: it cannot be applied: {text}") from error
 
 
 def _validator(schema: Any) -> Any:

@@ -1,6 +1,6 @@
 """One document in, one judgement out: schema, rules and platforms put together.
 
-A fault is told once. Where a platform refuses what the specification already forbids, the
+A fault is reported once. Where a platform refuses what the specification already forbids, the
 platform's words join that finding; only a refusal of something that the specification allows
 stands as a finding of its own.
 """
@@ -44,16 +44,16 @@ def judge(document: Document, options: ValidationOptions, selection: Selection |
     seen = survey(document)
     outcomes = judge_all(document.data, plain_schemas=not seen.odd_schemas)
     findings = [*document.notes, *_elsewhere(document.data), *_checked(document, options, seen)]
-    told = _blame_newcomers(_with_refusals(findings, outcomes, options.platforms), document.data)
+    joined = _blame_newcomers(_with_refusals(findings, outcomes, options.platforms), document.data)
     # A refusal whose rule was asked for stands alone where the finding that it would join was not.
     picked = [finding for finding in findings if selection.picks(finding.rule)]
     if options.select:
         picked = _blame_newcomers(_with_refusals(picked, outcomes, options.platforms), document.data)
     else:
-        picked = told
+        picked = joined
     wanted = folded(selection.of(picked, document.data))
     verdicts = {platform: _verdict(outcome) for platform, outcome in outcomes.items()}
-    left_out = max(0, len(folded(told)) - len(wanted))
+    left_out = max(0, len(folded(joined)) - len(wanted))
     return Judgement(document.name, tuple(_located(wanted, document)), verdicts, left_out, document.data)
 
 
@@ -64,13 +64,13 @@ def unreadable(name: str, findings: tuple[Finding, ...]) -> Judgement:
 
 def _checked(document: Document, options: ValidationOptions, seen: Survey) -> list[Finding]:
     """What the schemas and the rules say; nothing of places that reading has spoken of as missing already."""
-    told = {note.path for note in document.notes if note.severity is Severity.ERROR}
-    told |= {finding.path for finding in _elsewhere(document.data)}
+    reported = {note.path for note in document.notes if note.severity is Severity.ERROR}
+    reported |= {finding.path for finding in _elsewhere(document.data)}
     found = check_schema(document.data, options.api_version)
     found += run_rules(document.data, options, seen)
     for name, schema in options.house_schemas:
         found += check_house_schema(document.data, schema, name)
-    return [finding for finding in found if not (finding.rule == "schema-required" and finding.path in told)]
+    return [finding for finding in found if not (finding.rule == "schema-required" and finding.path in reported)]
 
 
 def _elsewhere(data: dict[str, Any]) -> list[Finding]:
@@ -123,13 +123,13 @@ def _blame_newcomers(findings: list[Finding], data: dict[str, Any]) -> list[Find
     reused = ((n, finding) for n, finding in enumerate(findings) if finding.rule == "build-id-reused")
     newcomers = {value_at(data, finding.path): n for n, finding in reused}
     doubles = [f for f in findings if newcomers and f.rule == "id-duplicate" and value_at(data, f.path) in newcomers]
-    told = list(findings)
+    merged = list(findings)
     for double in doubles:
         index = newcomers[value_at(data, double.path)]
-        platforms = dict.fromkeys((*told[index].refused_by, *double.refused_by))
-        words = dict.fromkeys((*told[index].platform_messages, *double.platform_messages))
-        told[index] = replace(told[index], refused_by=tuple(platforms), platform_messages=tuple(words))
-    return [finding for finding in told if finding not in doubles]
+        platforms = dict.fromkeys((*merged[index].refused_by, *double.refused_by))
+        words = dict.fromkeys((*merged[index].platform_messages, *double.platform_messages))
+        merged[index] = replace(merged[index], refused_by=tuple(platforms), platform_messages=tuple(words))
+    return [finding for finding in merged if finding not in doubles]
 
 
 def _verdict(outcome: Outcome) -> Verdict:

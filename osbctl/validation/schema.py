@@ -46,7 +46,7 @@ def check_house_schema(data: dict[str, Any], schema: object, name: str) -> list[
 def _decider(api_version: ApiVersion) -> Any:
     import jsonschema_rs
 
-    # In draft-07 it holds values to their `format` unless told otherwise; for jsonschema, and here, it is a note.
+    # In draft-07 it holds values to their `format` unless configured otherwise; for jsonschema, and here, it is a note.
     validator = jsonschema_rs.Draft7Validator(load_schema(api_version), validate_formats=False)
 
     def decide(data: dict[str, Any]) -> bool:

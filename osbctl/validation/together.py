@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from osbctl.findings import Judgement, Location
     from osbctl.paths import Path
-    from osbctl.platforms.together import Shared
+    from osbctl.platforms.together import SharedIdentity
     from osbctl.sources.document import Document
     from osbctl.validation.selection import Selection
 
@@ -37,12 +37,12 @@ def judge_together(
 ) -> list[Judgement]:
     """The judgements, completed by what a catalog shares with those before it.
 
-    Each is told at the later of two places, with the name of the other. `counted` are the platforms whose refusals are
-    errors. A platform that refuses one of two catalogs refuses the later.
+    Each is reported at the later of two places, with the name of the other. `counted` are the platforms whose refusals
+    are errors. A platform that refuses one of two catalogs refuses the later.
     """
     load_all()
     documents = {number: document for number, (document, _) in enumerate(judged)}
-    found: dict[int, list[Shared]] = {number: [] for number in documents}
+    found: dict[int, list[SharedIdentity]] = {number: [] for number in documents}
     paths: dict[int, set[Path]] = {number: set() for number in documents}
     for one in shared((str(number), document.data) for number, document in documents.items()):
         if not holds_placeholder(one.value):
@@ -57,13 +57,13 @@ def judge_together(
 
 
 def _findings(
-    found: Sequence[Shared], places: Mapping[int, Mapping[Path, Location]], counted: frozenset[Platform]
+    found: Sequence[SharedIdentity], places: Mapping[int, Mapping[Path, Location]], counted: frozenset[Platform]
 ) -> list[Finding]:
     return [_finding(one, places[int(one.first)], places[int(one.second)], counted) for one in found]
 
 
 def _finding(
-    one: Shared, firsts: Mapping[Path, Location], seconds: Mapping[Path, Location], counted: frozenset[Platform]
+    one: SharedIdentity, firsts: Mapping[Path, Location], seconds: Mapping[Path, Location], counted: frozenset[Platform]
 ) -> Finding:
     first, rule, refused_by = firsts[one.first_path], RULES[_RULES[one.identity]], refusing(one.identity)
     severity = Severity.ERROR if counted & {*refused_by} else rule.severity

@@ -55,7 +55,11 @@ def _parameters(schema: Mapping[str, Any]) -> Iterator[str]:
         yield "      none described"
     width = max((cells(row.name) for row in rows), default=0)
     for row in rows:
-        told = [row.kind, *(["required"] if row.required else []), *([f"default {row.default}"] if row.default else [])]
-        yield f"      {row.name}{' ' * (width - cells(row.name))}  {'; '.join(told)}"
+        facts = [
+            row.kind,
+            *(["required"] if row.required else []),
+            *([f"default {row.default}"] if row.default else []),
+        ]
+        yield f"      {row.name}{' ' * (width - cells(row.name))}  {'; '.join(facts)}"
         if row.description:
             yield f"      {' ' * width}  {row.description}"

@@ -18,9 +18,9 @@ def costs(plan: ServicePlan) -> list[str]:
         if isinstance(entry, dict):
             amount = entry.get("amount")
             prices = amount.items() if isinstance(amount, dict) else ()
-            told = ", ".join(f"{number(price)} {safe(str(currency)).upper()}" for currency, price in prices)
+            text = ", ".join(f"{number(price)} {safe(str(currency)).upper()}" for currency, price in prices)
             unit = safe(str(entry.get("unit") or ""))
-            found.append(" / ".join(part for part in (told, unit) if part))
+            found.append(" / ".join(part for part in (text, unit) if part))
     return found
 
 
@@ -47,11 +47,11 @@ def yes(value: bool) -> str:
 
 def facts(service: ServiceOffering) -> list[str]:
     """What an offering says of itself beside its description, in short phrases."""
-    told = ["bindable" if service.bindable else "not bindable"]
-    told += ["plan can be changed"] if service.plan_updateable else []
-    told += ["shareable"] if service.metadata.get("shareable") is True else []
-    told += [f"tags: {', '.join(map(safe, service.tags))}"] if service.tags else []
-    return told + _deprecated(service)
+    words = ["bindable" if service.bindable else "not bindable"]
+    words += ["plan can be changed"] if service.plan_updateable else []
+    words += ["shareable"] if service.metadata.get("shareable") is True else []
+    words += [f"tags: {', '.join(map(safe, service.tags))}"] if service.tags else []
+    return words + _deprecated(service)
 
 
 def _deprecated(thing: ServiceOffering | ServicePlan) -> list[str]:

@@ -18,7 +18,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from osbctl.broker.decision import Decision, Outcome
+from osbctl.broker.decision import Decision, RequestOutcome
 from osbctl.broker.dispatcher import Dispatcher
 from osbctl.broker.listeners import listen_tcp
 from osbctl.broker.loop import Loop
@@ -60,7 +60,7 @@ def app(environ: dict[str, Any], start_response: Any) -> Any:
 
 def let_in(header: str | None, address: str, resume: Any) -> Decision:
     """A gate that stands open."""
-    return Decision(Outcome.ACCEPTED, "main")
+    return Decision(RequestOutcome.ACCEPTED, "main")
 
 
 @dataclass

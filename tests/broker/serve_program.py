@@ -10,7 +10,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from osbctl.broker import logs
-from osbctl.broker.decision import Decision, Outcome
+from osbctl.broker.decision import Decision, RequestOutcome
 from osbctl.broker.options import ServeOptions
 from osbctl.broker.reload import Watched
 from osbctl.broker.serve import Service, serve
@@ -51,7 +51,7 @@ def main(told: dict) -> int:
 
     def make() -> Service:
         watched = Watched("catalog", lambda: [catalog.path], catalog.load, catalog.swap)
-        decision = Decision(Outcome.ACCEPTED, "main")
+        decision = Decision(RequestOutcome.ACCEPTED, "main")
         return Service(
             app, ask=lambda *_: decision, watched=[watched], catalog=lambda: catalog, summary=["1 service, 2 plans"]
         )

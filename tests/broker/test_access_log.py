@@ -7,11 +7,11 @@ import json
 import pytest
 
 from osbctl.broker.access_log import Entry, as_json, as_text
-from osbctl.broker.decision import Decision, Outcome
+from osbctl.broker.decision import Decision, RequestOutcome
 
 
 def entry(method: str = "GET", path: str = "/v2/catalog", client: str = "192.0.2.1", identity: str = "") -> Entry:
-    return Entry(0, 0.001, client, method, path, "200", 3, Decision(Outcome.ACCEPTED, "main"), identity)
+    return Entry(0, 0.001, client, method, path, "200", 3, Decision(RequestOutcome.ACCEPTED, "main"), identity)
 
 
 @pytest.mark.parametrize(

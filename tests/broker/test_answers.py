@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from osbctl.broker.answers import Answers
-from osbctl.broker.decision import BUSY, DECISION, REFUSED, Decision, Outcome
+from osbctl.broker.decision import BUSY, DECISION, REFUSED, Decision, RequestOutcome
 from osbctl.broker.negotiation import http_date, parse_version, prefers_gzip, tag_listed
 from osbctl.broker.snapshot import ServedCatalog
 
@@ -29,7 +29,7 @@ IDENTITY = "8a5c3b1e-0000-4000-8000-000000000001"
 
 def decision(header: str | None) -> Decision | None:
     """What a gate says that has already worked everything out; None: there was none."""
-    known = {GOOD: Decision(Outcome.ACCEPTED, "autumn"), "Basic later": BUSY, "Basic ungated": None}
+    known = {GOOD: Decision(RequestOutcome.ACCEPTED, "autumn"), "Basic later": BUSY, "Basic ungated": None}
     return known.get(header or "", REFUSED)
 
 
@@ -362,7 +362,7 @@ def test_a_request_identity_that_is_long_or_unprintable_does_not(value: str) -> 
 def test_a_failure_inside_is_500_without_internals(caplog: pytest.LogCaptureFixture) -> None:
     class Broken:
         @property
-        def outcome(self) -> Outcome:
+        def outcome(self) -> RequestOutcome:
             raise RuntimeError("secret internals")
 
     with caplog.at_level(logging.ERROR):

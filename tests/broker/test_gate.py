@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 from osbctl.broker.basic import Given, parse_basic
 from osbctl.broker.client import client_of, plain_address
-from osbctl.broker.decision import BUSY, REFUSED, Decision, Outcome
+from osbctl.broker.decision import BUSY, REFUSED, Decision, RequestOutcome
 from osbctl.broker.gate import ENDED_SECONDS, PLACES, PLACES_EACH, REMEMBERED, WAIT_SECONDS, Gate
 from osbctl.broker.hashing import HashingError, HashingProcess
 from osbctl.broker.hashing_worker import first_match
@@ -116,9 +116,9 @@ def wait_until(condition: Callable[[], bool], seconds: float = 20) -> None:
 
 def test_each_record_of_an_identity_opens_and_is_known_by_its_label() -> None:
     with bench(OLD, NEW, OTHER) as b:
-        assert b.ask(basic("admin", "old-password")) == Decision(Outcome.ACCEPTED, "old")
-        assert b.ask(basic("admin", "new-password")) == Decision(Outcome.ACCEPTED, "new")
-        assert b.ask(basic("other", "other-password")) == Decision(Outcome.ACCEPTED, "record 1")
+        assert b.ask(basic("admin", "old-password")) == Decision(RequestOutcome.ACCEPTED, "old")
+        assert b.ask(basic("admin", "new-password")) == Decision(RequestOutcome.ACCEPTED, "new")
+        assert b.ask(basic("other", "other-password")) == Decision(RequestOutcome.ACCEPTED, "record 1")
         assert b.ask(basic("other", "old-password")) == REFUSED
         assert b.ask(basic("nobody", "old-password")) == REFUSED
 
@@ -126,7 +126,7 @@ def test_each_record_of_an_identity_opens_and_is_known_by_its_label() -> None:
 def test_what_was_decided_once_is_not_worked_out_again() -> None:
     with bench(OLD) as b:
         for _ in range(5):
-            assert b.ask(basic("admin", "old-password")) == Decision(Outcome.ACCEPTED, "old")
+            assert b.ask(basic("admin", "old-password")) == Decision(RequestOutcome.ACCEPTED, "old")
             assert b.ask(basic("admin", "wrong")) == REFUSED
         assert len(b.hashing.asked) == 2
 
@@ -160,7 +160,7 @@ def test_a_malformed_header_is_refused_without_any_work(header: str | None) -> N
 def test_the_scheme_has_no_case_and_any_spaces(header: str) -> None:
     with bench(OLD) as b:
         decision = b.ask(header.format(basic("admin", "old-password").split()[1]))
-        assert decision == Decision(Outcome.ACCEPTED, "old")
+        assert decision == Decision(RequestOutcome.ACCEPTED, "old")
 
 
 @pytest.mark.parametrize("password", ["", "x" * 512])
@@ -199,9 +199,9 @@ def test_no_decoy_opens() -> None:
 def test_expiry_counts_for_remembered_headers_too() -> None:
     with bench(CredentialRecord("admin", OLD.salt, OLD.hash, expires="2027-01-01T00:00:00Z")) as b:
         header = basic("admin", "old-password")
-        assert b.ask(header) == Decision(Outcome.ACCEPTED, "record 1")
+        assert b.ask(header) == Decision(RequestOutcome.ACCEPTED, "record 1")
         b.day.now = 1_798_761_599.0
-        assert b.ask(header) == Decision(Outcome.ACCEPTED, "record 1")
+        assert b.ask(header) == Decision(RequestOutcome.ACCEPTED, "record 1")
         b.day.now += 1
         assert b.known(header) is None
         assert b.ask(header) == REFUSED
@@ -212,24 +212,24 @@ def test_a_clock_that_was_ahead_bars_the_right_password_for_a_minute_at_most(see
     with bench(CredentialRecord("admin", OLD.salt, OLD.hash, expires="2027-01-01T00:00:00Z"), OTHER) as b:
         right, wrong = basic("admin", "old-password"), basic("other", "x")
         if seen_before:
-            assert b.ask(right) == Decision(Outcome.ACCEPTED, "record 1")
+            assert b.ask(right) == Decision(RequestOutcome.ACCEPTED, "record 1")
         b.day.now += 1e10
         assert b.ask(right) == b.ask(wrong) == REFUSED
         b.day.now -= 1e10
-        assert b.known(right) == (Decision(Outcome.ACCEPTED, "record 1") if seen_before else REFUSED)
+        assert b.known(right) == (Decision(RequestOutcome.ACCEPTED, "record 1") if seen_before else REFUSED)
         b.clock.now += ENDED_SECONDS
-        assert b.ask(right) == Decision(Outcome.ACCEPTED, "record 1")
+        assert b.ask(right) == Decision(RequestOutcome.ACCEPTED, "record 1")
         assert b.known(wrong) == REFUSED, "no record of it has ended: remembered for good"
 
 
 def test_a_record_that_is_gone_fails_at_once_and_the_others_stay() -> None:
     with bench(OLD, NEW) as b:
         old, new = basic("admin", "old-password"), basic("admin", "new-password")
-        assert b.ask(old) == Decision(Outcome.ACCEPTED, "old")
-        assert b.ask(new) == Decision(Outcome.ACCEPTED, "new")
+        assert b.ask(old) == Decision(RequestOutcome.ACCEPTED, "old")
+        assert b.ask(new) == Decision(RequestOutcome.ACCEPTED, "new")
         b.gate.renew([CredentialRecord("admin", NEW.salt, NEW.hash, label="renamed")])
         assert b.known(old) is None
-        assert b.known(new) == Decision(Outcome.ACCEPTED, "renamed")
+        assert b.known(new) == Decision(RequestOutcome.ACCEPTED, "renamed")
         assert b.ask(old) == REFUSED
         assert len(b.hashing.asked) == 3
 
@@ -239,7 +239,7 @@ def test_what_was_refused_may_try_again_with_new_records() -> None:
         header = basic("admin", "new-password")
         assert b.ask(header) == REFUSED
         b.gate.renew([OLD, NEW])
-        assert b.ask(header) == Decision(Outcome.ACCEPTED, "new")
+        assert b.ask(header) == Decision(RequestOutcome.ACCEPTED, "new")
 
 
 @pytest.mark.parametrize(("first", "then", "password"), [(OLD, NEW, "new-password"), (OLD, NEW, "old-password")])
@@ -253,19 +253,19 @@ def test_records_that_change_in_the_middle_of_a_hash_count(
         b.gate.renew([then])
         b.hashing.held.set()
         wait_until(lambda: bool(decided))
-        assert decided == [Decision(Outcome.ACCEPTED, "new") if password == "new-password" else REFUSED]
+        assert decided == [Decision(RequestOutcome.ACCEPTED, "new") if password == "new-password" else REFUSED]
 
 
 def test_the_queue_is_bounded_and_nobody_known_waits_for_it() -> None:
     with bench(OLD) as b:
         good = basic("admin", "old-password")
-        assert b.ask(good) == Decision(Outcome.ACCEPTED, "old")
+        assert b.ask(good) == Decision(RequestOutcome.ACCEPTED, "old")
         b.hashing.held.clear()
         parked = [b.park(basic("admin", f"guess {n}"), f"10.0.1.{n}") for n in range(PLACES + 5)]
         assert [one is not None for one in parked] == [True] * PLACES + [False] * 5
         assert b.gate.waiting == PLACES
         assert b.ask(basic("admin", "guess 70"), "10.0.1.200") == BUSY
-        assert b.ask(good, "10.0.1.1") == Decision(Outcome.ACCEPTED, "old")
+        assert b.ask(good, "10.0.1.1") == Decision(RequestOutcome.ACCEPTED, "old")
         b.hashing.held.set()
         wait_until(lambda: b.gate.waiting == 0)
 
@@ -293,13 +293,13 @@ def test_a_newcomer_passes_by_all_who_were_refused(attackers: int) -> None:
         assert guesses.count([BUSY]) == (attackers == 64), "the last of them made room, and was told"
         b.hashing.held.set()
         wait_until(lambda: bool(decided))
-        assert decided == [Decision(Outcome.ACCEPTED, "old")]
+        assert decided == [Decision(RequestOutcome.ACCEPTED, "old")]
         assert b.hashing.passwords.index("old-password") == attackers + 1
 
 
 def test_who_was_refused_least_is_next_and_who_was_let_in_comes_first() -> None:
     with bench(OLD, OTHER) as b:
-        assert b.ask(basic("other", "other-password"), "10.0.0.1") == Decision(Outcome.ACCEPTED, "record 1")
+        assert b.ask(basic("other", "other-password"), "10.0.0.1") == Decision(RequestOutcome.ACCEPTED, "record 1")
         for number, address in enumerate(["10.0.0.3", "10.0.0.4", "10.0.0.4"]):
             assert b.ask(basic("admin", f"wrong {number}"), address) == REFUSED
         b.hashing.held.clear()
@@ -333,7 +333,7 @@ def test_the_same_header_is_worked_out_once_for_all_who_wait() -> None:
         decided = [b.park(basic("admin", "old-password"), f"10.0.0.{n}") for n in range(50)]
         b.hashing.held.set()
         wait_until(lambda: all(decided))
-        assert decided == [[Decision(Outcome.ACCEPTED, "old")]] * 50
+        assert decided == [[Decision(RequestOutcome.ACCEPTED, "old")]] * 50
         assert len(b.hashing.asked) == 1
 
 
@@ -341,9 +341,9 @@ def test_an_address_that_guesses_is_throttled_and_others_are_not() -> None:
     with bench(OLD) as b:
         allowed = [b.ask(basic("admin", f"guess {n}")) for n in range(15)]
         assert allowed == [REFUSED] * 10 + [BUSY] * 5
-        assert b.ask(basic("admin", "old-password"), "10.0.0.2") == Decision(Outcome.ACCEPTED, "old")
+        assert b.ask(basic("admin", "old-password"), "10.0.0.2") == Decision(RequestOutcome.ACCEPTED, "old")
         # Verified by somebody else: known, so it is not held against the guesser's address.
-        assert b.ask(basic("admin", "old-password")) == Decision(Outcome.ACCEPTED, "old")
+        assert b.ask(basic("admin", "old-password")) == Decision(RequestOutcome.ACCEPTED, "old")
         b.clock.now += 1
         assert [b.ask(basic("admin", f"more {n}")) for n in range(3)] == [REFUSED, REFUSED, BUSY]
 
@@ -402,7 +402,7 @@ def test_a_failed_hash_is_busy_until_the_process_works_again(caplog: pytest.LogC
         assert b.ask(basic("admin", "another"), "10.0.0.2") == BUSY
         b.hashing.fails = False
         wait_until(lambda: not b.gate.why_not)
-        assert b.ask(basic("admin", "old-password")) == Decision(Outcome.ACCEPTED, "old")
+        assert b.ask(basic("admin", "old-password")) == Decision(RequestOutcome.ACCEPTED, "old")
     assert "passwords cannot be checked" in caplog.text
     assert "old-password" not in caplog.text
 
@@ -414,7 +414,7 @@ def test_a_resumption_that_fails_harms_nobody_else() -> None:
             raise RuntimeError("the connection is gone")
 
         assert b.gate.ask(basic("admin", "x"), "10.0.0.1", broken) is None
-        assert b.ask(basic("admin", "old-password")) == Decision(Outcome.ACCEPTED, "old")
+        assert b.ask(basic("admin", "old-password")) == Decision(RequestOutcome.ACCEPTED, "old")
 
 
 def test_closing_answers_who_waits() -> None:
@@ -500,7 +500,7 @@ def test_a_stopped_process_is_replaced_and_nobody_waits_for_it() -> None:
         wait_until(lambda: not gate.why_not, 20)
         assert gate._hashing.pid != stopped
         assert gate.ask(basic("admin", "new-password"), "10.0.0.1", decided.put) is None
-        assert decided.get(timeout=20) == Decision(Outcome.ACCEPTED, "new")
+        assert decided.get(timeout=20) == Decision(RequestOutcome.ACCEPTED, "new")
     finally:
         gate.close()
 
@@ -510,7 +510,7 @@ def test_the_gate_works_with_the_real_process_and_ends_it_in_mid_hash() -> None:
     gate = Gate([NEW, CredentialRecord("slow", "saltsalt", slow)])
     decided: SimpleQueue[Decision] = SimpleQueue()
     assert gate.ask(basic("admin", "new-password"), "10.0.0.1", decided.put) is None
-    assert decided.get(timeout=20) == Decision(Outcome.ACCEPTED, "new")
+    assert decided.get(timeout=20) == Decision(RequestOutcome.ACCEPTED, "new")
     assert gate.ask(basic("slow", "x"), "10.0.0.1", decided.put) is None
     time.sleep(0.2)
     start = time.monotonic()

@@ -27,7 +27,7 @@ from osbctl.credentials import as_json, make_record, write_record
 from osbctl.errors import UsageError
 from osbctl.platforms import Platform
 from osbctl.registry import location
-from osbctl.registry.records import Outcome, State, What
+from osbctl.registry.records import RefreshOutcome, State, What
 from osbctl.registry.store import Registry
 from osbctl.resources import schemas_folder
 from tests.broker.harness import Authority, certificate, until
@@ -175,7 +175,7 @@ def test_json_has_the_shape_of_its_schema(added: Program, server: FakeBroker, tm
         jsonschema.validate(shown[title], {**own, "definitions": schema["definitions"]})
     assert shown["show"]["kept"]
     assert [one["outcome"] for one in shown["history"]["refreshes"]] == ["refused", "changed", "added"]
-    for kind, values in (("outcome", Outcome), ("platform", Platform)):
+    for kind, values in (("outcome", RefreshOutcome), ("platform", Platform)):
         assert schema["definitions"][kind]["enum"] == list(values)
     assert schema["definitions"]["kept"]["properties"]["state"]["enum"] == list(State)
     action = schema["definitions"]["refresh"]["properties"]["actions"]["items"]
@@ -468,7 +468,7 @@ def many(osbctl: Program, server: FakeBroker) -> Iterator[Program]:
     with Registry.open(str(osbctl.folder / "many.sqlite")) as registry:
         for number in range(24):
             new = registration(f"b{number}", url=server.url, username=USER)
-            registry.add(new, read(server.body), refresh(Outcome.ADDED, etag=""))
+            registry.add(new, read(server.body), refresh(RefreshOutcome.ADDED, etag=""))
             osbctl.environment |= at(f"b{number}", server.url)
     osbctl.environment["OSBCTL_DATABASE"] = str(osbctl.folder / "many.sqlite")
     yield osbctl

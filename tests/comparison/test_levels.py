@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from osbctl.comparison.kinds import KINDS, Answer, Depends
+from osbctl.comparison.kinds import KINDS, Depends, Reaction
 from osbctl.comparison.rules import load_all
 from osbctl.platforms import Platform
 
@@ -59,7 +59,7 @@ LEVELS = {
 """By platform (in the order of `Platform`); where it hangs on instances: not known, used, unused."""
 
 
-def letters(answer: Answer | Depends | None) -> str:
+def letters(answer: Reaction | Depends | None) -> str:
     if answer is None:
         return "-"
     answers = (answer.unknown, answer.used, answer.unused) if isinstance(answer, Depends) else (answer,)

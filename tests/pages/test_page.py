@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from osbctl.catalog import Catalog
-from osbctl.pages.content import Command, Content, Look, Order, Part, Requests
+from osbctl.pages.content import Content, Look, OrderedPlan, Part, Requests, ShownCommand
 from osbctl.pages.render import render_page
 from osbctl.resources import catalogs_folder
 from osbctl.sources.read import read_source
@@ -236,11 +236,11 @@ def test_findings_are_told_on_request() -> None:
 def test_commands_and_examples_have_their_places() -> None:
     schema = {"properties": {"a": {"type": "string"}}}
     plan = {"schemas": {"service_instance": {"create": {"parameters": schema}}}}
-    asked: list[Order] = []
+    asked: list[OrderedPlan] = []
 
-    def commands(order: Order) -> list[Command]:
+    def commands(order: OrderedPlan) -> list[ShownCommand]:
         asked.append(order)
-        return [Command("cf", "cf create-service db small <x>", [("params.json", '{\n  "a": ""\n}')])]
+        return [ShownCommand("cf", "cf create-service db small <x>", [("params.json", '{\n  "a": ""\n}')])]
 
     html = page(service(plan=plan), requests=Requests(commands, lambda schema: [("Example", '{"a": "<b>"}')]))
     text = Read(html).text

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from osbctl.platforms import Platform
-from osbctl.registry.records import BrokerCatalog, Outcome, Refresh, Registration
+from osbctl.registry.records import BrokerCatalog, Refresh, RefreshOutcome, Registration
 from osbctl.registry.store import Registry
 
 AT = "2026-01-02T03:04:05Z"
@@ -41,7 +41,7 @@ def registration(name: str = "db", platform: Platform = Platform.CLOUD_FOUNDRY, 
     return Registration(name=name, platform=platform, **fields)
 
 
-def refresh(outcome: Outcome = Outcome.CHANGED, **more: Any) -> Refresh:
+def refresh(outcome: RefreshOutcome = RefreshOutcome.CHANGED, **more: Any) -> Refresh:
     return Refresh(**{"at": AT, "outcome": outcome, "platform": Platform.CLOUD_FOUNDRY, "etag": '"t"'} | more)
 
 
@@ -54,7 +54,7 @@ SMALL = body(service("s", "p"))
 
 def add(registry: Registry, *names: str, content: bytes = SMALL, **more: Any) -> None:
     for name in names or ("db",):
-        registry.add(registration(name, **more), read(content), refresh(Outcome.ADDED, etag=tag(content)))
+        registry.add(registration(name, **more), read(content), refresh(RefreshOutcome.ADDED, etag=tag(content)))
 
 
 def names(values: Sequence[Any]) -> list[str]:

@@ -10,7 +10,7 @@ import pytest
 from osbctl.platforms import Platform
 from osbctl.registry import reconcile as module
 from osbctl.registry.reconcile import Reconciliation, reconcile, with_kept
-from osbctl.registry.records import BrokerRow, Kept, Outcome, RegisteredBroker, State, What
+from osbctl.registry.records import BrokerRow, Kept, RefreshOutcome, RegisteredBroker, State, What
 from tests.registry.make import AT, catalog, plan, service
 
 CF, K8S, SM, KORIFI = Platform.CLOUD_FOUNDRY, Platform.KUBERNETES, Platform.SERVICE_MANAGER, Platform.KORIFI
@@ -19,7 +19,7 @@ OLD = catalog(service("s", plan("p", "small"), plan("q", "large")), service("t",
 
 
 def stored(data: dict[str, Any], *kept: Kept, platform: Platform = CF) -> RegisteredBroker:
-    row = BrokerRow("db", "https://x", "u", "2.14", platform, 1, "", 0, 0, 0, AT, AT, Outcome.ADDED, 1)
+    row = BrokerRow("db", "https://x", "u", "2.14", platform, 1, "", 0, 0, 0, AT, AT, RefreshOutcome.ADDED, 1)
     return RegisteredBroker(row, json.dumps(data).encode(), kept)
 
 

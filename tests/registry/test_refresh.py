@@ -10,7 +10,7 @@ import pytest
 from osbctl.errors import SourceError
 from osbctl.platforms import Platform
 from osbctl.registry.errors import OutdatedError, UnknownBrokerError
-from osbctl.registry.records import BrokerCatalog, Outcome, Registration, Told
+from osbctl.registry.records import BrokerCatalog, RefreshOutcome, Registration, Remark
 from osbctl.registry.refresh import Policy, refresh, register
 from osbctl.registry.secrets import PLACEHOLDER, storable, without_secrets
 from osbctl.registry.store import Registry
@@ -39,7 +39,7 @@ def fine(body: bytes, broker: Registration) -> BrokerCatalog:
 
 
 def faulty(body: bytes, broker: Registration) -> BrokerCatalog:
-    return replace(read(body), refused=(Told("some-rule", "error", "/services/0", f"not on {broker.platform}"),))
+    return replace(read(body), refused=(Remark("some-rule", "error", "/services/0", f"not on {broker.platform}"),))
 
 
 def down(broker: Registration, etag: str) -> Answer | None:
@@ -49,13 +49,13 @@ def down(broker: Registration, etag: str) -> Answer | None:
 def test_registering_stores_the_catalog_with_its_tag(registry: Registry) -> None:
     done = register(registry, registration(), Broker(NEW).fetch, fine)
     broker = registry.broker("db")
-    assert (done.outcome, broker.catalog, broker.row.etag) == (Outcome.ADDED, NEW, tag(NEW))
+    assert (done.outcome, broker.catalog, broker.row.etag) == (RefreshOutcome.ADDED, NEW, tag(NEW))
     assert registry.history("db") == [done]
 
 
 def test_a_refused_catalog_is_not_registered(registry: Registry) -> None:
     done = register(registry, registration(), Broker().fetch, faulty)
-    assert (done.outcome, done.told[0].message, registry.names()) == (Outcome.REFUSED, "not on cloudfoundry", [])
+    assert (done.outcome, done.told[0].message, registry.names()) == (RefreshOutcome.REFUSED, "not on cloudfoundry", [])
 
 
 def test_a_broker_that_is_down_is_not_registered(registry: Registry) -> None:
@@ -67,9 +67,9 @@ def test_a_broker_that_is_down_is_not_registered(registry: Registry) -> None:
 def test_an_unchanged_catalog_costs_a_304_and_is_looked_at_again(registry: Registry) -> None:
     add(registry)
     broker = Broker()
-    assert refresh(registry, "db", broker.fetch, fine, Policy()).outcome is Outcome.UNCHANGED
+    assert refresh(registry, "db", broker.fetch, fine, Policy()).outcome is RefreshOutcome.UNCHANGED
     done = refresh(registry, "db", broker.fetch, faulty, Policy())  # stored when less was known of it
-    assert (done.outcome, done.told[0].rule) == (Outcome.REFUSED, "some-rule")
+    assert (done.outcome, done.told[0].rule) == (RefreshOutcome.REFUSED, "some-rule")
     assert broker.asked == [tag(SMALL)] * 2
     assert registry.broker("db").catalog == SMALL
     assert len(registry.history("db")) == 3
@@ -83,7 +83,7 @@ def test_what_the_catalog_before_held_of_a_secret_is_not_told(registry: Registry
         return replace(read(body), secrets=("service-s",))
 
     done = refresh(registry, "db", Broker(EMPTY).fetch, knowing, Policy())
-    assert done.outcome is Outcome.CHANGED
+    assert done.outcome is RefreshOutcome.CHANGED
     assert "service-s" not in str(registry.history("db")[0])
     assert "***" in str(done)
 
@@ -93,22 +93,22 @@ def test_a_changed_catalog_is_stored_with_what_happened(registry: Registry) -> N
     done = refresh(registry, "db", Broker(NEW).fetch, fine, Policy())
     broker = registry.broker("db")
     assert (done.outcome, done.counts(), broker.catalog, broker.row.etag) == (
-        Outcome.CHANGED, {"created": 1}, NEW, tag(NEW),
+        RefreshOutcome.CHANGED, {"created": 1}, NEW, tag(NEW),
     )  # fmt: skip
     assert registry.history("db")[0] == done
-    assert refresh(registry, "db", Broker(NEW).fetch, fine, Policy()).outcome is Outcome.UNCHANGED
+    assert refresh(registry, "db", Broker(NEW).fetch, fine, Policy()).outcome is RefreshOutcome.UNCHANGED
 
 
 def test_a_broker_without_tags_is_compared_by_bytes(registry: Registry) -> None:
     add(registry)
     done = refresh(registry, "db", lambda broker, etag: Answer("x", SMALL, ""), fine, Policy())
-    assert (done.outcome, registry.row("db").etag) == (Outcome.UNCHANGED, "")
+    assert (done.outcome, registry.row("db").etag) == (RefreshOutcome.UNCHANGED, "")
 
 
 def test_other_bytes_of_the_same_meaning_are_stored(registry: Registry) -> None:
     add(registry)
     done = refresh(registry, "db", Broker(SMALL + b"\n").fetch, fine, Policy())
-    assert (done.outcome, done.actions, registry.broker("db").catalog) == (Outcome.CHANGED, (), SMALL + b"\n")
+    assert (done.outcome, done.actions, registry.broker("db").catalog) == (RefreshOutcome.CHANGED, (), SMALL + b"\n")
 
 
 @pytest.mark.parametrize("how", ["invalid", "refused by the platform", "down"])
@@ -121,7 +121,7 @@ def test_what_fails_leaves_the_stored_catalog_and_says_why(registry: Registry, h
     after = registry.broker("db")
     assert (after.catalog, after.kept, after.row.etag) == (before.catalog, before.kept, before.row.etag)
     assert after.row.refreshed_at == before.row.refreshed_at
-    assert done.outcome is (Outcome.FAILED if how == "down" else Outcome.REFUSED)
+    assert done.outcome is (RefreshOutcome.FAILED if how == "down" else RefreshOutcome.REFUSED)
     assert done.told
     assert done.actions == ()
     assert registry.history("db")[0] == done
@@ -139,7 +139,7 @@ def test_a_dry_run_tells_all_and_writes_nothing(registry: Registry) -> None:
             (down, fine),
         )
     ]
-    assert outcomes == [Outcome.UNCHANGED, Outcome.CHANGED, Outcome.REFUSED, Outcome.FAILED]
+    assert outcomes == [RefreshOutcome.UNCHANGED, RefreshOutcome.CHANGED, RefreshOutcome.REFUSED, RefreshOutcome.FAILED]
     assert (registry.broker("db"), registry.history("db")) == (before, history)
 
 
@@ -148,21 +148,21 @@ def test_the_platform_of_the_row_counts_unless_another_is_named(registry: Regist
     plain = refresh(registry, "db", Broker(EMPTY).fetch, fine, Policy(dry_run=True))
     other = Policy(Platform.SERVICE_MANAGER, frozenset({"p"}), dry_run=True)
     asked = refresh(registry, "db", Broker(EMPTY).fetch, fine, other)
-    assert (plain.platform, plain.outcome) == (Platform.KORIFI, Outcome.CHANGED)
-    assert (asked.platform, asked.outcome) == (Platform.SERVICE_MANAGER, Outcome.REFUSED)
+    assert (plain.platform, plain.outcome) == (Platform.KORIFI, RefreshOutcome.CHANGED)
+    assert (asked.platform, asked.outcome) == (Platform.SERVICE_MANAGER, RefreshOutcome.REFUSED)
 
 
 def test_an_unchanged_catalog_is_looked_at_again_for_another_platform(registry: Registry) -> None:
     add(registry)
     done = refresh(registry, "db", Broker().fetch, faulty, Policy(Platform.KUBERNETES))
-    assert (done.outcome, done.told[0].message) == (Outcome.REFUSED, "not on kubernetes")
+    assert (done.outcome, done.told[0].message) == (RefreshOutcome.REFUSED, "not on kubernetes")
 
 
 def test_what_was_kept_goes_with_its_last_instance_at_a_304(registry: Registry) -> None:
     add(registry)
     refresh(registry, "db", Broker(EMPTY).fetch, fine, Policy(instances=frozenset({"p"})))
     assert registry.row("db").kept_plans == 1
-    assert refresh(registry, "db", Broker(EMPTY).fetch, fine, Policy()).outcome is Outcome.UNCHANGED
+    assert refresh(registry, "db", Broker(EMPTY).fetch, fine, Policy()).outcome is RefreshOutcome.UNCHANGED
     assert registry.row("db").kept_plans == 1
     done = refresh(registry, "db", Broker(EMPTY).fetch, fine, Policy(instances=frozenset()))
     assert (done.counts(), registry.broker("db").kept) == ({"deleted": 2}, ())
@@ -212,11 +212,11 @@ def test_a_dashboard_clients_secret_is_not_stored(registry: Registry) -> None:
     client = registry.broker("db").data["services"][0]["dashboard_client"]
     assert client == {"id": "c", "secret": PLACEHOLDER, "redirect_uri": "https://dash.example.com"}
     again = refresh(registry, "db", Broker(with_dashboard(SECRET + "2")).fetch, fine, Policy())
-    assert again.outcome is Outcome.UNCHANGED, "a new secret alone is nothing that is stored"
+    assert again.outcome is RefreshOutcome.UNCHANGED, "a new secret alone is nothing that is stored"
     moved = refresh(registry, "db", Broker(with_dashboard(SECRET, "https://new.example.com")).fetch, fine, Policy())
     assert [told.rule for told in moved.told] == ["change-dashboard-client"]
     gone = refresh(registry, "db", Broker(body(service("t", "q"))).fetch, fine, Policy(instances=frozenset("p")))
-    assert gone.outcome is Outcome.CHANGED
+    assert gone.outcome is RefreshOutcome.CHANGED
     assert SECRET not in repr((registry.broker("db"), registry.history("db")))
 
 

@@ -17,7 +17,7 @@ from osbctl.platforms import Platform
 from osbctl.registry import migrate, store, tables
 from osbctl.registry.database import Database
 from osbctl.registry.errors import NameTakenError, OutdatedError, UnknownBrokerError
-from osbctl.registry.records import Action, Kept, Outcome, State, Told, What
+from osbctl.registry.records import Action, Kept, RefreshOutcome, Remark, State, What
 from osbctl.registry.store import Registry
 from tests.registry.make import AT, SMALL, add, body, names, read, refresh, registration, service, tag
 
@@ -27,7 +27,7 @@ ODD = 'quo"te \' 100% \x00 \ud83d "\u202e" ümläut \U0001f600'
 def test_what_was_added_is_read_again(registry: Registry) -> None:
     content = body(service("s", "p", "q"), service("t", "r"))
     new = registration("db", Platform.KORIFI, username="üser", api_version="2.16")
-    registry.add(new, read(content), refresh(Outcome.ADDED, etag='"tag"'))
+    registry.add(new, read(content), refresh(RefreshOutcome.ADDED, etag='"tag"'))
     broker = registry.broker("db")
     assert broker.catalog == content
     assert broker.data["services"][1]["plans"][0]["id"] == "r"
@@ -35,10 +35,10 @@ def test_what_was_added_is_read_again(registry: Registry) -> None:
     assert (row.url, row.username, row.api_version, row.platform) == (
         "https://db.example.com", "üser", "2.16", Platform.KORIFI,
     )  # fmt: skip
-    assert (row.services, row.plans, row.kept_plans, row.etag, row.outcome) == (2, 3, 0, '"tag"', Outcome.ADDED)
+    assert (row.services, row.plans, row.kept_plans, row.etag, row.outcome) == (2, 3, 0, '"tag"', RefreshOutcome.ADDED)
     assert (row.registered_at, row.refreshed_at) == (AT, AT)
     assert row == registry.row("db") == next(registry.brokers())
-    assert [one.outcome for one in registry.history("db")] == [Outcome.ADDED]
+    assert [one.outcome for one in registry.history("db")] == [RefreshOutcome.ADDED]
 
 
 def test_brokers_come_by_name_over_many_pages(registry: Registry, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -51,7 +51,7 @@ def test_brokers_come_by_name_over_many_pages(registry: Registry, monkeypatch: p
 def test_a_page_holds_no_lock_against_writers(registry: Registry) -> None:
     add(registry, "a", "b")
     for row in registry.brokers():
-        registry.store_refresh(row, refresh(Outcome.UNCHANGED))
+        registry.store_refresh(row, refresh(RefreshOutcome.UNCHANGED))
     assert [row.revision for row in registry.brokers()] == [2, 2]
 
 
@@ -89,7 +89,9 @@ def test_a_refresh_stores_catalog_kept_rows_and_history_together(registry: Regis
         Kept("s", "", State.INACTIVE, AT, {"id": "s", "name": ODD}),
         Kept("s", "p", State.INACTIVE, AT, {"id": "p", "name": ODD, "metadata": {ODD: [1.5, None]}}),
     )
-    done = refresh(etag='"2"', actions=(Action(What.KEPT, ODD, ODD, ODD),), told=(Told("rule", "breaking", ODD, ODD),))
+    done = refresh(
+        etag='"2"', actions=(Action(What.KEPT, ODD, ODD, ODD),), told=(Remark("rule", "breaking", ODD, ODD),)
+    )
     content = body(service("t", "q"))
     registry.store_refresh(registry.row("db"), done, catalog=read(content), kept=kept)
     broker = registry.broker("db")
@@ -100,19 +102,19 @@ def test_a_refresh_stores_catalog_kept_rows_and_history_together(registry: Regis
     assert (registry.broker("db").kept, registry.row("db").kept_plans) == ((), 0)
 
 
-@pytest.mark.parametrize("outcome", [Outcome.REFUSED, Outcome.FAILED])
-def test_what_brings_no_catalog_leaves_the_stored_one(registry: Registry, outcome: Outcome) -> None:
+@pytest.mark.parametrize("outcome", [RefreshOutcome.REFUSED, RefreshOutcome.FAILED])
+def test_what_brings_no_catalog_leaves_the_stored_one(registry: Registry, outcome: RefreshOutcome) -> None:
     add(registry)
     before = registry.broker("db")
     registry.store_refresh(before.row, refresh(outcome, at="2026-05-05T00:00:00Z", etag='"other"'))
     after = registry.broker("db")
     assert after == replace(before, row=replace(before.row, outcome=outcome, revision=2))
-    assert [one.outcome for one in registry.history("db")] == [outcome, Outcome.ADDED]
+    assert [one.outcome for one in registry.history("db")] == [outcome, RefreshOutcome.ADDED]
 
 
 def test_an_unchanged_catalog_moves_time_and_tag(registry: Registry) -> None:
     add(registry)
-    registry.store_refresh(registry.row("db"), refresh(Outcome.UNCHANGED, at="2026-05-05T00:00:00Z", etag='"2"'))
+    registry.store_refresh(registry.row("db"), refresh(RefreshOutcome.UNCHANGED, at="2026-05-05T00:00:00Z", etag='"2"'))
     row = registry.row("db")
     assert (row.refreshed_at, row.etag, row.registered_at) == ("2026-05-05T00:00:00Z", '"2"', AT)
 
@@ -155,7 +157,7 @@ def test_history_is_bounded_for_each_broker(registry: Registry, monkeypatch: pyt
     monkeypatch.setattr(store, "MAX_REFRESHES", 3)
     add(registry, "db", "other")
     for number in range(6):
-        registry.store_refresh(registry.row("db"), refresh(Outcome.UNCHANGED, etag=f'"{number}"'))
+        registry.store_refresh(registry.row("db"), refresh(RefreshOutcome.UNCHANGED, etag=f'"{number}"'))
     assert [one.etag for one in registry.history("db")] == ['"5"', '"4"', '"3"']
     assert len(registry.history("other")) == 1
 

@@ -48,7 +48,7 @@ def add(
     from osbctl.cli.brokers.passwords import Passwords, check_keyring
     from osbctl.cli.brokers.passwords import save_to_keyring as save
     from osbctl.credentials import check_identity
-    from osbctl.registry.records import Outcome
+    from osbctl.registry.records import RefreshOutcome
     from osbctl.tasks.reach import base_url
 
     base, named = base_url(url)
@@ -66,9 +66,9 @@ def add(
         reach = common.make_reach(ca_file, client_cert, insecure, timeout, passwords)
         done = register_broker(registry, new, reach)
     _tell(new, done)
-    if done.outcome is Outcome.ADDED and save_to_keyring and new.username:
+    if done.outcome is RefreshOutcome.ADDED and save_to_keyring and new.username:
         save(new, passwords.of(new))
-    return int(done.outcome is Outcome.REFUSED)
+    return int(done.outcome is RefreshOutcome.REFUSED)
 
 
 def _tell(new: Registration, done: Refresh) -> None:

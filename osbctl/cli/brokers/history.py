@@ -11,7 +11,7 @@ from osbctl.registry import location
 
 def history(
     name: common.Name,
-    format: common.Format = common.View.TEXT,  # the option's own name
+    format: common.Format = common.BrokersFormat.TEXT,  # the option's own name
     database: common.Database = None,
 ) -> int:
     """Show what each refresh of a broker brought.
@@ -23,7 +23,7 @@ def history(
     """
     with location.open_registry(database) as registry:
         refreshes = registry.history(name)
-    if format is common.View.JSON:
+    if format is common.BrokersFormat.JSON:
         from osbctl.registry.as_json import of_refresh
 
         whole = {"version": 1, "name": name, "refreshes": [of_refresh(one) for one in refreshes]}

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def list_brokers(
-    format: common.Format = common.View.TEXT,  # the option's own name
+    format: common.Format = common.BrokersFormat.TEXT,  # the option's own name
     color: ColorChoice = Color.AUTO,
     database: common.Database = None,
 ) -> int:
@@ -28,7 +28,7 @@ def list_brokers(
     osbctl brokers list --format json | jq -r '.brokers[].name'
     """
     with location.open_registry(database) as registry:
-        if format is common.View.JSON:
+        if format is common.BrokersFormat.JSON:
             _json(registry)
         elif sys.stdout.isatty() or color is Color.ALWAYS:
             _table(registry, color)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from osbctl.tasks.reach import Reach
 
 
-class View(StrEnum):
+class BrokersFormat(StrEnum):
     """How registered brokers are shown."""
 
     TEXT = "text"
@@ -20,7 +20,7 @@ class View(StrEnum):
 
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The broker's name.", show_default=False)]
-Format = Annotated[View, typer.Option("--format", "-f", help="How to show it.")]
+Format = Annotated[BrokersFormat, typer.Option("--format", "-f", help="How to show it.")]
 Database = Annotated[
     str | None,
     typer.Option(

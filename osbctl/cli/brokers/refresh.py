@@ -42,7 +42,7 @@ def refresh(
 ) -> int:
     """Fetch catalogs again and reconcile.
 
-    What the platform creates, updates, keeps and deletes is told and stored. A catalog that is refused leaves the
+    What the platform creates, updates, keeps and deletes is printed and stored. A catalog that is refused leaves the
     stored one as it was. Exits with 3 where a broker could not be reached, else with 1 where a catalog was refused.
 
     \b
@@ -66,19 +66,19 @@ def refresh(
 
 
 def _report(results: Iterable[tuple[str, Refresh]], total: int, policy: Policy, quiet: bool) -> int:
-    from osbctl.registry.records import Outcome, What
+    from osbctl.registry.records import RefreshOutcome, What
     from osbctl.registry.text import refresh_lines
 
-    counts = dict.fromkeys(Outcome, 0)
+    counts = dict.fromkeys(RefreshOutcome, 0)
     deleted = 0
     for name, done in results:
         counts[done.outcome] += 1
         deleted += done.counts().get(What.DELETED, 0)
-        if not quiet or done.outcome in (Outcome.REFUSED, Outcome.FAILED):
+        if not quiet or done.outcome in (RefreshOutcome.REFUSED, RefreshOutcome.FAILED):
             put("\n".join(refresh_lines(name, done, policy.dry_run)) + "\n", None)
     if deleted and not quiet and policy.instances is None:
         note("deleted as if there were no instances: --instances tells of plans that have some")
     if total != 1 and not quiet:
-        told = ", ".join(f"{number:,} {outcome}" for outcome, number in counts.items() if number) or "nothing to do"
-        note(f"{total:,} brokers: {told}")
-    return 3 if counts[Outcome.FAILED] else int(counts[Outcome.REFUSED] > 0)
+        text = ", ".join(f"{number:,} {outcome}" for outcome, number in counts.items() if number) or "nothing to do"
+        note(f"{total:,} brokers: {text}")
+    return 3 if counts[RefreshOutcome.FAILED] else int(counts[RefreshOutcome.REFUSED] > 0)

@@ -11,7 +11,7 @@ from osbctl.registry import location
 
 def show(
     name: common.Name,
-    format: common.Format = common.View.TEXT,  # the option's own name
+    format: common.Format = common.BrokersFormat.TEXT,  # the option's own name
     database: common.Database = None,
 ) -> int:
     """Show a registered broker in full.
@@ -24,7 +24,7 @@ def show(
     """
     with location.open_registry(database) as registry:
         broker = registry.broker(name)
-    if format is common.View.JSON:
+    if format is common.BrokersFormat.JSON:
         from osbctl.registry.as_json import of_broker
 
         put(json.dumps({"version": 1, **of_broker(broker)}, indent=2) + "\n", None)

@@ -75,19 +75,21 @@ def notes(stored: StoredCatalog, broker: Mapping[str, Any]) -> list[str]:
 
     What the platform keeps though it is gone, and what of the broker's catalog it does not store.
     """
-    told = []
+    sentences = []
     shape = stored.shape
     if shape and stored.public and _plan_ids(broker) - _plan_ids(stored.document.data):
-        told.append(f"every plan of the export is public, and whoever is no administrator sees no other: {shape.whole}")
+        sentences.append(
+            f"every plan of the export is public, and whoever is no administrator sees no other: {shape.whole}"
+        )
     offered = _offered(broker)
     if gone := [name for ids, name in stored.kept.items() if ids not in offered]:
-        told.append(f"gone from the catalog and kept by the platform, so not compared: {', '.join(gone)}")
+        sentences.append(f"gone from the catalog and kept by the platform, so not compared: {', '.join(gone)}")
     if shape and (left_out := [*_left_out(broker, shape)]):
-        told.append(f"{shape.platform.label} does not keep or show, so it is not compared: {', '.join(left_out)}")
+        sentences.append(f"{shape.platform.label} does not keep or show, so it is not compared: {', '.join(left_out)}")
     for name, sentence in shape.unsure.items() if shape else ():
         if _any_true(broker, name) and not _any_true(stored.document.data, name):
-            told.append(sentence)
-    return told
+            sentences.append(sentence)
+    return sentences
 
 
 def _offered(broker: Mapping[str, Any]) -> set[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""Changes told as drift: what the platform has, and what the broker says."""
+"""Changes worded as drift: what the platform has, and what the broker says."""
 
 from __future__ import annotations
 

@@ -37,17 +37,17 @@ def default_changes(old: Root, new: Root, secrets: Secrets) -> Iterator[SchemaCh
             )
 
 
-def dropped_changes(old: Root, new: Root, told: Collection[Path]) -> Iterator[SchemaChange]:
+def dropped_changes(old: Root, new: Root, reported: Collection[Path]) -> Iterator[SchemaChange]:
     """Properties that are no longer described, though requests may still hold them: the broker may not heed them.
 
-    Told of the outermost only, and not of those in `told`, which are named by their keys in a request.
+    Reported of the outermost only, and not of those in `reported`, which are named by their keys in a request.
     """
     before, after = _described(old), _described(new)
     if before is None or after is None:
         return
     seen: set[Path] = set()  # a definition is met on many ways
     for steps, place in sorted(before.items(), key=lambda entry: len(entry[0])):
-        dropped = steps not in after and steps not in told and steps[:-1] in after and steps[-1] not in _OF_ALL
+        dropped = steps not in after and steps not in reported and steps[:-1] in after and steps[-1] not in _OF_ALL
         if dropped and place.pointer not in seen:
             seen.add(place.pointer)
             name = cut(".".join(map(str, steps)))

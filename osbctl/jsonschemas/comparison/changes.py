@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from osbctl.paths import JsonValue, Path
 
 SchemaLevel: TypeAlias = Literal["breaking", "risky", "safe"]
-"""`breaking`: a request that was valid is refused now. `safe`: none is. `risky`: cannot be told."""
+"""`breaking`: a request that was valid is refused now. `safe`: none is. `risky`: undecided."""
 
 
 class Absent(Enum):

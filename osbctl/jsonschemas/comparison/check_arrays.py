@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from osbctl.jsonschemas.comparison.check_scalars import at_least, at_most
 from osbctl.jsonschemas.comparison.facts import Facts, for_index, items
-from osbctl.jsonschemas.comparison.suspects import Pair, Step, Suspect
+from osbctl.jsonschemas.comparison.suspects import PlacePair, Step, Suspect
 from osbctl.jsonschemas.same import same_keywords
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from osbctl.jsonschemas.comparison.prover import Prover
 
 
-def check_items(prover: Prover, pair: Pair) -> Iterator[Suspect]:
+def check_items(prover: Prover, pair: PlacePair) -> Iterator[Suspect]:
     """`items`, `prefixItems` and `additionalItems`: each place of a tuple, then all places after it."""
     if "array" not in pair.facts.kinds:
         return
@@ -27,14 +27,14 @@ def check_items(prover: Prover, pair: Pair) -> Iterator[Suspect]:
             yield from prover.compare(pair.enter(pair.facts.at_index(index), demand, Step("index", index)))
 
 
-def check_count(_: Prover, pair: Pair) -> Iterator[Suspect]:
+def check_count(_: Prover, pair: PlacePair) -> Iterator[Suspect]:
     """`minItems` and `maxItems`."""
     if "array" in pair.facts.kinds:
         yield from at_least(pair, "minItems")
         yield from at_most(pair, "maxItems", pair.facts.most_items())
 
 
-def check_unique(_: Prover, pair: Pair) -> Iterator[Suspect]:
+def check_unique(_: Prover, pair: PlacePair) -> Iterator[Suspect]:
     """`uniqueItems`."""
     if "array" not in pair.facts.kinds or not pair.new.get("uniqueItems"):
         return
@@ -42,7 +42,7 @@ def check_unique(_: Prover, pair: Pair) -> Iterator[Suspect]:
         yield pair.suspect("uniqueItems")
 
 
-def check_contains(prover: Prover, pair: Pair) -> Iterator[Suspect]:
+def check_contains(prover: Prover, pair: PlacePair) -> Iterator[Suspect]:
     """`contains`; with its limits (2019-09) only where all three are equal."""
     keywords = ("contains", "minContains", "maxContains")
     if "array" not in pair.facts.kinds or pair.new.get("contains") is None:

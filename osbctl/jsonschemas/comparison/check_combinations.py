@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from osbctl.jsonschemas.comparison.prover import Prover
-    from osbctl.jsonschemas.comparison.suspects import Pair, Suspect
+    from osbctl.jsonschemas.comparison.suspects import PlacePair, Suspect
     from osbctl.jsonschemas.roots import Subschema
 
 _MAX_DISJOINT_DEPTH = 8
 
 
-def check_any_of(prover: Prover, pair: Pair) -> Iterator[Suspect]:
+def check_any_of(prover: Prover, pair: PlacePair) -> Iterator[Suspect]:
     """`anyOf`: one branch that takes all, or one for each kind of value."""
     branches = pair.new.children("anyOf")
     if branches and not _some_branch(prover, pair.facts, branches):
@@ -26,7 +26,7 @@ def check_any_of(prover: Prover, pair: Pair) -> Iterator[Suspect]:
             yield pair.suspect("anyOf")
 
 
-def check_one_of(prover: Prover, pair: Pair) -> Iterator[Suspect]:
+def check_one_of(prover: Prover, pair: PlacePair) -> Iterator[Suspect]:
     """`oneOf`: an equal one, or one branch that takes all while every other takes none, perhaps by kind."""
     branches = pair.new.children("oneOf")
     if not branches or any(same_keywords(s, pair.new, ("oneOf",)) for s in pair.facts.known):
@@ -37,13 +37,13 @@ def check_one_of(prover: Prover, pair: Pair) -> Iterator[Suspect]:
             yield pair.suspect("oneOf")
 
 
-def check_not(prover: Prover, pair: Pair) -> Iterator[Suspect]:
+def check_not(prover: Prover, pair: PlacePair) -> Iterator[Suspect]:
     """`not`: nothing that is known meets it."""
     if pair.new.get("not") is not None and not disjoint(prover, pair.facts, pair.new.child("not")):
         yield pair.suspect("not")
 
 
-def check_if(prover: Prover, pair: Pair) -> Iterator[Suspect]:
+def check_if(prover: Prover, pair: PlacePair) -> Iterator[Suspect]:
     """`if`: both cases hold, or the old schema parts its values by the same condition."""
     new = pair.new
     if new.get("if") is None or (new.get("then") is None and new.get("else") is None):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from osbctl.jsonschemas import patterns
 from osbctl.jsonschemas.comparison.check_scalars import at_least, at_most
 from osbctl.jsonschemas.comparison.facts import Facts, for_key, names
-from osbctl.jsonschemas.comparison.suspects import Pair, Step, Suspect
+from osbctl.jsonschemas.comparison.suspects import PlacePair, Step, Suspect
 from osbctl.jsonschemas.same import same_schema
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _STRING = frozenset({"string"})
 
 
-def check_required(_: Prover, pair: Pair) -> Iterator[Suspect]:
+def check_required(_: Prover, pair: PlacePair) -> Iterator[Suspect]:
     """`required`, one suspect a name."""
     if "object" in pair.facts.kinds:
         known = pair.facts.required()
@@ -28,14 +28,14 @@ def check_required(_: Prover, pair: Pair) -> Iterator[Suspect]:
                 yield pair.suspect("required", name=name)
 
 
-def check_size(_: Prover, pair: Pair) -> Iterator[Suspect]:
+def check_size(_: Prover, pair: PlacePair) -> Iterator[Suspect]:
     """`minProperties` and `maxProperties`."""
     if "object" in pair.facts.kinds:
         yield from at_least(pair, "minProperties", len(pair.facts.required()))
         yield from at_most(pair, "maxProperties", _most_properties(pair.facts))
 
 
-def check_properties(prover: Prover, pair: Pair) -> Iterator[Suspect]:
+def check_properties(prover: Prover, pair: PlacePair) -> Iterator[Suspect]:
     """`properties`, `patternProperties` and `additionalProperties`.
 
     Every key falls in one class: spelled out by either side; or matching some pattern of either
@@ -60,7 +60,7 @@ def check_properties(prover: Prover, pair: Pair) -> Iterator[Suspect]:
     yield from _other_keys(prover, pair, known.union(names([new])))
 
 
-def check_names(prover: Prover, pair: Pair) -> Iterator[Suspect]:
+def check_names(prover: Prover, pair: PlacePair) -> Iterator[Suspect]:
     """`propertyNames`."""
     if "object" in pair.facts.kinds and pair.new.get("propertyNames") is not None:
         known = [s.child("propertyNames") for s in pair.facts.known if s.get("propertyNames") is not None]
@@ -70,7 +70,7 @@ def check_names(prover: Prover, pair: Pair) -> Iterator[Suspect]:
             return
 
 
-def check_dependencies(_: Prover, pair: Pair) -> Iterator[Suspect]:
+def check_dependencies(_: Prover, pair: PlacePair) -> Iterator[Suspect]:
     """`dependencies` and their later forms: each entry implied by an equal one, or by `required`."""
     if "object" not in pair.facts.kinds:
         return
@@ -81,7 +81,7 @@ def check_dependencies(_: Prover, pair: Pair) -> Iterator[Suspect]:
                 break
 
 
-def _other_keys(prover: Prover, pair: Pair, spelled: set[str]) -> Iterator[Suspect]:
+def _other_keys(prover: Prover, pair: PlacePair, spelled: set[str]) -> Iterator[Suspect]:
     new = pair.new
     ours = list(new.get("patternProperties") or ())
     theirs = [p for s in pair.facts.known for p in s.get("patternProperties") or ()]

@@ -6,7 +6,7 @@ from math import ceil, floor
 from typing import TYPE_CHECKING, TypeAlias
 
 from osbctl.jsonschemas.comparison.facts import NUMBERS, kinds_of, listed
-from osbctl.jsonschemas.comparison.suspects import UNDECIDED, Pair, Suspect
+from osbctl.jsonschemas.comparison.suspects import UNDECIDED, PlacePair, Suspect
 from osbctl.jsonschemas.inclusion import difference
 from osbctl.jsonschemas.patterns import ALWAYS
 
@@ -23,7 +23,7 @@ Bound: TypeAlias = tuple[float, bool]
 """A limit, and whether it is itself excluded."""
 
 
-def check_type(_: Prover, pair: Pair) -> Iterator[Suspect]:
+def check_type(_: Prover, pair: PlacePair) -> Iterator[Suspect]:
     """`type`. What only draft-04 and later drafts see differently (is 1.0 an integer?) is undecided."""
     lost = pair.facts.kinds - kinds_of(pair.new)
     if lost == {"whole"}:
@@ -32,13 +32,13 @@ def check_type(_: Prover, pair: Pair) -> Iterator[Suspect]:
         yield pair.suspect("type")
 
 
-def check_values(_: Prover, pair: Pair) -> Iterator[Suspect]:
+def check_values(_: Prover, pair: PlacePair) -> Iterator[Suspect]:
     """`enum` and `const`, where the old values are not few (that is decided value by value)."""
     if listed(pair.new) is not None:
         yield pair.suspect("const" if pair.new.get("enum") is None else "enum")
 
 
-def check_bounds(_: Prover, pair: Pair) -> Iterator[Suspect]:
+def check_bounds(_: Prover, pair: PlacePair) -> Iterator[Suspect]:
     """`minimum`, `maximum` and their exclusive forms, boolean (draft-04) or numeric."""
     numbers = pair.facts.kinds & NUMBERS
     if not numbers:
@@ -50,7 +50,7 @@ def check_bounds(_: Prover, pair: Pair) -> Iterator[Suspect]:
         yield pair.suspect(_spelling(pair.new, "aximum"))
 
 
-def check_multiple(_: Prover, pair: Pair) -> Iterator[Suspect]:
+def check_multiple(_: Prover, pair: PlacePair) -> Iterator[Suspect]:
     """`multipleOf`. Validators differ on fractions (is 0.3 a multiple of 0.1?), so only equal ones count."""
     step = pair.new.get("multipleOf")
     numbers = pair.facts.kinds & NUMBERS
@@ -62,14 +62,14 @@ def check_multiple(_: Prover, pair: Pair) -> Iterator[Suspect]:
     yield pair.suspect("multipleOf")
 
 
-def check_length(_: Prover, pair: Pair) -> Iterator[Suspect]:
+def check_length(_: Prover, pair: PlacePair) -> Iterator[Suspect]:
     """`minLength` and `maxLength`."""
     if "string" in pair.facts.kinds:
         yield from at_least(pair, "minLength")
         yield from at_most(pair, "maxLength")
 
 
-def check_pattern(prover: Prover, pair: Pair) -> Iterator[Suspect]:
+def check_pattern(prover: Prover, pair: PlacePair) -> Iterator[Suspect]:
     """`pattern`: implied by an equal one, or by one whose texts all fit it."""
     pattern = pair.new.get("pattern")
     if pattern is None or "string" not in pair.facts.kinds or pattern in ALWAYS:
@@ -82,7 +82,7 @@ def check_pattern(prover: Prover, pair: Pair) -> Iterator[Suspect]:
             yield pair.suspect("pattern", *(text for text in texts if isinstance(text, str)))
 
 
-def check_format(_: Prover, pair: Pair) -> Iterator[Suspect]:
+def check_format(_: Prover, pair: PlacePair) -> Iterator[Suspect]:
     """`format`: an annotation to many, but brokers may enforce it."""
     form = pair.new.get("format")
     if form is None or "string" not in pair.facts.kinds:
@@ -91,14 +91,14 @@ def check_format(_: Prover, pair: Pair) -> Iterator[Suspect]:
         yield pair.suspect("format")
 
 
-def at_least(pair: Pair, keyword: str, known: float = 0) -> Iterator[Suspect]:
+def at_least(pair: PlacePair, keyword: str, known: float = 0) -> Iterator[Suspect]:
     """A suspect unless the facts imply this lower limit of a count; `known` is implied otherwise."""
     least = max((schema.get(keyword) or 0 for schema in pair.facts.known), default=0)
     if max(least, known) < (pair.new.get(keyword) or 0):
         yield pair.suspect(keyword)
 
 
-def at_most(pair: Pair, keyword: str, known: float = float("inf")) -> Iterator[Suspect]:
+def at_most(pair: PlacePair, keyword: str, known: float = float("inf")) -> Iterator[Suspect]:
     """A suspect unless the facts imply this upper limit of a count."""
     limits = [limit for schema in pair.facts.known if (limit := schema.get(keyword)) is not None]
     limit = pair.new.get(keyword)

@@ -13,7 +13,7 @@ from osbctl.jsonschemas.comparison.checks import CHECKS
 from osbctl.jsonschemas.comparison.facts import OBJECT, Facts
 from osbctl.jsonschemas.comparison.prover import Prover
 from osbctl.jsonschemas.comparison.secrets import Secrets
-from osbctl.jsonschemas.comparison.suspects import COMBINATION, UNDECIDED, Pair, Suspect, named
+from osbctl.jsonschemas.comparison.suspects import COMBINATION, UNDECIDED, PlacePair, Suspect, named
 from osbctl.jsonschemas.comparison.witness import Witnesses
 from osbctl.jsonschemas.comparison.wording import example, refused, relaxed, undecided, unknown_before
 from osbctl.jsonschemas.oracle import Oracle, check_schema
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from osbctl.paths import JsonValue
 
 MAX_CHANGES = 200
-"""Changes told of one pair of schemas; the rest is one line."""
+"""Changes reported of one pair of schemas; the rest is one line."""
 
 _known: dict[bytes, list[SchemaChange] | str] = {}
 """What was found of bare pairs, or why nothing can be: plans often have the same parameters under other titles."""
@@ -118,9 +118,9 @@ def _cut(changes: list[SchemaChange]) -> list[SchemaChange]:
     return [*kept, SchemaChange(level, rule, (), (), f"and {len(rest)} more differences", (f"{len(rest)} more",))]
 
 
-def _top(old: Root, new: Root) -> Pair:
+def _top(old: Root, new: Root) -> PlacePair:
     """OSB 2.17, Input Parameters Schema Object: what the schema describes is the `parameters` object."""
-    return Pair(Facts((), within=OBJECT).and_also(old.top), new.top)
+    return PlacePair(Facts((), within=OBJECT).and_also(old.top), new.top)
 
 
 def _unique(suspects: list[Suspect]) -> list[Suspect]:
@@ -188,11 +188,11 @@ def _change(level: SchemaLevel, suspect: Suspect, message: str, witness: JsonVal
 
 
 def _relaxed(old: Root, new: Root, suspects: list[Suspect], oracle: Oracle, any_told: bool) -> Iterator[SchemaChange]:
-    """What the new schema allows and the old did not, but for the places that are told of already.
+    """What the new schema allows and the old did not, but for the places that are reported already.
 
-    Where nothing is told at all, and it was not shown that nothing more is allowed, one change says so.
+    Where nothing is reported at all, and it was not shown that nothing more is allowed, one change says so.
     """
-    told = {(*s.pair.steps(), s.rule, s.name) for s in suspects}
+    reported = {(*s.pair.steps(), s.rule, s.name) for s in suspects}
     try:
         backward = _unique(Prover(oracle, CHECKS).compare(_top(new, old)))
     except UndecidableError:
@@ -202,7 +202,7 @@ def _relaxed(old: Root, new: Root, suspects: list[Suspect], oracle: Oracle, any_
             yield SchemaChange("safe", "schema-relaxed", (), (), message)
     for suspect in backward:
         key = (*suspect.pair.steps(), suspect.rule, suspect.name)
-        if key not in told and (_described_first(suspect) < 0 or not any_told):
+        if key not in reported and (_described_first(suspect) < 0 or not any_told):
             # Seen from the other end: what is "old" to the suspect is the new schema.
             message, pointer = relaxed(suspect), suspect.pointer_old("new")
             yield SchemaChange("safe", "schema-relaxed", suspect.pointer_new, pointer, message, suspect.field)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from osbctl.jsonschemas.comparison.suspects import FORBIDDEN, ITEMS, Pair, Suspect
+from osbctl.jsonschemas.comparison.suspects import FORBIDDEN, ITEMS, PlacePair, Suspect
 from osbctl.jsonschemas.undecidable import UndecidableError
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from osbctl.jsonschemas.roots import Subschema
     from osbctl.paths import JsonValue
 
-    Check: TypeAlias = "Callable[[Prover, Pair], Iterator[Suspect]]"
+    Check: TypeAlias = "Callable[[Prover, PlacePair], Iterator[Suspect]]"
 
 MAX_STEPS = 50_000
 """Pairs of places looked at, each counted by the facts that it takes: a second or so. A 64 kB schema has some 2,000
@@ -49,7 +49,7 @@ class Prover:
         self._failed: dict[Any, Suspect] = {}
         self._outright = False
 
-    def compare(self, pair: Pair) -> list[Suspect]:
+    def compare(self, pair: PlacePair) -> list[Suspect]:
         """What may refuse a value that meets the facts; empty where nothing can."""
         self.spend(pair.facts)
         key = (pair.facts.key, pair.new)
@@ -77,7 +77,7 @@ class Prover:
 
     def implies(self, facts: Facts, new: Subschema) -> bool:
         """Whether whatever meets the facts is shown to meet the schema."""
-        return not self.compare(Pair(facts, new))
+        return not self.compare(PlacePair(facts, new))
 
     def implies_outright(self, facts: Facts, new: Subschema) -> bool:
         """As `implies`, but nothing that is still being shown is taken as shown.
@@ -101,7 +101,7 @@ class Prover:
             return None
         return [v for v in values if all(self.oracle.accepts(s, v) is not False for s in facts.known)]
 
-    def _suspects(self, pair: Pair) -> list[Suspect]:
+    def _suspects(self, pair: PlacePair) -> list[Suspect]:
         if not pair.facts.kinds:
             return []
         found = [s for part in pair.new.plain() for s in self._against(pair.at(part))]
@@ -132,7 +132,7 @@ class Prover:
                 yield cases
                 return
 
-    def _against(self, pair: Pair) -> Iterator[Suspect]:
+    def _against(self, pair: PlacePair) -> Iterator[Suspect]:
         if pair.new in pair.facts.known:
             return
         self.spend(pair.facts)
@@ -147,7 +147,7 @@ class Prover:
             if any(keyword in pair.new.value for keyword in keywords):
                 yield from check(self, pair)
 
-    def _refused(self, pair: Pair, values: list[JsonValue]) -> Iterator[Suspect]:
+    def _refused(self, pair: PlacePair, values: list[JsonValue]) -> Iterator[Suspect]:
         """Where few values are left, each one is asked of the oracle."""
         refused: dict[str, list[JsonValue]] = {}
         kept = {known.get("format") for known in pair.facts.known}

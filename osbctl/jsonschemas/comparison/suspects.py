@@ -64,12 +64,12 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class PlacePair:
     """What the old schema says of a value in a request, and a new schema for the same value."""
 
     facts: Facts
     new: Subschema
-    parent: Pair | None = None
+    parent: PlacePair | None = None
     step: Step | None = None
 
     def steps(self) -> list[Step]:
@@ -77,13 +77,13 @@ class Pair:
         above = self.parent.steps() if self.parent else []
         return [*above, self.step] if self.step else above
 
-    def enter(self, facts: Facts, new: Subschema, step: Step) -> Pair:
+    def enter(self, facts: Facts, new: Subschema, step: Step) -> PlacePair:
         """The pair for a part of the value."""
-        return Pair(facts, new, self, step)
+        return PlacePair(facts, new, self, step)
 
-    def at(self, new: Subschema) -> Pair:
+    def at(self, new: Subschema) -> PlacePair:
         """The same value, and another new schema for it."""
-        return Pair(self.facts, new, self.parent, self.step)
+        return PlacePair(self.facts, new, self.parent, self.step)
 
     def suspect(self, keyword: str, *values: JsonValue, name: str = "", rule: str = "") -> Suspect:
         """This keyword of the new schema may refuse what the old accepted; `values` are worth a try."""
@@ -96,7 +96,7 @@ class Suspect:
 
     rule: str
     keyword: str
-    pair: Pair
+    pair: PlacePair
     values: tuple[JsonValue, ...] = ()
     name: str = ""
     case: Facts | None = None
@@ -113,7 +113,7 @@ class Suspect:
 
     def pointer_old(self, side: str) -> Path | None:
         """The keyword, else the schema of the same value, else of the closest value around it."""
-        pair: Pair | None = self.pair
+        pair: PlacePair | None = self.pair
         while pair:
             known = [s for s in pair.facts.known if s.side == side and isinstance(s.value, dict)]
             for schema in known if pair is self.pair else ():
@@ -127,8 +127,8 @@ class Suspect:
 
 def named(pointer: Path, steps: Sequence[Step]) -> Path:
     """`pointer`, and behind it the steps in a request, unless it spells out just these."""
-    told = tuple(step.named for step in steps)
-    return pointer if told == tuple(_spelled(pointer)) else (*pointer, *told)
+    names = tuple(step.named for step in steps)
+    return pointer if names == tuple(_spelled(pointer)) else (*pointer, *names)
 
 
 def _spelled(pointer: Path) -> Iterator[str]:

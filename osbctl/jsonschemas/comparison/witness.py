@@ -12,7 +12,7 @@ from osbctl.jsonschemas.comparison.samples import Samples
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from osbctl.jsonschemas.comparison.suspects import Pair, Step, Suspect
+    from osbctl.jsonschemas.comparison.suspects import PlacePair, Step, Suspect
     from osbctl.jsonschemas.oracle import Oracle
     from osbctl.jsonschemas.roots import Root
     from osbctl.paths import JsonValue
@@ -105,13 +105,13 @@ class Witnesses:
                 for below in wanted.get("properties", {}) if isinstance(wanted, dict) else ():
                     yield from ({**whole, below: odd} for odd in _ODD)
 
-    def _bases(self, pair: Pair) -> list[JsonValue]:
+    def _bases(self, pair: PlacePair) -> list[JsonValue]:
         """Values for the place that both sides accept, then such as the old side accepts."""
         both = Facts(pair.facts.and_also(pair.new).known, within=pair.facts.within)
         found = self.samples.valid(both, _MAX_BASES) + self.samples.valid(pair.facts, _MAX_BASES)
         return found[: _MAX_BASES + 1]
 
-    def _around(self, pair: Pair, value: JsonValue) -> Iterator[JsonValue]:
+    def _around(self, pair: PlacePair, value: JsonValue) -> Iterator[JsonValue]:
         """Whole requests with the value in its place."""
         if pair.parent is None or pair.step is None:
             yield value

@@ -55,8 +55,8 @@ def refused(suspect: Suspect, value: JsonValue | Absent, secrets: Secrets) -> st
             return f"{subject(steps[:-1])} no longer may have other properties"
         return f"{where} is no longer allowed"
     shown = SECRET if _is_secret(suspect, secrets) else example(value, secrets, MAX_TEXT)
-    told = " where formats are enforced" if suspect.rule == FORMAT else ""
-    return f"{where} no longer {_verb('accept', steps)} {shown}{_because(suspect, secrets)}{told}"
+    condition = " where formats are enforced" if suspect.rule == FORMAT else ""
+    return f"{where} no longer {_verb('accept', steps)} {shown}{_because(suspect, secrets)}{condition}"
 
 
 def undecided(suspect: Suspect, secrets: Secrets) -> str:

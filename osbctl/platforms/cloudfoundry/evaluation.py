@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from osbctl.platforms.cloudfoundry.library import Refusal, Schema, Trail, as_uri
+from osbctl.platforms.cloudfoundry.library import LibraryRefusal, Schema, Trail, as_uri
 from osbctl.platforms.cloudfoundry.patterns import BrokenPattern, check_pattern
 from osbctl.platforms.cloudfoundry.ruby import RubyCrash, RubyError, index, no_method
 from osbctl.platforms.cloudfoundry.uris import URI, InvalidURI, decoded, join
@@ -39,7 +39,7 @@ def refusal(library: Library, schema: dict[str, Any]) -> Refused | None:
     trail = Trail()
     try:
         Evaluation(library, trail).validate(library.load(schema, trail))
-    except Refusal as refused:
+    except LibraryRefusal as refused:
         return refused.rule, trail.path, refused.message
     except BrokenPattern as error:
         return "cloudfoundry-schema-pattern", (*trail.path, error.pattern), str(error)
@@ -229,7 +229,7 @@ class Evaluation:
             name = step.replace("~0", "~").replace("~1", "/")
             target, path = _step(target, name), (*path, name)
             if target is None:
-                raise Refusal("cloudfoundry-schema-reference", "Custom meta schemas are not supported.")
+                raise LibraryRefusal("cloudfoundry-schema-reference", "Custom meta schemas are not supported.")
         here = self._trail.path
         found = self._library.new(target, uri, schema.draft, path, self._trail)
         self._trail.path = here

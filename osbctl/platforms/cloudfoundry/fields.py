@@ -21,91 +21,91 @@ if TYPE_CHECKING:
 _LONGEST_DESCRIPTION = 10_000
 
 
-class Problem(NamedTuple):
+class FieldProblem(NamedTuple):
     """What is wrong with a value: the rule that it breaks, and the rest of the sentence about it."""
 
     rule: str
-    told: str
+    message: str
 
 
-_MISSING = Problem("cloudfoundry-required", "is required")
+_MISSING = FieldProblem("cloudfoundry-required", "is required")
 
 
-class Row(NamedTuple):
+class FieldRow(NamedTuple):
     """A field, what the platform calls it, and a check that takes its value, None where it is missing."""
 
     key: str
     label: str
-    check: Callable[[Any], Problem | None]
+    check: Callable[[Any], FieldProblem | None]
 
 
-def check_rows(rows: tuple[Row, ...], value: dict[str, Any] | str, path: Path, errors: Errors) -> None:
+def check_rows(rows: tuple[FieldRow, ...], value: dict[str, Any] | str, path: Path, errors: Errors) -> None:
     """Check every row of `value`; a String where an object should be answers with what it contains."""
     for key, label, check in rows:
         problem = check(value.get(key) if isinstance(value, dict) else _in_text(key, value))
         if problem is not None:
-            errors.add(problem.rule, (*path, key), f"{label} {problem.told}")
+            errors.add(problem.rule, (*path, key), f"{label} {problem.message}")
 
 
 def _in_text(key: str, text: str) -> str | None:
     return key if key in text else None
 
 
-def required_text(value: Any) -> Problem | None:
+def required_text(value: Any) -> FieldProblem | None:
     """A string with something in it."""
     if type(value) is str:
         return _MISSING if is_blank(value) else None
     return _MISSING if value is None else _must_be("a string", value)
 
 
-def optional_text(value: Any) -> Problem | None:
+def optional_text(value: Any) -> FieldProblem | None:
     """A string, or nothing."""
     return None if value is None or isinstance(value, str) else _must_be("a string", value)
 
 
-def short_enough(value: Any) -> Problem | None:
+def short_enough(value: Any) -> FieldProblem | None:
     """At most 10,000 characters; a list or an object has a length too."""
     if isinstance(value, str | list | dict) and len(value) > _LONGEST_DESCRIPTION:
-        told = f"may not have more than {_LONGEST_DESCRIPTION} characters"
-        return Problem("cloudfoundry-description-length", told)
+        text = f"may not have more than {_LONGEST_DESCRIPTION} characters"
+        return FieldProblem("cloudfoundry-description-length", text)
     return None
 
 
-def required_flag(value: Any) -> Problem | None:
+def required_flag(value: Any) -> FieldProblem | None:
     """A boolean."""
     return _MISSING if value is None else optional_flag(value)
 
 
-def optional_flag(value: Any) -> Problem | None:
+def optional_flag(value: Any) -> FieldProblem | None:
     """A boolean, or nothing."""
     return None if value is None or isinstance(value, bool) else _must_be("a boolean", value)
 
 
-def optional_object(value: Any) -> Problem | None:
+def optional_object(value: Any) -> FieldProblem | None:
     """An object; null and false pass as well."""
     return None if isinstance(value, dict) or value is None or value is False else not_an_object(value)
 
 
-def not_an_object(value: Any) -> Problem:
+def not_an_object(value: Any) -> FieldProblem:
     """What the platform says of a value that should be an object."""
     return _must_be("a hash", value)
 
 
-def optional_integer(value: Any) -> Problem | None:
+def optional_integer(value: Any) -> FieldProblem | None:
     """An integer of any sign; null and false pass as well."""
     if value is None or value is False or type(value) is int:
         return None
     return _must_be("an integer", value)
 
 
-def strings(value: Any) -> Problem | None:
+def strings(value: Any) -> FieldProblem | None:
     """An array of strings; null is wrong."""
     if isinstance(value, list) and all(isinstance(item, str) for item in value):
         return None
     return _must_be("an array of strings", value)
 
 
-def semantic_version(value: Any) -> Problem | None:
+def semantic_version(value: Any) -> FieldProblem | None:
     """A Semantic Version on any line of the string, for the platform's pattern is anchored to lines."""
     if isinstance(value, str) and _semver().search(value):
         return None
@@ -121,18 +121,18 @@ def _semver() -> re.Pattern[str]:
     return re.compile(rf"^{release}{before}(?:\+{word}(?:\.{word})*)?$", re.MULTILINE)
 
 
-def _must_be(what: str, value: Any) -> Problem:
-    return Problem("cloudfoundry-type", f"must be {what}, but has value {inspect(value)}")
+def _must_be(what: str, value: Any) -> FieldProblem:
+    return FieldProblem("cloudfoundry-type", f"must be {what}, but has value {inspect(value)}")
 
 
 SERVICE_ROWS = (
-    Row("id", "Service id", required_text),
-    Row("name", "Service name", required_text),
-    Row("description", "Service description", required_text),
-    Row("description", "Service description", short_enough),
-    Row("bindable", 'Service "bindable" field', required_flag),
+    FieldRow("id", "Service id", required_text),
+    FieldRow("name", "Service name", required_text),
+    FieldRow("description", "Service description", required_text),
+    FieldRow("description", "Service description", short_enough),
+    FieldRow("bindable", 'Service "bindable" field', required_flag),
     *(
-        Row(key, f'Service "{key}" field', optional_flag)
+        FieldRow(key, f'Service "{key}" field', optional_flag)
         for key in (
             "plan_updateable",
             "bindings_retrievable",
@@ -143,24 +143,24 @@ SERVICE_ROWS = (
 )
 
 DASHBOARD_CLIENT_ROWS = tuple(
-    Row(key, f"Service dashboard client {key}", required_text) for key in ("id", "secret", "redirect_uri")
+    FieldRow(key, f"Service dashboard client {key}", required_text) for key in ("id", "secret", "redirect_uri")
 )
 
 PLAN_ROWS = (
-    Row("id", "Plan id", required_text),
-    Row("name", "Plan name", required_text),
-    Row("description", "Plan description", required_text),
-    Row("description", "Plan description", short_enough),
-    Row("metadata", "Plan metadata", optional_object),
-    Row("free", "Plan free", optional_flag),
-    Row("bindable", "Plan bindable", optional_flag),
-    Row("plan_updateable", "Plan updateable", optional_flag),
-    Row("maximum_polling_duration", "Maximum polling duration", optional_integer),
-    Row("schemas", "Plan schemas", optional_object),
+    FieldRow("id", "Plan id", required_text),
+    FieldRow("name", "Plan name", required_text),
+    FieldRow("description", "Plan description", required_text),
+    FieldRow("description", "Plan description", short_enough),
+    FieldRow("metadata", "Plan metadata", optional_object),
+    FieldRow("free", "Plan free", optional_flag),
+    FieldRow("bindable", "Plan bindable", optional_flag),
+    FieldRow("plan_updateable", "Plan updateable", optional_flag),
+    FieldRow("maximum_polling_duration", "Maximum polling duration", optional_integer),
+    FieldRow("schemas", "Plan schemas", optional_object),
 )
 
 MAINTENANCE_INFO_ROWS = (
-    Row("version", "Maintenance info version", required_text),
-    Row("version", "Maintenance info version", semantic_version),
-    Row("description", "Maintenance info description", optional_text),
+    FieldRow("version", "Maintenance info version", required_text),
+    FieldRow("version", "Maintenance info version", semantic_version),
+    FieldRow("description", "Maintenance info description", optional_text),
 )

@@ -34,7 +34,7 @@ _NAMELESS = parse("00000000-0000-5000-8000-000000000000")
 _METASCHEMA = "http://json-schema.org/draft-04/schema#"
 
 
-class Refusal(Exception):  # noqa: N818  # an answer of the library, not an error of ours
+class LibraryRefusal(Exception):  # noqa: N818  # an answer of the library, not an error of ours
     """The library stops at something that the Cloud Controller tells the operator."""
 
     def __init__(self, rule: str, message: str) -> None:
@@ -122,7 +122,7 @@ class Library:
                 return
             uri = as_file(join(schema.uri.bare(), uri.path))
         if _key(uri) not in self._schemas:
-            raise Refusal(
+            raise LibraryRefusal(
                 "cloudfoundry-schema-reference",
                 f"No external references are allowed: Read of {_location(uri)} refused",
             )
@@ -136,7 +136,7 @@ def _metaschema() -> Any:
 
 
 class Trail:
-    """Where the library is, so that what it raises can be told a place."""
+    """Where the library is, so that what it raises gets a place."""
 
     def __init__(self) -> None:
         self.path: Path = ()
@@ -153,7 +153,7 @@ def _draft(named: Any) -> int:
     uri = as_uri(named)
     draft = _DRAFTS.get(f"{uri.scheme or ''}://{uri.host}{uri.path}")
     if draft is None:
-        raise Refusal("cloudfoundry-schema-dialect", "Custom meta schemas are not supported.")
+        raise LibraryRefusal("cloudfoundry-schema-dialect", "Custom meta schemas are not supported.")
     return draft
 
 

@@ -30,9 +30,9 @@ def faults(schema: Any) -> Iterator[Fault]:
     return _schema(schema, ())
 
 
-def _fault(path: Path, told: str) -> Fault:
+def _fault(path: Path, text: str) -> Fault:
     place = "/".join(map(str, path))
-    return path, f"The property '#/{place}' {told} in schema http://json-schema.org/draft-04/schema#"
+    return path, f"The property '#/{place}' {text} in schema http://json-schema.org/draft-04/schema#"
 
 
 def _type_of(value: Any) -> str:
@@ -69,10 +69,10 @@ _array, _boolean, _integer, _number, _object, _string = map(
 )
 
 
-def _one_of(told: str, needed: Callable[[list[bool]], bool], *checks: Check) -> Check:
+def _one_of(text: str, needed: Callable[[list[bool]], bool], *checks: Check) -> Check:
     def check(value: Any, path: Path) -> Iterator[Fault]:
         if not needed([next(each(value, path), None) is None for each in checks]):
-            yield _fault(path, f"of type {_type_of(value)} did not match {told} of the required schemas")
+            yield _fault(path, f"of type {_type_of(value)} did not match {text} of the required schemas")
 
     return check
 
@@ -149,8 +149,8 @@ def _schema(value: Any, path: Path) -> Iterator[Fault]:
             yield from check(value[keyword], (*path, keyword))
     for keyword, needed in (("exclusiveMaximum", "maximum"), ("exclusiveMinimum", "minimum")):
         if keyword in value and needed not in value:
-            told = f"has a property '{keyword}' that depends on a missing property '{needed}'"
-            yield _fault(path, told)
+            text = f"has a property '{keyword}' that depends on a missing property '{needed}'"
+            yield _fault(path, text)
 
 
 _a_uri = _in_turn(_string, _uri)

@@ -57,24 +57,24 @@ _NAME = re.compile(r"\(\?[<']([^\W\d]\w{0,99})[>']")
 class BrokenPattern(RubyError):  # noqa: N818  # the platform's, not ours
     """Onigmo does not compile the pattern."""
 
-    def __init__(self, told: str, pattern: str) -> None:
-        super().__init__(f"{told}: /{pattern}/")
+    def __init__(self, text: str, pattern: str) -> None:
+        super().__init__(f"{text}: /{pattern}/")
         self.pattern = pattern
 
 
 def check_pattern(pattern: str) -> None:
     """Raises RubyError for a pattern with a fault of the known kinds; others pass as good."""
-    told = _fault(pattern)
-    if told:
-        raise BrokenPattern(told, pattern)
+    text = _fault(pattern)
+    if text:
+        raise BrokenPattern(text, pattern)
 
 
 def _fault(pattern: str) -> str | None:
     bare = pattern.replace("\\\\", "a")
-    if "\\" in bare and (told := _first(_ESCAPES, bare)):
-        return told
-    if told := _fault_of_atoms(pattern):
-        return told
+    if "\\" in bare and (text := _first(_ESCAPES, bare)):
+        return text
+    if text := _fault_of_atoms(pattern):
+        return text
     plain = _without_atoms(pattern)
     return (
         _first(_GROUPS, plain) or _fault_of_groups(plain) or _fault_of_intervals(plain) or _fault_of_names(bare, plain)
@@ -82,15 +82,15 @@ def _fault(pattern: str) -> str | None:
 
 
 def _first(table: tuple[tuple[str, str], ...], text: str) -> str | None:
-    for expression, told in table:
+    for expression, message in table:
         if found := re.search(expression, text, re.DOTALL):
-            return told.format(*found.groups())
+            return message.format(*found.groups())
     return None
 
 
 def _fault_of_class(text: str) -> str | None:
-    if told := _first(_CLASSES, text):
-        return told
+    if message := _first(_CLASSES, text):
+        return message
     wrong = any(found[1] > found[2] for found in _RANGE.finditer(text))
     return "empty range in char class" if wrong else None
 
@@ -134,8 +134,8 @@ def _fault_of_atoms(pattern: str) -> str | None:
             if pattern[at] == "\\":
                 return "too short escape sequence"
             return "empty char-class" if pattern[at:] in ("[]", "[^]") else "premature end of char-class"
-        if pattern[at] == "[" and (told := _fault_of_class(pattern[at + 1 : end])):
-            return told
+        if pattern[at] == "[" and (text := _fault_of_class(pattern[at + 1 : end])):
+            return text
         at = end
     return None
 

@@ -43,7 +43,7 @@ def _check_maintenance_info(info: Any, path: Path, errors: Errors) -> None:
     if not isinstance(info, dict):
         index(info, "version")
         problem = not_an_object(info)
-        errors.add(problem.rule, path, f"Maintenance info {problem.told}")
+        errors.add(problem.rule, path, f"Maintenance info {problem.message}")
     check_rows(MAINTENANCE_INFO_ROWS, info, path, errors)
     length = json_length(info, _LONGEST_MAINTENANCE_INFO)
     if length > _LONGEST_MAINTENANCE_INFO:

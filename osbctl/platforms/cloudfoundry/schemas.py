@@ -26,7 +26,7 @@ _PLACES = {"service_instance": ("create", "update"), "service_binding": ("create
 _MUST_CONFORM = "Must conform to JSON Schema Draft 04 (experimental support for later versions): "
 
 
-class Fault(NamedTuple):
+class SchemaFault(NamedTuple):
     """A line about one parameter schema: the rule, the place inside the schema, the words."""
 
     rule: str
@@ -44,7 +44,7 @@ class SchemaChecks:
     def __init__(self, plain: bool = False) -> None:
         self._plain = plain
         self._library = Library()
-        self._known: dict[tuple[str, int], tuple[Fault, ...]] = {}
+        self._known: dict[tuple[str, int], tuple[SchemaFault, ...]] = {}
 
     def __call__(self, schemas: dict[str, Any], path: Path) -> Errors:
         """What is wrong with a plan's `schemas`. Raises RubyCrash.
@@ -68,13 +68,13 @@ class SchemaChecks:
             text = f"Schema {'.'.join(keys)} is not valid. {message}"
             errors.add(rule, (*path, *keys, *place), text)
 
-    def _faults_at(self, schema: dict[str, Any], path: Path) -> tuple[Fault, ...]:
+    def _faults_at(self, schema: dict[str, Any], path: Path) -> tuple[SchemaFault, ...]:
         try:
             return self._faults(schema)
         except (RubyCrash, RecursionError) as crash:
             raise RubyCrash(path) from crash
 
-    def _faults(self, schema: dict[str, Any]) -> tuple[Fault, ...]:
+    def _faults(self, schema: dict[str, Any]) -> tuple[SchemaFault, ...]:
         text = json.dumps(schema)
         if self._plain and len(text) * 6 <= _LONGEST_SCHEMA:
             return ()
@@ -84,21 +84,22 @@ class SchemaChecks:
             self._known[text, self._library.loaded] = known
         return known
 
-    def _judged(self, schema: dict[str, Any]) -> tuple[Fault, ...]:
+    def _judged(self, schema: dict[str, Any]) -> tuple[SchemaFault, ...]:
         if json_length(schema, _LONGEST_SCHEMA) > _LONGEST_SCHEMA:
-            return (Fault("cloudfoundry-schema-size", (), "Must not be larger than 64KB"),)
+            return (SchemaFault("cloudfoundry-schema-size", (), "Must not be larger than 64KB"),)
         if schema.get("$schema") is None or schema["$schema"] is False:
             text = "Schema must have $schema key but was not present"
-            return (Fault("cloudfoundry-schema-dialect", ("$schema",), text),)
+            return (SchemaFault("cloudfoundry-schema-dialect", ("$schema",), text),)
         wrong = tuple(
-            Fault("cloudfoundry-schema-metaschema", path, _MUST_CONFORM + told) for path, told in faults(schema)
+            SchemaFault("cloudfoundry-schema-metaschema", path, _MUST_CONFORM + message)
+            for path, message in faults(schema)
         )
         if wrong:
             return wrong
         from osbctl.platforms.cloudfoundry.evaluation import refusal  # most schemas are plain, and need none of it
 
         refused = refusal(self._library, schema)
-        return (Fault(*refused),) if refused else ()
+        return (SchemaFault(*refused),) if refused else ()
 
 
 def _hash(holder: dict[str, Any], path: Path, keys: tuple[str, ...], errors: Errors) -> dict[str, Any] | None:

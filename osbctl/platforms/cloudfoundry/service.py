@@ -44,7 +44,7 @@ def _check_tags(service: dict[str, Any], path: Path, errors: Errors) -> None:
     tags = service.get("tags", [])
     problem = strings(tags)
     if problem:
-        errors.add(problem.rule, (*path, "tags"), f"Service tags {problem.told}")
+        errors.add(problem.rule, (*path, "tags"), f"Service tags {problem.message}")
     elif sum(map(len, tags)) > _LONGEST_TAGS:
         text = f"Tags for the service {to_s(service.get('name'))} must be {_LONGEST_TAGS} characters or less."
         errors.add("cloudfoundry-tags", (*path, "tags"), text)
@@ -53,19 +53,19 @@ def _check_tags(service: dict[str, Any], path: Path, errors: Errors) -> None:
 def _check_requires_type(service: dict[str, Any], path: Path, errors: Errors) -> None:
     problem = strings(service.get("requires", []))
     if problem:
-        errors.add(problem.rule, (*path, "requires"), f'Service "requires" field {problem.told}')
+        errors.add(problem.rule, (*path, "requires"), f'Service "requires" field {problem.message}')
 
 
 def _check_metadata(metadata: Any, path: Path, errors: Errors) -> None:
     if metadata is None or metadata is False:
         return
     if not isinstance(metadata, dict):
-        rule, told = not_an_object(metadata)
-        errors.add(rule, path, f"Service metadata {told}")
+        rule, text = not_an_object(metadata)
+        errors.add(rule, path, f"Service metadata {text}")
         return
     problem = optional_flag(metadata.get("shareable"))
     if problem:
-        errors.add(problem.rule, (*path, "shareable"), f"Service metadata shareable {problem.told}")
+        errors.add(problem.rule, (*path, "shareable"), f"Service metadata shareable {problem.message}")
 
 
 def _check_dashboard_client(client: Any, path: Path, errors: Errors) -> None:
@@ -74,8 +74,8 @@ def _check_dashboard_client(client: Any, path: Path, errors: Errors) -> None:
     if isinstance(client, dict):
         check_rows(DASHBOARD_CLIENT_ROWS, client, path, errors)
     else:
-        rule, told = not_an_object(client)
-        errors.add(rule, path, f"Service dashboard client attributes {told}")
+        rule, text = not_an_object(client)
+        errors.add(rule, path, f"Service dashboard client attributes {text}")
 
 
 def _check_requires_values(requires: Any, path: Path, errors: Errors) -> None:

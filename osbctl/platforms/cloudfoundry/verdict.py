@@ -121,12 +121,12 @@ def _not_stored(services: list[dict[str, Any]]) -> Iterator[Refusal]:
             path: Path = ("services", at, "plans", place)
             name = plan["name"].rstrip(" ").casefold()
             if name in seen:
-                told = "Cloud Foundry compares the names of plans without case and trailing blanks: this one is taken"
-                yield Refusal("cloudfoundry-storage", (*path, "name"), told)
+                text = "Cloud Foundry compares the names of plans without case and trailing blanks: this one is taken"
+                yield Refusal("cloudfoundry-storage", (*path, "name"), text)
             seen.add(name)
             if (plan.get("maximum_polling_duration") or 0) not in _INT_32:
-                told = "Cloud Foundry stores a polling duration in 32 bits, and this one does not fit"
-                yield Refusal("cloudfoundry-storage", (*path, "maximum_polling_duration"), told)
+                text = "Cloud Foundry stores a polling duration in 32 bits, and this one does not fit"
+                yield Refusal("cloudfoundry-storage", (*path, "maximum_polling_duration"), text)
 
 
 def _check_unique(errors: Errors, services: list[dict[str, Any]]) -> None:

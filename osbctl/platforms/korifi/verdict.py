@@ -63,5 +63,5 @@ def judge(data: dict[str, Any]) -> Outcome:
 def _panics(services: list[Struct]) -> Iterator[Refusal]:
     for service in services:
         if not isinstance((service["metadata"] or {}).get("documentationUrl", ""), str):
-            told = "Korifi's controller panics on a documentationUrl that is no string"
-            yield Refusal("korifi-crash", (*service.at("metadata"), "documentationUrl"), told)
+            text = "Korifi's controller panics on a documentationUrl that is no string"
+            yield Refusal("korifi-crash", (*service.at("metadata"), "documentationUrl"), text)

@@ -71,11 +71,11 @@ def _refusals(services: list[Struct]) -> Iterator[Refusal]:
 def _named(thing: Struct, kind: str) -> Iterator[Refusal]:
     for key in ("id", "name"):
         if not 0 < len((thing[key] or "").encode()) <= MAX_NAME:
-            told = f"Service Catalog wants 1 to {MAX_NAME} bytes as the {key} of a {kind}"
-            yield Refusal("kubernetes-name", thing.at(key), told)
+            text = f"Service Catalog wants 1 to {MAX_NAME} bytes as the {key} of a {kind}"
+            yield Refusal("kubernetes-name", thing.at(key), text)
     if not thing["description"]:
-        told = f"Service Catalog wants a description for each {kind}"
-        yield Refusal("kubernetes-description", thing.at("description"), told)
+        text = f"Service Catalog wants a description for each {kind}"
+        yield Refusal("kubernetes-description", thing.at("description"), text)
 
 
 def _repeated(things: list[Struct], kind: str) -> Iterator[Refusal]:
@@ -83,6 +83,6 @@ def _repeated(things: list[Struct], kind: str) -> Iterator[Refusal]:
     seen = set()
     for thing in things:
         if thing["id"] in seen:
-            told = f"Service Catalog names each {kind} by its id, and this one already exists"
-            yield Refusal("kubernetes-unique", thing.at("id"), told)
+            text = f"Service Catalog names each {kind} by its id, and this one already exists"
+            yield Refusal("kubernetes-unique", thing.at("id"), text)
         seen.add(thing["id"] or thing)

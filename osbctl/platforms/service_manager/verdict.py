@@ -116,19 +116,19 @@ def _crash(path: Path, kind: str) -> Refusal:
 def _plan(plan: Struct, service: Struct) -> Iterator[Refusal]:
     for key in ("name", "catalog_name"):
         if plan[key] == RESERVED_PLAN:
-            told = f"Service Manager keeps the plan name {RESERVED_PLAN!r} to itself"
-            yield Refusal("service-manager-reserved-name", plan.at(key), told)
+            text = f"Service Manager keeps the plan name {RESERVED_PLAN!r} to itself"
+            yield Refusal("service-manager-reserved-name", plan.at(key), text)
     yield from _missing(plan, ("id", "name", "description"))
     yield from _shapes(plan, {"schemas": dict, "metadata": dict})
     metadata = plan["metadata"] if isinstance(plan["metadata"], dict) else {}
     given = [key for key in _SUPPORT if isinstance(metadata.get(key), list) and metadata[key]]
     if len(given) > 1:
-        told = f"Service Manager takes one of {', '.join(_SUPPORT)}, not {' and '.join(given)}"
-        yield Refusal("service-manager-platforms", (*plan.at("metadata"), given[1]), told)
+        text = f"Service Manager takes one of {', '.join(_SUPPORT)}, not {' and '.join(given)}"
+        yield Refusal("service-manager-platforms", (*plan.at("metadata"), given[1]), text)
     bindable = service["bindable"] if plan["bindable"] is None else plan["bindable"]
     if metadata.get("supportsInstanceSharing") is True and not bindable:
-        told = "Service Manager wants a plan to be bindable that supports the sharing of instances"
-        yield Refusal("service-manager-sharing", (*plan.at("metadata"), "supportsInstanceSharing"), told)
+        text = "Service Manager wants a plan to be bindable that supports the sharing of instances"
+        yield Refusal("service-manager-sharing", (*plan.at("metadata"), "supportsInstanceSharing"), text)
 
 
 def _missing(thing: Struct, keys: tuple[str, ...]) -> Iterator[Refusal]:
@@ -140,10 +140,10 @@ def _missing(thing: Struct, keys: tuple[str, ...]) -> Iterator[Refusal]:
 def _shapes(thing: Struct, wanted: dict[str, type]) -> Iterator[Refusal]:
     for key, kind in wanted.items():
         if thing[key] is not None and not isinstance(thing[key], kind):
-            told = (
+            text = (
                 f"Service Manager cannot read the catalog: this must be {'an object' if kind is dict else 'an array'}"
             )
-            yield Refusal("service-manager-type", thing.at(key), told)
+            yield Refusal("service-manager-type", thing.at(key), text)
 
 
 def _stored(services: list[Struct]) -> Iterator[Refusal]:
@@ -156,8 +156,8 @@ def _stored(services: list[Struct]) -> Iterator[Refusal]:
         for plan in plans:
             yield from _row(plan)
             if (plan["maximum_polling_duration"] or 0) not in _INT_32:
-                told = "Service Manager takes a polling duration of 32 bits: value is out of range for type integer"
-                yield Refusal("service-manager-number", plan.at("maximum_polling_duration"), told)
+                text = "Service Manager takes a polling duration of 32 bits: value is out of range for type integer"
+                yield Refusal("service-manager-number", plan.at("maximum_polling_duration"), text)
 
 
 def _repeated(things: list[Struct]) -> Iterator[Refusal]:
@@ -174,16 +174,18 @@ def _row(thing: Struct) -> Iterator[Refusal]:
     for key in ("id", "name", "description"):
         text = thing[key] or ""
         if len(text) > MAX_TEXT and key != "description":
-            told = f"Service Manager keeps {MAX_TEXT} characters: value too long for type character varying({MAX_TEXT})"
-            yield Refusal("service-manager-text", thing.at(key), told)
+            message = (
+                f"Service Manager keeps {MAX_TEXT} characters: value too long for type character varying({MAX_TEXT})"
+            )
+            yield Refusal("service-manager-text", thing.at(key), message)
         if "\0" in text:
-            told = 'Service Manager keeps no NUL: invalid byte sequence for encoding "UTF8": 0x00'
-            yield Refusal("service-manager-text", thing.at(key), told)
+            message = 'Service Manager keeps no NUL: invalid byte sequence for encoding "UTF8": 0x00'
+            yield Refusal("service-manager-text", thing.at(key), message)
     for key, values in (thing["labels"] or {}).items():
         texts = [key, *(values or ())] if values else []
         if (
             any(not 0 < len(text or "") <= MAX_TEXT or "\0" in text for text in texts)
             or len({*texts[1:]}) < len(texts) - 1
         ):
-            told = f"Service Manager wants labels of 1 to {MAX_TEXT} characters without NUL, each once"
-            yield Refusal("service-manager-labels", (*thing.at("labels"), key), told)
+            message = f"Service Manager wants labels of 1 to {MAX_TEXT} characters without NUL, each once"
+            yield Refusal("service-manager-labels", (*thing.at("labels"), key), message)

@@ -97,9 +97,9 @@ class DiffReport:
         """How many of what, in one phrase."""
         if self.errors:
             return "the catalogs could not be compared"
-        told = [f"{len(found):,} {level.value}" for level, found in self.by_level()]
-        told += [f"{len(self.accepted):,} accepted"] if self.accepted else []
-        counts = ", ".join(told)
+        parts = [f"{len(found):,} {level.value}" for level, found in self.by_level()]
+        parts += [f"{len(self.accepted):,} accepted"] if self.accepted else []
+        counts = ", ".join(parts)
         if self.same:
             return "the catalogs are the same"
         if any(level.rank >= Level.BREAKING.rank for level, _ in self.by_level()):

@@ -38,7 +38,7 @@ def without_problems(checked: Sequence[BrokerReport]) -> tuple[list[BrokerReport
     return cleaned, common
 
 
-def told(one: BrokerReport) -> list[str]:
+def notes_of(one: BrokerReport) -> list[str]:
     """What there is to say beside the report, a sentence each, with the broker's name."""
     sentences = [one.error] if one.error else one.report.notes if one.report else ()
     return [f"{one.name}: {sentence}" for sentence in sentences]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from osbctl.changes import SEVERITIES, DiffFailOn, Level, told
+from osbctl.changes import SEVERITIES, DiffFailOn, Level, grouped_effects
 from osbctl.findings import Finding, Judgement, Severity
 from osbctl.reports import FailOn, Format, Report
 from osbctl.reports import render as render_findings
@@ -37,7 +37,7 @@ def render(report: DiffReport, format: str) -> str:
 
 def _finding(change: Change, report: DiffReport) -> Finding:
     refused_by = tuple(effect.platform for effect in change.effects if effect.level is Level.REFUSED)
-    effects = (f"{platforms}: {does}" for platforms, does in told(change))
+    effects = (f"{platforms}: {does}" for platforms, does in grouped_effects(change))
     message = f"{change.level.value}: {change.object or 'catalog'}: {change.message}"
     return Finding(
         rule=change.rule,

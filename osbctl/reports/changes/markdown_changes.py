@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from osbctl.changes import Level, told
+from osbctl.changes import Level, grouped_effects
 from osbctl.reports.changes import grouped
 from osbctl.text import safe
 
@@ -59,7 +59,7 @@ def _entries(group: list[Change], report: DiffReport) -> Iterator[tuple[str, int
         places = f"{report.words.old} {_place(change.old_location)}, {report.words.new} {_place(change.new_location)}"
         head = f"**{_text(change.object or 'catalog')}**: {_text(change.message)}"
         yield (f"  - {head}; {places}\n" if many else f"- {head} ({rule})\n  - {places}\n"), 1
-    yield "".join(f"  - {platforms}: {_text(does)}\n" for platforms, does in told(group[0])), 0
+    yield "".join(f"  - {platforms}: {_text(does)}\n" for platforms, does in grouped_effects(group[0])), 0
     if group[0].advice and group[0].level is not Level.SAFE:
         yield f"  - **Instead:** {_text(group[0].advice)}\n", 0
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from osbctl.changes import Level, told
+from osbctl.changes import Level, grouped_effects
 from osbctl.reports.changes import grouped
 from osbctl.text import safe
 
@@ -62,7 +62,7 @@ def _group(group: list[Change], report: DiffReport) -> Iterator[str]:
 
 
 def _told(change: Change) -> Iterator[str]:
-    for platforms, does in told(change):
+    for platforms, does in grouped_effects(change):
         yield f"    {platforms}: {safe(does)}"
     if change.advice and change.level is not Level.SAFE:
         yield f"    hint: {safe(change.advice)}"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from osbctl.platforms import Platform
-from osbctl.sources.exports.shape import SCHEMAS, Page, Row, Shape, count, dig, entries, wrong
+from osbctl.sources.exports.shape import SCHEMAS, ExportRow, Page, Shape, count, dig, entries, wrong
 from osbctl.text import safe
 
 if TYPE_CHECKING:
@@ -100,12 +100,12 @@ def read(document: Document) -> Page:
     return page
 
 
-def shape_of(rows: Sequence[Row]) -> Shape:
+def shape_of(rows: Sequence[ExportRow]) -> Shape:
     """Cloud Foundry's shape, or Korifi's where the rows bear its marks."""
     return korifi_of(rows) if _korifi_made(rows) else CLOUD_FOUNDRY
 
 
-def korifi_of(rows: Sequence[Row]) -> Shape:
+def korifi_of(rows: Sequence[ExportRow]) -> Shape:
     """Korifi's shape, with the maintenance information where that is shown."""
     return KORIFI_MAINTAINED if any("maintenance_info" in row.data for row in rows) else KORIFI
 
@@ -123,13 +123,13 @@ def _query(address: str) -> tuple[str, tuple[str, ...]]:
     return f"{before}?{'&'.join(parameters)}", filters
 
 
-def _row(document: Document, path: Path, data: dict[str, object]) -> Row:
+def _row(document: Document, path: Path, data: dict[str, object]) -> ExportRow:
     if not isinstance(data.get(_CATALOG), dict):
         raise wrong(document, path, "has no broker_catalog, as service offerings and plans have")
-    return Row(document, path, data, is_plan=dig(data, ("relationships", "service_offering")) is not None)
+    return ExportRow(document, path, data, is_plan=dig(data, ("relationships", "service_offering")) is not None)
 
 
-def _korifi_made(rows: Sequence[Row]) -> bool:
+def _korifi_made(rows: Sequence[ExportRow]) -> bool:
     """Whether only Korifi would write these rows.
 
     It misspells a field of plans, in some versions, or shortens one of service offerings. And it tells the address of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from osbctl.platforms import Platform
-from osbctl.sources.exports.shape import SCHEMAS, Page, Row, Shape, count, dig, entries
+from osbctl.sources.exports.shape import SCHEMAS, ExportRow, Page, Shape, count, dig, entries
 
 if TYPE_CHECKING:
     from osbctl.paths import Path
@@ -84,14 +84,14 @@ def read(document: Document) -> Page:
     """
     top: Any = document.data.get("kind")
     if "items" not in document.data:
-        return Page([Row(document, (), document.data, _is_plan(document.data, top))])
+        return Page([ExportRow(document, (), document.data, _is_plan(document.data, top))])
     metadata = document.data.get("metadata")
     page = Page(more=bool(dig(metadata, ("continue",))))
     for path, data in entries(document, ("items",)):
         # A list of one kind leaves it out in its items.
         kind = data.get("kind") or (str(top).removesuffix("List") if top else None)
         if kind in (*_CLASSES, *_PLANS) or not kind:
-            page.rows.append(Row(document, path, data, _is_plan(data, kind)))
+            page.rows.append(ExportRow(document, path, data, _is_plan(data, kind)))
     if left := count(dig(metadata, ("remainingItemCount",))):
         page.total = len(page.rows) + left
     page.of_plans = bool(page.rows) and page.rows[0].is_plan

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from osbctl.paths import Path
-    from osbctl.sources.exports.shape import Fields, Page, Row, Shape
+    from osbctl.sources.exports.shape import ExportRow, Fields, Page, Shape
 
-    Family: TypeAlias = list[tuple[Row, list[Row]]]
+    Family: TypeAlias = list[tuple[ExportRow, list[ExportRow]]]
     """Service offerings, each with its plans."""
 
 _NAMED = 5
@@ -36,7 +36,7 @@ def merge(shape: Shape, pages: Sequence[Page], broker: str = "") -> StoredCatalo
     rows = [row for page in pages for row in page.rows]
     services = _unique(shape, (row for row in rows if not row.is_plan))
     plans = _unique(shape, (row for row in rows if row.is_plan))
-    homes: dict[str, list[Row]] = defaultdict(list)
+    homes: dict[str, list[ExportRow]] = defaultdict(list)
     for row in services.values():
         row.need(shape.service[("id",)][0])
     for row in plans.values():
@@ -69,9 +69,9 @@ def _stored(shape: Shape, pages: Sequence[Page], rows: Family) -> StoredCatalog:
     return StoredCatalog(_document(shape, pages, live), shape.platform, shape, kept, public)
 
 
-def _unique(shape: Shape, rows: Iterable[Row]) -> dict[str, Row]:
+def _unique(shape: Shape, rows: Iterable[ExportRow]) -> dict[str, ExportRow]:
     """The rows by what the platform calls them; of a row that comes twice, the first."""
-    found: dict[str, Row] = {}
+    found: dict[str, ExportRow] = {}
     for row in rows:
         row.need(shape.key[-1])
         found.setdefault(called(row.data, shape.key), row)
@@ -79,7 +79,7 @@ def _unique(shape: Shape, rows: Iterable[Row]) -> dict[str, Row]:
 
 
 def _gaps(
-    shape: Shape, pages: Sequence[Page], services: Mapping[str, Row], homes: Mapping[str, list[Row]]
+    shape: Shape, pages: Sequence[Page], services: Mapping[str, ExportRow], homes: Mapping[str, list[ExportRow]]
 ) -> Iterator[str]:
     """What the export lacks, in words that follow a colon."""
     if not services:
@@ -112,8 +112,10 @@ def _by_query(pages: Sequence[Page]) -> dict[tuple[str, bool], list[Page]]:
     return found
 
 
-def _of_one_broker(shape: Shape, rows: dict[str, Row], names: Mapping[str, str], broker: str) -> dict[str, Row]:
-    brokers: dict[tuple[str, ...], dict[str, Row]] = defaultdict(dict)
+def _of_one_broker(
+    shape: Shape, rows: dict[str, ExportRow], names: Mapping[str, str], broker: str
+) -> dict[str, ExportRow]:
+    brokers: dict[tuple[str, ...], dict[str, ExportRow]] = defaultdict(dict)
     for key, row in rows.items():
         words = row.texts(shape.brokers)
         known = tuple(names[word] for word in words if word in names)
@@ -137,19 +139,19 @@ def _labels(brokers: Iterable[tuple[str, ...]]) -> str:
     return _some(sorted(" / ".join(words) or "one without a name" for words in brokers))
 
 
-def _is_gone(shape: Shape, row: Row) -> bool:
+def _is_gone(shape: Shape, row: ExportRow) -> bool:
     return shape.gone is not None and dig(row.data, shape.gone[0]) is shape.gone[1]
 
 
-def _name(fields: Fields, row: Row) -> str:
+def _name(fields: Fields, row: ExportRow) -> str:
     found = row.texts((*fields[("name",)], *fields[("id",)]))
     return found[0] if found else ""
 
 
 def _some(names: list[str]) -> str:
     more = len(names) - _NAMED
-    told = ", ".join(safe(name) for name in names[:_NAMED])
-    return f"{told} and {more:,} more" if more > 0 else told
+    text = ", ".join(safe(name) for name in names[:_NAMED])
+    return f"{text} and {more:,} more" if more > 0 else text
 
 
 def _document(shape: Shape, pages: Sequence[Page], rows: Family) -> Document:
@@ -167,7 +169,7 @@ def _document(shape: Shape, pages: Sequence[Page], rows: Family) -> Document:
     return Document(name, {"services": services}, sources[0].syntax if sources else "json", locate)
 
 
-def _mapped(fields: Fields, row: Row, own: Collection[str]) -> dict[str, Any]:
+def _mapped(fields: Fields, row: ExportRow, own: Collection[str]) -> dict[str, Any]:
     data: dict[str, Any] = {}
     for field in fields:
         value = dig(row.data, _place(fields, row, field))
@@ -181,7 +183,7 @@ def _mapped(fields: Fields, row: Row, own: Collection[str]) -> dict[str, Any]:
     return data
 
 
-def _place(fields: Fields, row: Row, field: Path) -> Path:
+def _place(fields: Fields, row: ExportRow, field: Path) -> Path:
     """Where the row keeps `field`; the first of the places where it has none."""
     places = fields[field]
     return next((place for place in places if dig(row.data, place) is not None), places[0])

@@ -84,8 +84,8 @@ def _refusal(data: dict[str, Any]) -> str:
     """What a platform says in place of an export: Cloud Foundry's `errors`, a `Status` of Kubernetes."""
     errors = data.get("errors")
     first = errors[0] if isinstance(errors, list) and errors else data if data.get("kind") == "Status" else {}
-    told = (dig(first, (key,)) for key in ("detail", "message", "title"))
-    return next((safe(text)[:200] for text in told if isinstance(text, str)), "")
+    texts = (dig(first, (key,)) for key in ("detail", "message", "title"))
+    return next((safe(text)[:200] for text in texts if isinstance(text, str)), "")
 
 
 def _asked(document: Document, kind: StoredAs) -> StoredAs:

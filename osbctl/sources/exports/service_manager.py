@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from osbctl.platforms import Platform
-from osbctl.sources.exports.shape import SCHEMAS, Page, Row, Shape, count, entries, wrong
+from osbctl.sources.exports.shape import SCHEMAS, ExportRow, Page, Shape, count, entries, wrong
 
 if TYPE_CHECKING:
     from osbctl.paths import Path
@@ -70,13 +70,13 @@ def read(document: Document) -> Page:
     return page
 
 
-def _rows(document: Document, path: Path, data: dict[str, Any]) -> list[Row]:
+def _rows(document: Document, path: Path, data: dict[str, Any]) -> list[ExportRow]:
     if "catalog_id" not in data:
         raise wrong(document, path, "has no catalog_id, as service offerings and plans have")
-    rows = [Row(document, path, data, is_plan="service_offering_id" in data)]
+    rows = [ExportRow(document, path, data, is_plan="service_offering_id" in data)]
     inside = data.get("plans")
     for index, plan in enumerate(inside if isinstance(inside, list) else ()):
         if not isinstance(plan, dict):
             raise wrong(document, (*path, "plans", index), "is no object")
-        rows.append(Row(document, (*path, "plans", index), {"service_offering_id": data.get("id"), **plan}, True))
+        rows.append(ExportRow(document, (*path, "plans", index), {"service_offering_id": data.get("id"), **plan}, True))
     return rows

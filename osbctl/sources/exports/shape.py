@@ -59,7 +59,7 @@ class Shape:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ExportRow:
     """One service offering or plan of an export: its object, and where that stands."""
 
     document: Document
@@ -93,7 +93,7 @@ class Page:
     `names` are names of brokers by id.
     """
 
-    rows: list[Row] = field(default_factory=list)
+    rows: list[ExportRow] = field(default_factory=list)
     of_plans: bool = False
     total: int = 0
     more: bool = False
@@ -137,9 +137,9 @@ def count(value: Any) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) else 0
 
 
-def wrong(document: Document, path: Path, told: str) -> SourceError:
+def wrong(document: Document, path: Path, text: str) -> SourceError:
     """The error of an export of a wrong shape."""
     return SourceError(
-        f"{document.name}: not the shape of an export: {pointer(path) or 'the top'} {told}",
+        f"{document.name}: not the shape of an export: {pointer(path) or 'the top'} {text}",
         "take it as the platform gives it, or say what it is with --stored-as",
     )

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class StoredCatalog:
-    """The catalog that a platform has stored, as far as it can be told.
+    """The catalog that a platform has stored, as far as it is known.
 
     `document` is in the shape of a catalog; its places lead into what it was read from. `platform` is the one that has
     it, None where that is not known; `shape` that of its export, None for a catalog that was kept whole. `kept` has the

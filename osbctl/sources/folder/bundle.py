@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
     from osbctl.paths import Path
     from osbctl.sources.folder.origins import Origins
-    from osbctl.sources.folder.parts import Part, Parts
+    from osbctl.sources.folder.parts import Parts, SourcePart
 
-    Target: TypeAlias = tuple[Part, Path]
+    Target: TypeAlias = tuple[SourcePart, Path]
     """A file, and the path of a schema in it."""
 
 
@@ -43,7 +43,7 @@ class Bundler:
             if any(not ref.startswith("#") for ref in _references(holder["parameters"])):
                 holder["parameters"] = _Bundle(self, holder["parameters"], path).made()
 
-    def target(self, part: Part, reference: str, path: Path) -> tuple[Part, Path] | None:
+    def target(self, part: SourcePart, reference: str, path: Path) -> tuple[SourcePart, Path] | None:
         """What a reference in `part` means: a file of the folder, and a path in it."""
         url = urlsplit(reference)
         if url.scheme or url.netloc:
@@ -62,7 +62,7 @@ class Bundler:
             return None
         return file, tuple(_steps(file.data, inside))
 
-    def _file(self, part: Part, name: str, path: Path) -> Part | None:
+    def _file(self, part: SourcePart, name: str, path: Path) -> SourcePart | None:
         if not name:
             return part
         if os.path.isabs(name):  # noqa: PTH117
@@ -79,7 +79,7 @@ class Bundler:
             self.problem(part, path, f"{name!r} cannot be read: no such file?", f"it is looked for at {file}")
             return None
 
-    def problem(self, part: Part, path: Path, message: str, hint: str = "") -> None:
+    def problem(self, part: SourcePart, path: Path, message: str, hint: str = "") -> None:
         """Note a reference that cannot be followed."""
         self.parts.problems.add("build-reference", message, part, path, hint)
 
@@ -133,7 +133,7 @@ class _Bundle:
             self._bundler.origins.of_object(schema, self._root)
         return schema
 
-    def _definition(self, part: Part, inside: Path) -> dict[str, Any]:
+    def _definition(self, part: SourcePart, inside: Path) -> dict[str, Any]:
         definition = self._copy(part, inside)
         dialect = part.data.get("$schema")
         if dialect and dialect.rstrip("#") != str(self._schema.get("$schema", dialect)).rstrip("#"):
@@ -146,7 +146,7 @@ class _Bundle:
         self._rewrite(definition, part, inside)
         return definition
 
-    def _copy(self, part: Part, inside: Path) -> dict[str, Any]:
+    def _copy(self, part: SourcePart, inside: Path) -> dict[str, Any]:
         def unset(message: str, path: Path) -> None:
             self._bundler.parts.problems.add("build-variable", message, part, path)
 
@@ -159,11 +159,11 @@ class _Bundle:
                 part, inside = self._bundler.origins.find((*path, "$ref"))
                 self._point(holder, part, inside)
 
-    def _rewrite(self, schema: dict[str, Any], part: Part, inside: Path) -> None:
+    def _rewrite(self, schema: dict[str, Any], part: SourcePart, inside: Path) -> None:
         for holder, path in _holders(schema, inside):
             self._point(holder, part, (*path, "$ref"))
 
-    def _point(self, holder: dict[str, Any], part: Part, place: Path) -> None:
+    def _point(self, holder: dict[str, Any], part: SourcePart, place: Path) -> None:
         target = self._bundler.target(part, holder["$ref"], place)
         if target is not None:
             holder["$ref"] = self._reference(target)
@@ -175,7 +175,7 @@ class _Bundle:
             self._names[target] = self._free_name(*target)
         return f"#/{self._store}/{self._names[target]}"
 
-    def _free_name(self, part: Part, inside: Path) -> str:
+    def _free_name(self, part: SourcePart, inside: Path) -> str:
         word = re.sub(r"[^A-Za-z0-9_-]+", "-", str(inside[-1]) if inside else part.file.stem) or "schema"
         name, number = word, 1
         while name in self._taken:

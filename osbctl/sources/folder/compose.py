@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from osbctl.paths import Path as ValuePath
-    from osbctl.sources.folder.parts import Part, Parts
+    from osbctl.sources.folder.parts import Parts, SourcePart
 
 SETTINGS = ("services", "defaults", "fields")
 """The keys of catalog.yaml: the order of the services, defaults, and further fields of the catalog."""
@@ -25,7 +25,7 @@ class Composer:
 
     parts: Parts
     variables: Mapping[str, str]
-    settings: Part | None = field(init=False, default=None)
+    settings: SourcePart | None = field(init=False, default=None)
     origins: Origins = field(init=False)
 
     def compose(self) -> Origins:
@@ -41,14 +41,14 @@ class Composer:
         self._further_fields(data)
         return self.origins
 
-    def take(self, part: Part, value: Any, path: ValuePath = ()) -> Any:
+    def take(self, part: SourcePart, value: Any, path: ValuePath = ()) -> Any:
         """A copy of a value of `part`, references replaced; its origin is remembered if it is an object."""
         taken = copied(value, self.variables, lambda message, where: self._unset(part, message, where), path)
         if isinstance(taken, dict):
             self.origins.of_object(taken, (part, path))
         return taken
 
-    def _unset(self, part: Part, message: str, path: ValuePath) -> None:
+    def _unset(self, part: SourcePart, message: str, path: ValuePath) -> None:
         hint = "set it with --set NAME=VALUE, give a default (${NAME:-…}), or write $${ for a literal ${"
         self._problem("build-variable", message, part, path, hint)
 
@@ -61,7 +61,7 @@ class Composer:
         )
         self.parts.problems.raise_any()
 
-    def _services(self) -> dict[str, Part]:
+    def _services(self) -> dict[str, SourcePart]:
         files = self.parts.files("services")
         order = self._order(files)
         parts = {stem: self.parts.read(files[stem]) for stem in order}
@@ -80,7 +80,7 @@ class Composer:
             return []
         return self._listed(wanted, files, self.settings, ("services",))
 
-    def _listed(self, wanted: list[str], files: dict[str, Path], part: Part, path: ValuePath) -> list[str]:
+    def _listed(self, wanted: list[str], files: dict[str, Path], part: SourcePart, path: ValuePath) -> list[str]:
         """The stems in the order that a file asks for; each must be there, and none may be forgotten."""
         seen: list[str] = []
         for index, stem in enumerate(wanted):
@@ -109,11 +109,11 @@ class Composer:
             return {}
         for kind, value in defaults.items():
             if kind not in ("service", "plan") or not isinstance(value, dict):
-                told = "defaults holds `service` and `plan`, each a mapping"
-                self._problem("folder-settings", told, self.settings, ("defaults", kind))
+                text = "defaults holds `service` and `plan`, each a mapping"
+                self._problem("folder-settings", text, self.settings, ("defaults", kind))
         return {kind: value for kind, value in defaults.items() if isinstance(value, dict)}
 
-    def _service(self, stem: str, part: Part, defaults: dict[str, Any]) -> dict[str, Any]:
+    def _service(self, stem: str, part: SourcePart, defaults: dict[str, Any]) -> dict[str, Any]:
         plans = part.data.get("plans", [])
         service: dict[str, Any] = self.take(part, {k: v for k, v in part.data.items() if k != "plans"})
         files = self.parts.files("services", stem, "plans")
@@ -128,7 +128,7 @@ class Composer:
         self._filled(service, "service", defaults)
         return service
 
-    def _plans(self, part: Part, plans: list[Any], files: dict[str, Path]) -> list[Any]:
+    def _plans(self, part: SourcePart, plans: list[Any], files: dict[str, Path]) -> list[Any]:
         """The plans inside of the service's file, and those in files of their own.
 
         A string in the list stands for the file of that stem. Where there is none, the files come
@@ -177,5 +177,7 @@ class Composer:
             data[key] = self.take(self.settings, value, ("fields", key))
             self.origins.of_key(data, key, (self.settings, ("fields", key)))
 
-    def _problem(self, rule: str, message: str, part: Part | None = None, path: ValuePath = (), hint: str = "") -> None:
+    def _problem(
+        self, rule: str, message: str, part: SourcePart | None = None, path: ValuePath = (), hint: str = ""
+    ) -> None:
         self.parts.problems.add(rule, message, part, path, hint)

@@ -9,9 +9,9 @@ if TYPE_CHECKING:
 
     from osbctl.findings import Location
     from osbctl.paths import Path
-    from osbctl.sources.folder.parts import Part
+    from osbctl.sources.folder.parts import SourcePart
 
-    Origin: TypeAlias = tuple[Part, Path]
+    Origin: TypeAlias = tuple[SourcePart, Path]
     """A file, and the path of a value in it."""
 
 
@@ -19,7 +19,7 @@ class Origins:
     """Remembers origins at the seams only: below a seam, paths run in parallel.
 
     A seam is a whole object (a plan taken from a file of its own), or a key of an object (one that an
-    overlay or a default has set). Objects are told apart by identity, so that moving one in a list
+    overlay or a default has set). Objects are distinguished by identity, so that moving one in a list
     keeps its origin; they live as long as the composed catalog, which this holds.
     """
 
@@ -51,7 +51,7 @@ class Origins:
 
     def locate(self, paths: Iterable[Path]) -> dict[Path, Location]:
         """The places of all `paths` in the files that they came from; each file is gone through once."""
-        asked: dict[Part, dict[Path, Path]] = {}
+        asked: dict[SourcePart, dict[Path, Path]] = {}
         for path in paths:
             part, inside = self.find(path)
             asked.setdefault(part, {})[path] = inside

@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from osbctl.paths import Path
     from osbctl.sources.folder.compose import Composer
-    from osbctl.sources.folder.parts import Part
+    from osbctl.sources.folder.parts import SourcePart
 
 
 class Overlay:
     """One overlay file, to be applied to what a composer has made."""
 
-    def __init__(self, part: Part, composer: Composer) -> None:
+    def __init__(self, part: SourcePart, composer: Composer) -> None:
         self._part = part
         self._composer = composer
         self._origins = composer.origins

@@ -23,7 +23,7 @@ SUFFIXES = (".yaml", ".yml", ".json")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Part:
+class SourcePart:
     """One file of the folder, as it was read. `file` is its resolved path."""
 
     file: Path
@@ -41,7 +41,9 @@ class Problems:
     def __init__(self) -> None:
         self.findings: list[Finding] = []
 
-    def add(self, rule: str, message: str, part: Part | None = None, path: ValuePath = (), hint: str = "") -> None:
+    def add(
+        self, rule: str, message: str, part: SourcePart | None = None, path: ValuePath = (), hint: str = ""
+    ) -> None:
         """Note an error in the value at `path` of `part`."""
         location = part.document.locate([path])[path] if part else None
         self.findings.append(Finding(rule, Severity.ERROR, message, path, location, hint=hint))
@@ -64,9 +66,9 @@ class Parts:
         self._limits = limits
         self._root = folder.resolve()
         self._unsaved = unsaved
-        self._read: dict[Path, Part | None] = {}
+        self._read: dict[Path, SourcePart | None] = {}
 
-    def read(self, file: Path) -> Part | None:
+    def read(self, file: Path) -> SourcePart | None:
         """The file, None (and a problem) where it cannot be read or leads out of the folder.
 
         Raises:
@@ -82,11 +84,11 @@ class Parts:
             self._read[resolved] = self._part(file, resolved)
         return self._read[resolved]
 
-    def read_any(self, file: Path) -> Part | None:
+    def read_any(self, file: Path) -> SourcePart | None:
         """As `read`, for a file that the user named and that may stand anywhere: an overlay."""
         return self._part(file, Path(os.path.realpath(file)))
 
-    def optional(self, stem: str) -> Part | None:
+    def optional(self, stem: str) -> SourcePart | None:
         """The file of that stem at the top of the folder, None where there is none."""
         for suffix in SUFFIXES:
             file = self.folder / (stem + suffix)
@@ -95,7 +97,7 @@ class Parts:
         return None
 
     def notes(self) -> Iterator[Finding]:
-        """What reading the files has to say; of places in files, not in the catalog, so that no path is told."""
+        """What reading the files has to say; of places in files, not in the catalog, so that no path is given."""
         for part in self._read.values():
             for note in part.document.notes if part else ():
                 yield replace(note, path=(), fixes=())
@@ -124,10 +126,10 @@ class Parts:
             found[stem] = folder / name
         return found
 
-    def _part(self, file: Path, resolved: Path) -> Part | None:
+    def _part(self, file: Path, resolved: Path) -> SourcePart | None:
         try:
             data = self._unsaved[resolved] if resolved in self._unsaved else read_file(str(file), self._limits)
-            return Part(resolved, parse_document(data, str(file), limits=self._limits))
+            return SourcePart(resolved, parse_document(data, str(file), limits=self._limits))
         except DocumentError as error:
             self.problems.findings.extend(error.findings)
             return None

@@ -21,7 +21,7 @@ def copied(
 ) -> Any:
     """A copy of `value` with references replaced.
 
-    `problem` is told, with the path of the string, of a name that is not set and of a malformed reference.
+    `problem` is called, with the path of the string, of a name that is not set and of a malformed reference.
     """
     if isinstance(value, dict):
         return {key: copied(item, variables, problem, (*path, key)) for key, item in value.items()}

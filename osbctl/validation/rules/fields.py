@@ -55,7 +55,7 @@ def _parts(node: Node, kind: str) -> Iterator[tuple[Node, str]]:
 
 
 def _knows_all(value: Any, kind: str, version: ApiVersion) -> bool:
-    """Whether an object and those below it have known fields only: the usual case, told without a detour."""
+    """Whether an object and those below it have known fields only: the usual case, decided first."""
     if isinstance(value, list):
         return all(_knows_all(item, kind, version) for item in value)
     if not isinstance(value, dict):

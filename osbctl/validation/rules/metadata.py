@@ -73,16 +73,16 @@ def cost_amount(plan: Node) -> Iterator[Hit]:
         amount = cost.child("amount")
         seen: set[str] = set()
         for currency, value in amount.value.items() if amount else ():
-            told = ""
+            text = ""
             if not currency.strip():
-                told = "has no currency"
+                text = "has no currency"
             elif currency.casefold() in seen:
-                told = f"has the currency {currency!r} in two spellings"
+                text = f"has the currency {currency!r} in two spellings"
             elif isinstance(value, int | float) and value < 0:
-                told = "is negative"
+                text = "is negative"
             seen.add(currency.casefold())
-            if told:
-                yield cost.hit(f"a cost of plan {plan.label} {told}", ("amount", currency), "correct the amount")
+            if text:
+                yield cost.hit(f"a cost of plan {plan.label} {text}", ("amount", currency), "correct the amount")
 
 
 @rule(
@@ -112,10 +112,10 @@ def cost_of_free_plan(plan: Node) -> Iterator[Hit]:
     for cost in metadata.children("costs") if metadata and free in (None, True) else ():
         amount = cost.child("amount")
         if amount and any(isinstance(value, int | float) and value > 0 for value in amount.value.values()):
-            told, of_several = ("is free", "are free") if free else (f"does {_SILENT}", f"do {_SILENT}")
+            text, of_several = ("is free", "are free") if free else (f"does {_SILENT}", f"do {_SILENT}")
             several = f"plans {of_several}, but have a price"
             hint = "write free: false, or drop the costs"
-            yield plan.hit(f"plan {plan.label} {told}, but has a price", "free", hint, several=several)
+            yield plan.hit(f"plan {plan.label} {text}, but has a price", "free", hint, several=several)
             return
 
 
@@ -143,11 +143,11 @@ def sap_metadata_ignored(plan: Node) -> Iterator[Hit]:
     metadata = plan.child("metadata")
     for key in ("supportedPlatforms", "supportedPlatformNames", "excludedPlatformNames") if metadata else ():
         if metadata and key in metadata and not isinstance(metadata.get(key), list):
-            told = f"Service Manager passes over {key} of plan {plan.label}, and offers it everywhere"
-            yield metadata.hit(told, key, "make it a list")
+            text = f"Service Manager passes over {key} of plan {plan.label}, and offers it everywhere"
+            yield metadata.hit(text, key, "make it a list")
     if metadata and not isinstance(metadata.get("supportsInstanceSharing"), bool | None):
-        told = f"Service Manager does not share plan {plan.label}"
-        yield metadata.hit(told, "supportsInstanceSharing", "write true without quotes")
+        text = f"Service Manager does not share plan {plan.label}"
+        yield metadata.hit(text, "supportsInstanceSharing", "write true without quotes")
 
 
 @rule(

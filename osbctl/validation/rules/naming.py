@@ -269,7 +269,7 @@ def default_implicit(plan: Node) -> Iterator[Hit]:
 def korifi_bindable_implicit(service: Node) -> Iterator[Hit]:
     """A plan of a bindable service offering does not set `bindable`, and Korifi takes it for not bindable.
 
-    Every other platform takes the value of the service offering. Told only where Korifi is among the platforms that
+    Every other platform takes the value of the service offering. Reported only where Korifi is among the platforms that
     are checked for (`--platform korifi`), or the rule is selected.
 
     Bad::

@@ -107,8 +107,8 @@ def parameters_invalid(schema: Node) -> Iterator[Hit]:
     """
     # Cloud Foundry takes every schema for one of draft-04, whatever its $schema says.
     whole = schema.value if _dialect(schema) else {**schema.value, "$schema": _DRAFT_04}
-    for path, told in faults(whole, _dialect(schema) or "Draft4Validator"):
-        yield schema.hit(f"not a valid JSON Schema: {told}", path)
+    for path, text in faults(whole, _dialect(schema) or "Draft4Validator"):
+        yield schema.hit(f"not a valid JSON Schema: {text}", path)
 
 
 def _dialect(schema: Node) -> str | None:
@@ -158,7 +158,7 @@ def parameters_pattern(schema: Node) -> Iterator[Hit]:
 
     for place in subschemas(schema.value):
         keyword = place.value.get("pattern")
-        if isinstance(keyword, str) and not any(sign in keyword for sign in _ECMA_ONLY) and (told := fault(keyword)):
-            message = f"{keyword[:60]!r} is no regular expression: {told}"
+        if isinstance(keyword, str) and not any(sign in keyword for sign in _ECMA_ONLY) and (text := fault(keyword)):
+            message = f"{keyword[:60]!r} is no regular expression: {text}"
             hint = "correct it: tools that read the schema stumble over it"
             yield schema.hit(message, (*place.path, "pattern"), hint)

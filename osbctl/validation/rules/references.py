@@ -91,7 +91,7 @@ def parameters_reference_loop(schema: Node) -> Iterator[Hit]:
     """References in a parameter schema go round in a circle and never reach a schema.
 
     Recursion is fine where a value is consumed on the way, as in a tree; a reference that leads back to
-    itself is not, be it through `allOf` and the like, which judge the same value. Each circle is told once.
+    itself is not, be it through `allOf` and the like, which judge the same value. Each circle is reported once.
 
     Bad::
 

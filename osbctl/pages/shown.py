@@ -1,0 +1,103 @@
+"""What the templates are given: service offerings, plans, verdicts, changes and findings, each ready to be printed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from osbctl.pages.compare import Row
+    from osbctl.pages.content import ShownCommand
+    from osbctl.pages.parameters import ParameterBlock
+    from osbctl.pages.pictures import Monogram
+    from osbctl.pages.prices import Costs
+
+
+class ChangeNote(NamedTuple):
+    """One change in words; `anchor` leads to what it is about, empty where that is gone."""
+
+    level: str
+    object: str
+    message: str
+    rule: str
+    anchor: str
+    effects: tuple[tuple[str, str], ...]
+    advice: str
+    accepted: str
+
+
+class FindingNote(NamedTuple):
+    """One finding in words; `place` is source, line and column, else the JSON pointer; `anchor` as in `ChangeNote`."""
+
+    severity: str
+    message: str
+    rule: str
+    place: str
+    anchor: str
+    platforms: str
+    words: tuple[str, ...]
+    hint: str
+
+
+class VerdictView(NamedTuple):
+    """What a platform does with a service offering: a word for the style, one for people, and the platform's own."""
+
+    platform: str
+    label: str
+    kind: str
+    does: str
+    words: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class PlanView:
+    """A service plan to be printed; what both hold is as in `ServicePlan`."""
+
+    anchor: str
+    id: str
+    name: str
+    title: str
+    description: str
+    free: bool
+    price: str
+    costs: Costs
+    bullets: list[str]
+    parameters: list[ParameterBlock]
+    commands: Sequence[ShownCommand]
+    changes: list[ChangeNote] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class ServiceView:
+    """A service offering to be printed; what both hold is as in `ServiceOffering`."""
+
+    anchor: str
+    broker: str
+    id: str
+    name: str
+    title: str
+    provider: str
+    description: str
+    about: list[str]
+    picture: str
+    monogram: Monogram
+    tags: list[str]
+    more_tags: int
+    deprecated: str
+    links: list[tuple[str, str]]
+    facts: list[tuple[str, str]]
+    verdicts: list[VerdictView]
+    plans: list[PlanView]
+    rows: list[Row]
+    free: str
+    cheapest: str
+    monthly: dict[str, Any]
+    findings: list[FindingNote] = field(default_factory=list)
+    changes: list[ChangeNote] = field(default_factory=list)
+
+    @property
+    def change_count(self) -> int:
+        """The changes of the service offering and its plans."""
+        return len(self.changes) + sum(len(plan.changes) for plan in self.plans)
