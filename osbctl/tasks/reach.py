@@ -87,7 +87,7 @@ class Reach:
         """Raise SourceError where the catalog must not be shown, since it holds the password sent to the broker."""
         held = self._held(body, data, broker)
         if held:
-            raise SourceError(f"{broker.name}: {held.message}")
+            raise SourceError(held.message)
 
     def _held(self, body: bytes, data: dict[str, Any], broker: Registration) -> Remark | None:
         """Why the catalog is refused where it holds the password; a note alone where that may be chance."""

@@ -735,7 +735,7 @@ def test_who_writes_to_the_database_cannot_lead_a_password_elsewhere(added: Prog
     with broker(NEW) as thief:
         redirect_in_database(added, thief.url)
         said = added("refresh", code=3)
-        assert "the password is for the address in OSBCTL_BROKER_MY_DB_URL" in said
+        assert "my-db: not fetched: the password is for the address in OSBCTL_BROKER_MY_DB_URL" in said
         assert thief.statuses == []
         del added.environment["OSBCTL_BROKER_MY_DB_URL"]
         assert f"osbctl: my-db: its password goes to {thief.url} because the database says so" in added("refresh")

@@ -88,7 +88,7 @@ def _is_confirmed(broker: Registration) -> bool:
         raise SourceError(f"{name}: {error.message}", error.advice) from None
     if _normal(wanted) != _normal(broker.url):
         raise SourceError(
-            f"{broker.name}: the password is for the address in {name}, not for {broker.url}: none was sent",
+            f"the password is for the address in {name}, not for {broker.url}: none was sent",
             f"if the broker has moved, set {name}; if not, who wrote to the database?",
         )
     return True
@@ -107,7 +107,7 @@ def _warn(broker: Registration) -> None:
 
     name, parts = variable(broker.name, "URL"), urlsplit(broker.url)
     if parts.scheme != "https" and not is_loopback(parts.hostname):
-        raise SourceError(f"{broker.name}: nothing confirms {broker.url}, and it is not https", f"set {name}")
+        raise SourceError(f"nothing confirms {broker.url}, and it is not https", f"set {name}")
     note(f"{broker.name}: its password goes to {broker.url} because the database says so: set {name} to be sure of it")
 
 
