@@ -46,6 +46,7 @@ def wanted(kind: str, key: str) -> str:
     return found if isinstance(found, str) else ""
 
 
+@cache
 def since(kind: str, key: str) -> ApiVersion:
     """The first version that knows the field."""
     return next(version for version in ApiVersion if key in known(kind, version))

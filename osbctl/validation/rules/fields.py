@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from osbctl.fields import LATEST, PARTS, known, since, wanted
 from osbctl.findings import Fix, Severity
@@ -12,8 +12,8 @@ from osbctl.rule import Category, Scope, rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
 
+    from osbctl.paths import Path
     from osbctl.platforms import ApiVersion
     from osbctl.validation.node import Hit, Node
 
@@ -45,38 +45,41 @@ def _squeezed(key: str) -> str:
     return key.replace("_", "").replace("-", "").replace(" ", "").lower()
 
 
-def _parts(node: Node, kind: str) -> Iterator[tuple[Node, str]]:
-    """The object and those below it that the specification knows, each with its kind."""
-    yield node, kind
-    for key, inner in PARTS.get(kind, {}).items():
-        child = node.child(key)
-        for part in [child] if child else node.children(key):
-            yield from _parts(part, inner)
+class _Unknown(NamedTuple):
+    """A field that an API version does not know: the object that holds it, its path and kind, and the key."""
+
+    holder: dict[str, Any]
+    path: Path
+    kind: str
+    key: str
 
 
-def _knows_all(value: Any, kind: str, version: ApiVersion) -> bool:
-    """Whether an object and those below it have known fields only: the usual case, decided first."""
+def _unknown(value: Any, kind: str, version: ApiVersion, path: Path = ()) -> Iterator[_Unknown]:
+    """Each unknown field of an object, and of those below it that the specification knows; objects may be in a list."""
     if isinstance(value, list):
-        return all(_knows_all(item, kind, version) for item in value)
-    if not isinstance(value, dict):
-        return True
-    parts = PARTS.get(kind, {})
-    return known(kind, version) >= value.keys() and all(
-        _knows_all(value[key], inner, version) for key, inner in parts.items() if key in value
-    )
+        for index, item in enumerate(value):
+            yield from _unknown(item, kind, version, (*path, index))
+    elif isinstance(value, dict):
+        fields = known(kind, version)
+        if not fields >= value.keys():
+            yield from (_Unknown(value, path, kind, key) for key in value if key not in fields)
+        for key, inner in PARTS[kind].items() if kind in PARTS else ():
+            if key in value:
+                yield from _unknown(value[key], inner, version, (*path, key))
 
 
-def _slip(part: Node, kind: str, key: str) -> Hit | None:
-    meant = _meant(kind, key)
-    if not meant or meant in part:
+def _slip(catalog: Node, field: _Unknown) -> Hit | None:
+    meant = _meant(field.kind, field.key)
+    if not meant or meant in field.holder:
         return None
-    fits = wanted(kind, meant) in ("", _TYPES.get(type(part.get(key))))
-    if kind in _FREE and not fits:
+    fits = wanted(field.kind, meant) in ("", _TYPES.get(type(field.holder[field.key])))
+    if field.kind in _FREE and not fits:
         return None
-    hint = f"rename it to {meant}" + ("" if fits else f", and make it {wanted(kind, meant)}")
-    fixes = (Fix("rename", (*part.path, key), meant),) if fits else ()
-    several = f"fields are named {key!r}: did you mean {meant}?"
-    return part.hit(f"unknown field {key!r}: did you mean {meant}?", key, hint, fixes, several)
+    hint = f"rename it to {meant}" + ("" if fits else f", and make it {wanted(field.kind, meant)}")
+    path = (*field.path, field.key)
+    fixes = (Fix("rename", path, meant),) if fits else ()
+    several = f"fields are named {field.key!r}: did you mean {meant}?"
+    return catalog.hit(f"unknown field {field.key!r}: did you mean {meant}?", path, hint, fixes, several)
 
 
 @rule(
@@ -100,22 +103,18 @@ def field_near_miss(catalog: Node) -> Iterator[Hit]:
 
         plan_updateable: true
     """
-    if _knows_all(catalog.value, "catalog", LATEST):
-        return
-    for part, kind in _parts(catalog, "catalog"):
-        for key in part.value:
-            if key not in known(kind) and (hit := _slip(part, kind, key)):
-                yield hit
+    for field in _unknown(catalog.value, "catalog", LATEST):
+        if hit := _slip(catalog, field):
+            yield hit
 
 
 @rule(
     "field-too-new",
     severity=Severity.INFO,
     category=Category.ADVICE,
-    scope=Scope.SERVICE,
     source="OSB release notes: 2.14 brought *_retrievable, 2.15 plan updates and maintenance_info, 2.17 rotation",
 )
-def field_too_new(service: Node) -> Iterator[Hit]:
+def field_too_new(catalog: Node) -> Iterator[Hit]:
     """A field is newer than the API version that is checked against.
 
     A platform that speaks only that version ignores it.
@@ -128,18 +127,15 @@ def field_too_new(service: Node) -> Iterator[Hit]:
 
         maintenance_info: {version: 1.2.0}  # with --api-version 2.15
     """
-    version = service.api_version
-    if _knows_all(service.value, "service", version):
+    version = catalog.api_version
+    if version == LATEST:
         return
-    for part, kind in _parts(service, "service"):
-        newer = known(kind) - known(kind, version)
-        for key in part.value if newer else ():
-            if key not in newer:
-                continue
+    for _, path, kind, key in _unknown(catalog.value, "catalog", version):
+        if key in known(kind):
             brought = since(kind, key)
             message = f"{key} came with API version {brought}; platforms that speak {version} pass it over"
             several = f"fields came with API version {brought}; platforms that speak {version} pass them over"
-            yield part.hit(message, key, f"check with --api-version {brought}", several=several)
+            yield catalog.hit(message, (*path, key), f"check with --api-version {brought}", several=several)
 
 
 @rule(
@@ -276,6 +272,8 @@ def field_misplaced(thing: Node) -> Iterator[Hit]:
         metadata: {displayName: Postgres}
     """
     ours, theirs = ("plan", "service") if thing.path[-2] == "plans" else ("service", "plan")
+    if known(ours) >= thing.value.keys():
+        return
     places = ((f"{ours}_metadata", "into metadata"), (theirs, f"to the {theirs}"))
     for key in thing.value:
         where = next((where for kind, where in places if key in known(kind)), "")
