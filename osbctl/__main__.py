@@ -88,7 +88,7 @@ def _command(arguments: list[str]) -> int:
     if arguments[:1] == ["validate"] and _plain(arguments[1:]):
         # The most frequent call by far; it starts in half the time without a parser of options.
         from osbctl.cli.validation_report import Display, run
-        from osbctl.tasks.validate import Request
+        from osbctl.tasks.options import Request
 
         return run(Request(sources=tuple(arguments[1:])), Display())
     from osbctl.cli.app import run_app

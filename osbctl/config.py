@@ -1,16 +1,20 @@
 """The configuration of a project: `osbctl.toml`, or `[tool.osbctl]` of `pyproject.toml`.
 
-The closest one is taken, looking from the working folder upwards; command-line options win over it.
+The closest one is taken, looking upwards from the folder of each source, else from the working folder; command-line
+options win over it. A fault is told with the line and the key that it stands at.
 """
 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from osbctl.errors import ConfigError
 from osbctl.files import read_bounded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 NAMES = ("osbctl.toml", "pyproject.toml")
 
@@ -20,11 +24,23 @@ IgnoreEntry = tuple[str, str | None, str | None]
 _MAX_BYTES = 10_000_000
 
 
+class PerPath(NamedTuple):
+    """Settings for the files that one of `paths` matches: a shell's patterns, relative to the configuration file."""
+
+    paths: tuple[str, ...]
+    api_version: str | None
+    platform: tuple[str, ...]
+    fail_on: str | None
+    select: tuple[str, ...]
+    ignore: tuple[str, ...]
+    severity: dict[str, str]
+
+
 @dataclass(frozen=True, slots=True)
 class Config:
     """What a configuration file says; each field is documented by the key of the same name.
 
-    `origin` is the file it came from, empty where there is none.
+    `origin` is the file it came from, empty where there is none, and `text` what stands in it.
     """
 
     origin: str = ""
@@ -35,17 +51,71 @@ class Config:
     ignore: tuple[str, ...] = ()
     schema: tuple[str, ...] = ()
     ignore_at: tuple[IgnoreEntry, ...] = field(default=())
+    severity: dict[str, str] = field(default_factory=dict)
+    per_path: tuple[PerPath, ...] = ()
     page: dict[str, str] = field(default_factory=dict)
+    text: str = field(default="", compare=False, repr=False)
+
+    def of(self, file: str) -> Config:
+        """The configuration that holds for a file: this one, with what `per-path` says of it, the last entry first."""
+        inside = os.path.relpath(file, os.path.dirname(self.origin) or os.curdir).replace(os.sep, "/")  # noqa: PTH120
+        found = self
+        for entry in self.per_path:
+            if _matches(inside, entry.paths):
+                found = replace(
+                    found,
+                    api_version=entry.api_version or found.api_version,
+                    platform=entry.platform or found.platform,
+                    fail_on=entry.fail_on or found.fail_on,
+                    select=entry.select or found.select,
+                    ignore=(*found.ignore, *entry.ignore),
+                    severity=found.severity | entry.severity,
+                )
+        return found
+
+    def place(self, key: str, value: str = "") -> str:
+        """Where `key`, or `value` in it, stands: file, line and key, as the beginning of a message."""
+        return _Lines(self.origin, self.text).place(key, value)
+
+
+def _matches(file: str, patterns: tuple[str, ...]) -> bool:
+    from fnmatch import fnmatchcase
+
+    return any(fnmatchcase(file, pattern) or fnmatchcase(f"/{file}", f"*/{pattern}") for pattern in patterns)
+
+
+class _Lines(NamedTuple):
+    """A configuration file by its lines: tomllib tells no place of what it has read."""
+
+    path: str
+    text: str
+
+    def place(self, key: str, value: str = "") -> str:
+        """`file:line: key`; the line is that of the value where it is found below the key."""
+        import re
+
+        lines = self.text.splitlines()
+        start = next((n for n, line in enumerate(lines) if line.strip().startswith("[tool.osbctl")), 0)
+        name = re.compile(rf"""^\s*(\[\[?\s*(tool\.osbctl\.)?)?["']?{re.escape(key)}["']?\s*([=.\]]|$)""")
+        at = next((n for n, line in enumerate(lines) if n >= start and name.match(line)), None)
+        if at is None:
+            return f"{self.path}: {key}"
+        inside = (n for n, line in enumerate(lines) if n >= at and value in line) if value else iter(())
+        return f"{self.path}:{next(inside, at) + 1}: {key}"
 
 
 KEYS: dict[str, str] = {
     "api-version": "The version of the Open Service Broker API to check against, as --api-version.",
     "platform": "A list of platforms whose refusals are errors, as --platform.",
     "fail-on": "The severity from which on the exit code is 1: error, warning, info or never.",
-    "select": "A list of rule ids: only these are reported, as --select.",
-    "ignore": "A list of rule ids that are not reported, as --ignore; --select wins over it.",
+    "select": "A list of rules: only these are reported, as --select.",
+    "ignore": "A list of rules that are not reported, as --ignore; --select wins over it.",
     "schema": "A list of JSON Schema files of your own, as --schema; relative to the configuration file.",
     "ignore-at": "A list of tables with `rule` and `service` or `plan` (names): silence a rule for one object.",
+    "severity": "A table of rules, each with error, warning or info: how much it matters here.",
+    "per-path": "A list of tables with `paths` (patterns, relative to the configuration file) and any of "
+    "`api-version`, `platform`, `fail-on`, `select`, `ignore` and `severity` for the files they match; of several, "
+    "the last one wins, `ignore` and `severity` add up.",
     "page": "A table with `title`, `logo` (relative to the configuration file) and `accent`, as for osbctl page.",
 }
 """Every key of a configuration file with its meaning, in the order of the documentation."""
@@ -89,12 +159,13 @@ def _load(path: str) -> Config | None:
     ours = path.endswith("osbctl.toml")
     if not ours and b"osbctl" not in text:
         return None
+    lines = _Lines(path, text.decode("utf-8", "replace"))
     table = _parse(path, text)
     if not ours and path.endswith("pyproject.toml"):
         table = table.get("tool", {}).get("osbctl")
         if table is None:
             return None
-    return _config(path, table)
+    return _config(lines, table)
 
 
 def _parse(path: str, text: bytes) -> dict[str, Any]:
@@ -103,66 +174,103 @@ def _parse(path: str, text: bytes) -> dict[str, Any]:
     try:
         return tomllib.loads(text.decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: not valid TOML: {error}") from error
+        what, _, place = str(error).partition(" (at line ")
+        line, _, column = place.rstrip(")").partition(", column ")
+        where = f":{line}:{column}" if column.isdecimal() else ""
+        raise ConfigError(f"{path}{where}: not valid TOML: {what}") from error
 
 
-def _config(path: str, table: dict[str, Any]) -> Config:
-    for key in table:
-        if key not in KEYS:
-            raise ConfigError(f"{path}: unknown key {key!r}", f"known keys: {', '.join(KEYS)}")
+def _config(lines: _Lines, table: dict[str, Any]) -> Config:
+    _refuse_unknown(lines, table, KEYS)
     return Config(
-        origin=path,
-        api_version=_text(path, table, "api-version"),
-        fail_on=_text(path, table, "fail-on"),
-        platform=_texts(path, table, "platform"),
-        select=_texts(path, table, "select"),
-        ignore=_texts(path, table, "ignore"),
-        schema=tuple(_beside(path, name) for name in _texts(path, table, "schema")),
-        ignore_at=tuple(_entry(path, entry) for entry in _list(path, table, "ignore-at")),
-        page=_page(path, table.get("page", {})),
+        origin=lines.path,
+        schema=tuple(_beside(lines.path, name) for name in _texts(lines, table, "schema")),
+        ignore_at=tuple(_entry(lines, entry) for entry in _tables(lines, table, "ignore-at")),
+        per_path=tuple(_per_path(lines, entry) for entry in _tables(lines, table, "per-path")),
+        page=_page(lines, table),
+        text=lines.text,
+        **_settings(lines, table),
     )
+
+
+def _settings(lines: _Lines, table: dict[str, Any]) -> dict[str, Any]:
+    """What may stand at the top and in an entry of `per-path`."""
+    return {
+        "api_version": _text(lines, table, "api-version"),
+        "fail_on": _text(lines, table, "fail-on"),
+        "platform": _texts(lines, table, "platform"),
+        "select": _texts(lines, table, "select"),
+        "ignore": _texts(lines, table, "ignore"),
+        "severity": _table(lines, table, "severity"),
+    }
+
+
+def _per_path(lines: _Lines, entry: dict[str, Any]) -> PerPath:
+    known = ("paths", "api-version", "platform", "fail-on", "select", "ignore", "severity")
+    _refuse_unknown(lines, entry, known, "per-path: ")
+    paths = _texts(lines, entry, "paths")
+    if not paths:
+        raise ConfigError(f"{lines.place('per-path')}: an entry has no `paths`", 'for example: paths = ["test/*"]')
+    return PerPath(paths, **_settings(lines, entry))
+
+
+def _refuse_unknown(lines: _Lines, table: dict[str, Any], known: Iterable[str], where: str = "") -> None:
+    for key in table:
+        if key not in known:
+            line = lines.place(key).removesuffix(f" {key}")
+            raise ConfigError(f"{line} {where}unknown key {key!r}", f"known keys: {', '.join(known)}")
 
 
 def _beside(path: str, name: str) -> str:
     return os.path.join(os.path.dirname(path), name)  # noqa: PTH118, PTH120
 
 
-def _text(path: str, table: dict[str, Any], key: str) -> str | None:
+def _text(lines: _Lines, table: dict[str, Any], key: str) -> str | None:
     value = table.get(key)
     if value is not None and not isinstance(value, str):
-        raise ConfigError(f"{path}: {key} must be a string", f'for example: {key} = "…"')
+        raise ConfigError(f"{lines.place(key)} must be a string", f'for example: {key} = "…"')
     return value
 
 
-def _list(path: str, table: dict[str, Any], key: str) -> list[Any]:
+def _list(lines: _Lines, table: dict[str, Any], key: str) -> list[Any]:
     value = table.get(key, [])
     if not isinstance(value, list):
-        raise ConfigError(f"{path}: {key} must be a list")
+        raise ConfigError(f"{lines.place(key)} must be a list")
     return value
 
 
-def _texts(path: str, table: dict[str, Any], key: str) -> tuple[str, ...]:
-    values = _list(path, table, key)
+def _texts(lines: _Lines, table: dict[str, Any], key: str) -> tuple[str, ...]:
+    values = _list(lines, table, key)
     if not all(isinstance(value, str) for value in values):
-        raise ConfigError(f"{path}: {key} must be a list of strings", f'for example: {key} = ["…"]')
+        raise ConfigError(f"{lines.place(key)} must be a list of strings", f'for example: {key} = ["…"]')
     return tuple(values)
 
 
-def _page(path: str, table: Any) -> dict[str, str]:
-    known = ("title", "logo", "accent")
-    if not isinstance(table, dict) or not all(isinstance(value, str) for value in table.values()):
-        raise ConfigError(f"{path}: page must be a table of strings")
-    if unknown := set(table) - set(known):
-        raise ConfigError(f"{path}: page: unknown key {min(unknown)!r}", f"known: {', '.join(known)}")
-    return {**table, "logo": _beside(path, table["logo"])} if "logo" in table else dict(table)
+def _tables(lines: _Lines, table: dict[str, Any], key: str) -> list[dict[str, Any]]:
+    values = _list(lines, table, key)
+    if not all(isinstance(value, dict) for value in values):
+        raise ConfigError(f"{lines.place(key)} must be a list of tables", f"write each as [[{key}]]")
+    return values
 
 
-def _entry(path: str, entry: Any) -> IgnoreEntry:
-    known = {"rule", "service", "plan", "reason"}
-    if not isinstance(entry, dict) or not all(isinstance(value, str) for value in entry.values()):
-        raise ConfigError(f"{path}: each ignore-at must be a table of strings")
-    if unknown := set(entry) - known:
-        raise ConfigError(f"{path}: ignore-at: unknown key {min(unknown)!r}", f"known: {', '.join(sorted(known))}")
+def _table(lines: _Lines, table: dict[str, Any], key: str) -> dict[str, str]:
+    value = table.get(key, {})
+    if not isinstance(value, dict) or not all(isinstance(inner, str) for inner in value.values()):
+        raise ConfigError(f"{lines.place(key)} must be a table of strings")
+    return dict(value)
+
+
+def _page(lines: _Lines, table: dict[str, Any]) -> dict[str, str]:
+    page = _table(lines, table, "page")
+    _refuse_unknown(lines, page, ("title", "logo", "accent"), "page: ")
+    return {**page, "logo": _beside(lines.path, page["logo"])} if "logo" in page else page
+
+
+def _entry(lines: _Lines, entry: dict[str, Any]) -> IgnoreEntry:
+    where = lines.place("ignore-at")
+    if not all(isinstance(value, str) for value in entry.values()):
+        raise ConfigError(f"{where}: each must be a table of strings")
+    _refuse_unknown(lines, entry, ("plan", "reason", "rule", "service"), "ignore-at: ")
     if "rule" not in entry or not {"service", "plan"} & set(entry):
-        raise ConfigError(f"{path}: each ignore-at needs `rule`, and `service` or `plan`")
+        raise ConfigError(f"{where}: each needs `rule`, and `service` or `plan`")
     return entry["rule"], entry.get("service"), entry.get("plan")

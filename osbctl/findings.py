@@ -83,6 +83,19 @@ class Finding:
     also: tuple[Path, ...] = ()
 
 
+class FailOn(StrEnum):
+    """The severity from which on a finding makes a run fail."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+    NEVER = "never"
+
+    def counts(self, finding: Finding) -> bool:
+        """Whether `finding` makes the run fail."""
+        return self is not FailOn.NEVER and finding.severity.rank >= Severity(self.value).rank
+
+
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """A platform's answer to a whole catalog.
@@ -101,7 +114,7 @@ class Judgement:
     """All that validation says of one source: findings in document order, a verdict for each platform.
 
     `left_out` counts the findings that were not asked for, or are ignored. `data` is the catalog, None where it could
-    not be read.
+    not be read. `fail_on` None: as the whole run has it.
     """
 
     name: str
@@ -109,6 +122,7 @@ class Judgement:
     verdicts: Mapping[Platform, Verdict]
     left_out: int = 0
     data: dict[str, Any] | None = None
+    fail_on: FailOn | None = None
 
     @property
     def errors(self) -> tuple[Finding, ...]:

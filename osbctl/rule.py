@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from osbctl.findings import Severity
     from osbctl.platforms import Platform
@@ -101,6 +101,15 @@ class Rule:
     def good(self) -> str:
         """The same fragment, mended."""
         return textwrap.dedent(self.doc.partition("Good::\n")[2]).strip("\n ")
+
+
+def chosen(word: str, rules: Mapping[str, Rule]) -> frozenset[str]:
+    """The ids that `word` stands for: a rule's own, a category for all of it, or a beginning with `*` behind it."""
+    if word in rules:
+        return frozenset({word})
+    if word.endswith("*"):
+        return frozenset(name for name in rules if name.startswith(word[:-1]))
+    return frozenset(name for name, record in rules.items() if record.category.value == word)
 
 
 RULES: dict[str, Rule] = {}

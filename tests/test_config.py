@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from osbctl.config import KEYS, Config, find_config, load_config
+from osbctl.config import KEYS, Config, PerPath, find_config, load_config
 from osbctl.errors import ConfigError
 
 FULL = """
@@ -22,6 +22,14 @@ rule = "c"
 service = "s"
 plan = "p"
 reason = "because"
+
+[severity]
+"spec" = "info"
+
+[[per-path]]
+paths = ["test/*"]
+ignore = ["d"]
+severity = {e = "error"}
 
 [page]
 title = "t"
@@ -42,6 +50,8 @@ def test_every_key_is_read(tmp_path: Path) -> None:
         ignore=("b",),
         schema=(str(tmp_path / "house.json"),),
         ignore_at=(("c", "s", "p"),),
+        severity={"spec": "info"},
+        per_path=(PerPath(("test/*",), None, (), None, (), ("d",), {"e": "error"}),),
         page={"title": "t", "logo": str(tmp_path / "l.svg"), "accent": "#00aa77"},
     )
     assert all(key in FULL for key in KEYS)
@@ -70,7 +80,10 @@ def test_the_closest_file_wins(tmp_path: Path) -> None:
         ("x = [", "not valid TOML"),
         ("[[ignore-at]]\nrule = 'a'", "needs `rule`, and `service` or `plan`"),
         ("[[ignore-at]]\nrule = 'a'\nservices = 'b'", "unknown key 'services'"),
-        ("ignore-at = [1]", "must be a table of strings"),
+        ("ignore-at = [1]", "must be a list of tables"),
+        ("severity = 1", "severity must be a table of strings"),
+        ("[[per-path]]\nignore = ['a']", "per-path: an entry has no `paths`"),
+        ("[[per-path]]\npaths = ['a']\nschema = ['b']", "per-path: unknown key 'schema'"),
     ],
 )
 def test_what_is_wrong_is_said(tmp_path: Path, text: str, told: str) -> None:
@@ -84,3 +97,44 @@ def test_what_is_wrong_is_said(tmp_path: Path, text: str, told: str) -> None:
 def test_a_named_file_must_be_there(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="no configuration"):
         load_config(str(tmp_path / "none.toml"))
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("select = []\nfail-on = 3", ":2: fail-on"),
+        ("select = []\n\nignores = ['a']", ":3: unknown key 'ignores'"),
+        ("[[ignore-at]]\nrule = 'a'\nplan = 'p'\n[[ignore-at]]\nrules = 'a'", ":5: ignore-at: unknown key 'rules'"),
+        ("[page]\n'colour' = 'x'", ":2: page: unknown key 'colour'"),
+        ("select = []\nx = 1 2", ":2:7: not valid TOML: Expected newline"),
+    ],
+)
+def test_a_fault_is_told_with_its_line_and_key(tmp_path: Path, text: str, place: str) -> None:
+    file = tmp_path / "osbctl.toml"
+    file.write_text(text)
+    with pytest.raises(ConfigError) as caught:
+        load_config(str(file))
+    assert caught.value.message.startswith(f"{file}{place}")
+
+
+def test_a_fault_in_a_project_file_is_told_below_our_table(tmp_path: Path) -> None:
+    file = tmp_path / "pyproject.toml"
+    file.write_text("[tool.ruff]\nselect = ['E']\n[tool.osbctl]\nselect = 'E'\n")
+    with pytest.raises(ConfigError) as caught:
+        load_config(str(file))
+    assert caught.value.message.startswith(f"{file}:4: select must be a list")
+
+
+def test_settings_of_a_path_add_to_those_of_all(tmp_path: Path) -> None:
+    file = tmp_path / "osbctl.toml"
+    file.write_text(
+        "api-version = '2.13'\nignore = ['a']\nseverity = {s = 'info', t = 'info'}\n"
+        "[[per-path]]\npaths = ['old/*', 'x.yaml']\nignore = ['b']\nseverity = {t = 'error'}\n"
+        "[[per-path]]\npaths = ['old/new/*']\napi-version = '2.17'\n"
+    )
+    config = load_config(str(file))
+    assert config.of(str(tmp_path / "y.yaml")) == config
+    old = config.of(str(tmp_path / "old/c.yaml"))
+    assert (old.api_version, old.ignore, old.severity) == ("2.13", ("a", "b"), {"s": "info", "t": "error"})
+    assert config.of(str(tmp_path / "old/new/c.yaml")).api_version == "2.17"
+    assert config.of(str(tmp_path / "deep/x.yaml")).ignore == ("a", "b")

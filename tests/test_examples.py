@@ -14,8 +14,9 @@ import pytest
 import yaml
 
 from osbctl.errors import DocumentError
+from osbctl.findings import FailOn
 from osbctl.platforms import ApiVersion, Platform
-from osbctl.reports import FailOn, Format, Report, render
+from osbctl.reports import Format, Report, render
 from osbctl.rule import Category
 from osbctl.sources.limits import Limits
 from osbctl.sources.parse import parse_document

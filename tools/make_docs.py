@@ -124,8 +124,12 @@ def rule_entry(rule: Rule) -> Iterator[str]:
 
 def configuration_page() -> Iterator[str]:
     yield "# Configuration\n\nWritten from the program by `tools/make_docs.py`.\n"
-    yield "Keys of `osbctl.toml`, or of `[tool.osbctl]` in `pyproject.toml`. The closest file counts,"
-    yield "looking from the working folder upwards; options of the command line win over it.\n"
+    yield "Keys of `osbctl.toml`, or of `[tool.osbctl]` in `pyproject.toml`. For each source the closest file above"
+    yield "it counts, and where there is none, the closest above the working folder. One file counts, whole: files do"
+    yield "not add up. From weak to strong: the defaults, the keys at the top, the matching entries of `per-path`, one"
+    yield "after the other, and options of the command line. A rule is an id (`default-implicit`), a group (`advice`:"
+    yield "the third column of `osbctl rules`) or a beginning (`cloudfoundry-*`). An example:"
+    yield "[silence a finding](../how-to/silence-a-finding.md).\n"
     yield "| key | meaning |\n|---|---|"
     for key, meaning in KEYS.items():
         yield f"| `{key}` | {meaning} |"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -11,9 +12,10 @@ from osbctl.cli import fetch as as_fetch
 from osbctl.cli import options as common
 from osbctl.cli.connection import BrokerConnection
 from osbctl.cli.validation_report import Display, put_report
+from osbctl.findings import FailOn
 from osbctl.platforms import ApiVersion, Platform
-from osbctl.reports import FailOn, Format
-from osbctl.tasks.validate import Request, effective_fail_on, validation_options
+from osbctl.reports import Format
+from osbctl.tasks.options import Request, effective_fail_on, validation_options
 
 
 def check(
@@ -71,4 +73,4 @@ def check(
     config = find_config(os.curdir)
     options, severity = validation_options(request, config), effective_fail_on(request, config)
     judgement = check_and_judge(address, connection.access(user or named, password), options)
-    return put_report([judgement], severity, Display(format, output, color.value))
+    return put_report([replace(judgement, fail_on=severity)], Display(format, output, color.value))

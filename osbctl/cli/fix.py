@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator
 from typing import Annotated
@@ -47,14 +46,15 @@ def fix(
     osbctl fix --check services/*.yaml
     osbctl fix - < catalog.json > mended.json
     """
-    from osbctl.config import find_config, load_config
+    from osbctl.config import load_config
     from osbctl.tasks.fix import fix_bytes, fix_source, write
-    from osbctl.tasks.validate import Request, validation_options
+    from osbctl.tasks.options import Request, config_of, validation_options
 
     request = Request(tuple(sources), api_version=api_version, select=tuple(select or ()))
-    options = validation_options(request, load_config(config) if config else find_config(os.curdir))
+    given = load_config(config) if config else None
     would = False
     for source in sources:
+        options = validation_options(request, config_of(source, stdin_filename, given))
         if source == "-":
             name = stdin_filename or "<stdin>"
             mended = fix_bytes(name, sys.stdin.buffer.read(), options, unsafe=unsafe, at=at)

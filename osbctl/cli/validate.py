@@ -8,10 +8,11 @@ import typer
 
 from osbctl.cli import options as common
 from osbctl.cli.validation_report import Display, run
+from osbctl.findings import FailOn
 from osbctl.platforms import ApiVersion, Platform
-from osbctl.reports import FailOn, Format
+from osbctl.reports import Format
 from osbctl.sources.limits import Limits
-from osbctl.tasks.validate import Request
+from osbctl.tasks.options import Request
 
 
 def validate(

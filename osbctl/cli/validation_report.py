@@ -11,8 +11,8 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from osbctl.config import find_config, load_config
-from osbctl.reports import FailOn, Format, Report, render
+from osbctl.config import load_config
+from osbctl.reports import Format, Report, render
 from osbctl.tasks.rules import LazyRules
 from osbctl.tasks.validate import validate
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from osbctl.findings import Judgement
-    from osbctl.tasks.validate import Request
+    from osbctl.tasks.options import Request
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Display:
 
 
 def run(request: Request, display: Display, config: str | None = None) -> int:
-    """Validate, report, and return the exit code; `config` is a configuration file, the closest one where None.
+    """Validate, report, and return the exit code; `config` is a configuration file, None the closest one.
 
     Raises:
         OsbctlError: the run could not do its work.
@@ -41,20 +41,20 @@ def run(request: Request, display: Display, config: str | None = None) -> int:
     from osbctl.cli.output import note
 
     gc.disable()  # the run is short and makes no garbage in circles: looking for it takes a fifth of the time
-    done = validate(request, load_config(config) if config else find_config(os.curdir))
-    failed = put_report(done.judgements, done.fail_on, display)
+    done = validate(request, load_config(config) if config else None)
+    failed = put_report(done.judgements, display)
     for sentence in done.notes:
         note(sentence)
     return done.exit_code or failed
 
 
-def put_report(judgements: Sequence[Judgement], fail_on: FailOn, display: Display) -> int:
-    """Write the report where and as `display` says; 1 where a finding counts under `fail_on`, else 0."""
+def put_report(judgements: Sequence[Judgement], display: Display) -> int:
+    """Write the report where and as `display` says; 1 where a finding makes the run fail, else 0."""
     from osbctl.cli.output import put
     from osbctl.cli.terminal import use_color
 
     color = display.output in (None, "-") and use_color(display.color, sys.stdout)
     in_actions = os.environ.get("GITHUB_ACTIONS") == "true" and display.output is None
-    report = Report(judgements, LazyRules(), fail_on, os.getcwd(), color)  # noqa: PTH109
+    report = Report(judgements, LazyRules(), root=os.getcwd(), color=color)  # noqa: PTH109
     put(render(report, display.format or (Format.GITHUB if in_actions else Format.TEXT)), display.output)
     return int(report.failed)

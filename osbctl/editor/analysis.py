@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from osbctl.config import find_config
 from osbctl.editor.written import written
 from osbctl.errors import DocumentError, OsbctlError, SourceError
 from osbctl.findings import Finding, Location, Severity
 from osbctl.sources.folder import LOCK, read_folder
 from osbctl.sources.folder.parts import SUFFIXES
 from osbctl.sources.parse import catalog_in
-from osbctl.tasks.validate import Request, unread, validation_options
+from osbctl.tasks.options import Request, config_of, validation_options
+from osbctl.tasks.validate import unread
 from osbctl.validation.judge import judge
 from osbctl.validation.options import ValidationOptions
 
@@ -70,7 +69,7 @@ def _is_folder(folder: Path) -> bool:
 def analyse(source: str, unsaved: Mapping[str, str], encoding: str) -> Analysis:
     """Judge one source, with what is in the editor instead of what is on disk: `unsaved`, text by resolved path."""
     try:
-        options = validation_options(Request((source,)), find_config(_beside(source)))
+        options = validation_options(Request((source,)), config_of(source))
     except OsbctlError as error:
         place = Location(source, 1, 1) if source in unsaved else None
         return Analysis(source, (Finding("cannot-open", Severity.ERROR, error.message, (), place, hint=error.advice),))
@@ -97,8 +96,3 @@ def read(source: str, unsaved: Mapping[str, str], encoding: str) -> Document:
     if file.document is None:
         raise DocumentError(file.faults)
     return catalog_in(file.document)
-
-
-def _beside(source: str) -> str:
-    """The folder whose configuration holds for a source."""
-    return source if os.path.isdir(source) else os.path.dirname(source)  # noqa: PTH112, PTH120

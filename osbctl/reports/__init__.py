@@ -11,7 +11,7 @@ from enum import StrEnum
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from osbctl.findings import Severity
+from osbctl.findings import FailOn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -30,19 +30,6 @@ class Format(StrEnum):
     GITLAB = "gitlab"
     JUNIT = "junit"
     HTML = "html"
-
-
-class FailOn(StrEnum):
-    """The severity from which on a finding makes a run fail."""
-
-    ERROR = "error"
-    WARNING = "warning"
-    INFO = "info"
-    NEVER = "never"
-
-    def counts(self, finding: Finding) -> bool:
-        """Whether `finding` makes the run fail."""
-        return self is not FailOn.NEVER and finding.severity.rank >= Severity(self.value).rank
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +57,12 @@ class Report:
 
     @property
     def failed(self) -> bool:
-        """Whether any finding counts under `fail_on`."""
-        return any(self.fail_on.counts(finding) for finding in self.findings())
+        """Whether any finding counts under the judgement's own `fail_on`, or else the report's."""
+        return any(self.counts(judgement, finding) for judgement in self.judgements for finding in judgement.findings)
+
+    def counts(self, judgement: Judgement, finding: Finding) -> bool:
+        """Whether `finding` of `judgement` makes the run fail."""
+        return (judgement.fail_on or self.fail_on).counts(finding)
 
 
 def render(report: Report, format: Format) -> str:  # the option's own name

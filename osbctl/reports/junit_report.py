@@ -27,27 +27,27 @@ def render(report: Report) -> str:
 
 
 def _suite(judgement: Judgement, report: Report) -> Iterator[str]:
-    failures = sum(report.fail_on.counts(finding) for finding in judgement.findings)
+    failures = sum(report.counts(judgement, finding) for finding in judgement.findings)
     skipped = len(judgement.findings) - failures
     tests = max(len(judgement.findings), 1)
     name = quoteattr(safe(judgement.name))
     counts = f'tests="{tests}" failures="{failures}" errors="0" skipped="{skipped}"'
     yield f'  <testsuite name={name} {counts} time="0">'
     for finding in judgement.findings:
-        yield from _case(finding, report)
+        yield from _case(judgement, finding, report)
     if not judgement.findings:
         yield f'    <testcase name="valid" classname={name} time="0"/>'
     yield "  </testsuite>"
 
 
-def _case(finding: Finding, report: Report) -> Iterator[str]:
+def _case(judgement: Judgement, finding: Finding, report: Report) -> Iterator[str]:
     place = finding.location
     where = f"{safe(place.source)}:{place.line}:{place.column}" if place else ""
     file = quoteattr(safe(report.source(finding)))
     name = quoteattr(f"{finding.rule} {where}".strip())
     line = place.line if place else 1
     yield f'    <testcase name={name} classname={file} file={file} line="{line}" time="0">'
-    element = "failure" if report.fail_on.counts(finding) else "skipped"
+    element = "failure" if report.counts(judgement, finding) else "skipped"
     message = quoteattr(f"{finding.severity.value}: {safe(finding.message)}")
     kind = f" type={quoteattr(finding.severity.value)}" if element == "failure" else ""
     yield f"      <{element} message={message}{kind}/>"

@@ -12,7 +12,7 @@ from osbctl.config import find_config
 from osbctl.errors import DocumentError, SourceError, UsageError
 from osbctl.files import write_file
 from osbctl.ordered import ordered
-from osbctl.tasks.validate import Request, validation_options
+from osbctl.tasks.options import Request, validation_options
 from osbctl.text import did_you_mean, safe
 from osbctl.validation.judge import judge
 

@@ -50,7 +50,7 @@ def load(source: CatalogSource) -> LoadedCatalog:
     from osbctl.config import find_config
     from osbctl.sources.limits import Limits
     from osbctl.sources.read import read_source
-    from osbctl.tasks.validate import Request, validation_options
+    from osbctl.tasks.options import Request, validation_options
     from osbctl.validation.judge import judge
 
     document = read_source(

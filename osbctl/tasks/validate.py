@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeVar
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from osbctl.errors import ConfigError, DocumentError, OsbctlError, SourceError, UsageError
+from osbctl.errors import DocumentError, SourceError
 from osbctl.findings import Finding, Judgement, Severity
-from osbctl.platforms import DEFAULT_API_VERSION, ApiVersion, Platform
 from osbctl.platforms.outcome import VerdictKind
-from osbctl.reports import FailOn
-from osbctl.sources.limits import Limits
-from osbctl.tasks.rules import all_rules
-from osbctl.text import did_you_mean
+from osbctl.tasks.options import config_of, effective_fail_on, unmatched, validation_options
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from enum import StrEnum
+    from collections.abc import Iterator
 
     from osbctl.config import Config
     from osbctl.sources.document import Document
+    from osbctl.tasks.options import Request
     from osbctl.validation.options import ValidationOptions
     from osbctl.validation.selection import Selection
 
@@ -29,85 +25,46 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
-    """What a validation is asked for; None stands for "not given", so that a configuration can decide."""
-
-    sources: tuple[str, ...]
-    at: str = ""
-    stdin_filename: str | None = None
-    api_version: ApiVersion | None = None
-    platforms: tuple[Platform, ...] = ()
-    select: tuple[str, ...] = ()
-    ignore: tuple[str, ...] = ()
-    schemas: tuple[str, ...] = ()
-    fail_on: FailOn | None = None
-    limits: Limits = field(default_factory=Limits)
-    together: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Validation:
-    """What came out: a judgement of each source, and from which severity on it fails.
+    """What came out: a judgement of each source, with the severity from which on it fails.
 
     `exit_code` is what a source that cannot be opened forces by itself, else 0. `notes` say what of the configuration
     matched nothing.
     """
 
     judgements: tuple[Judgement, ...]
-    fail_on: FailOn
     exit_code: int = 0
     notes: tuple[str, ...] = ()
 
 
-def validate(request: Request, config: Config) -> Validation:
-    """Judge every source of the request.
+@dataclass(frozen=True, slots=True)
+class _Settings:
+    """What holds for the sources of one configuration."""
+
+    config: Config
+    options: ValidationOptions
+    selection: Selection
+
+
+def validate(request: Request, config: Config | None = None) -> Validation:
+    """Judge every source of the request, by `config`, or by the configuration that is closest to it.
 
     Raises:
         UsageError, ConfigError: a rule or a platform is not known; a house schema cannot be read.
     """
-    from osbctl.validation.selection import Selection
-
-    options = validation_options(request, config)
-    selection = Selection(options)
-    judged = [_judge(source, request, options, selection) for source in request.sources]
+    known: list[_Settings] = []
+    settings = [
+        _settings(config_of(source, request.stdin_filename, config), request, known) for source in request.sources
+    ]
+    judged = [_judge(source, request, s) for source, s in zip(request.sources, settings, strict=True)]
     if request.together:
-        judged = _together(judged, options, selection)
-    judgements = tuple(judgement for _, judgement, _ in judged)
+        judged = _together(judged, settings)
+    judgements = tuple(
+        replace(judgement, fail_on=effective_fail_on(request, s.config))
+        for (_, judgement, _), s in zip(judged, settings, strict=True)
+    )
     whole = all(verdict.kind is not VerdictKind.UNREADABLE for one in judgements for verdict in one.verdicts.values())
-    return Validation(
-        judgements,
-        effective_fail_on(request, config),
-        max(code for _, _, code in judged),
-        tuple(_unmatched(selection, config)) if whole else (),
-    )
-
-
-def effective_fail_on(request: Request, config: Config) -> FailOn:
-    """From which severity on the run fails: the request has the first say, then the configuration."""
-    return request.fail_on or _choice(FailOn, config.fail_on, config) or FailOn.ERROR
-
-
-def validation_options(request: Request, config: Config) -> ValidationOptions:
-    """The request completed by the configuration; what the request selects, the configuration cannot ignore.
-
-    Raises:
-        UsageError, ConfigError: a rule or a platform is not known; a house schema cannot be read.
-    """
-    from osbctl.validation.options import IgnoreAt, ValidationOptions
-
-    _check_rules([*request.select, *request.ignore], UsageError, "")
-    configured = [*config.select, *config.ignore, *(entry[0] for entry in config.ignore_at)]
-    _check_rules(configured, ConfigError, f"{config.origin}: ")
-    named = (_choice(Platform, name, config) for name in config.platform)
-    platforms = request.platforms or tuple(platform for platform in named if platform)
-    return ValidationOptions(
-        api_version=request.api_version or _choice(ApiVersion, config.api_version, config) or DEFAULT_API_VERSION,
-        platforms=frozenset(platforms),
-        select=frozenset(request.select or config.select) or None,
-        ignore=frozenset((*request.ignore, *(rule for rule in config.ignore if rule not in request.select))),
-        ignore_at=tuple(IgnoreAt(*entry) for entry in config.ignore_at),
-        house_schemas=tuple((name, _house_schema(name)) for name in (*request.schemas, *config.schema)),
-    )
+    return Validation(judgements, max(code for _, _, code in judged), tuple(_notes(known)) if whole else ())
 
 
 def unread(error: DocumentError | SourceError) -> tuple[Finding, ...]:
@@ -117,16 +74,40 @@ def unread(error: DocumentError | SourceError) -> tuple[Finding, ...]:
     return (Finding("cannot-open", Severity.ERROR, error.message, hint=error.advice),)
 
 
-def _together(judged: list[_Judged], options: ValidationOptions, selection: Selection) -> list[_Judged]:
-    """The same once more, the judgements completed by what those share that could be read."""
+def _settings(config: Config, request: Request, known: list[_Settings]) -> _Settings:
+    """The settings of a configuration, made once for all sources that it holds for."""
+    from osbctl.validation.selection import Selection
+
+    found = next((one for one in known if one.config == config), None)
+    if found is None:
+        options = validation_options(request, config)
+        found = _Settings(config, options, Selection(options))
+        known.append(found)
+    return found
+
+
+def _notes(known: list[_Settings]) -> Iterator[str]:
+    """What of each configuration file matched nothing; `per-path` makes several configurations of one file."""
+    for origin in dict.fromkeys(one.config.origin for one in known):
+        same = [one for one in known if one.config.origin == origin]
+        if origin:
+            yield from unmatched(same[0].config, [one.selection for one in same])
+
+
+def _together(judged: list[_Judged], settings: list[_Settings]) -> list[_Judged]:
+    """The same once more, the judgements completed by what those share that could be read.
+
+    What is told of several catalogs is selected as for the first of them.
+    """
     from osbctl.validation.together import judge_together
 
     read = [(document, judgement) for document, judgement, _ in judged if document]
-    completed = iter(judge_together(read, options.platforms, selection))
+    platforms = frozenset(platform for one in settings for platform in one.options.platforms)
+    completed = iter(judge_together(read, platforms, settings[0].selection))
     return [(document, next(completed) if document else judgement, code) for document, judgement, code in judged]
 
 
-def _judge(source: str, request: Request, options: ValidationOptions, selection: Selection) -> _Judged:
+def _judge(source: str, request: Request, settings: _Settings) -> _Judged:
     from osbctl.sources.read import read_source
     from osbctl.validation.judge import judge, unreadable
 
@@ -136,44 +117,5 @@ def _judge(source: str, request: Request, options: ValidationOptions, selection:
         return None, unreadable(source, unread(error)), 0
     except SourceError as error:
         return None, unreadable(source, unread(error)), error.exit_code
-    judgement = judge(document, options, selection)
+    judgement = judge(document, settings.options, settings.selection)
     return (document if request.together else None), judgement, 0
-
-
-def _house_schema(name: str) -> object:
-    from osbctl.sources.read import read_source
-
-    try:
-        return read_source(name).data
-    except OsbctlError as error:
-        raise ConfigError(f"house schema {name}: {error.message}", error.advice) from error
-
-
-def _check_rules(ids: Iterable[str], error: type[OsbctlError], origin: str) -> None:
-    for rule in ids:
-        if rule not in (known := all_rules()):
-            raise error(f"{origin}there is no rule {rule!r}", did_you_mean(rule, known) or "osbctl rules lists them")
-
-
-_Choice = TypeVar("_Choice", bound="StrEnum")
-
-
-def _choice(kind: type[_Choice], value: str | None, config: Config) -> _Choice | None:
-    if value is None:
-        return None
-    try:
-        return kind(value)
-    except ValueError:
-        words = ", ".join(kind)
-        raise ConfigError(f"{config.origin}: {value!r} is none of: {words}", did_you_mean(value, kind)) from None
-
-
-def _unmatched(selection: Selection, config: Config) -> Iterator[str]:
-    from osbctl.validation.rules import ELSEWHERE
-
-    for entry in selection.unmatched():
-        names = (("service", entry.service), ("plan", entry.plan))
-        about = ", ".join(f"{kind} {name!r}" for kind, name in names if name)
-        key = f"ignore-at of {entry.rule} for {about}" if about else f"ignore of {entry.rule}"
-        if about or (entry.rule in config.ignore and all_rules()[entry.rule].category not in ELSEWHERE):
-            yield f"{config.origin}: {key} matched nothing: remove it"

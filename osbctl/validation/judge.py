@@ -51,10 +51,17 @@ def judge(document: Document, options: ValidationOptions, selection: Selection |
         picked = _blame_newcomers(_with_refusals(picked, outcomes, options.platforms), document.data)
     else:
         picked = joined
-    wanted = folded(selection.of(picked, document.data))
+    wanted = folded(_graded(selection.of(picked, document.data), options))
     verdicts = {platform: _verdict(outcome) for platform, outcome in outcomes.items()}
     left_out = max(0, len(folded(joined)) - len(wanted))
     return Judgement(document.name, tuple(_located(wanted, document)), verdicts, left_out, document.data)
+
+
+def _graded(findings: list[Finding], options: ValidationOptions) -> list[Finding]:
+    severity = dict(options.severity)
+    if not severity:
+        return findings
+    return [replace(f, severity=severity[f.rule]) if f.rule in severity else f for f in findings]
 
 
 def unreadable(name: str, findings: tuple[Finding, ...]) -> Judgement:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from osbctl.platforms import DEFAULT_API_VERSION, ApiVersion, Platform
+
+if TYPE_CHECKING:
+    from osbctl.findings import Severity
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +29,7 @@ class ValidationOptions:
 
     `platforms` are those whose refusals count as errors. `select` (None: all) and `ignore` hold rule ids;
     `ignore_at` silences rules for named objects. `house_schemas` are the user's own JSON Schemas, each
-    with the name that reports call it.
+    with the name that reports call it. `severity` is pairs of a rule and how much it matters here.
     """
 
     api_version: ApiVersion = DEFAULT_API_VERSION
@@ -34,3 +38,4 @@ class ValidationOptions:
     ignore: frozenset[str] = frozenset()
     ignore_at: tuple[IgnoreAt, ...] = ()
     house_schemas: tuple[tuple[str, object], ...] = ()
+    severity: tuple[tuple[str, Severity], ...] = ()

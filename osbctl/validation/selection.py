@@ -31,6 +31,11 @@ class Selection:
         picked = (finding for finding in findings if self.picks(finding.rule))
         return [finding for finding in picked if not self._is_ignored(finding, data)]
 
+    @property
+    def matched(self) -> frozenset[IgnoreAt]:
+        """The entries that silenced something so far."""
+        return frozenset(self._matched)
+
     def unmatched(self) -> list[IgnoreAt]:
         """The entries that silenced nothing so far, of the rules that were asked for: likely out of date."""
         return [entry for entry in self._entries if self.picks(entry.rule) and entry not in self._matched]

@@ -149,7 +149,7 @@ def test_a_configured_ignore_that_silences_nothing_is_named_unless_something_was
     (tmp_path / "c.yaml").write_text(TWO_PLANS)
     done = osbctl("validate", "c.yaml", CWD=str(tmp_path))
     assert done.stderr.splitlines() == [
-        f"osbctl: {tmp_path}/osbctl.toml: ignore of url-not-https matched nothing: remove it"
+        f"osbctl: {tmp_path}/osbctl.toml:1: ignore of url-not-https matched nothing: remove it"
     ]
     assert osbctl("validate", "c.yaml", "gone.yaml", CWD=str(tmp_path)).stderr == ""
 

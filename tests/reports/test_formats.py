@@ -11,10 +11,10 @@ from xml.etree import ElementTree
 import jsonschema
 import pytest
 
-from osbctl.findings import Finding, Judgement, Location, Severity, Verdict
+from osbctl.findings import FailOn, Finding, Judgement, Location, Severity, Verdict
 from osbctl.platforms import Platform
 from osbctl.platforms.outcome import VerdictKind
-from osbctl.reports import FailOn, Format, Report, render
+from osbctl.reports import Format, Report, render
 from osbctl.resources import schemas_folder
 from osbctl.rule import Category, Rule
 
@@ -95,6 +95,7 @@ def test_json_holds_the_whole_finding_and_meets_its_schema() -> None:
             "severity": "error",
             "message": "plan name 'small' is already used, 100 % sure",
             "path": "/services/0/plans/1/name",
+            "also": [],
             "location": {"source": "a dir/cat,alog.yaml", "line": 12, "column": 9},
             "refused_by": ["cloudfoundry"],
             "platform_messages": ["Plan names must be unique within a service"],

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 
 from osbctl.config import Config
-from osbctl.reports import FailOn
+from osbctl.errors import ConfigError, UsageError
+from osbctl.findings import FailOn
 from osbctl.resources import catalogs_folder
-from osbctl.tasks.validate import Request, validate
+from osbctl.rule import Category
+from osbctl.tasks.options import Request
+from osbctl.tasks.rules import all_rules
+from osbctl.tasks.validate import validate
 
 FAULTY = str(catalogs_folder() / "faulty.yaml")
 
@@ -20,11 +25,73 @@ def test_validation_returns_what_a_report_needs_and_prints_nothing(
     gone = str(tmp_path / "gone.yaml")
     done = validate(Request((FAULTY, gone)), Config())
     assert [judgement.name for judgement in done.judgements] == [FAULTY, gone]
-    assert (done.fail_on, done.exit_code, done.notes) == (FailOn.ERROR, 3, ())
+    assert (done.exit_code, done.notes) == (3, ())
+    assert {judgement.fail_on for judgement in done.judgements} == {FailOn.ERROR}
     assert capfd.readouterr() == ("", "")
 
 
 def test_a_configuration_that_silences_nothing_is_a_note() -> None:
     done = validate(Request((FAULTY,)), Config("osbctl.toml", ignore=("cloudfoundry-tags",), fail_on="never"))
     assert done.notes == ("osbctl.toml: ignore of cloudfoundry-tags matched nothing: remove it",)
-    assert done.fail_on is FailOn.NEVER
+    assert done.judgements[0].fail_on is FailOn.NEVER
+
+
+def rules(*sources: Path, **asked: tuple[str, ...]) -> list[set[str]]:
+    """The rules that say something of each source."""
+    done = validate(Request(tuple(map(str, sources)), **asked))  # type: ignore[arg-type]  # the fields of rules alone
+    return [{finding.rule for finding in judgement.findings} for judgement in done.judgements]
+
+
+def test_the_configuration_closest_to_each_source_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        shutil.copy(FAULTY, tmp_path / name / "c.yaml")
+    (tmp_path / "a/osbctl.toml").write_text('select = ["id-duplicate"]\nfail-on = "never"\n')
+    (tmp_path / "osbctl.toml").write_text('select = ["plan-*"]\n')
+    a, b = tmp_path / "a/c.yaml", tmp_path / "b/c.yaml"
+    assert rules(a, b) == [{"id-duplicate"}, {"plan-name-duplicate"}]
+    done = validate(Request((str(a), str(b))))
+    assert [judgement.fail_on for judgement in done.judgements] == [FailOn.NEVER, FailOn.ERROR]
+    (elsewhere := tmp_path / "elsewhere").mkdir()
+    (elsewhere / "osbctl.toml").write_text('select = ["id-duplicate"]\n')
+    monkeypatch.chdir(elsewhere)
+    assert rules(Path(FAULTY)) == [{"id-duplicate"}]  # nothing stands above it: that of the working folder holds
+
+
+def test_rules_are_chosen_by_group_and_by_beginning(tmp_path: Path) -> None:
+    (everything,) = rules(Path(FAULTY))
+    of_schema = {rule for rule in everything if all_rules()[rule].category is Category.SCHEMA}
+    assert rules(Path(FAULTY), select=("schema",)) == [of_schema]
+    assert rules(Path(FAULTY), ignore=("schema-*",)) == [
+        {rule for rule in everything if not rule.startswith("schema-")}
+    ]
+    with pytest.raises(UsageError, match="there is no rule 'schemas-\\*'"):
+        rules(Path(FAULTY), select=("schemas-*",))
+
+
+def test_a_severity_is_that_of_the_configuration(tmp_path: Path) -> None:
+    shutil.copy(FAULTY, tmp_path / "c.yaml")
+    (tmp_path / "osbctl.toml").write_text('[severity]\n"*" = "info"\nschema = "warning"\n')
+    (judgement,) = validate(Request((str(tmp_path / "c.yaml"),))).judgements
+    assert {(all_rules()[f.rule].category is Category.SCHEMA, f.severity.value) for f in judgement.findings} == {
+        (True, "warning"),
+        (False, "info"),
+    }
+    (tmp_path / "osbctl.toml").write_text('[severity]\nspec = "off"\n')
+    with pytest.raises(ConfigError, match=r"osbctl\.toml:2: severity: 'off' is none of: error, warning, info"):
+        validate(Request((str(tmp_path / "c.yaml"),)))
+
+
+def test_settings_of_a_path_hold_for_its_files_alone(tmp_path: Path) -> None:
+    for name in ("a.yaml", "b.yaml"):
+        shutil.copy(FAULTY, tmp_path / name)
+    (tmp_path / "osbctl.toml").write_text(
+        'ignore = ["cost-amount"]\n[[per-path]]\npaths = ["b.*"]\nignore = ["schema", "url-data-large"]\n'
+    )
+    one, two = rules(tmp_path / "a.yaml", tmp_path / "b.yaml")
+    assert one - two == {rule for rule in one if all_rules()[rule].category is Category.SCHEMA} != set()
+    notes = validate(Request((str(tmp_path / "a.yaml"), str(tmp_path / "b.yaml")))).notes
+    assert notes == (
+        f"{tmp_path}/osbctl.toml:1: ignore of cost-amount matched nothing: remove it",
+        f"{tmp_path}/osbctl.toml:4: ignore of url-data-large matched nothing: remove it",
+    )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from osbctl.changes import SEVERITIES, DiffFailOn, Level, grouped_effects
-from osbctl.findings import Finding, Judgement, Severity
-from osbctl.reports import FailOn, Format, Report
+from osbctl.findings import FailOn, Finding, Judgement, Severity
+from osbctl.reports import Format, Report
 from osbctl.reports import render as render_findings
 from osbctl.text import safe
 

@@ -1,0 +1,157 @@
+"""How to validate: what a call asks for, completed by the configuration that is closest to each source."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeVar
+
+from osbctl.config import find_config
+from osbctl.errors import ConfigError, OsbctlError, UsageError
+from osbctl.findings import FailOn, Severity
+from osbctl.platforms import DEFAULT_API_VERSION, ApiVersion, Platform
+from osbctl.rule import chosen
+from osbctl.sources.limits import Limits
+from osbctl.tasks.rules import all_rules
+from osbctl.text import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from enum import StrEnum
+
+    from osbctl.config import Config
+    from osbctl.validation.options import ValidationOptions
+    from osbctl.validation.selection import Selection
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a validation is asked for; None stands for "not given", so that a configuration can decide."""
+
+    sources: tuple[str, ...]
+    at: str = ""
+    stdin_filename: str | None = None
+    api_version: ApiVersion | None = None
+    platforms: tuple[Platform, ...] = ()
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    schemas: tuple[str, ...] = ()
+    fail_on: FailOn | None = None
+    limits: Limits = field(default_factory=Limits)
+    together: bool = False
+
+
+def config_of(source: str, stdin_filename: str | None = None, config: Config | None = None) -> Config:
+    """What holds for a source: `config`, else the closest one above its file, else above the working folder.
+
+    Raises:
+        ConfigError: the configuration is wrong.
+    """
+    file = (stdin_filename or "") if source == "-" else source
+    if config is None:
+        folder = file if os.path.isdir(file) else os.path.dirname(file)  # noqa: PTH112, PTH120
+        there = folder if os.path.isdir(folder) else os.curdir  # noqa: PTH112
+        config = find_config(there)
+        if not config.origin and there != os.curdir:
+            config = find_config(os.curdir)
+    return config.of(file) if config.per_path else config
+
+
+def effective_fail_on(request: Request, config: Config) -> FailOn:
+    """From which severity on the run fails: the request has the first say, then the configuration."""
+    return request.fail_on or _choice(FailOn, config.fail_on, config, "fail-on") or FailOn.ERROR
+
+
+def validation_options(request: Request, config: Config) -> ValidationOptions:
+    """The request completed by the configuration; what the request selects, the configuration cannot ignore.
+
+    Raises:
+        UsageError, ConfigError: a rule or a platform is not known; a house schema cannot be read.
+    """
+    from osbctl.validation.options import IgnoreAt, ValidationOptions
+
+    selected = _asked(request.select)
+    named = (_choice(Platform, name, config, "platform") for name in config.platform)
+    platforms = request.platforms or tuple(platform for platform in named if platform)
+    return ValidationOptions(
+        api_version=request.api_version
+        or _choice(ApiVersion, config.api_version, config, "api-version")
+        or DEFAULT_API_VERSION,
+        platforms=frozenset(platforms),
+        select=(selected or _configured(config, "select", config.select)) or None,
+        ignore=_asked(request.ignore) | (_configured(config, "ignore", config.ignore) - selected),
+        ignore_at=tuple(
+            IgnoreAt(rule, service, plan)
+            for word, service, plan in config.ignore_at
+            for rule in sorted(_configured(config, "ignore-at", [word]))
+        ),
+        house_schemas=tuple((name, _house_schema(name)) for name in (*request.schemas, *config.schema)),
+        severity=tuple(
+            (rule, severity)
+            for word, level in config.severity.items()
+            for rule in _configured(config, "severity", [word])
+            if (severity := _choice(Severity, level, config, "severity"))
+        ),
+    )
+
+
+def unmatched(config: Config, selections: Iterable[Selection]) -> Iterator[str]:
+    """A sentence for each entry of `config` that silenced nothing in any of the selections that it holds for."""
+    from osbctl.validation.options import IgnoreAt
+    from osbctl.validation.rules import ELSEWHERE
+
+    selections = list(selections)
+    matched = {entry for selection in selections for entry in selection.matched}
+    idle = {entry for selection in selections for entry in selection.unmatched()} - matched
+    rules = all_rules() if idle else {}
+    everywhere = (*config.ignore, *(word for entry in config.per_path for word in entry.ignore))
+    for word in dict.fromkeys(everywhere):
+        ids = {rule for rule in chosen(word, rules) if rules[rule].category not in ELSEWHERE}
+        if any(IgnoreAt(rule) in idle for rule in ids) and not any(IgnoreAt(rule) in matched for rule in ids):
+            yield f"{config.place('ignore', word)} of {word} matched nothing: remove it"
+    for word, service, plan in config.ignore_at:
+        entries = {IgnoreAt(rule, service, plan) for rule in chosen(word, rules)}
+        if entries & idle and not entries & matched:
+            names = (("service", service), ("plan", plan))
+            about = ", ".join(f"{kind} {name!r}" for kind, name in names if name)
+            yield f"{config.place('ignore-at', plan or service or '')} of {word} for {about} matched nothing: remove it"
+
+
+def _asked(words: Iterable[str]) -> frozenset[str]:
+    return frozenset(rule for word in words for rule in _chosen(word, UsageError, ""))
+
+
+def _configured(config: Config, key: str, words: Iterable[str]) -> frozenset[str]:
+    return frozenset(rule for word in words for rule in _chosen(word, ConfigError, f"{config.place(key, word)}: "))
+
+
+def _chosen(word: str, error: type[OsbctlError], origin: str) -> frozenset[str]:
+    rules = all_rules()
+    found = chosen(word, rules)
+    if not found:
+        known = (*rules, *{record.category.value for record in rules.values()})
+        advice = did_you_mean(word, known) or "osbctl rules lists them"
+        raise error(f"{origin}there is no rule {word!r}", advice)
+    return found
+
+
+def _house_schema(name: str) -> object:
+    from osbctl.sources.read import read_source
+
+    try:
+        return read_source(name).data
+    except OsbctlError as error:
+        raise ConfigError(f"house schema {name}: {error.message}", error.advice) from error
+
+
+_Choice = TypeVar("_Choice", bound="StrEnum")
+
+
+def _choice(kind: type[_Choice], value: str | None, config: Config, key: str) -> _Choice | None:
+    if value is None:
+        return None
+    try:
+        return kind(value)
+    except ValueError:
+        told = f"{config.place(key, value)}: {value!r} is none of: {', '.join(kind)}"
+        raise ConfigError(told, did_you_mean(value, kind)) from None
