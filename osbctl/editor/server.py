@@ -11,6 +11,7 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
@@ -18,16 +19,24 @@ from pygls.lsp.server import LanguageServer
 from pygls.uris import from_fs_path, to_fs_path
 
 import osbctl
-from osbctl.editor.analysis import Analysis, analyse, source_of
+from osbctl.editor.actions import FIX_ALL, Mender
+from osbctl.editor.analysis import DEFAULT_OPTIONS, Analysis, analyse, source_of
+from osbctl.editor.completion import completions
+from osbctl.editor.definition import definition
 from osbctl.editor.diagnostics import diagnostic
+from osbctl.editor.hover import hover
+from osbctl.editor.outline import symbols
+from osbctl.editor.texts import Place, Text
 from osbctl.editor.written import Written, written
 from osbctl.files import read_bounded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Sequence
     from typing import BinaryIO
 
-PAUSE = 0.03
+    from osbctl.findings import Finding
+
+PAUSE = 0.015
 """Seconds without a change before a source is judged: keys that are held down are not judged one by one."""
 
 MAX_BYTES = 50_000_000
@@ -74,14 +83,37 @@ class EditorServer:
 
     def _register(self) -> None:
         handlers: dict[str, Callable[..., object]] = {
+            types.INITIALIZED: self._initialized,
             types.TEXT_DOCUMENT_DID_OPEN: self._opened,
             types.TEXT_DOCUMENT_DID_CHANGE: self._changed,
             types.TEXT_DOCUMENT_DID_CLOSE: self._closed,
             types.TEXT_DOCUMENT_DID_SAVE: self._saved,
             types.WORKSPACE_DID_CHANGE_WATCHED_FILES: self._saved,
+            types.TEXT_DOCUMENT_HOVER: self._hover,
+            types.TEXT_DOCUMENT_COMPLETION: self._completion,
+            types.TEXT_DOCUMENT_DEFINITION: self._definition,
+            types.TEXT_DOCUMENT_DOCUMENT_SYMBOL: self._symbols,
+            types.TEXT_DOCUMENT_CODE_ACTION: self._actions,
+        }
+        options = {
+            types.TEXT_DOCUMENT_COMPLETION: types.CompletionOptions(trigger_characters=['"', " "]),
+            types.TEXT_DOCUMENT_CODE_ACTION: types.CodeActionOptions([types.CodeActionKind.QuickFix, FIX_ALL]),
         }
         for method, handler in handlers.items():
-            self.protocol.feature(method)(partial(handler))  # pygls marks what it is given, and a method takes no mark
+            # pygls marks what it is given, and a method takes no mark
+            self.protocol.feature(method, options.get(method))(partial(handler))
+
+    async def _initialized(self, _: types.InitializedParams) -> None:
+        """Ask to be told of what changes on disk."""
+        asked = self.protocol.client_capabilities.workspace
+        watch = asked.did_change_watched_files if asked else None
+        if watch and watch.dynamic_registration:
+            names = ("**/osbctl.toml", "**/pyproject.toml", "**/catalog.lock", "**/*.{yaml,yml,json}")
+            watchers = types.DidChangeWatchedFilesRegistrationOptions([types.FileSystemWatcher(name) for name in names])
+            method = types.WORKSPACE_DID_CHANGE_WATCHED_FILES
+            await self.protocol.client_register_capability_async(
+                types.RegistrationParams([types.Registration("osbctl-files", method, watchers)])
+            )
 
     # Files: what the editor tells.
 
@@ -164,6 +196,73 @@ class EditorServer:
             )
         judged.shown = set(shown)
 
+    # What the editor asks.
+
+    async def _hover(self, params: types.HoverParams) -> types.Hover | None:
+        path, file, analysis = await self._judged(params.text_document.uri)
+        if file is None:
+            return None
+        offset = file.offset(Place(params.position.line, params.position.character))
+        found = [finding for finding, start, end in _in_file(analysis, path, file) if start <= offset <= end]
+        return hover(file, offset, found, analysis, self._place(path))
+
+    def _completion(self, params: types.CompletionParams) -> list[types.CompletionItem]:
+        path = path_of(params.text_document.uri)
+        file = self.files.get(path)
+        if file is None or file.source is None:
+            return []
+        judged = self.sources.get(file.source)
+        options = judged.analysis.options if judged and judged.analysis else DEFAULT_OPTIONS
+        return completions(Text(file.text, self.encoding), params.position, options.api_version, self._place(path))
+
+    async def _definition(self, params: types.DefinitionParams) -> types.Location | None:
+        path, file, _ = await self._judged(params.text_document.uri)
+        if file is None:
+            return None
+        offset = file.offset(Place(params.position.line, params.position.character))
+        folder = self.files[path].source if self._place(path) else None
+        found = definition(file, offset, folder, lambda name: self.text(name, self._unsaved()))
+        return types.Location(uri_of(found[0].name, self.files.get(found[0].name)), found[1]) if found else None
+
+    async def _symbols(self, params: types.DocumentSymbolParams) -> list[types.DocumentSymbol]:
+        _, file, _ = await self._judged(params.text_document.uri)
+        return symbols(file) if file else []
+
+    async def _actions(self, params: types.CodeActionParams) -> list[types.CodeAction]:
+        path, file, analysis = await self._judged(params.text_document.uri)
+        if file is None or analysis is None or analysis.document is None:
+            return []
+        lines = range(params.range.start.line, params.range.end.line + 1)
+        found = [finding for finding, start, _ in _in_file(analysis, path, file) if file.line_of(start) in lines]
+        unsaved = {name: one.text for name, one in self._files_of(analysis.source).items()}
+        mender = Mender(
+            analysis,
+            analysis.document,
+            unsaved,
+            self.encoding,
+            lambda name: uri_of(os.path.realpath(name), self.files.get(os.path.realpath(name))),
+            lambda name: self.text(os.path.realpath(name), unsaved),
+        )
+        only = params.context.only
+        return await asyncio.get_running_loop().run_in_executor(self._judge, _made, mender, file, found, only)
+
+    async def _judged(self, uri: str) -> tuple[str, Written | None, Analysis | None]:
+        """An open file, and what was found in its source as it is now."""
+        path = path_of(uri)
+        while (file := self.files.get(path)) and file.source and (judged := self.sources.get(file.source)):
+            if judged.task is None:
+                return path, written(path, file.text, self.encoding), judged.analysis
+            await asyncio.wait([judged.task])
+        return path, None, None
+
+    def _place(self, path: str) -> PurePath | None:
+        """Where a file lies in its source folder, None where it is a catalog by itself."""
+        source = self.files[path].source
+        return PurePath(path).relative_to(source) if source and source != path else None
+
+    def _unsaved(self) -> dict[str, str]:
+        return {path: file.text for path, file in self.files.items()}
+
     def _files_of(self, source: str) -> dict[str, Open]:
         return {path: file for path, file in self.files.items() if file.source == source}
 
@@ -181,6 +280,22 @@ class EditorServer:
         """What the editor counts characters in."""
         agreed = self.protocol.workspace.position_encoding
         return agreed.value if isinstance(agreed, types.PositionEncodingKind) else str(agreed)
+
+
+def _made(mender: Mender, file: Written, found: list[Finding], only: Sequence[str] | None) -> list[types.CodeAction]:
+    def wanted(kind: str) -> bool:
+        return only is None or any(kind == asked or kind.startswith(f"{asked}.") for asked in only)
+
+    quick = list(mender.actions(file, found)) if wanted(types.CodeActionKind.QuickFix) else []
+    # Editors ask wherever the cursor goes: all of the file is looked at where it was asked for, or there is a reason.
+    return quick + (list(mender.fix_all()) if wanted(FIX_ALL) and (only or quick) else [])
+
+
+def _in_file(analysis: Analysis | None, path: str, file: Written) -> Iterator[tuple[Finding, int, int]]:
+    """The findings that stand in a file, each with the range that it underlines."""
+    for finding in analysis.findings if analysis else ():
+        if finding.location and os.path.realpath(finding.location.source) == path:
+            yield finding, *file.extent(finding.location)
 
 
 def path_of(uri: str) -> str:

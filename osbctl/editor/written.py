@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from osbctl.editor.texts import Text
 from osbctl.errors import DocumentError
@@ -39,6 +39,13 @@ class Written(Text):
     def spans(self) -> dict[Path, Span]:
         """Where each value stands; empty where the file cannot be read."""
         return spans(self.document) if self.document else {}
+
+    def value(self, path: Path) -> Any:
+        """The value at `path`, which must be there."""
+        value: Any = self.document.data if self.document else None
+        for step in path:
+            value = value[step]
+        return value
 
     def extent(self, place: Location) -> tuple[int, int]:
         """What is underlined for a finding: the value, with its key, where it stands on one line; else its key."""

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from osbctl.errors import UsageError
+from osbctl.errors import OsbctlError, UsageError
 from osbctl.files import write_file
 from osbctl.fixes.drafts import draft_fix
 from osbctl.fixes.edits import Edit, applied, edit
@@ -101,6 +101,35 @@ def fix_bytes(
     return _passes(name, {name: data}, read, options, unsafe)
 
 
+def with_fixes(findings: Iterable[Finding], document: Document) -> tuple[Finding, ...]:
+    """The findings with all their fixes: those that the rules name, and drafts brought to one that is taken."""
+    return tuple(
+        replace(finding, fixes=(fix,)) if (fix := draft_fix(finding, document.data)) else finding
+        for finding in findings
+    )
+
+
+def edits_of(
+    findings: Iterable[Finding],
+    document: Document,
+    files: dict[str, bytes],
+    read: Callable[[dict[str, bytes]], Document],
+    unsafe: bool,
+) -> dict[str, list[Edit]]:
+    """The edits by file that carry out the fixes of `findings`, each once.
+
+    `files` are those of the document that differ from what is on disk, `read` reads it with those that it is given.
+    Empty where nothing can be done, or the source would not hold what it should then.
+    """
+    step = _Pass(document, files, unsafe)
+    step.mend(findings)
+    try:
+        again = read(files | step.changes())
+    except OsbctlError:
+        return {}
+    return step.edits() if again.data == step.expected else {}
+
+
 def write(mended: Mended) -> None:
     """Write the files that change, each whole or not at all."""
     for name, (_, after) in mended.changed.items():
@@ -138,10 +167,7 @@ def _passes(
 
 def _findings(document: Document, options: ValidationOptions) -> tuple[Finding, ...]:
     """What is to be said of the document, each finding with its fixes."""
-    return tuple(
-        replace(finding, fixes=(fix,)) if (fix := draft_fix(finding, document.data)) else finding
-        for finding in judge(document, options).findings
-    )
+    return with_fixes(judge(document, options).findings, document)
 
 
 class _Pass:
@@ -191,9 +217,13 @@ class _Pass:
             self._files[name] = Path(name).read_bytes()
         return self._files[name]
 
+    def edits(self) -> dict[str, list[Edit]]:
+        """The edits of this pass, by file."""
+        return {name: list(edits.values()) for name, edits in self._edits.items() if edits}
+
     def changes(self) -> dict[str, bytes]:
         """The files that this pass changes."""
-        texts = {name: applied(self._texts[name].text, edits.values()) for name, edits in self._edits.items() if edits}
+        texts = {name: applied(self._texts[name].text, edits) for name, edits in self.edits().items()}
         marks = {name: _BOM if self.content(name).startswith(_BOM) else b"" for name in texts}
         return {name: marks[name] + text.encode() for name, text in texts.items()}
 

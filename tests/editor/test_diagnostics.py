@@ -7,9 +7,12 @@ import json
 import os
 import re
 import shutil
+from itertools import pairwise
 from pathlib import Path
 from random import Random
+from time import perf_counter
 from typing import Any
+from uuid import UUID
 
 import pytest
 from lsprotocol import types
@@ -183,6 +186,20 @@ def memory(editor: Editor) -> int:
     return int(next(line for line in lines if line.startswith("VmRSS")).split()[1])
 
 
+async def ask_anything(editor: Editor, uri: str, random: Random, text: str) -> None:
+    """Every question, at a random place, also beyond the end of a line and of the text."""
+    lines = text.split("\n")
+    line = random.randrange(len(lines) + 1)
+    at = types.Position(line, random.randrange(len(lines[line]) + 3) if line < len(lines) else 0)
+    file, client = types.TextDocumentIdentifier(uri), editor.client
+    await client.text_document_completion_async(types.CompletionParams(file, at))
+    await client.text_document_hover_async(types.HoverParams(file, at))
+    await client.text_document_definition_async(types.DefinitionParams(file, at))
+    await client.text_document_document_symbol_async(types.DocumentSymbolParams(file))
+    context = types.CodeActionContext([])
+    await client.text_document_code_action_async(types.CodeActionParams(file, types.Range(at, at), context))
+
+
 async def edit_at_random(edits: int, folder: Path) -> tuple[int, int]:
     """Type into three files; from time to time compare with what is to be said. Memory after a quarter, and at the end."""
     random = Random(edits)
@@ -196,6 +213,8 @@ async def edit_at_random(edits: int, folder: Path) -> tuple[int, int]:
             uri = random.choice(list(texts))
             texts[uri] = fresh[uri] if random.random() < 0.02 else typed(random, texts[uri])
             editor.change(uri, texts[uri])
+            if number % 7 == 0:
+                await ask_anything(editor, uri, random, texts[uri])
             if number % 20 == 0 or number == edits - 1:
                 for one, text in texts.items():
                     expected = analyse(one, {one: text}, "utf-16").findings
@@ -206,6 +225,59 @@ async def edit_at_random(edits: int, folder: Path) -> tuple[int, int]:
                 sizes.append(memory(editor))
         assert editor.log == []
     return sizes[0], sizes[1]
+
+
+HOSTILE = {
+    "deep.json": '{"services": ' + "[" * 2_500,
+    "deep.yaml": "services: " + "[" * 2_500,
+    "bomb-catalog.yaml": "a: &a [x, x, x, x, x, x, x, x, x]\n"
+    + "".join(f"{b}: &{b} [{', '.join([f'*{a}'] * 9)}]\n" for a, b in pairwise("abcdefghij"))
+    + "services: [*j]\n",
+    "spaces-catalog.yaml": "services:" + " " * 200_000 + "x\n- a" + " " * 200_000 + ": b",
+    "quotes-catalog.json": '{"services": [' + '"\\' * 100_000,
+    "hyphens-catalog.yaml": "- " * 50_000,
+    "colons-catalog.yaml": "a: " * 50_000,
+    "python-catalog.yaml": "services: !!python/object/apply:os.system ['touch ran']\n",
+    "pattern-catalog.json": '{"services": [{"plans": [{"schemas": {"service_instance": {"create": {"parameters": '
+    '{"properties": {"a": {"pattern": "^(a+)+$", "default": "' + "a" * 50 + '!"}}}}}}}]}]}',
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_texts_are_answered_in_time(tmp_path: Path, name: str) -> None:
+    async def look() -> None:
+        async with editing() as editor:
+            uri = editor.open(tmp_path / f"catalog-{name}", HOSTILE[name])
+            assert await editor.heard(uri)
+            async with asyncio.timeout(60):
+                await ask_anything(editor, uri, Random(1), HOSTILE[name])
+            assert editor.log == []
+
+    asyncio.run(look())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_large_catalog_is_judged_while_one_types(tmp_path: Path) -> None:
+    """200 kB, from the key to the findings; the promise is 100 ms, which a busy machine is given ten times."""
+    catalog = json.loads((catalogs_folder() / "interface-example.json").read_text())
+    service = catalog["services"][0]
+    many = [{**service, "id": str(UUID(int=n)), "name": f"s{n}", "bindable": n % 10 != 0 or "yes"} for n in range(200)]
+    text = json.dumps({"services": many}, indent=2)
+    assert len(text) > 200_000
+
+    async def look() -> float:
+        async with editing() as editor:
+            uri = editor.open(tmp_path / "catalog.json", text)
+            await editor.heard(uri)
+            times = []
+            for number in range(5):
+                started = perf_counter()
+                editor.change(uri, text.replace('"s7"', f'"t{number}"'))
+                assert await editor.heard(uri)
+                times.append(perf_counter() - started)
+            return min(times)
+
+    assert asyncio.run(look()) < 1.0
 
 
 def test_random_edits_crash_nothing_and_leave_nothing_stale(tmp_path: Path) -> None:

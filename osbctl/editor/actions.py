@@ -1,0 +1,99 @@
+"""What can be done about findings: the fixes of `osbctl fix`, and a fresh GUID where an id is missing or double."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from lsprotocol import types
+
+from osbctl.editor.analysis import read
+from osbctl.editor.diagnostics import diagnostic, range_of
+from osbctl.findings import Fix
+from osbctl.tasks.fix import edits_of, with_fixes
+from osbctl.text import safe
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from osbctl.editor.analysis import Analysis
+    from osbctl.editor.written import Written
+    from osbctl.findings import Finding
+    from osbctl.sources.document import Document
+
+FIX_ALL = "source.fixAll.osbctl"
+
+MOST = 20
+"""Findings of one place that something is offered for: each costs a reading of the whole source."""
+
+_OF_IDS = {"schema-required", "schema-other", "schema-type", "build-id-missing", "build-id-reused", "id-duplicate"}
+
+
+@dataclass(frozen=True, slots=True)
+class Mender:
+    """Makes code actions of findings. `uri` gives the address of a file by its path, `opened` the file itself."""
+
+    analysis: Analysis
+    document: Document
+    unsaved: Mapping[str, str]
+    encoding: str
+    uri: Callable[[str], str]
+    opened: Callable[[str], Written]
+
+    def actions(self, file: Written, findings: Iterable[Finding]) -> Iterator[types.CodeAction]:
+        """What can be done about findings in `file`."""
+        for finding in with_fixes(islice(findings, MOST), self.document):
+            told = [diagnostic(finding, file)]
+            for fix in finding.fixes:
+                yield from self._action(_title(fix), types.CodeActionKind.QuickFix, [replace(finding, fixes=(fix,))],
+                                        diagnostics=told, is_preferred=fix.safe or None)  # fmt: skip
+            if finding.rule in _OF_IDS and finding.path[-1:] == ("id",) and len(finding.path) in (3, 5):
+                fresh = Fix("set", finding.path, str(uuid.uuid4()).upper())
+                yield from self._action("Set a fresh GUID", types.CodeActionKind.QuickFix,
+                                        [replace(finding, fixes=(fresh,))], diagnostics=told)  # fmt: skip
+
+    def fix_all(self) -> Iterator[types.CodeAction]:
+        """The one action that carries out all safe fixes of the source."""
+        findings = with_fixes(self.analysis.findings, self.document)
+        yield from self._action("Fix all that is safe (osbctl)", FIX_ALL, findings, unsafe=False)
+
+    def _action(
+        self,
+        title: str,
+        kind: str,
+        findings: Iterable[Finding],
+        *,
+        unsafe: bool = True,
+        diagnostics: list[types.Diagnostic] | None = None,
+        is_preferred: bool | None = None,
+    ) -> Iterator[types.CodeAction]:
+        files = {path: text.encode("utf-8", "surrogatepass") for path, text in self.unsaved.items()}
+        edits = edits_of(findings, self.document, files, self._read, unsafe)
+        if not edits:
+            return
+        changes = {
+            self.uri(name): [
+                types.TextEdit(range_of(self.opened(name), edit.start, edit.end), edit.new) for edit in made
+            ]
+            for name, made in edits.items()
+        }
+        edit = types.WorkspaceEdit(changes=changes)
+        yield types.CodeAction(title, kind, diagnostics, is_preferred=is_preferred, edit=edit)
+
+    def _read(self, files: dict[str, bytes]) -> Document:
+        texts = {path: data.decode("utf-8", "surrogatepass") for path, data in files.items()}
+        return read(self.analysis.source, texts, self.encoding)
+
+
+def _title(fix: Fix) -> str:
+    name = safe(str(fix.path[-1]))
+    value = safe(str(fix.value).lower() if isinstance(fix.value, bool) else str(fix.value))
+    done = {
+        "set": f"Set {name} to {value[:80]}",
+        "rename": f"Rename {name} to {value}",
+        "quote": f"Put {name} in quotes",
+        "wrap": f"Make {name} a list",
+    }[fix.action]
+    return done if fix.safe else f"{done} (platforms may behave differently)"

@@ -1,0 +1,272 @@
+"""Where in a document the cursor stands, found by looking at the text alone, so that it need not be whole.
+
+JSON, and YAML in brackets, are read token by token up to the cursor; block YAML is read upwards by its indentation.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from osbctl.paths import Path
+
+MAX_CHARACTERS = 2_000_000
+"""Texts that are longer are not searched for the cursor's place: an answer would come late."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """The cursor's place. `path` is that of the object or list that it stands in (indexes are not counted: all are 0).
+
+    `key` is the key whose value it stands in, None at a key or an item. `start` and `end` bound the word that it
+    touches. `others` are the further keys of the object. `flow` says whether the place is in brackets, `item` whether
+    it is an item of a list.
+    """
+
+    path: Path
+    key: str | None
+    start: int
+    end: int
+    others: frozenset[str] = frozenset()
+    flow: bool = False
+    item: bool = False
+
+    @property
+    def whole(self) -> Path:
+        """The path of the value that the cursor stands in, or of the object where it stands at a key."""
+        return self.path if self.key is None else (*self.path, self.key)
+
+
+def cursor_at(text: str, offset: int) -> Cursor | None:
+    """The place of the character at `offset`; None in a comment, in a block of lines, or where it cannot be told."""
+    if len(text) > MAX_CHARACTERS:
+        return None
+    if text[:1_000].lstrip()[:1] in ("{", "["):
+        return _in_brackets(text, 0, offset, ())
+    return _Block(text, offset).cursor()
+
+
+def unquoted(word: str) -> str:
+    """A key as it is meant: without its quotes; escapes are left alone, no field has any."""
+    return word.strip("\"'")
+
+
+# Brackets.
+
+_TOKEN = re.compile(r"""(?P<word>"(?:[^"\\\n]|\\.)*"?|'[^'\n]*'?|[^\s{}\[\],:"']+)|[{}\[\],:]""")
+
+
+@dataclass(slots=True)
+class _Frame:
+    """An object or list that is open: its path, its keys, and the key whose value is next."""
+
+    path: Path
+    is_object: bool
+    keys: list[str] = field(default_factory=list)
+    key: str | None = None
+
+
+def _in_brackets(text: str, start: int, offset: int, path: Path) -> Cursor | None:
+    frames: list[_Frame] = []
+    touched, word = (offset, offset), ""
+    tokens = _TOKEN.finditer(text, start)
+    after: list[str] = []
+    for token in tokens:
+        if token["word"] is not None and token.start() <= offset <= token.end():
+            touched = token.span()
+            break
+        if token.start() >= offset:
+            after = [token[0]]
+            break
+        if token["word"] is not None:
+            word = unquoted(token[0])
+        else:
+            _mark(frames, token[0], word, path)
+    if not frames:
+        return None
+    top = frames[-1]
+    others = {*top.keys, *_later_keys(after, (token[0] for token in tokens))} if top.is_object else set()
+    path = top.path if top.is_object else (*top.path, 0)
+    return Cursor(path, top.key, *touched, frozenset(others - {top.key}), flow=True, item=not top.is_object)
+
+
+def _mark(frames: list[_Frame], mark: str, word: str, path: Path) -> None:
+    """What a bracket, comma or colon does to what is open."""
+    top = frames[-1] if frames else None
+    if mark in "{[":
+        below = path if top is None else (*top.path, top.key or "" if top.is_object else 0)
+        frames.append(_Frame(below, mark == "{"))
+    elif top and mark in "}]":
+        frames.pop()
+    elif top and mark == ":" and top.is_object and top.key is None:
+        top.key = word
+        top.keys.append(word)
+    elif top and mark == ",":
+        top.key = None
+
+
+def _later_keys(first: list[str], tokens: Iterator[str]) -> Iterator[str]:
+    """The keys of the object behind the cursor."""
+    depth, word = 0, None
+    for mark in (*first, *tokens):
+        depth += (mark in "{[") - (mark in "}]")
+        if depth < 0:
+            return
+        if depth == 0 and mark == ":" and word is not None:
+            yield unquoted(word)
+        word = mark if mark not in "{}[],:" else None
+
+
+# Block YAML.
+
+_VALUE_BELOW = re.compile(r"(?:[&!][^\s]*[ \t]*)*(?:#.*)?$")
+"""What may stand behind the colon of a key whose value stands on the lines below."""
+
+_COLON = re.compile(r":(?=[ \t]|$)|[ \t]#")
+_QUOTED = re.compile(r""""(?:[^"\\]|\\.)*"|'[^']*'""")
+
+
+class _Line(NamedTuple):
+    """A line of block YAML: where its hyphens stand, and what follows; a key if there is one, and where its value is.
+
+    `colon` is the column behind the colon.
+    """
+
+    text: str
+    dashes: list[int]
+    at: int
+    key: str | None = None
+    colon: int = 0
+    value: int = 0
+
+
+def _line(text: str) -> _Line:
+    at = len(text) - len(text.lstrip(" "))
+    dashes = []
+    while text[at : at + 1] == "-" and text[at + 1 : at + 2] in ("", " ", "\t"):
+        dashes.append(at)
+        at += 1
+        at += len(text[at:]) - len(text[at:].lstrip(" \t"))
+    quoted = _QUOTED.match(text, at)
+    colon = _COLON.search(text, quoted.end() if quoted else at)
+    if not colon or colon[0] != ":" or text[at : at + 1] in ("#", "{", "["):
+        return _Line(text, dashes, at)
+    value = colon.end() + len(text[colon.end() :]) - len(text[colon.end() :].lstrip(" \t"))
+    return _Line(text, dashes, at, unquoted(text[at : colon.start()].strip()), colon.end(), value)
+
+
+class _Block:
+    """The way from the cursor up to the top, line by line."""
+
+    def __init__(self, text: str, offset: int) -> None:
+        self.text = text
+        self.offset = offset
+        self.start = text.rfind("\n", 0, offset) + 1
+        end = text.find("\n", offset)
+        self.end = len(text) if end < 0 else end
+        self.line = _line(text[self.start : self.end].rstrip("\r"))
+        self.path: list[str | int] = []
+        self.others: set[str] = set()
+        self.flow: int | None = None
+        self.limit, self.in_list = 0, False
+
+    def cursor(self) -> Cursor | None:
+        """Where the cursor stands."""
+        line, column = self.line, self.offset - self.start
+        content = line.text[line.at :]
+        level = line.at if content else max(column, line.at)
+        if _in_comment(line.text, column) or not self._climb(level):
+            return None
+        in_value = line.key is not None and column >= line.colon
+        if content[:1] in ("{", "[") and column > line.at:
+            self.flow = self.start + line.at
+        elif in_value:
+            self.path.append(line.key or "")
+            if line.text[line.value : line.value + 1] in ("{", "[") and column > line.value:
+                self.flow = self.start + line.value
+        if self.flow is not None:
+            return _in_brackets(self.text, self.flow, self.offset, tuple(self.path))
+        key = str(self.path.pop()) if in_value else None
+        start, word = line.at, content if line.key is None else line.text[line.at : line.colon - 1]
+        if in_value:
+            start, word = line.value, line.text[line.value :].partition(" #")[0]
+        start = min(self.start + start, self.offset)
+        others = frozenset(self.others | set(self._below(level)))
+        item = bool(line.dashes) and line.key is None
+        return Cursor(tuple(self.path), key, start, max(self.offset, start + len(word.rstrip())), others, item=item)
+
+    def _climb(self, level: int) -> bool:
+        """Gather the steps above; False where the cursor turns out to stand in a text of several lines."""
+        self.limit = level
+        self._take_dashes(self.line)
+        for above in self._above():
+            content = above.text[above.at :]
+            if content[:1] == "#" or not (content or above.dashes):
+                continue
+            if not self._take(above):
+                return False
+            if self.limit == 0 and not self.in_list and self.path:
+                break
+        return True
+
+    def _take(self, line: _Line) -> bool:
+        """What a line above says of the place; False where it says that there is none."""
+        if line.key is None:
+            if line.dashes and line.dashes[-1] < self.limit and line.text[line.at : line.at + 1] in ("{", "["):
+                self._begin_flow(line.at)
+            elif not line.dashes and line.at < self.limit:
+                return False
+        elif line.at < self.limit or (self.in_list and line.at == self.limit):
+            if line.text[line.value : line.value + 1] in ("{", "["):
+                self._begin_flow(line.value)
+            elif not _VALUE_BELOW.match(line.text, line.value):
+                return False
+            self.path.insert(0, line.key)
+            self.limit, self.in_list = line.at, False
+        elif line.at == self.limit and not self.in_list and not self.path:
+            self.others.add(line.key)
+        self._take_dashes(line)
+        return True
+
+    def _take_dashes(self, line: _Line) -> None:
+        for dash in reversed(line.dashes):
+            if dash < self.limit or (line is self.line and not self.in_list):
+                self.path.insert(0, 0)
+                self.limit, self.in_list = dash, True
+
+    def _begin_flow(self, column: int) -> None:
+        self.flow = self._line_start + column
+        self.path.clear()
+
+    def _above(self) -> Iterator[_Line]:
+        end = self.start
+        while end > 0:
+            self._line_start = self.text.rfind("\n", 0, end - 1) + 1
+            text = self.text[self._line_start : end - 1].rstrip("\r")
+            if text.startswith(("---", "...")):
+                return
+            yield _line(text)
+            end = self._line_start
+
+    def _below(self, level: int) -> Iterator[str]:
+        """The keys of the same object on the lines below."""
+        start = self.end + 1
+        while start < len(self.text):
+            end = self.text.find("\n", start)
+            end = len(self.text) if end < 0 else end
+            line = _line(self.text[start:end].rstrip("\r"))
+            if line.text[line.at :] and line.text[line.at] != "#":
+                if (line.dashes[0] if line.dashes else line.at) < level:
+                    return
+                if line.key is not None and line.at == level and not line.dashes:
+                    yield line.key
+            start = end + 1
+
+
+def _in_comment(line: str, column: int) -> bool:
+    found = re.search(r"(?:^|[ \t])#", line)
+    return found is not None and found.end() <= column and not any(quote in line[: found.start()] for quote in "\"'")

@@ -1,0 +1,87 @@
+"""Where a word leads: from a `$ref` to the schema that it means, between an id and its line in catalog.lock."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
+
+from osbctl.editor.diagnostics import range_of
+from osbctl.sources.folder import LOCK
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lsprotocol import types
+
+    from osbctl.editor.written import Written
+    from osbctl.paths import Path
+    from osbctl.sources.spans import Span
+
+    Opened = Callable[[str], Written]
+    """Gives the file at a path, as it is in the editor, or else on disk."""
+
+
+def definition(file: Written, offset: int, folder: str | None, opened: Opened) -> tuple[Written, types.Range] | None:
+    """The file and the range in it that the value at `offset` leads to; `folder` is the source folder, if any."""
+    path, span = _value_at(file, offset)
+    if span is None:
+        return None
+    word = file.value(path)
+    if not isinstance(word, str):
+        return None
+    if path[-1:] == ("$ref",):
+        return _schema(file, path, word, folder, opened)
+    if path[-1:] == ("id",) and folder:
+        return _line_of_lock(opened(os.path.join(folder, LOCK)), word)  # noqa: PTH118
+    return None
+
+
+def _value_at(file: Written, offset: int) -> tuple[Path, Span | None]:
+    """The scalar at an offset, its key included; what is nested comes before what it is nested in."""
+    for path, span in file.spans.items():
+        if (span.key[0] if span.key[1] else span.start) <= offset <= span.end:
+            return path, span
+    return (), None
+
+
+def _schema(
+    file: Written, path: Path, reference: str, folder: str | None, opened: Opened
+) -> tuple[Written, types.Range] | None:
+    address = urlsplit(reference)
+    if address.scheme or address.netloc:
+        return None
+    root: Path = ()
+    if address.path:
+        name = os.path.realpath(os.path.join(os.path.dirname(file.name), unquote(address.path)))  # noqa: PTH118, PTH120
+        if folder is None or not name.startswith(folder + os.sep):
+            return None
+        file = opened(name)
+    elif "parameters" in path:
+        root = path[: path.index("parameters") + 1]
+    steps = unquote(address.fragment).split("/")[1:] if address.fragment.startswith("/") else []
+    target = _below(file, root, [step.replace("~1", "/").replace("~0", "~") for step in steps])
+    span = file.spans.get(target) if target is not None else None
+    if span is None:
+        return None
+    start, end = span.key if span.key[1] else (span.start, span.start + 1)
+    return file, range_of(file, start, end)
+
+
+def _below(file: Written, root: Path, steps: list[str]) -> Path | None:
+    """The path below `root` that the steps of a JSON pointer lead to, indexes as numbers."""
+    path, value = root, file.value(root)
+    for word in steps:
+        if isinstance(value, list) and word.isdecimal() and int(word) < len(value):
+            path, value = (*path, int(word)), value[int(word)]
+        elif isinstance(value, dict) and word in value:
+            path, value = (*path, word), value[word]
+        else:
+            return None
+    return path
+
+
+def _line_of_lock(lock: Written, word: str) -> tuple[Written, types.Range] | None:
+    at = lock.body.find(json.dumps(word, ensure_ascii=False))
+    return (lock, range_of(lock, at + 1, at + 1 + len(word))) if at >= 0 else None

@@ -1,0 +1,153 @@
+"""What may stand at a place: the shipped schema of the API version, and draft-04's own where parameters are described.
+
+A file of a source folder holds a part of a catalog, or settings of the folder's own.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from osbctl.fields import load_schema
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import PurePath
+
+    from osbctl.paths import Path
+    from osbctl.platforms import ApiVersion
+
+
+class FieldSchema(NamedTuple):
+    """A part of a schema, and the whole that its references lead into."""
+
+    schema: dict[str, Any]
+    root: dict[str, Any]
+
+
+_SERVICE, _PLAN = {"$ref": "#/definitions/service"}, {"$ref": "#/definitions/plan"}
+_SETTINGS = {
+    "services": {
+        "title": "The services in their order",
+        "description": "Names of files in services/, without their ending. Without it they stand by name.",
+        "type": "array",
+    },
+    "defaults": {
+        "title": "Defaults",
+        "description": "What each service offering and each plan has that does not say otherwise.",
+        "type": "object",
+        "properties": {"service": _SERVICE, "plan": _PLAN},
+    },
+    "fields": {"title": "Further fields of the catalog, beside `services`", "type": "object"},
+}
+_OVERLAY = {
+    "services": {
+        "title": "The services to change, by name",
+        "description": "Each is a JSON Merge Patch: null removes, objects merge, the rest replaces.",
+        "type": "object",
+        "additionalProperties": {
+            "allOf": [_SERVICE],
+            "properties": {
+                "plans": {"type": "object", "additionalProperties": _PLAN},
+                "add-plans": {"title": "New plans, after those that stand", "type": "array", "items": _PLAN},
+            },
+        },
+    }
+}
+
+
+def part_at(path: Path, version: ApiVersion, place: PurePath | None) -> FieldSchema | None:
+    """What the schema says of the value at `path`; None of what it does not know.
+
+    `place` is the file's path within its source folder, None where the file is a catalog by itself.
+    """
+    part = _start(version, place)
+    for index, step in enumerate(path):
+        described = bool(index) and path[index - 1] in ("create", "update") and step == "parameters"
+        found = FieldSchema(_draft_04(), _draft_04()) if described else _below(part, step)
+        if found is None:
+            return None
+        part = found
+    return part
+
+
+def properties(part: FieldSchema) -> dict[str, FieldSchema]:
+    """The fields of an object, each with what is known of it."""
+    found: dict[str, FieldSchema] = {}
+    for one in _all(part):
+        for name, schema in one.schema.get("properties", {}).items():
+            found.setdefault(name, FieldSchema(schema, one.root))
+    return found
+
+
+def values(part: FieldSchema) -> list[Any]:
+    """The values that a place takes, where they can be counted."""
+    found: list[Any] = []
+    for one in _all(part):
+        found += one.schema.get("enum", [])
+        if one.schema.get("type") == "boolean":
+            found += [True, False]
+    return found
+
+
+def said(part: FieldSchema, word: str) -> Any:
+    """The first that the schema or what it refers to says under a keyword (`title`, `description`, `type`)."""
+    return next((one.schema[word] for one in _all(part) if word in one.schema), None)
+
+
+def title(part: FieldSchema) -> str:
+    """What a field is called, and the type of its value."""
+    kind = said(part, "type")
+    words = str(said(part, "title") or "")
+    return f"{words} ({kind})".strip() if isinstance(kind, str) else words
+
+
+def _start(version: ApiVersion, place: PurePath | None) -> FieldSchema:
+    catalog = load_schema(version)
+    if place is None:
+        return FieldSchema(catalog, catalog)
+    if place.parts[0] == "services":
+        return FieldSchema(_PLAN if len(place.parts) > 2 else _SERVICE, catalog)
+    if place.parts[0] == "overlays":
+        return FieldSchema({"properties": _OVERLAY}, catalog)
+    if len(place.parts) == 1 and place.stem == "catalog":
+        return FieldSchema({"properties": _SETTINGS}, catalog)
+    return FieldSchema(_draft_04(), _draft_04())
+
+
+@cache
+def _draft_04() -> dict[str, Any]:
+    import jsonschema
+
+    schema: dict[str, Any] = dict(jsonschema.Draft4Validator.META_SCHEMA)
+    known = ["http://json-schema.org/draft-04/schema#", "http://json-schema.org/draft-06/schema#"]
+    properties = {**schema["properties"], "$schema": {"enum": known}, "$ref": {"type": "string"}}
+    return {**schema, "properties": {name: below for name, below in properties.items() if name != "id"}}
+
+
+def _below(part: FieldSchema, step: str | int) -> FieldSchema | None:
+    for one in _all(part):
+        if isinstance(step, int):
+            found = one.schema.get("items")
+        else:
+            found = one.schema.get("properties", {}).get(step, one.schema.get("additionalProperties"))
+        if isinstance(found, dict) and found:
+            return FieldSchema(found, one.root)
+    return None
+
+
+def _all(part: FieldSchema, depth: int = 0) -> Iterator[FieldSchema]:
+    """The schema and those that it refers to or is made of."""
+    schema, root = part
+    yield part
+    if depth > 8:
+        return
+    reference = schema.get("$ref")
+    if isinstance(reference, str) and reference.startswith("#"):
+        target: Any = root
+        for name in reference.strip("#/").split("/") if reference != "#" else ():
+            target = target[name]
+        yield from _all(FieldSchema(target, root), depth + 1)
+    for word in ("allOf", "anyOf"):
+        for inner in schema.get(word, ()):
+            yield from _all(FieldSchema(inner, root), depth + 1)

@@ -1,0 +1,259 @@
+"""Completion, hover, outline, definitions and fixes, as an editor asks for them."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import shutil
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lsprotocol import types
+
+from osbctl.resources import catalogs_folder
+from tests.editor.client import Editor, editing
+from tests.editor.test_diagnostics import place
+
+GUID = r"[0-9A-F]{8}-[0-9A-F]{4}-[0-9A-F]{4}-[0-9A-F]{4}-[0-9A-F]{12}"
+ID = "6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4"
+
+
+def at(text: str) -> tuple[str, dict[str, Any]]:
+    """The text without its `|`, and the position that it stood at."""
+    before = text[: text.index("|")].split("\n")
+    return text.replace("|", "", 1), {"position": types.Position(len(before) - 1, len(before[-1]))}
+
+
+def applied(text: str, edits: list[types.TextEdit]) -> str:
+    lines = text.split("\n")
+    starts = [sum(len(line) + 1 for line in lines[:number]) for number in range(len(lines) + 1)]
+    for edit in sorted(edits, key=lambda edit: place(edit.range.start), reverse=True):
+        start, end = (starts[p.line] + p.character for p in (edit.range.start, edit.range.end))
+        text = text[:start] + edit.new_text + text[end:]
+    return text
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _one_server() -> Iterator[None]:
+    """One server answers all these tests; each opens files of its own."""
+    with asyncio.Runner() as runner:
+        session = editing()
+        SESSION.append((runner, runner.run(session.__aenter__())))
+        yield
+        runner.run(session.__aexit__(None, None, None))
+        SESSION.clear()
+
+
+SESSION: list[tuple[asyncio.Runner, Editor]] = []
+
+
+def ask(path: Path, text: str, question: Callable[[Editor, types.TextDocumentIdentifier], Awaitable[Any]]) -> Any:
+    async def look() -> Any:
+        async with asyncio.timeout(60):
+            file = types.TextDocumentIdentifier(editor.open(path, text))
+            answer = await question(editor, file)
+            editor.close(file.uri)
+            editor.said.clear()
+            assert editor.log == []
+            return answer
+
+    runner, editor = SESSION[0]
+    return runner.run(look())
+
+
+def complete(path: Path, marked: str) -> dict[str, str]:
+    """What is offered at `|`: label to the text as it is then."""
+    text, where = at(marked)
+    items = ask(path, text, lambda editor, file: editor.client.text_document_completion_async(
+        types.CompletionParams(text_document=file, **where)))  # fmt: skip
+    return {item.label: applied(text, [item.text_edit]) for item in items}
+
+
+def test_fields_are_offered_that_are_not_there_yet(tmp_path: Path) -> None:
+    offered = complete(tmp_path / "catalog.yaml", "services:\n- name: a\n  pl|\n  id: x\n  metadata: {")
+    assert offered["plans"] == "services:\n- name: a\n  plans:\n  id: x\n  metadata: {"
+    assert offered["plan_updateable"] == "services:\n- name: a\n  plan_updateable: \n  id: x\n  metadata: {"
+    assert not {"name", "id", "metadata", "free"} & offered.keys()
+
+
+def test_fields_and_values_in_json_that_is_not_whole(tmp_path: Path) -> None:
+    offered = complete(tmp_path / "catalog.json", '{"services": [{"plans": [{"fr|')
+    assert offered["free"] == '{"services": [{"plans": [{"free": '
+    offered = complete(tmp_path / "catalog.json", '{"services": [{"plans": [{"free": |}]}]}')
+    assert offered == {
+        "true": '{"services": [{"plans": [{"free": true}]}]}',
+        "false": '{"services": [{"plans": [{"free": false}]}]}',
+    }
+    offered = complete(tmp_path / "catalog.json", '{"services": [{"requires": ["vo|"]}]}')
+    assert offered["volume_mount"] == '{"services": [{"requires": ["volume_mount"]}]}'
+
+
+def test_a_field_is_offered_from_its_version_on(tmp_path: Path) -> None:
+    text = "services:\n- plans:\n  - |"
+    assert "maximum_polling_duration" not in complete(tmp_path / "catalog.yaml", text)
+    (tmp_path / "osbctl.toml").write_text('api-version = "2.17"\n')
+
+    async def after_the_first_look(editor: Editor, file: types.TextDocumentIdentifier) -> Any:
+        await editor.heard(file.uri)
+        where = at(text)[1]
+        return await editor.client.text_document_completion_async(types.CompletionParams(text_document=file, **where))
+
+    items = ask(tmp_path / "catalog.yaml", text.replace("|", ""), after_the_first_look)
+    assert "maximum_polling_duration" in {item.label for item in items}
+
+
+def test_ids_and_the_schemas_of_parameters(tmp_path: Path) -> None:
+    (fresh,) = complete(tmp_path / "catalog.yaml", "services:\n- id: |")
+    assert re.fullmatch(GUID, fresh)
+    schema = "services:\n- plans:\n  - schemas:\n      service_instance:\n        create:\n          parameters:\n            properties:\n              size:\n                "
+    assert {"type", "enum", "properties", "$ref"} <= complete(tmp_path / "catalog.yaml", schema + "|").keys()
+    assert {"string", "integer"} <= complete(tmp_path / "catalog.yaml", schema + "type: |").keys()
+
+
+def test_the_files_of_a_source_folder_are_what_they_are(tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(catalogs_folder() / "source", tmp_path / "source"))
+    assert "plan_updateable" in complete(folder / "services" / "redis.yaml", "name: redis\n|")
+    assert "free" in complete(folder / "services" / "redis" / "plans" / "cache.yaml", "name: cache\n|")
+    assert complete(folder / "catalog.yaml", "|").keys() == {"services", "defaults", "fields"}
+    assert "bindable" in complete(folder / "catalog.yaml", "defaults:\n  service:\n    |")
+    assert "add-plans" in complete(folder / "overlays" / "production.yaml", "services:\n  redis:\n    |")
+    assert "type" in complete(folder / "schemas" / "storage.json", "{|}")
+
+
+def hover(path: Path, marked: str) -> str:
+    text, where = at(marked)
+    said = ask(path, text, lambda editor, file: editor.client.text_document_hover_async(
+        types.HoverParams(text_document=file, **where)))  # fmt: skip
+    return said.contents.value if said else ""
+
+
+def test_hover_tells_the_field_the_finding_and_the_platforms(tmp_path: Path) -> None:
+    said = hover(tmp_path / "catalog.yaml", 'services:\n- name: a\n  bind|able: "yes"\n')
+    assert "Whether instances can be bound to applications." in said
+    assert "must be a boolean" in said
+    assert "Refused by Cloud Foundry" in said
+    assert "> Service" in said
+    said = hover(tmp_path / "catalog.yaml", "services:\n- plans:\n  - maintenance_info: |{version: 1.2.3}\n")
+    assert "**maintenance_info**" in said
+    assert "- Cloud Foundry: refuses" in hover(tmp_path / "catalog.yaml", "serv|ices:\n- name: a\n")
+    assert hover(tmp_path / "catalog.yaml", "services:\n- name: a # c|\n") == ""
+
+
+def test_what_a_catalog_says_is_no_markup(tmp_path: Path) -> None:
+    said = hover(tmp_path / "catalog.yaml", 'services:\n- |"![x](http://x.test/y)<b>`": 1\n  name: a\n- bindable: 1\n')
+    for marked in ("![", "](", "<b>"):
+        assert marked not in said
+
+
+def test_the_outline_is_services_and_plans(tmp_path: Path) -> None:
+    text = "services:\n- name: a\n  id: x\n  plans:\n  - name: p\n  - id: q\n- id: b\n"
+    found = ask(tmp_path / "catalog.yaml", text, lambda editor, file: editor.client.text_document_document_symbol_async(
+        types.DocumentSymbolParams(file)))  # fmt: skip
+    assert [(one.name, one.detail, [inner.name for inner in one.children]) for one in found] == [
+        ("a", "x", ["p", "number 2"]),
+        ("number 2", "b", []),
+    ]
+    assert place(found[0].selection_range.start) == (1, 8)
+    assert (place(found[0].range.start), place(found[0].range.end)) == ((1, 2), (5, 9))
+
+
+def definition(path: Path, marked: str) -> tuple[str, int, int] | None:
+    text, where = at(marked)
+    found = ask(path, text, lambda editor, file: editor.client.text_document_definition_async(
+        types.DefinitionParams(text_document=file, **where)))  # fmt: skip
+    return (found.uri, *place(found.range.start)) if found else None
+
+
+def test_a_reference_leads_to_its_schema(tmp_path: Path) -> None:
+    file = tmp_path / "catalog.json"
+    text = '{"services": [{"plans": [{"schemas": {"service_instance": {"create": {"parameters":\n{"$ref": "#/definitions/a~1b|",\n"definitions": {\n  "a/b": {}}}}}}}]}]}'
+    assert definition(file, text) == (file.as_uri(), 3, 2)
+    assert definition(file, text.replace("a~1b", "other")) is None
+    folder = Path(shutil.copytree(catalogs_folder() / "source", tmp_path / "source"))
+    service = folder / "services" / "postgres.yaml"
+    marked = service.read_text().replace("storage.json#/definitions/size", "storage.json#/definitions/si|ze", 1)
+    found = definition(service, marked)
+    assert found
+    assert found[0] == (folder / "schemas" / "storage.json").as_uri()
+    assert '"size"' in (folder / "schemas" / "storage.json").read_text().split("\n")[found[1]]
+    assert (
+        definition(service, marked.replace("../schemas/storage.json#/definitions/si|ze", "../../../../etc/hostn|ame"))
+        is None
+    )
+
+
+def test_an_id_leads_to_its_line_of_the_lock(tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(catalogs_folder() / "source", tmp_path / "source"))
+    service = folder / "services" / "redis.yaml"
+    found = definition(service, re.sub(r"^id: ", "id: |", service.read_text(), flags=re.MULTILINE))
+    assert found
+    assert found[0] == (folder / "catalog.lock").as_uri()
+    assert '"redis"' in (folder / "catalog.lock").read_text().split("\n")[found[1]]
+
+
+def actions(path: Path, text: str, line: int, only: list[str] | None = None) -> dict[str, types.CodeAction]:
+    span = types.Range(types.Position(line, 0), types.Position(line, 0))
+    context = types.CodeActionContext([], only=only)  # type: ignore[arg-type]
+    found = ask(path, text, lambda editor, file: editor.client.text_document_code_action_async(
+        types.CodeActionParams(file, span, context)))  # fmt: skip
+    return {action.title: action for action in found}
+
+
+TEXT = f"""services:
+- name: a
+  id: {ID}
+  description: é😀 d
+  bindable: "yes"  # well
+  plan_updatable: true
+  plans:
+  - {{id: {ID[::-1]}, name: p, description: d}}
+  - {{name: "😀", id: {ID[::-1]}, description: d}}
+  - {{name: q, description: "😀", free: "true"}}
+"""
+
+
+def test_a_fix_at_the_cursor_and_all_that_are_safe(tmp_path: Path) -> None:
+    file = tmp_path / "catalog.yaml"
+    found = actions(file, TEXT, 4)
+    assert found.keys() == {"Set bindable to true", "Fix all that is safe (osbctl)"}
+    one, everything = found.values()
+    assert one.is_preferred
+    assert one.edit and one.edit.changes and everything.edit and everything.edit.changes
+    assert applied(TEXT, one.edit.changes[file.as_uri()]) == TEXT.replace('"yes"', "true")  # type: ignore[arg-type]
+    mended = applied(TEXT, everything.edit.changes[file.as_uri()])  # type: ignore[arg-type]
+    assert "bindable: true  # well" in mended
+    assert "plan_updatable:" in mended
+    assert actions(file, TEXT, 4, ["source.fixAll"]).keys() == {"Fix all that is safe (osbctl)"}
+    assert actions(file, TEXT, 0) == {}
+
+
+def test_an_unsafe_fix_says_so(tmp_path: Path) -> None:
+    (title,) = (title for title in actions(tmp_path / "catalog.yaml", TEXT, 5) if title.startswith("Rename"))
+    assert title.endswith("(platforms may behave differently)")
+
+
+@pytest.mark.parametrize(("line", "count"), [(8, 1), (9, 2)])
+def test_a_fresh_guid_for_an_id_that_is_double_or_missing(tmp_path: Path, line: int, count: int) -> None:
+    file = tmp_path / "catalog.yaml"
+    action = actions(file, TEXT, line)["Set a fresh GUID"]
+    assert action.edit and action.edit.changes
+    mended = applied(TEXT, action.edit.changes[file.as_uri()])  # type: ignore[arg-type]
+    fresh = set(re.findall(GUID, mended)) - {ID, ID[::-1]}
+    assert len(fresh) == 1
+    assert mended.count(ID[::-1]) == count
+    assert "description: é😀 d" in mended
+
+
+def test_a_missing_id_in_a_folder_is_written_into_its_file(tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(catalogs_folder() / "source", tmp_path / "source"))
+    plan = folder / "services" / "redis" / "plans" / "cache.yaml"
+    text = re.sub(r"^id: .*\n", "", plan.read_text(), flags=re.MULTILINE)
+    named = next(number for number, line in enumerate(text.split("\n")) if line.startswith("name:"))
+    found: dict[str, types.CodeAction] = {}
+    for line in range(named + 1):
+        found |= actions(plan, text, line)
+    action = found["Set a fresh GUID"]
+    assert action.edit and action.edit.changes
+    assert re.search(rf"^id: \"?{GUID}\"?$", applied(text, action.edit.changes[plan.as_uri()]), flags=re.MULTILINE)  # type: ignore[arg-type]
