@@ -37,6 +37,7 @@ class Need(StrEnum):
     PLACEHOLDERS = "placeholders"
     PATTERNS = "patterns"
     ODD_SCHEMAS = "odd_schemas"
+    WRITTEN_VALUES = "written_values"
 
 
 class Category(StrEnum):

@@ -137,7 +137,7 @@ class Root:
         while todo:
             place = todo.pop()
             found[place.pointer] = place
-            todo.extend(below for _, below in _below(place))
+            todo.extend(inner for _, inner in below(place))
         return found
 
     @cached_property
@@ -186,14 +186,15 @@ class Root:
     def _same_value(self, place: Subschema) -> Iterator[Subschema]:
         if _has_ref(place):
             yield self.resolve(place.value["$ref"])
-        yield from (below for keyword, below in _below(place) if keyword in _SAME_VALUE)
+        yield from (inner for keyword, inner in below(place) if keyword in _SAME_VALUE)
 
 
 def _has_ref(place: Subschema) -> bool:
     return isinstance(place.value, dict) and "$ref" in place.value
 
 
-def _below(place: Subschema) -> Iterator[tuple[str, Subschema]]:
+def below(place: Subschema) -> Iterator[tuple[str, Subschema]]:
+    """The schemas one step further down, each with the keyword that holds it."""
     value = place.value
     if not isinstance(value, dict):
         return
@@ -207,8 +208,8 @@ def _below(place: Subschema) -> Iterator[tuple[str, Subschema]]:
         if isinstance(value.get(keyword), dict):
             yield from (
                 (keyword, place.child(keyword, name))
-                for name, below in value[keyword].items()
-                if isinstance(below, dict | bool)
+                for name, inner in value[keyword].items()
+                if isinstance(inner, dict | bool)
             )
 
 

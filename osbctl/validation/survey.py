@@ -21,12 +21,14 @@ class Survey(NamedTuple):
     """What a catalog may hold. Each is True where in doubt.
 
     `placeholders`: text that looks like a template's. `patterns`: the keyword `pattern`. `odd_schemas`: a parameter
-    schema that is not plain, valid draft-04 without references and ids of its own.
+    schema that is not plain, valid draft-04 without references and ids of its own. `written_values`: defaults or
+    examples.
     """
 
     placeholders: bool = True
     patterns: bool = True
     odd_schemas: bool = True
+    written_values: bool = True
 
 
 UNKNOWN = Survey()
@@ -40,6 +42,7 @@ def survey(document: Document) -> Survey:
         # Looking for one character is ten times as fast, and mostly enough.
         placeholders=any(sign[0] in text and sign in text for sign in _SIGNS),
         patterns="pattern" in text,
+        written_values="default" in text or "example" in text,
         odd_schemas="parameters" in text
         and ("$ref" in text or "$dynamicRef" in text or not _decides(_plain(), document.data)),
     )

@@ -32,7 +32,7 @@ def check_size(_: Prover, pair: PlacePair) -> Iterator[Suspect]:
     """`minProperties` and `maxProperties`."""
     if "object" in pair.facts.kinds:
         yield from at_least(pair, "minProperties", len(pair.facts.required()))
-        yield from at_most(pair, "maxProperties", _most_properties(pair.facts))
+        yield from at_most(pair, "maxProperties", most_properties(pair.facts))
 
 
 def check_properties(prover: Prover, pair: PlacePair) -> Iterator[Suspect]:
@@ -118,7 +118,7 @@ def _fresh(spelled: set[str], unlike: Collection[str]) -> str:
     return next((n for n in free if all(patterns.matches(p, n) is False for p in unlike)), free[0])
 
 
-def _most_properties(facts: Facts) -> float:
+def most_properties(facts: Facts) -> float:
     closed = [s for s in facts.known if s.get("additionalProperties") is False and not s.get("patternProperties")]
     return min((len(s.get("properties") or ()) for s in closed), default=float("inf"))
 

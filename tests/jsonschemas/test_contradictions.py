@@ -1,0 +1,136 @@
+"""What a schema says against itself: each way to contradict, and what looks like one and is none."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Any
+
+import pytest
+
+from osbctl.jsonschemas.contradictions import impossible, refused_values
+from osbctl.platforms import ApiVersion
+from osbctl.sources.parse import parse_document
+from osbctl.validation.judge import judge
+from osbctl.validation.node import Node
+from osbctl.validation.options import ValidationOptions
+from osbctl.validation.rules.contradictions import parameters_default, parameters_impossible
+from tests.corpus import CORPUS
+
+DRAFT = {"$schema": "http://json-schema.org/draft-04/schema#"}
+
+
+def of(inner: Any) -> dict[str, Any]:
+    return {**DRAFT, "properties": {"n": inner}}
+
+
+@pytest.mark.parametrize(
+    ("inner", "why"),
+    [
+        ({"type": "integer", "minimum": 5, "maximum": 3}, "no number lies between 5 and 3"),
+        ({"minimum": 5, "maximum": 3}, "no number lies between 5 and 3"),
+        ({"type": "integer", "minimum": 1.2, "maximum": 1.8}, "no number lies between 1.2 and 1.8"),
+        ({"type": "number", "minimum": 1, "maximum": 1, "exclusiveMinimum": True}, "no number lies between 1 and 1"),
+        ({"type": "string", "minLength": 5, "maxLength": 2}, "minLength is 5, maxLength 2"),
+        ({"type": ["array", "null"], "minItems": 5, "maxItems": 2}, "minItems is 5, maxItems 2"),
+        ({"type": "array", "minItems": 2, "items": [{}], "additionalItems": False}, "minItems is 2, and only 1"),
+        (
+            {"type": "array", "minItems": 1, "items": {"allOf": [{"type": "null"}, {"type": "string"}]}},
+            "its types rule",
+        ),
+        ({"minProperties": 2, "properties": {"a": {}}, "additionalProperties": False, "type": "object"}, "only 1 are"),
+        ({"type": "string", "enum": [1, 2]}, "none of the listed values"),
+        ({"allOf": [{"type": "string"}, {"type": "integer"}]}, "its types rule each other out"),
+        ({"type": "string", "anyOf": [{"type": "null"}, {"enum": [1]}]}, "no branch of its anyOf"),
+        ({"type": "string", "not": {"type": ["string", "null"]}}, "its `not` refuses all"),
+        ({"type": "object", "required": ["a"], "additionalProperties": False}, "it requires 'a', which it forbids"),
+        ({"type": "object", "required": ["a"], "properties": {"a": {"not": {}}}}, "it requires 'a', where its `not`"),
+    ],
+)
+def test_what_nothing_can_meet_is_told_at_its_place(inner: dict[str, Any], why: str) -> None:
+    (at, told) = next(impossible(of(inner)))
+    node = Node(of(inner), (), None, ApiVersion.V2_17)
+    assert [hit.path for hit in parameters_impossible(node)] == [path for path, _ in impossible(of(inner))]
+    assert at[:2] == ("properties", "n")
+    assert why in told
+
+
+@pytest.mark.parametrize("top", [{"type": "string"}, {"enum": [1]}, {"anyOf": [{"type": "array"}, {"type": "null"}]}])
+def test_a_schema_that_takes_no_object_takes_no_parameters(top: dict[str, Any]) -> None:
+    assert [at for at, _ in impossible({**DRAFT, **top})] == [()]
+
+
+@pytest.mark.parametrize(
+    "inner",
+    [
+        {"type": "integer", "minimum": 3, "maximum": 3},
+        {"type": "string", "minimum": 5, "maximum": 3},  # numbers it takes none, and bounds say nothing of strings
+        {"not": {}},
+        False,
+        {"type": "string", "pattern": "a(?=b)$", "minLength": 3},
+        {"type": "object", "required": ["a"], "patternProperties": {"^a": {}}, "additionalProperties": False},
+        {"properties": {"a": {}, "b": {}}, "oneOf": [{"required": ["a"]}, {"required": ["b"]}]},
+        {"type": "object", "required": ["next"], "properties": {"next": {"$ref": "#/properties/n"}}},
+        {"if": {"type": "string"}, "then": {"allOf": [{"type": "string"}, {"type": "null"}]}},
+        {"$ref": "https://example.com/s.json", "minimum": 5, "maximum": 3},
+        {"type": "string", "format": "email", "default": "nobody", "example": "none"},
+    ],
+)
+def test_what_is_possible_meant_or_not_proved_is_passed_over(inner: Any) -> None:
+    schema = {"$schema": "http://json-schema.org/draft-07/schema#", "properties": {"n": inner}}
+    assert list(impossible(schema)) == list(refused_values(schema)) == []
+
+
+def test_defaults_and_examples_that_their_schema_refuses_name_the_keyword() -> None:
+    parts = {
+        "a": {"type": "string", "default": 3},
+        "b": {"type": "string", "pattern": "^a+$", "default": "b"},
+        "c": {"type": "object", "required": ["x"], "default": {}},
+        "d": {"$ref": "#/properties/a", "default": None},
+        "e": {"enum": [1], "examples": [1, 2], "example": 3},
+        "f": {"type": "integer", "maximum": 9, "default": 9},
+    }
+    schema = {**DRAFT, "properties": parts}
+    told = dict(refused_values(schema))
+    assert [hit.path for hit in parameters_default(Node(schema, (), None, ApiVersion.V2_17))] == list(told)
+    assert told == {
+        ("properties", "a", "default"): ("type",),
+        ("properties", "b", "default"): ("pattern",),
+        ("properties", "c", "default"): ("required",),
+        ("properties", "d", "default"): ("$ref",),
+        ("properties", "e", "examples", 1): ("enum",),
+        ("properties", "e", "example"): ("enum",),
+    }
+
+
+def test_a_template_s_placeholder_is_no_default() -> None:
+    schema = of({"type": "integer", "default": "((size))"})
+    assert list(parameters_default(Node(schema, (), None, ApiVersion.V2_17))) == []
+
+
+def test_a_plain_schema_is_told_at_a_glance(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "osbctl.jsonschemas.contradictions", None)  # to import it is an error
+    size = {"type": "integer", "minimum": 1, "maximum": 9, "default": 9}
+    parts = {"size": size, "name": {"type": "string", "enum": ["a", "b"], "default": "b"}}
+    schema = {**DRAFT, "type": "object", "required": ["size"], "properties": parts, "additionalProperties": False}
+    node = Node(schema, (), None, ApiVersion.V2_17)
+    assert [*parameters_default(node), *parameters_impossible(node)] == []
+
+
+@pytest.mark.skipif(CORPUS is None, reason="the corpus of real catalogs is not at hand")
+def test_no_alarm_on_real_catalogs() -> None:
+    assert CORPUS
+    options = ValidationOptions(select=("parameters-default", "parameters-impossible"))
+    judged = [judge(parse_document(file.read_bytes(), file.name), options) for file in (CORPUS / "catalogs").iterdir()]
+    assert len(judged) == 76
+    assert [finding for one in judged for finding in one.findings] == []
+
+
+def test_a_pattern_that_takes_too_long_and_a_schema_without_end_are_given_up() -> None:
+    slow = of({"type": "string", "pattern": "^(a+)+$", "default": "a" * 5_000 + "b"})
+    parts = {f"p{n}": {"anyOf": [{"$ref": f"#/properties/p{m}"} for m in range(n + 1, 60)]} for n in range(60)}
+    began = time.monotonic()
+    for schema in (slow, {**DRAFT, "properties": parts}):
+        list(impossible(schema))
+        list(refused_values(schema))
+    assert time.monotonic() - began < 10
