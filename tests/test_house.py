@@ -11,26 +11,9 @@ from pathlib import Path
 import pytest
 
 import osbctl
+from tools.house import FLOORS, WAYS, rooms
 
 PACKAGE = Path(osbctl.__file__).parent
-
-FLOORS = {
-    "__main__": 5,
-    "cli": 4,
-    "editor": 3,
-    "tasks": 2,
-    "validation": 1,
-    "comparison": 1,
-    "broker": 1,
-    "conformance": 1,
-    "registry": 1,
-    "reports": 1,
-    "views": 1,
-    "pages": 1,
-    "requests": 1,
-    "fixes": 1,
-}
-"""The floor of each room; whatever is not named here is the ground, floor 0."""
 
 MAY_LOOK_SIDEWAYS = {
     ("registry", "comparison"): "a refresh does what the platform would do on each change",
@@ -132,3 +115,12 @@ def test_a_public_type_has_a_name_of_its_own() -> None:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 places[node.name].append(str(file.relative_to(PACKAGE)))
     assert {name: files for name, files in places.items() if len(files) > 1} == {}
+
+
+def test_the_plan_names_rooms_and_stops_that_there_are() -> None:
+    """docs/images/house.svg is drawn from it, and docs/explanation/architecture.md walks along it."""
+    assert set(FLOORS) <= {name for found in rooms().values() for name in found}
+    stops = [stop for way in WAYS.values() for stop in way]
+    assert [stop for stop in stops if not (PACKAGE / f"{stop}.py").exists()] == []
+    text = (PACKAGE.parent / "docs" / "explanation" / "architecture.md").read_text(encoding="utf-8")
+    assert [stop for stop in stops if f"`{stop}`" not in text] == []

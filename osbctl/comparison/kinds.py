@@ -108,13 +108,13 @@ def kind(
 
     `level` is that of the rule's record, by default the strictest that a platform answers with.
     """
-    given = {
-        Platform.CLOUD_FOUNDRY: cf or every,
-        Platform.KUBERNETES: k8s or every,
-        Platform.SERVICE_MANAGER: sm or every,
-        Platform.KORIFI: korifi or every,
+    named = {
+        Platform.CLOUD_FOUNDRY: cf,
+        Platform.KUBERNETES: k8s,
+        Platform.SERVICE_MANAGER: sm,
+        Platform.KORIFI: korifi,
     }
-    answers = {platform: answer for platform, answer in given.items() if answer}
+    answers = {platform: answer for platform in Platform if (answer := named.get(platform) or every)}
     levels = {platform: _usual(answer) for platform, answer in answers.items()}
     level = level or max(levels.values(), key=lambda one: one.rank)
     describe(
