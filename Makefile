@@ -7,7 +7,7 @@ PYTHONS ?= python3.11 python3.12 python3.13
 EXTRAS := .[self-signed,postgresql,keyring,lsp]
 SITE   = $(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --fresh-env docs build/site
 
-.PHONY: demo test test-browser test-oldest try-install check docs site bench fuzz soak clean
+.PHONY: demo test test-browser test-container test-oldest try-install check docs site bench fuzz soak clean
 
 ## Install into .venv and walk through the main job on the shipped catalogs.
 demo: $(READY)
@@ -21,6 +21,10 @@ test: $(READY)
 test-browser: $(READY)
 	$(BIN)/python -m pip install --quiet --group browser
 	$(BIN)/python -m pytest -m browser tests/pages
+
+## Build the image with buildah on a base of Debian's packages (debootstrap), and run it. As root.
+test-container: $(READY)
+	$(BIN)/python -m pytest -m container tests/deploy
 
 ## Run every test with the oldest versions that pyproject.toml allows.
 test-oldest: $(READY)

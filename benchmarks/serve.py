@@ -155,7 +155,7 @@ def running(command: list[str], port: int, folder: Path) -> Iterator[subprocess.
             command, stdout=log, stderr=log, env={**os.environ, "BODY": str(folder / "catalog.json")}
         )
     try:
-        for _ in range(200):
+        for _ in range(1200):  # a large catalog is checked first
             with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
                 break
             time.sleep(0.05)
@@ -216,6 +216,7 @@ def slow_clients(folder: Path) -> None:
     """100 clients that stop reading a 20 MB catalog: what they cost in memory, and others in time."""
     (folder / "catalog.json").write_text(json.dumps(catalog(250, 100)), encoding="utf-8")
     _, command, port, _ = next(servers(folder))
+    command += ["--max-bytes", "50000000"]
     unverified = ssl.create_default_context()
     unverified.check_hostname = False
     unverified.verify_mode = ssl.CERT_NONE

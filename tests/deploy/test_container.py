@@ -1,4 +1,4 @@
-"""The Containerfile: linted, and its steps run by hand, since a test has no container engine."""
+"""The Containerfile: linted, and its steps run by hand. `test_container_build.py` builds it, in minutes."""
 
 from __future__ import annotations
 

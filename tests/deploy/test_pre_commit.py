@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 from pathlib import Path
 
+import pytest
 import yaml
 
 from tests.deploy.harness import CATALOG, FAULTY, ROOT, commit, git, repository, run, shim, write
@@ -48,6 +50,26 @@ def test_the_manifest_is_one_that_pre_commit_takes(tmp_path: Path) -> None:
     assert [hook["id"] for hook in yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())] == [
         "osbctl-validate", "osbctl-build-check",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("path", "taken"),
+    [
+        ("catalog.json", True),
+        ("deep/catalog.yaml", True),
+        ("catalogs/postgres.yaml", True),
+        ("broker/catalogs/v2.json", True),
+        (".github/workflows/catalog.yml", False),
+        ("broker/.gitlab/catalogs/ci.yml", False),
+        ("catalogs/source/services/redis.yaml", False),
+        ("my-catalog.yaml.bak", False),
+        ("catalogs/README.md", False),
+    ],
+)
+def test_what_the_first_hook_looks_at(path: str, taken: bool) -> None:
+    """As pre-commit does: both patterns are searched for in the path from the top of the repository."""
+    hook = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())[0]
+    assert (bool(re.search(hook["files"], path)) and not re.search(hook["exclude"], path)) is taken
 
 
 def test_the_hooks_stop_a_faulty_commit_and_let_a_good_one_pass(tmp_path: Path) -> None:

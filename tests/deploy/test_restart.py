@@ -1,0 +1,115 @@
+"""The units behind a real nginx: processes on systemd's socket are restarted under load, and no request is lost."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import subprocess
+import sys
+import threading
+from collections import Counter
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.broker.harness import until
+from tests.deploy.harness import DEPLOY
+from tests.deploy.running import ask, free_port, started
+from tests.deploy.test_front import accepts, nginx_config
+from tests.deploy.test_systemd import command_of, loaded
+
+if TYPE_CHECKING:
+    import ssl
+    from collections.abc import Iterator
+
+__all__ = ["loaded"]
+
+HAND_OVER = """
+import os, sys
+os.dup2(int(sys.argv[1]), 3)
+os.set_inheritable(3, True)
+os.environ.update(LISTEN_FDS="1", LISTEN_PID=str(os.getpid()))
+os.execv(sys.argv[2], sys.argv[2:])
+"""
+"""What systemd does with the socket of osbctl.socket."""
+
+
+@dataclass
+class Clients:
+    """Platforms that ask through a front until `ended`, each time on a new connection."""
+
+    port: int
+    trust: ssl.SSLContext
+    answers: Counter[int | str] = field(default_factory=Counter)
+    ended: threading.Event = field(default_factory=threading.Event)
+
+    def _ask(self) -> None:
+        while not self.ended.is_set():
+            try:
+                self.answers[ask(self.port, self.trust)[0]] += 1
+            except OSError as error:
+                self.answers[repr(error)] += 1
+
+    @contextmanager
+    def running(self, number: int) -> Iterator[None]:
+        threads = [threading.Thread(target=self._ask) for _ in range(number)]
+        for thread in threads:
+            thread.start()
+        try:
+            yield
+        finally:
+            self.ended.set()
+            for thread in threads:
+                thread.join(60)
+
+
+def instance(folder: Path, loaded: Path, listener: socket.socket) -> tuple[subprocess.Popen[bytes], Path]:
+    """A process as `systemctl start osbctl@N` makes it, with front/service.conf, once it serves."""
+    folder.mkdir()
+    log = folder / "log"
+    command = command_of(DEPLOY / "systemd/front/service.conf", loaded)
+    descriptor = listener.fileno()
+    with log.open("wb") as file:
+        process = subprocess.Popen(
+            [sys.executable, "-c", HAND_OVER, str(descriptor), *command],
+            pass_fds=[descriptor], stdin=subprocess.DEVNULL, stdout=file, stderr=file,
+        )  # fmt: skip
+    assert until(lambda: "credentials: " in log.read_text() or process.poll() is not None, 20), log.read_text()
+    return process, log
+
+
+@pytest.mark.skipif(not shutil.which("nginx"), reason="nginx is not installed")
+@pytest.mark.parametrize("processes", [1, 2])
+def test_each_process_is_restarted_behind_nginx_without_a_lost_request(
+    tmp_path: Path, loaded: Path, pair: tuple[Path, Path], trust: ssl.SSLContext, processes: int
+) -> None:
+    """With one process, requests wait in the queue of the socket until the next one has started."""
+    path, port = tmp_path / "osbctl.sock", free_port()
+    nginx = nginx_config(tmp_path, (DEPLOY / "nginx/osbctl.conf").read_text(), port, pair, path)
+    clients = Clients(port, trust)
+    with socket.socket(socket.AF_UNIX) as listener, ExitStack() as stack:
+        listener.bind(str(path))
+        path.chmod(0o666)  # instead of SocketGroup=
+        listener.listen(1024)
+
+        def start(name: str) -> tuple[subprocess.Popen[bytes], Path]:
+            process, log = instance(tmp_path / name, loaded, listener)
+            stack.callback(process.wait, 30)
+            stack.callback(process.kill)
+            return process, log
+
+        first = [start(f"osbctl@{number + 1}") for number in range(processes)]
+        stack.enter_context(started(nginx, tmp_path, "start worker processes", code=None, cwd=tmp_path))
+        assert until(lambda: accepts(port), 10)
+        with clients.running(4):
+            for number, (process, _) in enumerate(first):
+                before = clients.answers[200]
+                assert until(lambda before=before: clients.answers[200] > before + 10, 30)
+                process.terminate()
+                assert process.wait(30) == 0
+                _, log = start(f"again {number}")
+                assert until(lambda log=log: " 200 " in log.read_text(), 20)
+    assert set(clients.answers) == {200}
