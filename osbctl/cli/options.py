@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from osbctl.platforms import ApiVersion as ApiVersion
-from osbctl.sources.limits import Limits
+from osbctl.sources.limits import MAX_DEPTH, Limits
 
 
 class Color(StrEnum):
@@ -49,7 +49,7 @@ Output = Annotated[
     typer.Option("--output", "-o", metavar="FILE", help="Write the report there instead of printing it."),
 ]
 MaxBytes = Annotated[int, typer.Option("--max-bytes", min=1, help="The largest source that is read, in bytes.")]
-MaxDepth = Annotated[int, typer.Option("--max-depth", min=1, help="The deepest nesting that is read.")]
+MaxDepth = Annotated[int, typer.Option("--max-depth", min=1, max=MAX_DEPTH, help="The deepest nesting that is read.")]
 MaxNodes = Annotated[
     int, typer.Option("--max-nodes", min=1, help="The most values in a document, YAML aliases expanded.")
 ]

@@ -9,13 +9,12 @@ from __future__ import annotations
 import contextlib
 import json
 import re
-import sys
 from json.decoder import scanstring  # type: ignore[attr-defined]  # undocumented, but public since Python 2.6
 from typing import TYPE_CHECKING, Any
 
 from osbctl.errors import DocumentError
 from osbctl.findings import Finding, Severity
-from osbctl.sources.limits import ORDINARY_DEPTH, allow_depth
+from osbctl.sources.limits import TOO_DEEP_HINT
 from osbctl.sources.text_lines import Lines
 
 if TYPE_CHECKING:
@@ -43,29 +42,12 @@ def parse(text: str, name: str, limits: Limits) -> Any:
     if not text.strip(" \t\r\n"):
         raise DocumentError((_finding("empty-document", "the document is empty", Lines(name, text).at(0)),))
     try:
-        value = _decoded(text, limits.depth)
-    except (_Suspicion, ValueError):
+        value = _DECODER.decode(text)
+    except (_Suspicion, ValueError, RecursionError):  # the latter is far beyond any limit
         _Walk(text, name, limits).raise_problems()
-    depth = _SCANNED_DEPTH if _kept_shallow(limits.depth) else _depth(value)
-    allow_depth(depth)
-    if depth > limits.depth or (_may_hold_surrogates(text) and not _encodable(value)):
+    if _depth(value) > limits.depth or (_may_hold_surrogates(text) and not _encodable(value)):
         _Walk(text, name, limits).raise_if_any()
     return value
-
-
-def _decoded(text: str, depth: int) -> Any:
-    try:
-        return _DECODER.decode(text)
-    except RecursionError:
-        nesting = _nesting(text)
-        if nesting > depth:
-            raise _Suspicion from None
-        allow_depth(nesting)
-        try:
-            return _DECODER.decode(text)
-        except RecursionError:
-            # Python 3.12 bounds its C stack apart from the limit that can be set.
-            raise _Suspicion from None
 
 
 def locate(text: str, name: str, paths: Iterable[Path]) -> dict[Path, Location]:
@@ -108,18 +90,6 @@ MAX_DIGITS = 4_300
 _DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_refused, parse_float=_finite, parse_int=_whole)
 
 
-def _kept_shallow(depth: int) -> bool:
-    """Whether the interpreter's own limit has kept the scanner from going deeper than `depth`.
-
-    Up to 3.11 the scanner in C heeds the recursion limit; later ones go deeper.
-    """
-    return sys.version_info < (3, 12) and sys.getrecursionlimit() <= min(depth, _SCANNED_DEPTH)
-
-
-_SCANNED_DEPTH = 1_000
-"""The interpreter's own limit. What walks over the value takes several frames a level, so it must know of them."""
-
-
 def _depth(value: Any) -> int:
     """The levels of nesting of a value that was read, without recursion."""
     depth, level = 0, [value] if isinstance(value, dict | list) else []
@@ -132,22 +102,6 @@ def _depth(value: Any) -> int:
             if type(item) is dict or type(item) is list
         ]
     return depth
-
-
-def _nesting(text: str) -> int:
-    """The levels of nesting, counted by the brackets outside of strings."""
-    level = deepest = 0
-    for match in _STRUCTURE.finditer(text):
-        if match[0] in ("[", "{"):
-            level += 1
-            deepest = max(deepest, level)
-        elif match[0] in ("]", "}"):
-            level -= 1
-    return deepest
-
-
-_STRUCTURE = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[\]{}]', re.DOTALL)
-"""Possessive, and content with a string that is never closed: otherwise such a text costs quadratic time."""
 
 
 def _may_hold_surrogates(text: str) -> bool:
@@ -208,11 +162,7 @@ class _Walk:
     def raise_problems(self) -> NoReturn:
         """Raise what the walk finds; there must be something."""
         self.raise_if_any()
-        # Nothing is wrong with the text: Python 3.12 and later have a bound of their own, which no option raises.
-        if _nesting(self._text) > ORDINARY_DEPTH:
-            self._problem("nesting-too-deep", "nested deeper than this Python reads", 0)
-        else:
-            self._problem("syntax", "this is not JSON", 0)
+        self._problem("syntax", "this is not JSON", 0)
         raise DocumentError(tuple(self._problems))
 
     def _problem(self, rule: str, message: str, offset: int, hint: str = "") -> None:
@@ -232,7 +182,7 @@ class _Walk:
             if character in ("{", "["):
                 if len(stack) >= self._depth:
                     message = f"nested deeper than {self._depth} levels"
-                    self._stop("nesting-too-deep", message, at, "raise the limit with --max-depth")
+                    self._stop("nesting-too-deep", message, at, TOO_DEEP_HINT)
                 stack.append({} if character == "{" else None)
                 at = self._space(at + 1)
                 if self._text[at : at + 1] != ("}" if character == "{" else "]"):

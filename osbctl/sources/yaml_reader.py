@@ -15,7 +15,7 @@ from yaml import AliasEvent, MappingStartEvent, ScalarEvent, SequenceStartEvent
 from osbctl.errors import DocumentError
 from osbctl.findings import Finding, Fix, Severity
 from osbctl.sources.json_reader import MAX_DIGITS, MAX_PROBLEMS
-from osbctl.sources.limits import allow_depth
+from osbctl.sources.limits import TOO_DEEP_HINT
 from osbctl.sources.text_lines import Lines
 from osbctl.sources.yaml_scalars import BOOLEANS_OF_1_1, CONSTANTS, NUMERIC, OutOfRange, numeric, seen_by_1_1
 from osbctl.sources.yaml_syntax import syntax_finding
@@ -239,7 +239,6 @@ class _Builder:
             self._stop("key-not-string", "a key must be a string, not a collection", event.start_mark, hint)
         if len(self._stack) >= self._limits.depth:
             self._too_deep(event)
-        allow_depth(len(self._stack))
         self._nodes += 1
         self._stack.append(_Frame(container, is_mapping, event.anchor, self._nodes - 1))
         if event.anchor is not None:
@@ -268,7 +267,6 @@ class _Builder:
         depth = len(self._stack) - self._melting() + anchored.height
         if depth > self._limits.depth:
             self._too_deep(event)
-        allow_depth(depth)
         self._raise_height(anchored.value, anchored.height)
         return anchored.value
 
@@ -344,7 +342,7 @@ class _Builder:
 
     def _too_deep(self, event: Any) -> NoReturn:
         message = f"nested deeper than {self._limits.depth} levels"
-        self._stop("nesting-too-deep", message, event.start_mark, "raise the limit with --max-depth")
+        self._stop("nesting-too-deep", message, event.start_mark, TOO_DEEP_HINT)
 
     def _note(self, event: Any, meaning: str, value: Any) -> None:
         if len(self.notes) >= MAX_PROBLEMS:

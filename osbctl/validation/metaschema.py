@@ -6,7 +6,6 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from osbctl.jsonschemas.walk import subschemas
-from osbctl.sources.limits import MAX_DEPTH, allow_depth
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,11 +53,7 @@ def _errors(schema: dict[str, Any], validator: str) -> list[ValidationError]:
     import jsonschema
 
     draft = getattr(jsonschema, validator)
-    try:
-        return list(draft(draft.META_SCHEMA).iter_errors(_shortened(schema)))
-    except RecursionError:  # it needs three frames a level where a reader needs none
-        allow_depth(MAX_DEPTH)
-        return list(draft(draft.META_SCHEMA).iter_errors(_shortened(schema)))
+    return list(draft(draft.META_SCHEMA).iter_errors(_shortened(schema)))
 
 
 def _is_valid(schema: dict[str, Any], validator: str) -> bool:

@@ -69,14 +69,14 @@ def digest(lines: Sequence[str]) -> str:
     return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogatepass")).hexdigest()[:12] if lines else ""
 
 
-def outcome(case: Case) -> Outcome | None:
-    """What osbctl foretells, None where it cannot read the text (or reads what starts with a byte order mark)."""
+def outcome(case: Case) -> Outcome | str:
+    """What osbctl foretells; else why it cannot: "too deep", or "unreadable", as is what starts with a byte order mark."""
     if case.text.startswith(b"\xef\xbb\xbf"):
-        return None
+        return "unreadable"
     try:
         document = parse_document(case.text, "case.json")
-    except DocumentError:
-        return None
+    except DocumentError as error:
+        return "too deep" if {one.rule for one in error.findings} == {"nesting-too-deep"} else "unreadable"
     return judge_all(document.data)[case.platform]
 
 

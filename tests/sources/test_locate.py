@@ -9,7 +9,7 @@ from osbctl.sources.document import Document
 from osbctl.sources.limits import MAX_DEPTH
 from osbctl.sources.parse import parse_document
 
-DEEP = MAX_DEPTH - 100
+DEEP = MAX_DEPTH - 10
 
 JSON = """{
   "services": [

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from osbctl.findings import Severity
 from osbctl.platforms import ApiVersion
 from osbctl.resources import catalogs_folder, schemas_folder
-from osbctl.sources.limits import allow_depth
+from osbctl.sources.limits import MAX_DEPTH
 from osbctl.validation.explain import MAX_FINDINGS
 from osbctl.validation.schema import check_schema
 from tests.corpus import CORPUS, needs_corpus
@@ -258,8 +258,7 @@ def nested(depth: int) -> dict[str, Any]:
 
 
 def test_deep_nesting_is_judged_all_the_same() -> None:
-    allow_depth(2_500)
-    assert told(service(metadata=nested(2_500))) == []
-    assert told(service(metadata=nested(2_500), bindable=None)) == [
+    assert told(service(metadata=nested(MAX_DEPTH))) == []
+    assert told(service(metadata=nested(MAX_DEPTH), bindable=None)) == [
         ("schema-type", "service 'db': bindable must be a boolean, not null")
     ]

@@ -112,11 +112,12 @@ _refused(
     """,
     source="RFC 8259, section 6",
 )
-_refused(
+_error(
     "nesting-too-deep",
-    """The document is nested deeper than the limit.
+    """The document is nested deeper than 100 levels, or than `--max-depth`.
 
-    Readers run out of stack on such a text. `--max-depth` raises the limit.
+    Real catalogs have under 15 levels. Each reader runs out of stack somewhere; what platforms make of such a text is
+    not foretold.
     """,
     source="RFC 8259, section 9: an implementation may limit the depth",
 )
