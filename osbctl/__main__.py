@@ -101,9 +101,11 @@ def _plain(arguments: list[str]) -> bool:
 
 
 def _say(text: str) -> None:
-    from osbctl.text import safe
+    from osbctl.cli.terminal import wrap_width
+    from osbctl.text import safe, wrapped
 
-    print("\n".join(safe(line) for line in text.split("\n")), file=sys.stderr)  # noqa: T201
+    width = wrap_width(sys.stderr)
+    print("\n".join(wrapped(safe(line), width) for line in text.split("\n")), file=sys.stderr)  # noqa: T201
 
 
 if __name__ == "__main__":

@@ -31,13 +31,15 @@ class Severity(StrEnum):
 class Location:
     """A place in a source: `line` and `column` count from 1, columns in characters (code points).
 
-    `excerpt` is the whole text of that line, as it stands; a report cuts and escapes it.
+    `excerpt` is the whole text of that line, as it stands; a report cuts and escapes it. `end` is the column behind the
+    last character that is meant, within that line; 0 where only the first is known.
     """
 
     source: str
     line: int
     column: int
     excerpt: str = ""
+    end: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,9 @@ _UNSAFE = {"Cc", "Cf", "Cs", "Cn", "Zl", "Zp"}
 
 _JOINERS = {"\u200d", "\ufe0f"}
 """Format characters that emoji need and that do no harm."""
+
+
+_COLORS = re.compile(r"\x1b\[[\d;]*m")
 
 
 def safe(text: str) -> str:
@@ -54,21 +58,46 @@ def _escape(code: int, pairs: bool) -> str:
     return f"\\u{0xD800 + (code >> 10):04X}\\u{0xDC00 + (code & 0x3FF):04X}" if pairs else f"\\U{code + 0x10000:08X}"
 
 
-def excerpt(line: str, column: int, width: int = 100) -> tuple[str, int]:
-    """A piece of `line`, at most `width` characters, around `column` (from 1), and the caret's offset in it.
+def excerpt(line: str, column: int, end: int = 0, width: int = 100) -> tuple[str, str]:
+    """A piece of `line`, at most `width` characters, around `column` (from 1), and the line of carets below it.
 
-    The offset counts terminal cells from 0, so that a caret put there stands under the right character, wide
-    ones and escaped ones before it included.
+    The carets stand under what lies from `column` to before the column `end` (0: under one character), whether or not
+    characters are wide or escaped.
     """
     at = min(max(column - 1, 0), len(line))
-    start, end = 0, len(line)
-    if end > width:
-        start = max(0, min(at - width // 3, end - width))
-        end = start + width
-    before, after = _tabless(line[start:at]), _tabless(line[at:end])
+    start, stop = 0, len(line)
+    if stop > width:
+        start = max(0, min(at - width // 3, stop - width))
+        stop = start + width
+    last = max(at, min(end - 1, stop))
+    before, meant, after = (safe(_tabless(line[a:b])) for a, b in ((start, at), (at, last), (last, stop)))
     head = ELLIPSIS if start else ""
-    shown = head + safe(before) + safe(after) + (ELLIPSIS if end < len(line) else "")
-    return shown, cells(head + safe(before))
+    shown = head + before + meant + after + (ELLIPSIS if stop < len(line) else "")
+    return shown, " " * cells(head + before) + "^" * max(1, cells(meant))
+
+
+def wrapped(line: str, width: int, indent: str = "    ") -> str:
+    """`line` in lines of at most `width` terminal cells, broken at blanks, `indent` before all but the first.
+
+    Colours take no room; a word that is longer than a line stands on one of its own. 0: as it is.
+    """
+    if not width:
+        return line
+    first, *words = line.split(" ")
+    lines, room = [first], width - _shown_cells(first)
+    for word in words:
+        taken = 1 + _shown_cells(word)
+        if taken > room and lines[-1].strip():
+            lines.append(indent + word)
+            room = width - len(indent) - taken + 1
+        else:
+            lines[-1] += f" {word}"
+            room -= taken
+    return "\n".join(lines)
+
+
+def _shown_cells(painted: str) -> int:
+    return cells(_COLORS.sub("", painted))
 
 
 def cells(text: str) -> int:

@@ -10,7 +10,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from osbctl.text import cells, escaped, excerpt, safe
+from osbctl.text import cells, escaped, excerpt, safe, wrapped
 
 
 @pytest.mark.parametrize(
@@ -67,16 +67,17 @@ def test_escapes_for_yaml() -> None:
     ],
 )
 def test_the_caret_stands_under_its_character(line: str, column: int, under: str) -> None:
-    shown, caret = excerpt(line, column)
-    index = next(i for i in range(len(shown) + 1) if cells(shown[:i]) == caret and shown[i] == under)
+    shown, carets = excerpt(line, column)
+    assert carets.strip() == "^"
+    index = next(i for i in range(len(shown) + 1) if cells(shown[:i]) == len(carets) - 1 and shown[i] == under)
     assert shown[index] == under
     assert safe(shown) == shown
 
 
 @given(st.text(max_size=300), st.integers(-5, 400))
 def test_an_excerpt_is_short_and_has_room_for_the_caret(line: str, column: int) -> None:
-    shown, caret = excerpt(line, column, width=40)
-    assert 0 <= caret <= cells(shown)
+    shown, carets = excerpt(line, column, width=40)
+    assert 1 <= len(carets) <= cells(shown) + 1
     assert len(shown) <= 40 * len("\\U00000000") + 2
     assert "\n" not in shown
 
@@ -85,3 +86,29 @@ def test_an_excerpt_of_a_long_line_says_that_it_is_cut() -> None:
     shown, _ = excerpt("x" * 1_000, 500)
     assert shown == "…" + "x" * 100 + "…"
     assert excerpt("x" * 1_000, 1)[0] == "x" * 100 + "…"
+
+
+@pytest.mark.parametrize(
+    ("line", "column", "end", "carets"),
+    [
+        ("free: yes", 1, 10, "^^^^^^^^^"),
+        ("free: 日本", 7, 9, "      ^^^^"),
+        ("x" * 1_000, 900, 5_000, " " * 34 + "^" * 67),
+    ],
+)
+def test_carets_stand_under_all_that_is_meant(line: str, column: int, end: int, carets: str) -> None:
+    shown, below = excerpt(line, column, end)
+    assert below == carets or (len(line) > 100 and cells(below) == cells(shown))
+
+
+@given(st.lists(st.text("ab日", min_size=1, max_size=12), min_size=1, max_size=30), st.integers(20, 60))
+def test_a_long_line_is_broken_at_its_words(words: list[str], width: int) -> None:
+    lines = wrapped(" ".join(words), width, "  ").split("\n")
+    assert " ".join(lines).split() == words
+    assert all(cells(line) <= max(width, 2 + max(map(cells, line.split()))) for line in lines)
+    assert all(line.startswith("  ") for line in lines[1:])
+
+
+def test_colours_take_no_room_in_a_line() -> None:
+    assert wrapped("\x1b[1;31mred\x1b[0m \x1b[2m[rule]\x1b[0m", 10).count("\n") == 0
+    assert wrapped("a b", 0) == "a b"

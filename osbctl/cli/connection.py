@@ -29,7 +29,9 @@ def shown(word: str) -> str:
         UsageError: it begins like an address and is none.
     """
     if not is_address(word):
-        return word
+        from osbctl.sources.read import called
+
+        return called(word)
     from osbctl.sources.access import shown as without_query
     from osbctl.sources.broker import split_url
 

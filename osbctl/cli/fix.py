@@ -47,6 +47,7 @@ def fix(
     osbctl fix - < catalog.json > mended.json
     """
     from osbctl.config import load_config
+    from osbctl.sources.read import called
     from osbctl.tasks.fix import fix_bytes, fix_source, write
     from osbctl.tasks.options import Request, config_of, validation_options
 
@@ -56,7 +57,7 @@ def fix(
     for source in sources:
         options = validation_options(request, config_of(source, stdin_filename, given))
         if source == "-":
-            name = stdin_filename or "<stdin>"
+            name = called(source, stdin_filename)
             mended = fix_bytes(name, sys.stdin.buffer.read(), options, unsafe=unsafe, at=at)
         else:
             mended = fix_source(source, options, unsafe=unsafe, at=at)

@@ -46,6 +46,7 @@ def silence() -> None:
 
 def note(text: str) -> None:
     """Say something beside the report, on standard error; control characters are escaped."""
-    from osbctl.text import safe
+    from osbctl.cli.terminal import wrap_width
+    from osbctl.text import safe, wrapped
 
-    print(f"osbctl: {safe(text)}", file=sys.stderr)  # noqa: T201
+    print(wrapped(f"osbctl: {safe(text)}", wrap_width(sys.stderr)), file=sys.stderr)  # noqa: T201

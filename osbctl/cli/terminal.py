@@ -22,6 +22,11 @@ def use_color(choice: str, stream: TextIO) -> bool:
     return stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
+def wrap_width(stream: TextIO) -> int:
+    """The columns at which lines to `stream` are broken; 0 where it is no terminal: a program wants them whole."""
+    return width() if stream.isatty() else 0
+
+
 def width() -> int:
     """The columns of the terminal; COLUMNS has the say where it is set."""
     import shutil

@@ -51,10 +51,11 @@ def run(request: Request, display: Display, config: str | None = None) -> int:
 def put_report(judgements: Sequence[Judgement], display: Display) -> int:
     """Write the report where and as `display` says; 1 where a finding makes the run fail, else 0."""
     from osbctl.cli.output import put
-    from osbctl.cli.terminal import use_color
+    from osbctl.cli.terminal import use_color, wrap_width
 
     color = display.output in (None, "-") and use_color(display.color, sys.stdout)
     in_actions = os.environ.get("GITHUB_ACTIONS") == "true" and display.output is None
-    report = Report(judgements, LazyRules(), root=os.getcwd(), color=color)  # noqa: PTH109
+    width = 0 if display.output not in (None, "-") else wrap_width(sys.stdout)
+    report = Report(judgements, LazyRules(), root=os.getcwd(), color=color, width=width)  # noqa: PTH109
     put(render(report, display.format or (Format.GITHUB if in_actions else Format.TEXT)), display.output)
     return int(report.failed)

@@ -72,7 +72,7 @@ _error(
     """Two requests in a row get different catalogs.
 
     Ids that are made anew at each request or start are the most common reason; no platform can keep up with them.
-    It is an error where the change would be refused or break users, a warning where it may, and a note where it is
+    It is an error where the change would be refused or break users, a warning where it may, and an info where it is
     safe, as another order or a time stamp is.
     """,
     source="OSB, Catalog Management: ids MUST NOT change",
@@ -82,7 +82,7 @@ _error(
     """At the version that a platform sends, the catalog is another one.
 
     That platform's verdict is on the catalog that it gets. When a platform takes up a newer version, what differs
-    changes for its users: it is an error where that would be refused or break them, a warning where it may, and a note
+    changes for its users: it is an error where that would be refused or break them, a warning where it may, and an info
     where it is safe, as leaving out fields that an older version does not have.
     """,
     source="OSB, API Version Header; what the platforms send",

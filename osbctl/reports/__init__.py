@@ -37,7 +37,8 @@ class Report:
     """What is to be reported, and what a format may need to know besides.
 
     `rules` tells the text of a rule id (formats that name no rule text never ask). `root` is the folder
-    that paths of machine formats are relative to. `color` is for `text` alone.
+    that paths of machine formats are relative to. `color` and `width` are for `text` alone: the columns of the
+    terminal, 0 where there is none.
     """
 
     judgements: Sequence[Judgement]
@@ -45,6 +46,7 @@ class Report:
     fail_on: FailOn = FailOn.ERROR
     root: str = ""
     color: bool = False
+    width: int = 0
 
     def findings(self) -> Iterator[Finding]:
         """All findings of all documents, in order."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from osbctl.findings import Severity
 from osbctl.platforms import Platform
 from osbctl.platforms.outcome import VerdictKind
-from osbctl.text import excerpt, safe
+from osbctl.text import excerpt, safe, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -22,7 +22,6 @@ _CODES = {
     "accepts": "32",
     "refuses": "1;31",
     "crashes": "1;31",
-    "unreadable": "1;31",
     "bold": "1",
     "dim": "2",
 }
@@ -42,7 +41,7 @@ def render(report: Report) -> str:
     lines: list[str] = []
     for judgement in report.judgements:
         for finding in judgement.findings:
-            lines += _finding(finding, paint)
+            lines += _finding(finding, paint, report.width)
         lines += _summary(judgement, paint)
     if len(report.judgements) > 1:
         lines.append(_total(report))
@@ -54,14 +53,21 @@ def finding_lines(findings: Iterable[Finding]) -> str:
     return "\n".join(line for finding in findings for line in _finding(finding, _Paint(False)))
 
 
-def _finding(finding: Finding, paint: _Paint) -> Iterator[str]:
+def _finding(finding: Finding, paint: _Paint, width: int = 0) -> Iterator[str]:
+    """The lines of an entry, for a terminal of `width` columns; 0: no line is broken."""
+    head, *rest = _entry(finding, paint)
+    yield wrapped(head, width)
+    if finding.location:
+        yield from _excerpt(finding.location, paint, width)
+    yield from (wrapped(line, width, " " * 6) for line in rest)
+
+
+def _entry(finding: Finding, paint: _Paint) -> Iterator[str]:
     place = finding.location
     where = f"{safe(place.source)}:{place.line}:{place.column}: " if place else ""
     severity = paint(finding.severity.value, finding.severity.value)
     rule = paint(f"[{finding.rule}]", "dim")
     yield f"{paint(where, 'bold')}{severity}: {safe(finding.message)} {rule}"
-    if place:
-        yield from _excerpt(place, paint)
     if len(finding.refused_by) > 1 or (finding.refused_by and not finding.platform_messages):
         yield f"    refused by {', '.join(platform.label for platform in finding.refused_by)}"
     for message in finding.platform_messages:
@@ -72,19 +78,22 @@ def _finding(finding: Finding, paint: _Paint) -> Iterator[str]:
     yield ""
 
 
-def _excerpt(place: Location, paint: _Paint) -> Iterator[str]:
+def _excerpt(place: Location, paint: _Paint, width: int) -> Iterator[str]:
     if not place.excerpt.strip():
         return
-    shown, caret = excerpt(place.excerpt, place.column)
-    number = str(place.line)
-    yield f"  {paint(number + ' |', 'dim')} {shown}"
-    yield f"  {paint(' ' * len(number) + ' |', 'dim')} {' ' * caret}{paint('^', 'bold')}"
+    margin = f"  {place.line} |"
+    room = max(20, width - len(margin) - 3) if width else 100
+    shown, carets = excerpt(place.excerpt, place.column, place.end, min(room, 100))
+    yield f"{paint(margin, 'dim')} {shown}"
+    yield f"{paint(' ' * (len(margin) - 1) + '|', 'dim')} {paint(carets, 'bold')}"
 
 
 def _summary(judgement: Judgement, paint: _Paint) -> Iterator[str]:
     yield f"{paint(safe(judgement.name), 'bold')}: {_counted(judgement.findings, judgement.left_out)}"
     width = max(len(platform.label) for platform in Platform)
     for platform, verdict in judgement.verdicts.items():
+        if verdict.kind is VerdictKind.UNREADABLE:  # said above: no platform was asked
+            continue
         yield f"  {platform.label:<{width}}  {paint(_verdict(verdict), verdict.kind.value)}"
     yield ""
 
@@ -97,11 +106,14 @@ def _verdict(verdict: Verdict) -> str:
 
 def _counted(findings: Sequence[Finding], left_out: int) -> str:
     numbers = {severity: sum(f.severity is severity for f in findings) for severity in Severity}
-    words = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
-    parts = [_plural(number, words[severity]) for severity, number in numbers.items() if number]
+    parts = [_number(number, severity) for severity, number in numbers.items() if number]
     if left_out:
         parts = [*(parts or ["nothing shown"]), f"{left_out:,} not selected or ignored"]
     return ", ".join(parts) or "nothing to complain about"
+
+
+def _number(number: int, severity: Severity) -> str:
+    return f"{number:,} info" if severity is Severity.INFO else _plural(number, severity.value)
 
 
 def _total(report: Report) -> str:

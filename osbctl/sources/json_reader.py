@@ -53,7 +53,7 @@ def parse(text: str, name: str, limits: Limits) -> Any:
 def locate(text: str, name: str, paths: Iterable[Path]) -> dict[Path, Location]:
     """The places of `paths` in `text`, in one pass that skips whatever no path leads into."""
     lines = Lines(name, text)
-    return {path: lines.at(offset) for path, offset in _Finder(text).offsets(paths).items()}
+    return {path: lines.at(*span) for path, span in _Finder(text).spans(paths).items()}
 
 
 def _finding(rule: str, message: str, place: Location, hint: str = "") -> Finding:
@@ -335,14 +335,17 @@ def _value_hint(text: str, at: int) -> str:
 
 
 class _Finder:
-    """Finds the offsets of paths, skipping with the C scanner whatever no path leads into."""
+    """Finds where paths begin and end, skipping with the C scanner whatever no path leads into.
+
+    An entry begins at its key. It ends with its value, or with the key where the value is an object or an array.
+    """
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._skip = json.JSONDecoder().scan_once  # type: ignore[attr-defined]  # as above
-        self._found: dict[Path, int] = {}
+        self._found: dict[Path, tuple[int, int]] = {}
 
-    def offsets(self, paths: Iterable[Path]) -> dict[Path, int]:
+    def spans(self, paths: Iterable[Path]) -> dict[Path, tuple[int, int]]:
         tree: dict[Any, Any] = {}
         wanted = list(paths)
         for path in wanted:
@@ -350,11 +353,11 @@ class _Finder:
             for step in path:
                 branch = branch.setdefault(step, {})
         start = self._space(0)
-        self._found[()] = start
+        self._found[()] = (start, start)
         self._value(start, tree, ())
         return {path: self._nearest(path) for path in wanted}
 
-    def _nearest(self, path: Path) -> int:
+    def _nearest(self, path: Path) -> tuple[int, int]:
         while path not in self._found:
             path = path[:-1]
         return self._found[path]
@@ -370,14 +373,15 @@ class _Finder:
         at = self._space(at + 1)
         while self._text[at] != "}":
             key_at = at
-            key, at = scanstring(self._text, at + 1, True)
-            at = self._space(self._space(at) + 1)
+            key, key_end = scanstring(self._text, at + 1, True)
+            at = self._space(self._space(key_end) + 1)
             below = tree.get(key)
             if below is None:
                 at = int(self._skip(self._text, at)[1])
             else:
-                self._found[(*path, key)] = key_at
+                holds_more = self._text[at] in "{["
                 at = self._value(at, below, (*path, key))
+                self._found[(*path, key)] = (key_at, key_end if holds_more else at)
             at = self._next(at)
         return at + 1
 
@@ -388,8 +392,9 @@ class _Finder:
             if below is None:
                 at = int(self._skip(self._text, at)[1])
             else:
-                self._found[(*path, index)] = at
+                item_at = at
                 at = self._value(at, below, (*path, index))
+                self._found[(*path, index)] = (item_at, at)
             at, index = self._next(at), index + 1
         return at + 1
 

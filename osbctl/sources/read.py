@@ -16,6 +16,14 @@ if TYPE_CHECKING:
 
 DEFAULT_LIMITS = Limits()
 
+STDIN = "<stdin>"
+"""What reports call standard input that got no name."""
+
+
+def called(source: str, stdin_filename: str | None = None) -> str:
+    """What reports call `source`, whether or not it can be read."""
+    return stdin_filename or STDIN if source == "-" else source
+
 
 def read_source(
     source: str, *, limits: Limits = DEFAULT_LIMITS, at: str = "", stdin_filename: str | None = None
@@ -46,7 +54,7 @@ def read_bytes(source: str, *, limits: Limits = DEFAULT_LIMITS, stdin_filename: 
         IsADirectoryError: it is a folder.
     """
     if source == "-":
-        name = stdin_filename or "<stdin>"
+        name = called(source, stdin_filename)
         return _from_stdin(name, limits), name
     try:
         return read_file(source, limits), source

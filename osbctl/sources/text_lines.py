@@ -20,10 +20,12 @@ class Lines:
         self._text = text
         self._excerpts: dict[int, str] = {}
 
-    def at(self, offset: int) -> Location:
-        """The place of the character at `offset` (zero-based; the end of the text is allowed)."""
+    def at(self, offset: int, end: int = 0) -> Location:
+        """The place of `text[offset:end]` within its first line (zero-based; the end of the text is allowed)."""
         line, start = self._line_and_start(offset)
-        return Location(self._name, line, offset - start + 1, self._excerpt(start))
+        excerpt, column = self._excerpt(start), offset - start + 1
+        length = len(excerpt[column - 1 : max(0, end - start)].rstrip())
+        return Location(self._name, line, column, excerpt, column + length if length else 0)
 
     def _line_and_start(self, offset: int) -> tuple[int, int]:
         if self._starts is not None:

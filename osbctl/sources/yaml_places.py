@@ -14,7 +14,6 @@ from yaml import (
     MappingStartEvent,
     ScalarEvent,
     SequenceEndEvent,
-    SequenceStartEvent,
 )
 
 from osbctl.sources.text_lines import Lines
@@ -27,12 +26,16 @@ if TYPE_CHECKING:
 
 
 class _Place:
-    """The mark of a value (an entry's is that of its key) and the places below it that are kept."""
+    """Where a value begins and ends, and the places below it that are kept.
 
-    __slots__ = ("below", "mark")
+    An entry begins at its key. It ends with its value, or with the key where the value is a mapping or a sequence; one
+    of these without brackets ends where it begins, since it has no end of its own.
+    """
 
-    def __init__(self, mark: Any, below: dict[Any, _Place] | None = None) -> None:
-        self.mark = mark
+    __slots__ = ("below", "end", "start")
+
+    def __init__(self, start: int, end: int, below: dict[Any, _Place] | None = None) -> None:
+        self.start, self.end = start, end
         self.below: dict[Any, _Place] = {} if below is None else below
 
 
@@ -52,16 +55,21 @@ def locate(text: str, name: str, paths: Iterable[Path]) -> dict[Path, Location]:
     finally:
         loader.dispose()
     lines = Lines(name, text)
-    return {path: lines.at(_nearest(top, path).index) for path in wanted}
+    nearest = ((path, _nearest(top, path)) for path in wanted)
+    return {path: lines.at(place.start, place.end) for path, place in nearest}
 
 
-def _nearest(place: _Place, path: Path) -> Any:
+def _nearest(place: _Place, path: Path) -> _Place:
     for step in path:
         below = place.below.get(step)
         if below is None:
             break
         place = below
-    return place.mark
+    return place
+
+
+def _span(event: Any) -> tuple[int, int]:
+    return event.start_mark.index, event.end_mark.index
 
 
 class _Pass:
@@ -77,20 +85,21 @@ class _Pass:
         kind = type(event)
         if kind is AliasEvent:
             anchored = self._anchors.get(event.anchor)
-            return _Place(event.start_mark, anchored.below if anchored else None)
+            return _Place(*_span(event), anchored.below if anchored else None)
         keep = keep or event.anchor is not None
-        place = _Place(event.start_mark)
+        place = _Place(*_span(event))
         if event.anchor is not None:
             self._anchors[event.anchor] = place
         if kind is ScalarEvent and event.anchor is not None:
             self._texts[event.anchor] = event.value
-        if kind is MappingStartEvent:
-            self._mapping(place, tree, keep)
-        elif kind is SequenceStartEvent:
-            self._sequence(place, tree, keep)
+        if kind is not ScalarEvent:
+            inside = self._mapping if kind is MappingStartEvent else self._sequence
+            last = inside(place, tree, keep)
+            place.end = last.end_mark.index if event.flow_style else place.start
         return place
 
-    def _mapping(self, place: _Place, tree: dict[Any, Any] | None, keep: bool) -> None:
+    def _mapping(self, place: _Place, tree: dict[Any, Any] | None, keep: bool) -> Any:
+        """Fills `place`, and returns the event that ends the mapping."""
         merged: list[list[_Place]] = []
         while type(event := self._get()) is not MappingEndEvent:
             if type(event) is ScalarEvent and event.value == "<<" and event.implicit[0]:
@@ -100,26 +109,30 @@ class _Pass:
                 merged.append([base] if not all(isinstance(k, int) for k in base.below) else [*base.below.values()])
                 continue
             key = self._key(event)
-            below = self.value(self._get(), tree.get(key) if tree and key is not None else None, keep)
+            value = self._get()
+            below = self.value(value, tree.get(key) if tree and key is not None else None, keep)
             if keep or (tree and key in tree):
-                place.below.setdefault(key, _Place(event.start_mark, below.below))
+                end = below.end if type(value) in (ScalarEvent, AliasEvent) else event.end_mark.index
+                place.below.setdefault(key, _Place(event.start_mark.index, end, below.below))
         for group in reversed(merged):  # as the reader does: the later << wins
             for base in group:
                 for key, inherited in base.below.items():
                     place.below.setdefault(key, inherited)
+        return event
 
     def _key(self, event: Any) -> str | None:
         if type(event) is AliasEvent:
             return self._texts.get(str(event.anchor))
         if event.anchor is not None:
-            self._anchors[event.anchor] = _Place(event.start_mark)
+            self._anchors[event.anchor] = _Place(*_span(event))
             self._texts[event.anchor] = event.value
         return str(event.value)
 
-    def _sequence(self, place: _Place, tree: dict[Any, Any] | None, keep: bool) -> None:
+    def _sequence(self, place: _Place, tree: dict[Any, Any] | None, keep: bool) -> Any:
         index = 0
         while type(event := self._get()) is not SequenceEndEvent:
             below = self.value(event, tree.get(index) if tree else None, keep)
             if keep or (tree and index in tree):
                 place.below[index] = below
             index += 1
+        return event

@@ -351,7 +351,7 @@ class _Builder:
         hint = (
             "write true or false, or put it in quotes" if meaning == "a boolean" else "put it in quotes if it is text"
         )
-        place = self._at(event.start_mark)
+        place = self._all_lines().at(event.start_mark.index, event.end_mark.index)
         path = self._path(event.value)
         fixes = (Fix("quote", path, safe=True),) if value == event.value else ()  # text here stays text, there too
         self.notes.append(Finding("yaml-1.1", Severity.WARNING, message, path, place, hint=hint, fixes=fixes))

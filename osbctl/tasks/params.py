@@ -16,7 +16,7 @@ from osbctl.requests.faults import faults
 from osbctl.requests.report import PlanParameters
 from osbctl.secrecy import masked
 from osbctl.sources.parse import parse_document
-from osbctl.sources.read import read_source
+from osbctl.sources.read import STDIN, read_source
 from osbctl.text import did_you_mean
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def _located(found: list[Finding], sent: Document) -> tuple[Finding, ...]:
 def _order(about: PlanParameters, sent: Document, broker: str) -> tuple[Order, bool]:
     """What is ordered, and whether secrets were left out of what is shown of the request."""
     shown = masked(sent.data)
-    if sent.name not in (INLINE, "<stdin>"):
+    if sent.name not in (INLINE, STDIN):
         order = Order(about.service, about.plan, broker, shown, sent.name)
     else:
         content = json.dumps(shown, indent=2, ensure_ascii=False) + "\n"

@@ -108,14 +108,14 @@ def _together(judged: list[_Judged], settings: list[_Settings]) -> list[_Judged]
 
 
 def _judge(source: str, request: Request, settings: _Settings) -> _Judged:
-    from osbctl.sources.read import read_source
+    from osbctl.sources.read import called, read_source
     from osbctl.validation.judge import judge, unreadable
 
     try:
         document = read_source(source, limits=request.limits, at=request.at, stdin_filename=request.stdin_filename)
     except DocumentError as error:
-        return None, unreadable(source, unread(error)), 0
+        return None, unreadable(called(source, request.stdin_filename), unread(error)), 0
     except SourceError as error:
-        return None, unreadable(source, unread(error)), error.exit_code
+        return None, unreadable(called(source, request.stdin_filename), unread(error)), error.exit_code
     judgement = judge(document, settings.options, settings.selection)
     return (document if request.together else None), judgement, 0

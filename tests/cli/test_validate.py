@@ -136,7 +136,7 @@ def test_the_closing_words_do_not_contradict_the_verdicts(tmp_path: Path) -> Non
             1,
             "c.yaml: 1 error, 3 not selected or ignored",
         ),
-        (["--ignore", "schema-required"], 0, "c.yaml: 2 notes, 2 not selected or ignored"),
+        (["--ignore", "schema-required"], 0, "c.yaml: 2 info, 2 not selected or ignored"),
     ):
         done = osbctl("validate", *options, "c.yaml", CWD=str(tmp_path))
         assert (done.returncode, done.stderr) == (code, "")
@@ -224,3 +224,12 @@ def test_together_tells_what_catalogs_share_and_only_where_it_is_asked_for(tmp_p
     assert all(f"{GOOD}:" in finding["message"] for finding in last["findings"] if finding["rule"] == "shared-id")
     assert last["platforms"]["kubernetes"]["verdict"] == "refuses"
     assert last["platforms"]["cloudfoundry"]["verdict"] == "accepts"
+
+
+def test_what_cannot_be_read_is_called_by_one_name_and_gets_no_verdicts(tmp_path: Path) -> None:
+    done = osbctl("validate", "-", "gone.yaml", stdin="services: [\n", CWD=str(tmp_path))
+    assert "<stdin>:2:1: error" in done.stdout
+    assert "<stdin>: 1 error" in done.stdout.splitlines()
+    assert "gone.yaml: 1 error" in done.stdout.splitlines()
+    assert "Cloud Foundry" not in done.stdout
+    assert "unreadable" not in done.stdout

@@ -60,7 +60,6 @@ a dir/cat,alog.yaml: 1 error
   Cloud Foundry               refuses (1 reason)
   Kubernetes Service Catalog  accepts
   SAP Service Manager         crashes
-  Korifi                      unreadable
 """,
     Format.GITHUB: (
         "::error file=a dir/cat%2Calog.yaml,line=12,col=9,title=osbctl plan-name-duplicate::"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from osbctl.errors import DocumentError
+from osbctl.paths import Path
 from osbctl.sources.document import Document
 from osbctl.sources.limits import MAX_DEPTH
 from osbctl.sources.parse import parse_document
@@ -183,3 +184,25 @@ def test_many_places_on_one_long_line_share_its_text() -> None:
     found = parse_document(text.encode(), "a.json").locate([("a", i) for i in range(1000)])
     assert len({id(place.excerpt) for place in found.values()}) == 1
     assert found[("a", 999)].column == 8 + 2 * 999
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "path", "under"),
+    [
+        ("a.yaml", "free: yes  # why\n", ("free",), "free: yes"),
+        ("a.yaml", "a: {free: no, b: 1}\n", ("a", "free"), "free: no"),
+        ("a.yaml", "a: {free: no, b: 1}\n", ("a",), "a"),
+        ("a.yaml", "a: [x, 'y z']\n", ("a", 1), "'y z'"),
+        ("a.yaml", "a:\n  - {b: 1} # c\n", ("a", 0), "{b: 1}"),
+        ("a.yaml", "a:\n  - b: 1\n    c: 2\n", ("a", 0), ""),
+        ("a.yaml", "a: |\n  text\n", ("a",), "a: |"),
+        ("a.yaml", "a: &x 1\nb: *x\n", ("b",), "b: *x"),
+        ("a.json", '{"free": "no" , "b": 1}', ("free",), '"free": "no"'),
+        ("a.json", '{"a": [1, {"b": 2}]}', ("a", 1), '{"b": 2}'),
+        ("a.json", '{"a": [1, {"b": 2}]}', ("a",), '"a"'),
+        ("a.json", '{"a": [{\n"b": 2}]}', ("a", 0), "{"),
+    ],
+)
+def test_a_place_ends_where_its_value_ends(name: str, text: str, path: Path, under: str) -> None:
+    place = parse_document(text.encode(), name).locate([path])[path]
+    assert place.excerpt[place.column - 1 : max(place.end - 1, 0)] == under
