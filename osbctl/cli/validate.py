@@ -8,6 +8,7 @@ import typer
 
 from osbctl.cli import options as common
 from osbctl.cli.validation_report import Display, run
+from osbctl.errors import UsageError
 from osbctl.findings import FailOn
 from osbctl.platforms import ApiVersion, Platform
 from osbctl.reports import Format
@@ -45,6 +46,13 @@ def validate(
         typer.Option("--format", "-f", help="The report's format.  [default: text; github inside GitHub Actions]"),
     ] = None,
     output: common.Output = None,
+    baseline: Annotated[
+        str | None,
+        typer.Option("--baseline", metavar="FILE", help="Report only what does not stand in this file."),
+    ] = None,
+    write_baseline: Annotated[
+        bool, typer.Option("--write-baseline", help="Write all findings to the --baseline file, and report none.")
+    ] = False,
     together: Annotated[
         bool,
         typer.Option("--together", help="The catalogs are for one platform: tell the ids and names that they share."),
@@ -68,8 +76,11 @@ def validate(
     osbctl validate --at /spring/cloud/openservicebroker/catalog application.yml
     osbctl validate --together --platform kubernetes postgres.yaml redis.yaml
     git show HEAD:catalog.json | osbctl validate - --stdin-filename catalog.json
+    osbctl validate --baseline osbctl-baseline.json --write-baseline services/*.json
     osbctl validate --format sarif -o osbctl.sarif catalog.yaml
     """
+    if write_baseline and not baseline:
+        raise UsageError("--write-baseline needs to know the file", "add --baseline FILE")
     return run(
         Request(
             sources=tuple(sources),
@@ -83,6 +94,8 @@ def validate(
             fail_on=fail_on,
             limits=Limits(bytes=max_bytes, depth=max_depth, nodes=max_nodes),
             together=together,
+            baseline=baseline,
+            write_baseline=write_baseline,
         ),
         Display(format, output, color.value),
         config,

@@ -26,7 +26,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a validation is asked for; None stands for "not given", so that a configuration can decide."""
+    """What a validation is asked for; None stands for "not given", so that a configuration can decide.
+
+    `baseline` is a file with findings that are not reported, or are written there.
+    """
 
     sources: tuple[str, ...]
     at: str = ""
@@ -39,6 +42,8 @@ class Request:
     fail_on: FailOn | None = None
     limits: Limits = field(default_factory=Limits)
     together: bool = False
+    baseline: str | None = None
+    write_baseline: bool = False
 
 
 def config_of(source: str, stdin_filename: str | None = None, config: Config | None = None) -> Config:

@@ -64,7 +64,12 @@ def validate(request: Request, config: Config | None = None) -> Validation:
         for (_, judgement, _), s in zip(judged, settings, strict=True)
     )
     whole = all(verdict.kind is not VerdictKind.UNREADABLE for one in judgements for verdict in one.verdicts.values())
-    return Validation(judgements, max(code for _, _, code in judged), tuple(_notes(known)) if whole else ())
+    code = max(code for _, _, code in judged)
+    if request.baseline:
+        judgements, notes = _based(judgements, request.baseline, write=request.write_baseline)
+    else:
+        notes = []
+    return Validation(judgements, code, (*notes, *(_notes(known) if whole else ())))
 
 
 def unread(error: DocumentError | SourceError) -> tuple[Finding, ...]:
@@ -72,6 +77,15 @@ def unread(error: DocumentError | SourceError) -> tuple[Finding, ...]:
     if isinstance(error, DocumentError):
         return error.findings
     return (Finding("cannot-open", Severity.ERROR, error.message, hint=error.advice),)
+
+
+def _based(judgements: tuple[Judgement, ...], baseline: str, *, write: bool) -> tuple[tuple[Judgement, ...], list[str]]:
+    """The judgements without what stands in the baseline, which may be written now, and what there is to say."""
+    from osbctl.tasks.baseline import without_baseline, write_baseline
+
+    notes = [f"wrote {baseline} ({write_baseline(baseline, judgements)} findings)"] if write else []
+    kept, gone = without_baseline(baseline, judgements)
+    return kept, [*notes, *([gone] if gone else [])]
 
 
 def _settings(config: Config, request: Request, known: list[_Settings]) -> _Settings:

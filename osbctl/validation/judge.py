@@ -18,6 +18,7 @@ from osbctl.platforms.outcome import VerdictKind
 from osbctl.sources.pointer import find_catalog
 from osbctl.validation.engine import run_rules
 from osbctl.validation.fold import folded
+from osbctl.validation.inline import without_ignored
 from osbctl.validation.schema import check_house_schema, check_schema
 from osbctl.validation.selection import Selection
 from osbctl.validation.survey import Survey, survey
@@ -51,7 +52,8 @@ def judge(document: Document, options: ValidationOptions, selection: Selection |
         picked = _blame_newcomers(_with_refusals(picked, outcomes, options.platforms), document.data)
     else:
         picked = joined
-    wanted = folded(_graded(selection.of(picked, document.data), options))
+    silenced = without_ignored(selection.of(picked, document.data), document, selection)
+    wanted = folded(_graded(silenced, options))
     verdicts = {platform: _verdict(outcome) for platform, outcome in outcomes.items()}
     left_out = max(0, len(folded(joined)) - len(wanted))
     return Judgement(document.name, tuple(_located(wanted, document)), verdicts, left_out, document.data)

@@ -26,6 +26,10 @@ class Selection:
         """Whether `rule` is among those that were asked for."""
         return self._select is None or rule in self._select
 
+    def reports(self, rule: str) -> bool:
+        """Whether findings of `rule` were asked for, and are not ignored everywhere."""
+        return self.picks(rule) and IgnoreAt(rule) not in self._entries
+
     def of(self, findings: Iterable[Finding], data: dict[str, Any]) -> list[Finding]:
         """The findings that are wanted, in the order given."""
         picked = (finding for finding in findings if self.picks(finding.rule))

@@ -244,3 +244,24 @@ describe(
     category=Category.READING,
     source="the names of files",
 )
+
+
+describe(
+    "ignore-unused",
+    """A comment `# osbctl: ignore[rule]` silences nothing.
+
+    What it was written for is mended, or it stands in another line than the finding: it belongs behind what the finding
+    is about, or on a line of its own above it.
+
+    Bad::
+
+        name: postgres  # osbctl: ignore[name-characters] published in 2019
+
+    Good::
+
+        name: postgres
+    """,
+    severity=Severity.WARNING,
+    category=Category.READING,
+    source="osbctl: an ignore that nothing needs would hide the next finding",
+)

@@ -1,0 +1,105 @@
+"""A baseline: the findings that a project starts with, so that only new ones are reported.
+
+A finding is known by its fingerprint, which does not change with lines and wording; one that stands for several places
+is new where there are more of them than before.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from osbctl.errors import ConfigError
+from osbctl.files import read_bounded, write_file
+from osbctl.reports.places import relative, with_fingerprints
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from osbctl.findings import Finding, Judgement
+
+VERSION = 1
+_MAX_BYTES = 100_000_000
+
+
+def write_baseline(file: str, judgements: Sequence[Judgement]) -> int:
+    """Write all findings into `file`, and return their number. Those of sources that cannot be read are left out.
+
+    Raises:
+        SourceError: it cannot be written.
+    """
+    entries = [
+        {
+            "rule": finding.rule,
+            "source": relative(_absolute(finding), _folder(file)),
+            "message": finding.message,
+            "places": 1 + len(finding.also),
+            "fingerprint": fingerprint,
+        }
+        for finding, fingerprint in _fingerprints(file, judgements)
+    ]
+    text = json.dumps({"version": VERSION, "findings": entries}, indent=2, ensure_ascii=False)
+    write_file(file, f"{text}\n".encode("utf-8", "replace"))
+    return len(entries)
+
+
+def without_baseline(file: str, judgements: Sequence[Judgement]) -> tuple[tuple[Judgement, ...], str]:
+    """The judgements without what stands in the baseline `file`, and a sentence where some of it is gone, else nothing.
+
+    Raises:
+        ConfigError: the file cannot be read, or is no baseline.
+    """
+    entries = _read(file)
+    allowed = {entry["fingerprint"]: entry["places"] for entry in entries}
+    known = list(_fingerprints(file, judgements))
+    old = {id(finding) for finding, print_ in known if len(finding.also) < allowed.get(print_, 0)}
+    kept = tuple(_without(judgement, old) for judgement in judgements)
+    found = {fingerprint for _, fingerprint in known}
+    gone = Counter(entry["source"] for entry in entries if entry["fingerprint"] not in found)
+    names = {relative(os.path.abspath(one.name), _folder(file)) for one in judgements if one.data is not None}  # noqa: PTH100
+    number = sum(gone[name] for name in names)
+    advice = f"{file}: {number} of its findings are gone: write it anew with --write-baseline"
+    return kept, advice if number else ""
+
+
+def _without(judgement: Judgement, old: set[int]) -> Judgement:
+    """The judgement without the findings that are `old`, by their `id()`: their fixes may hold what has no hash."""
+    kept = tuple(finding for finding in judgement.findings if id(finding) not in old)
+    return replace(judgement, findings=kept, left_out=judgement.left_out + len(judgement.findings) - len(kept))
+
+
+def _fingerprints(file: str, judgements: Sequence[Judgement]) -> Iterator[tuple[Finding, str]]:
+    """The findings with fingerprints that hold for whoever reads the baseline, from whatever folder."""
+    findings = [finding for one in judgements if one.data is not None for finding in one.findings]
+    there = [replace(f, location=replace(f.location, source=_absolute(f)) if f.location else None) for f in findings]
+    for finding, (_, fingerprint) in zip(findings, with_fingerprints(there, _folder(file)), strict=True):
+        yield finding, fingerprint
+
+
+def _absolute(finding: Finding) -> str:
+    source = finding.location.source if finding.location else ""
+    return os.path.abspath(source) if source else ""  # noqa: PTH100
+
+
+def _folder(file: str) -> str:
+    return os.path.dirname(os.path.abspath(file))  # noqa: PTH100, PTH120
+
+
+def _read(file: str) -> list[dict[str, Any]]:
+    advice = "write it with --write-baseline"
+    try:
+        data = json.loads(read_bounded(file, _MAX_BYTES))
+        entries = data["findings"]
+        if data["version"] != VERSION or not all(
+            isinstance(e["fingerprint"], str) and isinstance(e["source"], str) and isinstance(e["places"], int)
+            for e in entries
+        ):
+            raise ValueError("of another version")
+    except OSError as error:
+        raise ConfigError(f"{file}: cannot be opened: {error.strerror}", advice) from error
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise ConfigError(f"{file}: no baseline of osbctl", advice) from error
+    return list(entries)
