@@ -1,9 +1,10 @@
-"""Text from outside made fit to be shown: no control characters, no terminal escapes, no overlong lines."""
+"""Text from outside made fit to be shown: no control characters, no escapes, no long lines; and a version's look."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -123,3 +124,12 @@ def _shown(character: str) -> str:
 
 def _tabless(text: str) -> str:
     return text.replace("\t", " ")
+
+
+@cache
+def semantic_version() -> re.Pattern[str]:
+    """A Semantic Version 2.0, as https://semver.org/spec/v2.0.0.html has its grammar; for `fullmatch`."""
+    number, word = r"(?:0|[1-9][0-9]*)", r"[0-9a-zA-Z-]+"
+    identifier = r"(?:0|[1-9][0-9]*|[0-9]*[a-zA-Z-][0-9a-zA-Z-]*)"
+    before = rf"(?:-{identifier}(?:\.{identifier})*)?"
+    return re.compile(rf"{number}\.{number}\.{number}{before}(?:\+{word}(?:\.{word})*)?")

@@ -1,1 +1,10 @@
 """What a live broker answers, held against the contract of its catalog endpoint."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+
+def load_all() -> None:
+    """Put every rule of a live broker's answers among `osbctl.rule.RULES`."""
+    import_module(f"{__name__}.rules")

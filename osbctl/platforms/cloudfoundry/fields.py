@@ -6,11 +6,10 @@ catalog_service.rb and catalog_plan.rb.
 
 from __future__ import annotations
 
-import re
-from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from osbctl.platforms.cloudfoundry.ruby import inspect, is_blank
+from osbctl.text import semantic_version as semantic_version_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -107,18 +106,9 @@ def strings(value: Any) -> FieldProblem | None:
 
 def semantic_version(value: Any) -> FieldProblem | None:
     """A Semantic Version on any line of the string, for the platform's pattern is anchored to lines."""
-    if isinstance(value, str) and _semver().search(value):
+    if isinstance(value, str) and any(map(semantic_version_pattern().fullmatch, value.split("\n"))):
         return None
     return _must_be("a Semantic Version", value)._replace(rule="cloudfoundry-maintenance-info")
-
-
-@cache
-def _semver() -> re.Pattern[str]:
-    number, word = r"(?:0|[1-9][0-9]*)", r"[0-9a-zA-Z-]+"
-    identifier = rf"(?:0|[1-9][0-9]*|[0-9]*[a-zA-Z-][0-9a-zA-Z-]*)"  # noqa: F541
-    release = rf"{number}\.{number}\.{number}"
-    before = rf"(?:-{identifier}(?:\.{identifier})*)?"
-    return re.compile(rf"^{release}{before}(?:\+{word}(?:\.{word})*)?$", re.MULTILINE)
 
 
 def _must_be(what: str, value: Any) -> FieldProblem:

@@ -9,6 +9,7 @@ from osbctl.fields import LATEST, PARTS, known, since, wanted
 from osbctl.findings import Fix, Severity
 from osbctl.platforms import Platform
 from osbctl.rule import Category, Scope, rule
+from osbctl.text import semantic_version
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -161,32 +162,8 @@ def maintenance_version(plan: Node) -> Iterator[Hit]:
     """
     info = plan.child("maintenance_info")
     version = info.text("version") if info else None
-    if info and version and not _is_semver(version):
+    if info and version and not semantic_version().fullmatch(version):
         yield info.hit(f"{version[:60]!r} is no Semantic Version", "version", "write it as MAJOR.MINOR.PATCH")
-
-
-def _is_semver(text: str) -> bool:
-    core, plus, build = text.partition("+")
-    numbers, dash, pre = core.partition("-")
-    parts = numbers.split(".")
-    return (
-        len(parts) == 3
-        and all(_is_number(part) for part in parts)
-        and (not plus or all(_is_word(part) for part in build.split(".")))
-        and (not dash or all(_is_word(part) and not _padded(part) for part in pre.split(".")))
-    )
-
-
-def _is_number(part: str) -> bool:
-    return part.isascii() and part.isdecimal() and not _padded(part)
-
-
-def _padded(part: str) -> bool:
-    return part.isdecimal() and len(part) > 1 and part[0] == "0"
-
-
-def _is_word(part: str) -> bool:
-    return part.isascii() and bool(part) and part.replace("-", "a").isalnum()
 
 
 @rule(
