@@ -32,6 +32,7 @@ COMMANDS = {
     "hash-password": "osbctl.cli.hash_password:hash_password",
     "verify-password": "osbctl.cli.verify_password:verify_password",
     "rules": "osbctl.cli.rules:rules",
+    "schema": "osbctl.cli.schema:schema",
     "lsp": "osbctl.cli.lsp:lsp",
 }
 """Each command with the function, or the group of commands, that carries it out, in the order of the help."""

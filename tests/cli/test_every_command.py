@@ -59,6 +59,7 @@ ROWS = {
         },
         {"output": "catalog.json -o @"},
     ),
+    "schema": Row(""),
     "show": Row("catalog.json", {"source": "@"}),
     "fix": Row("catalog.json", {"sources": "@", "config": "catalog.json --config @"}, prints=False),
     "build": Row(

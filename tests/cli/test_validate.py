@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from osbctl.resources import catalogs_folder
+from osbctl.resources import catalogs_folder, schemas_folder
 
 GOOD = str(catalogs_folder() / "interface-example.json")
 FAULTY = str(catalogs_folder() / "faulty.yaml")
@@ -186,6 +186,13 @@ def test_version_and_help() -> None:
     assert done.returncode == 0
     assert "validate" in done.stdout
     assert osbctl().returncode in (0, 2)
+
+
+def test_schema_prints_the_schema_of_the_version_that_is_asked_for() -> None:
+    for version in ("2.14", "2.17"):
+        options = () if version == "2.14" else ("--api-version", version)
+        shipped = (schemas_folder() / f"catalog-{version}.json").read_text(encoding="utf-8")
+        assert osbctl("schema", *options).stdout == shipped
 
 
 def loaded(*arguments: str) -> set[str]:

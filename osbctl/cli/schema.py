@@ -1,0 +1,25 @@
+"""`osbctl schema`: the JSON Schema of a catalog, for editors and other checkers."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from osbctl.cli.output import put
+from osbctl.platforms import DEFAULT_API_VERSION, ApiVersion
+
+
+def schema(
+    api_version: Annotated[ApiVersion, typer.Option(help="The API version of the catalog.")] = DEFAULT_API_VERSION,
+) -> int:
+    """Print the JSON Schema of a catalog: editors complete and check fields by it.
+
+    \b
+    osbctl schema > catalog-schema.json
+    osbctl schema --api-version 2.17
+    """
+    from osbctl.resources import schemas_folder
+
+    put((schemas_folder() / f"catalog-{api_version}.json").read_text(encoding="utf-8"), None)
+    return 0
