@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 class Level(StrEnum):
     """How much a change hurts, from strict to harmless. Ordered by `rank`.
 
-    `refused`: a platform refuses the update, nothing of it is applied. `breaking`: it is applied, and users stop
-    working. `risky`: the documents alone cannot tell. `safe`: nobody is hurt.
+    `refused`: a platform refuses the update, nothing of it is applied. `breaking`: it is applied, and existing
+    users break. `risky`: the documents alone cannot tell. `safe`: no impact.
     """
 
     REFUSED = "refused"

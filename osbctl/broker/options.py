@@ -57,8 +57,8 @@ class ServeOptions:
         ways = (self.tls_cert, self.self_signed, self.insecure_http, self.behind_proxy)
         chosen = sum(map(bool, ways))
         if chosen != 1:
-            problem = "there is no way to HTTPS" if not chosen else "there are several ways to listen"
+            problem = "HTTPS is not configured" if not chosen else "there are several ways to listen"
             raise UsageError(
                 problem,
-                "Give --tls-cert with --tls-key, --trusted-proxy, --unix-socket, or --self-signed to try.",
+                "give --tls-cert with --tls-key, --trusted-proxy, --unix-socket, or --self-signed to try",
             )

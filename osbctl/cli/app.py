@@ -80,7 +80,22 @@ def build(arguments: list[str]) -> TyperGroup:
             app.command(name, short_help=_in_short(command.__doc__))(command)
     group = typer.main.get_command(app)
     assert isinstance(group, TyperGroup)
+    _name_values(group)
     return group
+
+
+def _name_values(command: Any) -> None:
+    """Give each option's value a word in the help: typer would name its Python type."""
+    for each in getattr(command, "commands", {}).values():
+        _name_values(each)
+    for option in command.params:
+        kind = type(option.type).__name__
+        if option.metavar is None and kind in _VALUES and not getattr(option, "is_flag", False):
+            option.metavar = _VALUES[kind]
+
+
+_VALUES = {"StringParamType": "TEXT", "IntParamType": "N", "IntRange": "N", "FloatParamType": "N", "FloatRange": "N"}
+"""What the help calls a value, by the type that reads it."""
 
 
 def _in_short(text: str) -> str:

@@ -81,5 +81,5 @@ def build(
     if printed:
         put(text, None)
     task.write_changed(files)
-    note(f"{len(lock.ids)} ids, {', '.join(files)}")
+    note(f"wrote {', '.join(files)} ({len(lock.ids)} ids)")
     return 0

@@ -53,3 +53,8 @@ def test_they_are_found_and_a_wrong_one_is_seen() -> None:
     assert len(FOUND) > 100
     assert unknown("osbctl validate --platfrom cloudfoundry x.yaml") == ["--platfrom"]
     assert unknown("osbctl brokers forget data") == ["forget"]
+
+
+def test_the_help_names_no_type_of_python() -> None:
+    text = (Path(__file__).parents[2] / "docs/reference/commands.md").read_text(encoding="utf-8")
+    assert not re.search(r"<(int|str|float)\b", text)

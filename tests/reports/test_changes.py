@@ -62,7 +62,7 @@ refused: a platform refuses the update
     SAP Service Manager: refuses the whole update (409)
     hint: move its instances first
 
-safe: nobody is hurt
+safe: no impact
   db/small: description changed [change-wording]
     old old.yaml:7:5
     new new.yaml:6:3

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 _CODES = {Level.REFUSED: "1;31", Level.BREAKING: "31", Level.RISKY: "33", Level.SAFE: "32"}
 _MEANINGS = {
     Level.REFUSED: "a platform refuses the update",
-    Level.BREAKING: "accepted, but users stop working",
+    Level.BREAKING: "the platform accepts it, but existing users break",
     Level.RISKY: "the catalogs alone cannot tell",
-    Level.SAFE: "nobody is hurt",
+    Level.SAFE: "no impact",
 }
 
 

@@ -42,7 +42,7 @@ def id_duplicate(catalog: Node) -> Iterator[Hit]:
     """
     for things in _services_and_plans(catalog):
         for thing, first in _repeated(things, "id"):
-            message = f"the id of {thing.label} is already that of {first.label}"
+            message = f"{thing.label} reuses the id of {first.label}"
             yield thing.hit(message, "id", "give it an id of its own")
 
 
