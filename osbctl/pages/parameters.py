@@ -71,6 +71,8 @@ class Parameters:
         return blocks
 
     def _worked_out(self, schema: Mapping[str, Any]) -> tuple[tuple[Shown, ...], int, Sequence[tuple[str, str]]]:
+        # Schemas that differ in their titles alone, as those of plans do, have one table, form and example.
+        schema = {keyword: value for keyword, value in schema.items() if keyword != "title"}
         try:
             key = json.dumps(schema, separators=(",", ":"))
         except RecursionError:  # too deep for a form or an example; the table ends at its own depth

@@ -71,7 +71,7 @@ def render_page(content: Content) -> str:
 
 def _environment() -> Environment:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
-    from markupsafe import Markup
+    from markupsafe import Markup, escape
 
     def fit(value: Any) -> Any:
         """What is printed: on one line, with whatever could fool a reader as an escape."""
@@ -87,7 +87,7 @@ def _environment() -> Environment:
         auto_reload=False,
     )
     environment.filters["raw"] = Markup
-    environment.filters["block"] = lambda text: Markup("\n").join(map(safe, text.split("\n")))
+    environment.filters["block"] = lambda text: Markup("\n".join(map(escape, map(safe, text.split("\n")))))
     return environment
 
 

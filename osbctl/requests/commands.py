@@ -9,8 +9,11 @@ cloudfoundry/cloudfoundry from 1.17 on (docs/resources/service_instance.md).
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
+from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
 from osbctl.requests.shells import Shell, UnquotableError, quoted
@@ -172,18 +175,28 @@ def _smctl(order: Order, purpose: Purpose) -> list[_Raw | str]:
 
 
 def _manifest(order: Order, purpose: Purpose) -> Command:
+    from osbctl.sources.yaml_text import dump_text
+
+    if purpose is Purpose.BIND:
+        kind, name, file = "ServiceBinding", BINDING, "binding.yaml"
+        spec = f"  instanceRef:\n    name: {INSTANCE}\n"
+    else:
+        kind, name, file = "ServiceInstance", INSTANCE, "instance.yaml"
+        spec = (
+            f"  clusterServiceClassExternalName: {dump_text(order.service)}\n"
+            f"  clusterServicePlanExternalName: {dump_text(order.plan)}\n"
+        )
+    given = "" if order.parameters is None else _yaml_parameters(json.dumps(order.parameters))
+    head = f"apiVersion: servicecatalog.k8s.io/v1beta1\nkind: {kind}\nmetadata:\n  name: {name}\nspec:\n"
+    return Command("kubectl", "", f"kubectl apply -f {file}", file, head + spec + given)
+
+
+@lru_cache(1_000)
+def _yaml_parameters(text: str) -> str:
+    """The parameters within `spec`; the plans of a catalog often take the same."""
     from osbctl.sources.yaml_text import dump
 
-    given = {} if order.parameters is None else {"parameters": order.parameters}
-    if purpose is Purpose.BIND:
-        kind, name = "ServiceBinding", BINDING
-        spec: dict[str, Any] = {"instanceRef": {"name": INSTANCE}, **given}
-    else:
-        kind, name = "ServiceInstance", INSTANCE
-        spec = {"clusterServiceClassExternalName": order.service, "clusterServicePlanExternalName": order.plan, **given}
-    data = {"apiVersion": "servicecatalog.k8s.io/v1beta1", "kind": kind, "metadata": {"name": name}, "spec": spec}
-    file = "binding.yaml" if purpose is Purpose.BIND else "instance.yaml"
-    return Command("kubectl", "", f"kubectl apply -f {file}", file, dump(data))
+    return indent(dump({"parameters": json.loads(text)}), "  ")
 
 
 def _terraform(order: Order, purpose: Purpose) -> Command:

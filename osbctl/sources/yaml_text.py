@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import re
 from typing import Any
 
 import yaml
 
 from osbctl.sources.yaml_scalars import BOOLEANS_OF_1_1, CONSTANTS, NUMERIC
 from osbctl.text import escaped, is_safe
+
+_PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 
 
 class _Dumper(yaml.SafeDumper):
@@ -50,3 +54,10 @@ def dump(data: Any) -> str:
         data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=10_000, default_flow_style=False
     )
     return escaped(text)
+
+
+def dump_text(value: str) -> str:
+    """One string as `dump` means it: plain where it can be nothing else, else in quotation marks, on one line."""
+    if _PLAIN.fullmatch(value) and value not in CONSTANTS and value not in BOOLEANS_OF_1_1:
+        return value
+    return escaped(json.dumps(value, ensure_ascii=False))

@@ -32,7 +32,9 @@ def requests_for(platforms: frozenset[Platform]) -> Requests:
     def found(schema: Mapping[str, Any]) -> Examples:
         # Plans often share a schema but for its title.
         key = json.dumps({name: value for name, value in schema.items() if name not in ("title", "description")})
-        return known.get(key) or known.setdefault(key, examples(schema))
+        if key not in known:
+            known[key] = examples(schema)
+        return known[key]
 
     def headed(schema: Mapping[str, Any]) -> Sequence[tuple[str, str]]:
         made = found(schema)
