@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from osbctl.sources.parse import parse_document
-from osbctl.sources.yaml_text import dump
+from osbctl.sources.yaml_text import dump, dump_text
 from osbctl.text import safe
 
 TRAPS = [
@@ -60,3 +60,11 @@ def test_any_value_comes_back(data: dict[str, Any]) -> None:
 def test_order_is_kept_and_no_alias_is_made() -> None:
     shared = {"b": 1, "a": 2}
     assert dump({"z": shared, "y": shared}) == 'z:\n  b: 1\n  a: 2\n"y":\n  b: 1\n  a: 2\n'
+
+
+@given(STRINGS)
+def test_one_string_as_a_value(value: str) -> None:
+    text = f"a:\n  b: {dump_text(value)}\n"
+    assert yaml.safe_load(text) == parse_document(text.encode(), "x.yaml").data == {"a": {"b": value}}
+    assert text.count("\n") == 2
+    assert safe(dump_text(value)) == dump_text(value)

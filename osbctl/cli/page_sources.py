@@ -48,6 +48,11 @@ class PageSources:
                     f"there is no {wrong} in a revision of git", "only files are; name an earlier catalog with --since"
                 )
             return [f"{since[0]}:{word}" for word in words]
+        if word := next((word for word in since if self._is_registered(word)), ""):
+            raise UsageError(
+                f"--since {word}: the registry keeps only the last catalog of a broker, not its earlier ones",
+                "save each one with `osbctl fetch -o FILE`, and name an earlier file",
+            )
         if len(since) != len(words):
             raise UsageError("--since needs one revision, or an earlier catalog for each source", "repeat --since")
         return since

@@ -44,8 +44,10 @@ class Offerings:
         for broker, service in pairs:
             brokers.setdefault(service.name, set()).add(broker)
         self._ambiguous = {name for name, found in brokers.items() if len(found) > 1}
-        self._few = sum(len(service.plans) for _, service in pairs) <= MAX_WITH_COMMANDS
-        self.parameters = Parameters(content.requests if self._few else Requests(), secrets)
+        self.too_many = sum(len(service.plans) for _, service in pairs) > MAX_WITH_COMMANDS
+        """Whether commands and examples are left out."""
+        self._requests = Requests() if self.too_many else content.requests
+        self.parameters = Parameters(self._requests, secrets)
 
     def views(self, part: Part) -> Iterator[ServiceView]:
         """The service offerings of a part, in the order of its catalog."""
@@ -100,7 +102,7 @@ class Offerings:
             costs=costs,
             bullets=[text(line, SHORT) for line in bullets(plan)[: compare.MAX_ROWS]],
             parameters=self.parameters.of(plan, anchor),
-            commands=self._content.requests.commands(order) if self._few else (),
+            commands=self._requests.commands(order),
         )
 
     def _picture(self, url: object) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from osbctl import __version__
 from osbctl.pages.look import accent_rules
 from osbctl.pages.news import grouped, place_changes, place_findings
-from osbctl.pages.offerings import Offerings
+from osbctl.pages.offerings import MAX_WITH_COMMANDS, Offerings
 from osbctl.pages.redact import Redactor
 from osbctl.text import safe
 
@@ -60,6 +60,7 @@ def render_page(content: Content) -> str:
         levels=grouped(changes),
         findings=findings,
         left_out=secrets.left_out,
+        without_commands=f"{MAX_WITH_COMMANDS:,}" if offerings.too_many else "",
         several=several,
         version=__version__,
         tags=_tags(views),
@@ -87,7 +88,7 @@ def _environment() -> Environment:
         auto_reload=False,
     )
     environment.filters["raw"] = Markup
-    environment.filters["block"] = lambda text: Markup("\n".join(map(escape, map(safe, text.split("\n")))))
+    environment.filters["block"] = lambda text: escape("\n".join(map(safe, text.split("\n"))))
     return environment
 
 

@@ -53,6 +53,32 @@ def test_the_looks_of_the_house_come_from_its_configuration(repository: Path) ->
     assert "<title>Other</title>" in page(repository, "a.yaml", "--title", "Other").stdout
 
 
+def test_the_date_of_the_commit(repository: Path) -> None:
+    date = subprocess.check_output(["git", "log", "-1", "--format=%cs"], cwd=repository, text=True).strip()
+    assert f'<time datetime="{date}">' in page(repository, "a.yaml", "--date", "commit").stdout
+
+
+def test_registered_brokers_go_by_their_names_and_a_shared_service_by_its_broker(tmp_path: Path) -> None:
+    pytest.importorskip("sqlalchemy")
+    from osbctl.registry.store import Registry
+    from tests.registry.make import add
+
+    database = str(tmp_path / "brokers.sqlite")
+    with Registry.open(database) as registry:
+        add(registry, "north", "south")
+    done = page(tmp_path, "north", "south", "--database", database)
+    assert done.returncode == 0, done.stderr
+    for name in ("north", "south"):
+        assert f"from {name}</span>" in done.stdout
+        assert f"my-instance -b {name}" in done.stdout
+    alone = page(tmp_path, "north", "--database", database).stdout
+    assert "my-instance" in alone
+    assert "-b north" not in alone
+    refused = page(tmp_path, "north", "--since", "north", "--database", database)
+    assert refused.returncode == 2
+    assert "the registry keeps only the last catalog of a broker" in refused.stderr
+
+
 @pytest.mark.parametrize(
     ("words", "code", "told"),
     [

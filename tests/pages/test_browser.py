@@ -65,7 +65,7 @@ def form_page(folder: Path, schema: Any) -> Path:
 
 
 def names(page: Page) -> list[str]:
-    return [text.strip() for text in page.locator("article:visible h2").all_inner_texts()]
+    return [text.strip() for text in page.locator("article:visible h2").all_text_contents()]
 
 
 def until(page: Page, expression: str) -> None:
@@ -359,27 +359,58 @@ def test_a_page_can_be_printed(browser: Browser, file: Path) -> None:
         assert len(page.pdf()) > 10_000
 
 
-def test_a_thousand_services_are_filtered_at_once(browser: Browser, tmp_path: Path) -> None:
-    """A key stroke takes under 100 ms (benchmarks/page.py); under test, with neighbours, five times that is allowed."""
+@pytest.fixture(scope="module")
+def thousand(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page of 1,000 service offerings with ten plans each."""
     services = [
         {"id": f"s-{n}", "name": f"service-{n}", "description": f"Number {n}", "tags": [f"t{n % 20}"], "bindable": True,
          "plans": [plan(f"p-{n}-{m}") for m in range(10)]}
         for n in range(1_000)
     ]  # fmt: skip
-    with opened(browser, written(tmp_path, [Shelf("a", document({"services": services}))])) as page:
-        times = page.evaluate(STROKES)
-        assert sorted(times)[len(times) // 2] < 500, times
+    return written(tmp_path_factory.mktemp("thousand"), [Shelf("a", document({"services": services}))])
 
 
-STROKES = """async () => {
-  const box = document.getElementById("q"), times = [];
-  for (const text of ["s", "se", "ser", "serv", "service-1", "service-12", "service-123", ""]) {
-    const start = performance.now();
-    box.value = text;
-    box.dispatchEvent(new Event("input", { bubbles: true }));
-    document.body.getBoundingClientRect();
-    times.push(performance.now() - start);
-    await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
-  }
-  return times;
+def test_a_thousand_services_are_filtered_at_once(browser: Browser, thousand: Path) -> None:
+    """A key stroke takes under 100 ms of the browser's main thread, layout and paint included; the clock has no say."""
+    with opened(browser, thousand) as page:
+        wire = page.context.new_cdp_session(page)
+        wire.send("Performance.enable", {"timeDomain": "threadTicks"})
+
+        def spent() -> float:
+            metrics = wire.send("Performance.getMetrics")["metrics"]
+            return next(float(one["value"]) * 1000 for one in metrics if one["name"] == "TaskDuration")
+
+        times = []
+        for text in ("s", "service-1", "service-12", "service-123", "", "p-77", "p-7", "p-", "x", "t1"):
+            before = spent()
+            page.evaluate(STROKE, text)
+            times.append(spent() - before)
+        assert sorted(times)[len(times) // 2] < 100, times
+        # What is in the document and is shown is what each change of style passes through.
+        assert page.evaluate("document.querySelectorAll('*').length") < 40_000
+
+
+def test_the_next_cards_come_as_one_scrolls_and_links_find_what_is_put_away(browser: Browser, thousand: Path) -> None:
+    shown = "document.querySelectorAll('article:not([hidden])').length"
+    with opened(browser, thousand) as page:
+        assert page.evaluate(shown) == 60
+        page.get_by_role("button", name="Show more services").press("Enter")
+        until(page, f"{shown} >= 120")
+        page.keyboard.press("End")
+        until(page, f"{shown} >= 180")
+        page.get_by_role("searchbox").fill("service-777")
+        page.get_by_text("10 plans").locator("visible=true").first.click()
+        assert page.locator("[id='service/s-777/p-777-3']").is_visible()
+    with opened(browser, thousand, "#service/s-999/p-999-9") as page:
+        assert page.locator("[id='service/s-999/p-999-9']").is_visible()
+        page.evaluate("location.hash = '#service/s-998/p-998-1'")
+        until(page, "document.getElementById('service/s-998/p-998-1')?.checkVisibility()")
+        assert names(page) == ["service-998"]
+
+
+STROKE = """async (text) => {
+  const box = document.getElementById("q");
+  box.value = text;
+  box.dispatchEvent(new Event("input", { bubbles: true }));
+  await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))));
 }"""

@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 from base64 import b64encode
 from hashlib import sha256
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import jsonschema
+import jsonschema_rs
 import pytest
 
 from osbctl.catalog import Catalog
 from osbctl.pages.content import Content, Look, OrderedPlan, Part, Requests, ShownCommand
 from osbctl.pages.render import render_page
+from osbctl.platforms import Platform
 from osbctl.resources import catalogs_folder
 from osbctl.sources.read import read_source
 from osbctl.tasks.page import PageOptions, Shelf
 from osbctl.tasks.page import make_page as make
+from osbctl.tasks.page_requests import requests_for
 from tests.corpus import catalogs, needs_corpus
 
 SHIPPED = catalogs_folder() / "data-services.yaml"
@@ -258,3 +263,52 @@ def test_real_catalogs_make_a_page(file: Path) -> None:
     assert [t for t, _ in read.tags].count("article") == len(catalog.services)
     ids = read.ids()
     assert len(ids) == len(set(ids))
+
+
+def test_a_page_of_very_many_plans_says_what_it_leaves_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    requests = Requests(lambda _: [Command("cf", "cf create-service")])
+    told = "commands and examples are left out"
+    full = page(service(), requests=requests)
+    assert told not in full
+    monkeypatch.setattr("osbctl.pages.offerings.MAX_WITH_COMMANDS", 0)
+    short = page(service(), requests=requests)
+    assert told in short
+    assert "cf create-service" in full
+    assert "cf create-service" not in short
+
+
+@needs_corpus
+def test_requests_of_real_catalogs_are_right(tmp_path: Path) -> None:
+    """Each example is proved by two validators; a real bash hands each line on as the names of the order."""
+    proved, expected, script = 0, [], []
+    for file in [SHIPPED, *catalogs()]:
+        requests = requests_for(frozenset(Platform))
+        for service in Catalog.of(read_source(str(file)).data).services:
+            for plan in service.plans:
+                for schema in plan.parameters.values():
+                    proved += sum(_proved(schema, json.loads(text)) for _, text in requests.examples(schema) if text)
+                for command in requests.commands(Order("b", service, plan, ambiguous=True)):
+                    if command.text and "bash" in command.label:
+                        script.append(command.text)
+                        expected.append((command.label.split()[0], service.name, plan.name))
+    (tmp_path / "params.json").write_text("{}")
+    tools = "".join(f"{tool}() {{ printf '%s\\0' {tool} \"$@\"; echo; }}\n" for tool in ("cf", "svcat", "btp", "smctl"))
+    ran = subprocess.run(
+        ["bash"], input=(tools + "\n".join(script)).encode(), cwd=tmp_path, capture_output=True, timeout=30, check=True
+    )
+    assert ran.stderr == b""
+    lines = [line.split("\0")[:-1] for line in ran.stdout.decode().splitlines()]
+    assert proved > 20
+    assert len(lines) > 1_000
+    for line, (tool, service_name, plan_name) in zip(lines, expected, strict=True):
+        assert line[0] == tool
+        assert {service_name, plan_name, "my-instance"} <= set(line)
+        assert tool not in ("cf", "smctl") or line[line.index("-b") + 1] == "b"
+
+
+def _proved(schema: Any, value: Any) -> bool:
+    # Where a schema names no dialect, draft 7 is taken, as platforms do.
+    jsonschema.validators.validator_for(schema, default=jsonschema.Draft7Validator)(schema).validate(value)
+    draft = {} if "$schema" in schema else {"draft": jsonschema_rs.Draft7}
+    jsonschema_rs.validate(schema, value, **draft)
+    return True

@@ -10,16 +10,33 @@ const form = /** @type {HTMLFormElement} */ (byId("find"));
 const count = /** @type {HTMLElement} */ (byId("count"));
 const back = /** @type {HTMLElement} */ (byId("back"));
 const none = /** @type {HTMLElement} */ (byId("none"));
+const more = /** @type {HTMLElement} */ (byId("more"));
 /** @type {Schema[]} */
 const schemas = JSON.parse(byId("schemas")?.textContent ?? "[]");
 
-/** @typedef {{ element: HTMLElement, text: string, tags: Set<string>, monthly: Map<string, number> }} Card */
+/** @typedef {{ element: HTMLElement, text: string, tags: Set<string>, monthly: Map<string, number>, inside: Element | null }} Card */
 
 /** @type {Card[]} */
 const cards = Array.from(document.querySelectorAll("article.service"), (element) => ({
-  element: /** @type {HTMLElement} */ (element), text: "", tags: new Set(), monthly: new Map(),
+  element: /** @type {HTMLElement} */ (element), text: "", tags: new Set(), monthly: new Map(), inside: null,
 }));
 let indexed = false;
+
+/** Cards that are shown at once, before one scrolls: laying out a thousand takes longer than a key stroke may. */
+const STEP = 60;
+let limit = STEP;
+
+/** Takes the plans of a closed card out of the document: each change of style passes through all that is in it. @param {Card} card */
+function putAway(card) {
+  card.inside = card.element.querySelector("details.body:not([open]) > .inside");
+  card.inside?.remove();
+}
+
+/** @param {Card} [card] */
+function putBack(card) {
+  if (card?.inside) card.element.querySelector("details.body")?.append(card.inside);
+  if (card) card.inside = null;
+}
 
 /** Reads what is searched for out of the cards; once, when the page has been shown. */
 function index() {
@@ -33,6 +50,7 @@ function index() {
       const [currency, amount] = pair.split("=");
       if (amount) card.monthly.set(currency, Number(amount));
     }
+    if (cards.length > STEP) putAway(card);
   }
 }
 
@@ -72,20 +90,28 @@ function matcher(search) {
   };
 }
 
-/** Shows the cards that match what is in the form. */
+/** Shows the first cards that match what is in the form. */
 function filter() {
   index();
   const search = wanted();
   const matches = matcher(search);
-  let shownCards = 0;
+  let found = 0;
   for (const card of cards) {
     const fits = matches(card);
-    shownCards += Number(fits);
-    if (card.element.hidden === fits) card.element.hidden = !fits;
+    found += Number(fits);
+    const hidden = !fits || found > limit;
+    if (card.element.hidden !== hidden) card.element.hidden = hidden;
   }
-  none.hidden = shownCards > 0 || cards.length === 0;
-  count.textContent = search.size ? `${shownCards} of ${cards.length} services` : "";
+  none.hidden = found > 0 || cards.length === 0;
+  more.hidden = found <= limit;
+  count.textContent = search.size ? `${found} of ${cards.length} services` : "";
   return search;
+}
+
+/** Shows the next cards, too. @param {number} [step] */
+function grow(step = STEP) {
+  limit += step;
+  filter();
 }
 
 /** @type {number | undefined} */
@@ -93,6 +119,7 @@ let later;
 
 /** Puts the search into the address, a moment after the last key: browsers refuse too many changes. */
 function remember() {
+  limit = STEP;
   const search = filter();
   clearTimeout(later);
   later = setTimeout(() => history.replaceState(null, "", search.size ? `#?${search}` : "#"), 250);
@@ -102,6 +129,7 @@ function remember() {
 function route() {
   clearTimeout(later);
   const hash = location.hash.slice(1);
+  putBack(cards.find(({ element }) => hash === element.id || hash.startsWith(`${element.id}/`)));
   const target = hash ? document.getElementById(hash) : null;
   const service = target?.closest("article.service");
   if (target && service) {
@@ -134,6 +162,7 @@ function showList() {
   if (details instanceof HTMLDetailsElement) details.open = false;
   back.hidden = true;
   document.title = title;
+  if (!was) limit = STEP;
   filter();
   if (was) {
     scrollTo({ top: listTop, behavior: "instant" });
@@ -175,6 +204,7 @@ function opened(event) {
   if (!(details instanceof HTMLDetailsElement) || !details.open || details.dataset.ready) return;
   details.dataset.ready = "yes";
   if (details.matches(".body")) {
+    putBack(cards.find((card) => card.element === details.parentElement));
     const table = details.querySelector("table.compare");
     if (table instanceof HTMLTableElement) offerChoice(table);
     for (const block of details.querySelectorAll(".command pre")) offerCopy(block);
@@ -273,7 +303,19 @@ byId("clear")?.addEventListener("click", () => {
 });
 document.addEventListener("toggle", opened, true);
 addEventListener("hashchange", route);
+more.querySelector("button")?.addEventListener("click", () => {
+  const next = cards.filter((card) => !card.element.hidden).length;
+  grow();
+  /** @type {HTMLElement | null | undefined} */ (cards.filter((card) => !card.element.hidden)[next]?.element.querySelector("h2 a"))?.focus();
+});
+new IntersectionObserver((seen) => {
+  if (seen.some((one) => one.isIntersecting)) grow();
+}, { rootMargin: "800px" }).observe(more);
 addEventListener("beforeprint", () => {
+  if (!main.classList.contains("one")) {
+    cards.forEach(putBack);
+    grow(cards.length);
+  }
   for (const details of document.querySelectorAll("main.one .chosen details, main:not(.one) details.level")) {
     if (details instanceof HTMLDetailsElement) details.open = true;
   }
