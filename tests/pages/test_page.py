@@ -266,7 +266,7 @@ def test_real_catalogs_make_a_page(file: Path) -> None:
 
 
 def test_a_page_of_very_many_plans_says_what_it_leaves_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    requests = Requests(lambda _: [Command("cf", "cf create-service")])
+    requests = Requests(lambda _: [ShownCommand("cf", "cf create-service")])
     told = "commands and examples are left out"
     full = page(service(), requests=requests)
     assert told not in full
@@ -287,7 +287,7 @@ def test_requests_of_real_catalogs_are_right(tmp_path: Path) -> None:
             for plan in service.plans:
                 for schema in plan.parameters.values():
                     proved += sum(_proved(schema, json.loads(text)) for _, text in requests.examples(schema) if text)
-                for command in requests.commands(Order("b", service, plan, ambiguous=True)):
+                for command in requests.commands(OrderedPlan("b", service, plan, ambiguous=True)):
                     if command.text and "bash" in command.label:
                         script.append(command.text)
                         expected.append((command.label.split()[0], service.name, plan.name))
