@@ -27,6 +27,13 @@ PARTS = {
 """The kinds of objects within each kind, by field; a field that holds a list has objects of that kind in it."""
 
 
+_SAP = {
+    "service_metadata": ("createInstanceDocumentationUrl", "updateInstanceDocumentationUrl"),
+    "plan_metadata": ("supportedMinOSBVersion", "supportedMaxOSBVersion"),
+}
+"""Display information that SAP's brokers give and its tools read; no specification names it."""
+
+
 @cache
 def load_schema(version: ApiVersion) -> Any:
     """The shipped schema of catalogs at `version`; not to be changed."""
@@ -36,13 +43,13 @@ def load_schema(version: ApiVersion) -> Any:
 @cache
 def known(kind: str, version: ApiVersion = LATEST) -> frozenset[str]:
     """The fields of an object of that kind (a key of `PARTS`, or a value in it) at that version."""
-    return frozenset(_properties(kind, version))
+    return frozenset((*_properties(kind, version), *_SAP.get(kind, ())))
 
 
 @cache
 def wanted(kind: str, key: str) -> str:
     """The JSON type that the newest schema wants of a known field; empty where it takes several, or any."""
-    found = _properties(kind, LATEST)[key].get("type", "")
+    found = _properties(kind, LATEST).get(key, {}).get("type", "")
     return found if isinstance(found, str) else ""
 
 

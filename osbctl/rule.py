@@ -38,6 +38,7 @@ class Need(StrEnum):
     PATTERNS = "patterns"
     ODD_SCHEMAS = "odd_schemas"
     WRITTEN_VALUES = "written_values"
+    NUL = "nul"
 
 
 class Category(StrEnum):

@@ -13,6 +13,7 @@ from osbctl.platforms import ApiVersion, Platform
 from osbctl.platforms.judge import judge_all
 from osbctl.platforms.outcome import VerdictKind
 from osbctl.validation.engine import run_rules
+from osbctl.validation.options import ValidationOptions
 from osbctl.validation.rules import load_checks
 
 VALUES: dict[str, Any] = {"string": "x", "boolean": True, "integer": 5, "array": ["x"], "object": {"id": "x"}}
@@ -68,10 +69,11 @@ def test_a_field_is_too_new_for_the_versions_before_it(kind: str, key: str) -> N
     data = with_field(kind, key, value_of(kind, key))
     brought = since(kind, key)
     for version in ApiVersion:
-        told = {f.message for f in run_rules(data, version) if f.rule == "field-too-new" and f.path[-1] == key}
+        found = run_rules(data, ValidationOptions(api_version=version))
+        told = {f.message for f in found if f.rule == "field-too-new" and f.path[-1] == key}
         assert bool(told) == (version < brought)
         assert all(brought in message for message in told)
-    assert not [f for f in run_rules(data, LATEST) if f.rule == "field-near-miss"]
+    assert not [f for f in run_rules(data, ValidationOptions(api_version=LATEST)) if f.rule == "field-near-miss"]
 
 
 _ROTATABLE, _INFO = ("plan", "binding_rotatable"), ("plan", "maintenance_info")

@@ -22,13 +22,14 @@ class Survey(NamedTuple):
 
     `placeholders`: text that looks like a template's. `patterns`: the keyword `pattern`. `odd_schemas`: a parameter
     schema that is not plain, valid draft-04 without references and ids of its own. `written_values`: defaults or
-    examples.
+    examples. `nul`: the character U+0000.
     """
 
     placeholders: bool = True
     patterns: bool = True
     odd_schemas: bool = True
     written_values: bool = True
+    nul: bool = True
 
 
 UNKNOWN = Survey()
@@ -43,6 +44,7 @@ def survey(document: Document) -> Survey:
         placeholders=any(sign[0] in text and sign in text for sign in _SIGNS),
         patterns="pattern" in text,
         written_values="default" in text or "example" in text,
+        nul="\\u0000" in text,  # as an escape only: no reader takes it raw
         odd_schemas="parameters" in text
         and ("$ref" in text or "$dynamicRef" in text or not _decides(_plain(), document.data)),
     )

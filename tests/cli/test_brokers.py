@@ -146,6 +146,22 @@ def test_the_life_of_a_registered_broker_without_a_trace_of_its_password(
     assert osbctl.search() == 1  # the database in the user's data folder, and nothing else
 
 
+def test_a_dry_run_tells_of_a_service_offering_renamed_in_case_alone(added: Program, server: FakeBroker) -> None:
+    services = [{**service, "name": service["name"].upper()} for service in OLD["services"]]
+    server.put({**OLD, "services": services})
+    told = added("refresh", "my-db", "--dry-run", code=1)
+    assert "change-service-name-case" in told, told
+    assert json.loads(added("show", "my-db", "--format", "json"))["catalog"] == OLD
+
+
+def test_a_dry_run_tells_of_a_renamed_service_offering(added: Program, server: FakeBroker) -> None:
+    services = [{**service, "name": service["name"] + "-2"} for service in OLD["services"]]
+    server.put({**OLD, "services": services})
+    told = added("refresh", "my-db", "--dry-run")
+    assert "would change as on Cloud Foundry" in told, told
+    assert json.loads(added("show", "my-db", "--format", "json"))["catalog"] == OLD
+
+
 def test_list_show_and_history_are_json_for_programs(added: Program, server: FakeBroker) -> None:
     (row,) = json.loads(added("list", "--format", "json"))["brokers"]
     assert (row["name"], row["url"], row["username"], row["platform"]) == ("my-db", server.url, USER, "cloudfoundry")

@@ -82,3 +82,18 @@ def test_cloud_foundry_on_cases_aimed_at_weak_spots() -> None:
     assert count == {"aimed": 2_119, "too deep": 33, "unreadable": 19}
     assert len(verdicts) <= 0.03 * count["aimed"]
     assert len(verdicts | words) <= 0.05 * count["aimed"]
+
+
+def test_every_line_of_cloud_foundry_s_words_but_the_headings_is_counted_as_a_refusal() -> None:
+    counted = 0
+    for case in cases():
+        ours = outcome(case) if case.platform is Platform.CLOUD_FOUNDRY and b"\\n" not in case.text else None
+        if not ours or not ours.messages:
+            continue
+        indents = [len(line) - len(line.lstrip(" ")) for line in ours.messages]
+        under = zip(indents, [*indents[1:], 0], strict=True)
+        told = [line.strip() for line, (own, next_) in zip(ours.messages, under, strict=True) if next_ <= own]
+        refusals = [refusal.message.strip() for refusal in ours.refusals]
+        assert [line for line in told if line] == [text for text in refusals if text], case.name
+        counted += len(told)
+    assert counted > 5_000 // (1 if CORPUS else KEPT_MUTATIONS)

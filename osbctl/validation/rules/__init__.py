@@ -10,7 +10,17 @@ from osbctl.rule import RULES, Category, Rule
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-CHECKED = ("identity", "naming", "fields", "metadata", "placeholders", "parameters", "contradictions", "references")
+CHECKED = (
+    "identity",
+    "naming",
+    "texts",
+    "fields",
+    "metadata",
+    "placeholders",
+    "parameters",
+    "contradictions",
+    "references",
+)
 """The modules whose rules have a check that the engine runs."""
 
 DESCRIBED = ("reading", "building", "schema", "platform_cloudfoundry", "platform_others", "together")

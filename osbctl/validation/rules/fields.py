@@ -257,3 +257,34 @@ def field_misplaced(thing: Node) -> Iterator[Hit]:
         if where and key not in known(ours):
             several = f"{ours}s have {key!r}, which belongs {where}"
             yield thing.hit(f"{key!r} of {thing.label} belongs {where}", key, "move it there", several=several)
+
+
+@rule(
+    "cloudfoundry-feature",
+    severity=Severity.INFO,
+    category=Category.PLATFORM,
+    scope=Scope.SERVICE,
+    source="cloudfoundry/cloud_controller_ng 3bbba906, lib/services/service_brokers/v2/catalog.rb, `compatible?`",
+    only_for=Platform.CLOUD_FOUNDRY,
+)
+def cloudfoundry_feature(service: Node) -> Iterator[Hit]:
+    """A service offering requires what an installation of Cloud Foundry may have switched off.
+
+    With volume or route services off, Cloud Foundry refuses the whole catalog (ServiceBrokerCatalogIncompatible); the
+    verdict takes them to be on. Reported only where Cloud Foundry is among the platforms that are checked for
+    (`--platform cloudfoundry`), or the rule is selected.
+
+    Bad::
+
+        requires: [volume_mount]
+
+    Good::
+
+        requires: [syslog_drain]
+    """
+    requires = service.get("requires")
+    for place, needed in enumerate(requires if isinstance(requires, list) else ()):
+        feature = {"route_forwarding": "route_services", "volume_mount": "volume_services"}.get(str(needed))
+        if feature:
+            message = f"{service.label} requires {needed}: Cloud Foundry takes the catalog only with {feature}_enabled"
+            yield service.hit(message, ("requires", place), "ask its operator")
