@@ -118,6 +118,7 @@ def _all(sides: Sides, view: DriftView, display: ChangesDisplay, jobs: int) -> i
     from osbctl.reports.changes.brokers import BrokerReport, notes_of, render_all, without_problems
     from osbctl.tasks.drift import check_registered
 
+    sides.refuse_user()
     with location.open_registry(sides.database) as registry:
         total = len(registry.names())
         results = check_registered(registry, sides.reach(single=total == 1), view, jobs)

@@ -58,11 +58,15 @@ class Sides:
         from osbctl.cli.brokers.passwords import Passwords
 
         options = self.connection
-        if options.user:
-            raise UsageError("a registered broker has a user of its own", "leave --user out")
+        self.refuse_user()
         passwords = Passwords(stdin=options.password_stdin, credentials=self.credentials, single=single)
         reach = make_reach(options.ca_file, options.client_cert, options.insecure, options.timeout, passwords)
         return replace(reach, access=replace(reach.access, max_bytes=options.max_bytes))
+
+    def refuse_user(self) -> None:
+        """Raise a UsageError where a user is named beside a registered broker."""
+        if self.connection.user:
+            raise UsageError("a registered broker has a user of its own", "leave --user out")
 
     def _stored(self, words: list[str]) -> StoredCatalog:
         from osbctl.sources.exports.files import read_documents
@@ -78,9 +82,12 @@ class Sides:
 
     def _names_one(self, word: str, *, among_files: bool = True) -> bool:
         """Whether `word` names a registered broker and is no address; `among_files`: nor a file that exists."""
-        from osbctl.registry.location import is_registered
+        from osbctl.registry.location import is_missing, is_registered
 
-        if word == "-" or ":" in word or (among_files and os.path.exists(word)):  # noqa: PTH110
+        is_file = os.path.exists(word)  # noqa: PTH110
+        if word == "-" or ":" in word or (among_files and is_file):
+            return False
+        if (among_files or is_file) and is_missing(self.database):  # files can be compared without a registry
             return False
         return is_registered(word, self.database)
 

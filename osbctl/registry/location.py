@@ -43,6 +43,11 @@ def is_registered(name: str, database: str | None) -> bool:
         return name in registry.names()
 
 
+def is_missing(database: str | None) -> bool:
+    """Whether the database that is named, or the one in the data folder, is a file that is not there."""
+    return bool(_missing(database or _default()))
+
+
 def _missing(database: str) -> str:
     """The file that `database` means, if it is one and not there; else empty."""
     from osbctl.registry.database import parse_url

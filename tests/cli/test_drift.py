@@ -16,6 +16,7 @@ import pytest
 from osbctl.__main__ import main
 from osbctl.changes import DiffFailOn
 from osbctl.platforms import Platform
+from osbctl.registry.store import Registry
 from osbctl.reports.changes import DiffFormat
 from osbctl.sources.exports.read import StoredAs
 from osbctl.sources.yaml_text import dump
@@ -435,6 +436,9 @@ def test_a_progress_bar_at_a_terminal_alone(osbctl: Run, several: Brokers) -> No
 
 
 def test_no_broker_at_all(osbctl: Run) -> None:
+    missing = osbctl("drift", "--all")
+    assert (missing.code, missing.out, "there is no such database" in missing.err) == (3, "", True)
+    Registry.open("brokers.sqlite").close()
     done = osbctl("drift", "--all")
     assert (done.code, len(done.out.splitlines()), done.err) == (0, 1, "")
 
