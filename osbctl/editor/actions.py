@@ -11,16 +11,19 @@ from lsprotocol import types
 
 from osbctl.editor.analysis import read
 from osbctl.editor.diagnostics import diagnostic, range_of
+from osbctl.editor.written import written
 from osbctl.findings import Fix
 from osbctl.tasks.fix import edits_of, with_fixes
 from osbctl.text import safe
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from osbctl.editor.analysis import Analysis
+    from osbctl.editor.open_files import OpenFiles
     from osbctl.editor.written import Written
     from osbctl.findings import Finding
+    from osbctl.fixes.edits import Edit
     from osbctl.sources.document import Document
 
 FIX_ALL = "source.fixAll.osbctl"
@@ -33,14 +36,12 @@ _OF_IDS = {"schema-required", "schema-other", "schema-type", "build-id-missing",
 
 @dataclass(frozen=True, slots=True)
 class Mender:
-    """Makes code actions of findings. `uri` gives the address of a file by its path, `opened` the file itself."""
+    """Makes code actions of the findings of one source."""
 
     analysis: Analysis
     document: Document
     unsaved: Mapping[str, str]
-    encoding: str
-    uri: Callable[[str], str]
-    opened: Callable[[str], Written]
+    open: OpenFiles
 
     def actions(self, file: Written, findings: Iterable[Finding]) -> Iterator[types.CodeAction]:
         """What can be done about findings in `file`."""
@@ -73,18 +74,19 @@ class Mender:
         edits = edits_of(findings, self.document, files, self._read, unsafe)
         if not edits:
             return
-        changes = {
-            self.uri(name): [
-                types.TextEdit(range_of(self.opened(name), edit.start, edit.end), edit.new) for edit in made
-            ]
-            for name, made in edits.items()
-        }
+        changes = {self.open.uri(name): self._text_edits(name, made) for name, made in edits.items()}
         edit = types.WorkspaceEdit(changes=changes)
         yield types.CodeAction(title, kind, diagnostics, is_preferred=is_preferred, edit=edit)
 
+    def _text_edits(self, name: str, edits: Iterable[Edit]) -> list[types.TextEdit]:
+        path = self.open.path(name)
+        known = self.unsaved.get(path)
+        text = self.open.text(path) if known is None else written(path, known, self.open.encoding)
+        return [types.TextEdit(range_of(text, edit.start, edit.end), edit.new) for edit in edits]
+
     def _read(self, files: dict[str, bytes]) -> Document:
         texts = {path: data.decode("utf-8", "surrogatepass") for path, data in files.items()}
-        return read(self.analysis.source, texts, self.encoding)
+        return read(self.analysis.source, texts, self.open.encoding)
 
 
 def _title(fix: Fix) -> str:

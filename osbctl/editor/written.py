@@ -51,14 +51,14 @@ class Written(Text):
         """What is underlined for a finding: the value, with its key, where it stands on one line; else its key."""
         start = self.offset_of(place.line, place.column)
         line_end = self.line_end(self.line_of(start))
-        span = self._starts.get(start)
+        span = self.starts.get(start)
         if span is None:
             return (start, line_end) if start < line_end else (max(self.lines[self.line_of(start)], start - 1), start)
         whole = span.end if span.end <= line_end else span.key[1] or line_end
         return start, max(whole, start + 1)
 
     @cached_property
-    def _starts(self) -> dict[int, Span]:
+    def starts(self) -> dict[int, Span]:
         """The value that each finding's place stands for: an entry at its key, an item at itself."""
         found = {span.start: span for span in reversed(self.spans.values())}
         return found | {span.key[0]: span for span in self.spans.values() if span.key[1]}

@@ -17,8 +17,11 @@ from uuid import UUID
 import pytest
 from lsprotocol import types
 
+from osbctl.editor import open_files
 from osbctl.editor.analysis import analyse, source_of
 from osbctl.editor.diagnostics import SEVERITIES
+from osbctl.editor.open_files import OpenFiles
+from osbctl.findings import Finding
 from osbctl.resources import catalogs_folder
 from tests.cli.test_validate import osbctl
 from tests.corpus import catalogs, needs_corpus
@@ -230,6 +233,8 @@ async def edit_at_random(edits: int, folder: Path) -> tuple[int, int]:
 HOSTILE = {
     "deep.json": '{"services": ' + "[" * 2_500,
     "deep.yaml": "services: " + "[" * 2_500,
+    "deep-whole.json": '{"services": ' + "[" * 2_500 + "]" * 2_500 + "}",
+    "deep-whole.yaml": "services: " + "[" * 2_500 + "]" * 2_500,
     "bomb-catalog.yaml": "a: &a [x, x, x, x, x, x, x, x, x]\n"
     + "".join(f"{b}: &{b} [{', '.join([f'*{a}'] * 9)}]\n" for a, b in pairwise("abcdefghij"))
     + "services: [*j]\n",
@@ -255,6 +260,41 @@ def test_hostile_texts_are_answered_in_time(tmp_path: Path, name: str) -> None:
 
     asyncio.run(look())
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_was_never_saved_and_one_with_odd_letters(tmp_path: Path) -> None:
+    odd = tmp_path / "ä b%20#catalog?.yaml"
+
+    async def look() -> None:
+        async with editing() as editor:
+            for uri in ("untitled:Untitled-1", odd.as_uri()):
+                assert editor.open(uri, "services:\n- name: a\n") == uri
+                assert "schema-required" in {d.code for d in await editor.heard(uri)}
+                await ask_anything(editor, uri, Random(1), "")
+            assert editor.log == []
+
+    asyncio.run(look())
+
+
+def test_a_fault_of_ours_ends_no_session_and_leaves_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    told: list[list[Finding]] = []
+    failed: list[Exception] = []
+
+    async def look() -> None:
+        files = OpenFiles(lambda _, findings: told.append(findings), failed.append)
+        uri = (tmp_path / "catalog.yaml").as_uri()
+        files.take(uri, "services: 1", 1)
+        await files.judged(uri)
+        monkeypatch.setattr(open_files, "analyse", lambda *_: 1 // 0)
+        files.take(uri, "services: 2", 2)
+        await files.judged(uri)
+        monkeypatch.undo()
+        files.take(uri, "services: 3", 3)
+        await files.judged(uri)
+
+    asyncio.run(look())
+    assert [bool(findings) for findings in told] == [True, False, True]
+    assert [type(error) for error in failed] == [ZeroDivisionError]
 
 
 def test_a_large_catalog_is_judged_while_one_types(tmp_path: Path) -> None:
