@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -12,7 +13,9 @@ from lsprotocol import types
 from osbctl.editor.analysis import read
 from osbctl.editor.diagnostics import diagnostic, range_of
 from osbctl.editor.written import written
+from osbctl.errors import OsbctlError
 from osbctl.findings import Fix
+from osbctl.fixes.edits import Edit
 from osbctl.tasks.fix import edits_of, with_fixes
 from osbctl.text import safe
 
@@ -23,10 +26,11 @@ if TYPE_CHECKING:
     from osbctl.editor.open_files import OpenFiles
     from osbctl.editor.written import Written
     from osbctl.findings import Finding
-    from osbctl.fixes.edits import Edit
     from osbctl.sources.document import Document
 
 FIX_ALL = "source.fixAll.osbctl"
+
+_IGNORED = re.compile(r"#[ \t]*osbctl:[ \t]*ignore\[[^\]\n]*(?=\])")
 
 MOST = 20
 """Findings of one place that something is offered for: each costs a reading of the whole source."""
@@ -54,6 +58,26 @@ class Mender:
                 fresh = Fix("set", finding.path, str(uuid.uuid4()).upper())
                 yield from self._action("Set a fresh GUID", types.CodeActionKind.QuickFix,
                                         [replace(finding, fixes=(fresh,))], diagnostics=told)  # fmt: skip
+            yield from self._ignore(file, finding)
+
+    def _ignore(self, file: Written, finding: Finding) -> Iterator[types.CodeAction]:
+        """A comment that silences the finding in its line, where the text takes one and says the same with it."""
+        if self.document.syntax != "yaml" or finding.location is None:
+            return
+        line = file.line_of(file.offset_of(finding.location.line, finding.location.column))
+        start, end = file.lines[line], file.line_end(line)
+        begun = _IGNORED.search(file.body, start, end)
+        at, new = (begun.end(), f", {finding.rule}") if begun else (end, f"  # osbctl: ignore[{finding.rule}]")
+        try:
+            again = read(file.name, {file.name: file.body[:at] + new + file.body[at:]}, self.open.encoding)
+        except OsbctlError:
+            return
+        if again.data == self.document.data:
+            edit = types.WorkspaceEdit(
+                changes={self.open.uri(file.name): self._text_edits(file.name, [Edit(at, at, new)])}
+            )
+            yield types.CodeAction(f"Ignore {finding.rule} here", types.CodeActionKind.QuickFix,
+                                   [diagnostic(finding, file)], edit=edit)  # fmt: skip
 
     def fix_all(self) -> Iterator[types.CodeAction]:
         """The one action that carries out all safe fixes of the source."""

@@ -27,12 +27,15 @@ def at(text: str) -> tuple[str, dict[str, Any]]:
 
 
 def applied(text: str, edits: list[types.TextEdit]) -> str:
-    lines = text.split("\n")
-    starts = [sum(len(line) + 1 for line in lines[:number]) for number in range(len(lines) + 1)]
+    """The text after the edits, whose characters are counted in UTF-16."""
+    lines = [line.encode("utf-16-le") for line in text.split("\n")]
+    end = "\n".encode("utf-16-le")
+    starts = [sum(len(line) + 2 for line in lines[:number]) for number in range(len(lines) + 1)]
+    data = end.join(lines)
     for edit in sorted(edits, key=lambda edit: place(edit.range.start), reverse=True):
-        start, end = (starts[p.line] + p.character for p in (edit.range.start, edit.range.end))
-        text = text[:start] + edit.new_text + text[end:]
-    return text
+        start, stop = (starts[p.line] + 2 * p.character for p in (edit.range.start, edit.range.end))
+        data = data[:start] + edit.new_text.encode("utf-16-le") + data[stop:]
+    return data.decode("utf-16-le")
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -217,8 +220,8 @@ TEXT = f"""services:
 def test_a_fix_at_the_cursor_and_all_that_are_safe(tmp_path: Path) -> None:
     file = tmp_path / "catalog.yaml"
     found = actions(file, TEXT, 4)
-    assert found.keys() == {"Set bindable to true", "Fix all that is safe (osbctl)"}
-    one, everything = found.values()
+    assert found.keys() == {"Set bindable to true", "Ignore schema-type here", "Fix all that is safe (osbctl)"}
+    one, everything = found["Set bindable to true"], found["Fix all that is safe (osbctl)"]
     assert one.is_preferred
     assert one.edit and one.edit.changes and everything.edit and everything.edit.changes
     assert applied(TEXT, one.edit.changes[file.as_uri()]) == TEXT.replace('"yes"', "true")  # type: ignore[arg-type]
@@ -227,6 +230,19 @@ def test_a_fix_at_the_cursor_and_all_that_are_safe(tmp_path: Path) -> None:
     assert "plan_updatable:" in mended
     assert actions(file, TEXT, 4, ["source.fixAll"]).keys() == {"Fix all that is safe (osbctl)"}
     assert actions(file, TEXT, 0) == {}
+
+
+def test_ignore_here_silences_one_rule_and_then_another(tmp_path: Path) -> None:
+    file = tmp_path / "catalog.yaml"
+    text, line = TEXT, 9
+    for number in range(2):
+        action = next(one for title, one in actions(file, text, line).items() if title.startswith("Ignore"))
+        assert action.edit and action.edit.changes and action.diagnostics
+        text = applied(text, action.edit.changes[file.as_uri()])  # type: ignore[arg-type]
+        rule = str(action.diagnostics[0].code)
+        silenced = re.search(r"# osbctl: ignore\[(.*)\]$", text.split("\n")[line])
+        assert silenced and silenced[1].split(", ")[number:] == [rule]
+        assert f"Ignore {rule} here" not in actions(file, text, line)
 
 
 def test_an_unsafe_fix_says_so(tmp_path: Path) -> None:
