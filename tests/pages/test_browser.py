@@ -399,10 +399,11 @@ def test_the_next_cards_come_as_one_scrolls_and_links_find_what_is_put_away(brow
         page.keyboard.press("End")
         until(page, f"{shown} >= 180")
         page.get_by_role("searchbox").fill("service-777")
+        until(page, f"{shown} === 1")
         page.get_by_text("10 plans").locator("visible=true").first.click()
-        assert page.locator("[id='service/s-777/p-777-3']").is_visible()
+        until(page, "document.getElementById('service/s-777/p-777-3')?.checkVisibility()")
     with opened(browser, thousand, "#service/s-999/p-999-9") as page:
-        assert page.locator("[id='service/s-999/p-999-9']").is_visible()
+        until(page, "document.getElementById('service/s-999/p-999-9')?.checkVisibility()")
         page.evaluate("location.hash = '#service/s-998/p-998-1'")
         until(page, "document.getElementById('service/s-998/p-998-1')?.checkVisibility()")
         assert names(page) == ["service-998"]
