@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from typing import Annotated
 
@@ -47,7 +46,7 @@ def fix(
     osbctl fix - < catalog.json > mended.json
     """
     from osbctl.config import load_config
-    from osbctl.sources.read import called
+    from osbctl.sources.read import called, read_stdin
     from osbctl.tasks.fix import fix_bytes, fix_source, write
     from osbctl.tasks.options import Request, config_of, validation_options
 
@@ -58,7 +57,7 @@ def fix(
         options = validation_options(request, config_of(source, stdin_filename, given))
         if source == "-":
             name = called(source, stdin_filename)
-            mended = fix_bytes(name, sys.stdin.buffer.read(), options, unsafe=unsafe, at=at)
+            mended = fix_bytes(name, read_stdin(name, common.LIMITS), options, unsafe=unsafe, at=at)
         else:
             mended = fix_source(source, options, unsafe=unsafe, at=at)
         would = would or bool(mended.changed)

@@ -55,7 +55,7 @@ def read_bytes(source: str, *, limits: Limits = DEFAULT_LIMITS, stdin_filename: 
     """
     if source == "-":
         name = called(source, stdin_filename)
-        return _from_stdin(name, limits), name
+        return read_stdin(name, limits), name
     try:
         return read_file(source, limits), source
     except IsADirectoryError:
@@ -67,7 +67,13 @@ def read_bytes(source: str, *, limits: Limits = DEFAULT_LIMITS, stdin_filename: 
         raise SourceError(f"{source}: cannot be opened: {reason}") from error
 
 
-def _from_stdin(name: str, limits: Limits) -> bytes:
+def read_stdin(name: str, limits: Limits) -> bytes:
+    """The bytes of standard input; `name` is what reports call it.
+
+    Raises:
+        SourceError: it cannot be read.
+        DocumentError: it is larger than the limit.
+    """
     try:
         data = sys.stdin.buffer.read(limits.bytes + 1)
     except OSError as error:
