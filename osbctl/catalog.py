@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from osbctl.paths import found_at
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
@@ -61,12 +63,7 @@ class ServicePlan:
     @property
     def parameters(self) -> dict[str, Mapping[str, Any]]:
         """The parameter schemas by place, such as `service_instance.create`."""
-        found: dict[str, Mapping[str, Any]] = {}
-        for outer, inner in PARAMETER_PLACES:
-            schema = _object(_object(_object(self.data, "schemas"), outer), inner).get("parameters")
-            if isinstance(schema, dict):
-                found[f"{outer}.{inner}"] = schema
-        return found
+        return {f"{outer}.{inner}": holder["parameters"] for (outer, inner), holder in parameter_holders(self.data)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +100,7 @@ class Catalog:
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> Catalog:
         """The catalog in the JSON object `data`; never fails."""
-        return cls(tuple(_service(value, path) for value, path in _objects(data, "services", ())))
+        return cls(tuple(_service(value, path) for value, path in objects(data, "services", ())))
 
     @property
     def plans(self) -> Iterator[ServicePlan]:
@@ -137,7 +134,7 @@ def _service(data: Mapping[str, Any], path: Path) -> ServiceOffering:
         bindable=bindable,
         plan_updateable=updateable,
         tags=tuple(tag for tag in tags if isinstance(tag, str)) if isinstance(tags, list) else (),
-        plans=tuple(_plan(value, at, bindable, updateable) for value, at in _objects(data, "plans", path)),
+        plans=tuple(_plan(value, at, bindable, updateable) for value, at in objects(data, "plans", path)),
         data=data,
         path=path,
     )
@@ -156,7 +153,23 @@ def _plan(data: Mapping[str, Any], path: Path, bindable: bool, updateable: bool)
     )
 
 
-def _objects(data: Mapping[str, Any], key: str, path: Path) -> Iterator[tuple[Mapping[str, Any], Path]]:
+def parameter_holders(plan: Mapping[str, Any]) -> Iterator[tuple[tuple[str, str], dict[str, Any]]]:
+    """The objects in a plan's `schemas` that hold a parameter schema, each with its place in `PARAMETER_PLACES`."""
+    for place in PARAMETER_PLACES:
+        holder = found_at(plan.get("schemas"), place)
+        if isinstance(holder, dict) and isinstance(holder.get("parameters"), dict):
+            yield place, holder
+
+
+def names_at(path: Path, data: Any) -> tuple[Any, Any]:
+    """The names of the service offering and the service plan that `path` leads into; None outside of one."""
+    service = found_at(data, (*path[:2], "name")) if path[:1] == ("services",) else None
+    plan = found_at(data, (*path[:4], "name")) if path[:1] == ("services",) and path[2:3] == ("plans",) else None
+    return service, plan
+
+
+def objects(data: Mapping[str, Any], key: str, path: Path = ()) -> Iterator[tuple[dict[str, Any], Path]]:
+    """The objects in the list at `key` of an object that stands at `path`, each with its path; the rest is left out."""
     values = data.get(key)
     for index, value in enumerate(values if isinstance(values, list) else ()):
         if isinstance(value, dict):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 JsonValue: TypeAlias = Any
 """None, bool, int, float (finite), str, list of JsonValue or dict of str to JsonValue."""
@@ -21,8 +24,41 @@ def steps(pointer: str) -> tuple[str, ...]:
     return tuple(step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:])
 
 
-def value_at(data: Any, path: Path) -> Any:
+def key_of(value: JsonValue, step: str) -> str | int | None:
+    """The key or index in `value` that a step of a JSON pointer means; None where there is nothing."""
+    if isinstance(value, dict):
+        return step if step in value else None
+    # RFC 6901, section 4: digits without leading zeros. The length bounds what int() is asked to read.
+    is_index = step == "0" or (step.isascii() and step.isdecimal() and step[0] != "0" and len(step) < 10)
+    return int(step) if isinstance(value, list) and is_index and int(step) < len(value) else None
+
+
+def located(value: JsonValue, pointer: str) -> Path | None:
+    """Where a JSON pointer leads in `value`; None where it leads nowhere."""
+    path: Path = ()
+    for step in steps(pointer):
+        key = key_of(value, step)
+        if key is None:
+            return None
+        value, path = value[key], (*path, key)
+    return path
+
+
+def value_at(data: JsonValue, path: Path) -> JsonValue:
     """What stands at `path`, which leads somewhere."""
     for step in path:
         data = data[step]
     return data
+
+
+def found_at(data: JsonValue, path: Path, default: Any = None) -> JsonValue:
+    """What stands at `path`; `default` where nothing does."""
+    try:
+        return value_at(data, path)
+    except (KeyError, IndexError, TypeError):
+        return default
+
+
+def entries(value: JsonValue) -> Iterable[tuple[str | int, JsonValue]]:
+    """The values right inside of an object or array, each with its key or index; none of any other value."""
+    return value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()

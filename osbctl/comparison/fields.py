@@ -10,7 +10,8 @@ from osbctl.comparison.collect import MatchedPair
 from osbctl.comparison.parameters import compare_parameters
 from osbctl.comparison.rules import fields as rules
 from osbctl.comparison.shapes import FLAGS, INHERITED, MISSHAPEN, has_shape, is_misshapen, without_misshapen
-from osbctl.comparison.values import at, from_to, same, shown, table
+from osbctl.comparison.values import from_to, same, shown, table
+from osbctl.paths import found_at
 from osbctl.platforms import Platform
 from osbctl.secrecy import SECRET
 
@@ -271,7 +272,7 @@ def _field(to: Collector, kind: Kind, pair: MatchedPair, path: Path, old: Any, n
         return
     depth = len(path)
     path, keys = _narrowed(path, old, new)
-    before, after = at(old, path[depth:]), at(new, path[depth:])
+    before, after = found_at(old, path[depth:]), found_at(new, path[depth:])
     name = ".".join(map(str, path))
     message = _changed(name, before, after, path) if len(keys) < 2 else f"{shown(name)[1:-1]} changed: {_listed(keys)}"
     to.add(kind, pair, message, path, before, after)

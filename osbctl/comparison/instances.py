@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from osbctl.errors import ConfigError
 from osbctl.files import read_bounded
+from osbctl.paths import found_at
 from osbctl.sources.exports.read import SHAPES
-from osbctl.sources.exports.shape import called, dig
+from osbctl.sources.exports.shape import called
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -98,7 +99,7 @@ def _plans_and_used(value: Any, shape: Shape) -> tuple[dict[str, str], set[str]]
             todo.extend(here)
         elif isinstance(here, dict):
             todo.extend(here.values())
-            catalog_id = dig(here, shape.plan[("id",)][0])
+            catalog_id = found_at(here, shape.plan[("id",)][0])
             plan = next(filter(None, (called(here, places) for places in shape.instance)), "")
             if plan:
                 used.add(plan)

@@ -8,9 +8,10 @@ from osbctl.catalog import PARAMETER_PLACES
 from osbctl.changes import Level
 from osbctl.comparison.rules import fields
 from osbctl.comparison.rules.parameters import SCHEMA_KINDS
-from osbctl.comparison.values import at, from_to, same
+from osbctl.comparison.values import from_to, same
 from osbctl.jsonschemas.comparison import compare_schemas
 from osbctl.jsonschemas.comparison.secrets import is_within, secret_places
+from osbctl.paths import found_at
 from osbctl.secrecy import SECRET
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ class _Concealed:
         """What stands there and may be shown; None where nothing does."""
         if is_within(path, self._places):
             return SECRET
-        return at(self._value, path)
+        return found_at(self._value, path)
 
 
 def compare_parameters(to: Collector, pair: MatchedPair, old: Any, new: Any) -> None:
@@ -44,7 +45,7 @@ def compare_parameters(to: Collector, pair: MatchedPair, old: Any, new: Any) -> 
     before, after = (_Concealed(value, _secret_places(value)) for value in (old, new))
     already = len(to.changes)
     for place in _PLACES:
-        for change in compare_schemas(_schema(at(old, place)), _schema(at(new, place))):
+        for change in compare_schemas(_schema(found_at(old, place)), _schema(found_at(new, place))):
             _add(to, pair, change, place, before, after)
     if len(to.changes) == already:
         values = before.at(()), after.at(())
@@ -71,7 +72,7 @@ def _add(to: Collector, pair: MatchedPair, change: SchemaChange, place: Path, ol
 
 
 def _secret_places(schemas: Any) -> set[Path]:
-    return {(*place, *inside) for place in _PLACES for inside in secret_places(_schema(at(schemas, place)))}
+    return {(*place, *inside) for place in _PLACES for inside in secret_places(_schema(found_at(schemas, place)))}
 
 
 def _schema(value: Any) -> Any:

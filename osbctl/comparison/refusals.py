@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from osbctl.changes import Change, Effect, Level, Named
 from osbctl.comparison.rules.identity import NOW_REFUSED
-from osbctl.comparison.values import at, table
-from osbctl.paths import pointer
+from osbctl.comparison.values import table
+from osbctl.paths import found_at, pointer
 from osbctl.secrecy import SECRET, looks_secret, without_secrets
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def _place(data: Mapping[str, Any], path: Path) -> _Place:
     for key in ("services", "plans"):
         if len(rest) < 2 or rest[0] != key:
             break
-        value = table(at(value, rest[:2]))
+        value = table(found_at(value, rest[:2]))
         things.append(Named(_text(value.get("id")), _text(value.get("name"))))
         rest = rest[2:]
     service, plan = (*things, None, None)[:2]

@@ -62,16 +62,6 @@ def _cut(text: str, start: int = 0) -> str:
     return text if len(text) <= MAX_TEXT else text[: MAX_TEXT - 1] + "…"
 
 
-def at(value: JsonValue, path: Path) -> JsonValue:
-    """The value below `value` at `path`, None where there is none."""
-    for step in path:
-        try:
-            value = value[step]
-        except (KeyError, IndexError, TypeError):
-            return None
-    return value
-
-
 def table(value: JsonValue) -> dict[str, Any]:
     """`value` where it is an object, else an empty one."""
     return value if isinstance(value, dict) else {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from osbctl.findings import Fix
+from osbctl.paths import value_at
 
 if TYPE_CHECKING:
     from osbctl.findings import Finding
@@ -22,9 +23,7 @@ def draft_fix(finding: Finding, data: Any) -> Fix | None:
     """
     if finding.rule not in (MISSING, NOT_TAKEN) or finding.path[-1:] != ("$schema",):
         return None
-    schema = data
-    for step in finding.path[:-1]:
-        schema = schema[step]
+    schema = value_at(data, finding.path[:-1])
     proved = _means_the_same(schema, {**schema, "$schema": DRAFT_04})
     return Fix("set", finding.path, DRAFT_04, proved) if proved or finding.rule == MISSING else None
 

@@ -10,7 +10,7 @@ import jsonschema_rs
 from osbctl.jsonschemas import patterns
 from osbctl.jsonschemas.mentions import references
 from osbctl.jsonschemas.undecidable import UndecidableError
-from osbctl.paths import pointer
+from osbctl.paths import entries, pointer
 from osbctl.text import safe
 
 if TYPE_CHECKING:
@@ -164,22 +164,17 @@ def _broken_at(root: Root) -> str | None:
 
 def _size(value: JsonValue) -> int:
     """How many values there are in a value, itself among them."""
-    if not isinstance(value, dict | list):
-        return 1
-    return 1 + sum(map(_size, value.values() if isinstance(value, dict) else value))
+    return 1 + sum(_size(inner) for _, inner in entries(value))
 
 
 def _tables(value: JsonValue) -> int:
-    inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return isinstance(value, dict) + sum(map(_tables, inside))
+    return isinstance(value, dict) + sum(_tables(inner) for _, inner in entries(value))
 
 
 def _longest_text(value: JsonValue) -> int:
-    if isinstance(value, dict):
-        return max(map(_longest_text, (*value, *value.values())), default=0)
-    if isinstance(value, list):
-        return max(map(_longest_text, value), default=0)
-    return len(value) if isinstance(value, str) else 0
+    if isinstance(value, str):
+        return len(value)
+    return max((max(_longest_text(key), _longest_text(inner)) for key, inner in entries(value)), default=0)
 
 
 class _Silent:

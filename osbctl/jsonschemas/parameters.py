@@ -6,7 +6,8 @@ import json
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from osbctl.jsonschemas.mentions import located
+from osbctl.jsonschemas.mentions import target_of
+from osbctl.paths import value_at
 from osbctl.text import safe
 
 if TYPE_CHECKING:
@@ -109,12 +110,8 @@ def _resolved(root: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str
     """What a local reference means, a bounded number of steps away; the schema itself where there is none."""
     for _ in range(MAX_LEVELS):
         reference = schema.get("$ref")
-        path = located(root, reference) if isinstance(reference, str) else None
-        if path is None:
-            break
-        target: Any = root
-        for step in path:
-            target = target[step]
+        path = target_of(root, reference) if isinstance(reference, str) else None
+        target = None if path is None else value_at(root, path)
         if not isinstance(target, dict):
             break
         schema = target

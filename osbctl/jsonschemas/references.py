@@ -6,8 +6,9 @@ from enum import Enum
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from osbctl.jsonschemas.mentions import unquoted
 from osbctl.jsonschemas.walk import SchemaPlace, subschemas
-from osbctl.paths import steps
+from osbctl.paths import located, value_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -16,7 +17,6 @@ IN_PLACE = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else")
 """Keywords whose schemas judge the same value as the schema they stand in."""
 
 _OLD = ("http://json-schema.org/draft-03/schema", "http://json-schema.org/draft-04/schema")
-_MAX_DIGITS = 9
 _KEYWORDS = ("$ref", "$dynamicRef")
 _NAMES = frozenset(("id", "$id", "$anchor", "$dynamicAnchor"))
 
@@ -76,8 +76,9 @@ class References:
         if base not in self._resources:
             return Nowhere.OUTSIDE
         if fragment and not fragment.startswith("/"):
-            return self._anchors.get((base, _unquoted(fragment)), Nowhere.MISSING)
-        return _pointed(self._resources[base], fragment)
+            return self._anchors.get((base, unquoted(fragment)), Nowhere.MISSING)
+        path = located(self._resources[base], unquoted(fragment))
+        return Nowhere.MISSING if path is None else value_at(self._resources[base], path)
 
     def loops(self) -> Iterator[SchemaPlace]:
         """A reference out of each circle of references that judges one value without end."""
@@ -129,24 +130,3 @@ def _joined(base: str, address: str) -> str:
         return urljoin(base, address)
     except ValueError:  # a broken IPv6 address
         return address
-
-
-def _unquoted(fragment: str) -> str:
-    if "%" not in fragment:
-        return fragment
-    from urllib.parse import unquote
-
-    return unquote(fragment)
-
-
-def _pointed(value: Any, fragment: str) -> Any:
-    """What a JSON Pointer (RFC 6901, section 6) leads to."""
-    for key in steps(_unquoted(fragment)):
-        if isinstance(value, list):
-            index = int(key) if key.isdecimal() and len(key) <= _MAX_DIGITS else len(value)
-            value = value[index] if index < len(value) else Nowhere.MISSING
-        elif isinstance(value, dict):
-            value = value.get(key, Nowhere.MISSING)
-        else:
-            return Nowhere.MISSING
-    return value

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from osbctl.jsonschemas import patterns
 from osbctl.jsonschemas.dialects import Dialect, dialect_of
-from osbctl.jsonschemas.mentions import located
+from osbctl.jsonschemas.mentions import target_of
 from osbctl.jsonschemas.undecidable import UndecidableError
+from osbctl.paths import entries, value_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,10 +61,7 @@ class Subschema:
 
     def child(self, *steps: str | int) -> Subschema:
         """The subschema that these steps lead to, which must exist."""
-        value = self.value
-        for step in steps:
-            value = value[step]
-        return Subschema(self.side, self.pointer + steps, self.root, value)
+        return Subschema(self.side, self.pointer + steps, self.root, value_at(self.value, steps))
 
     def children(self, keyword: str) -> tuple[Subschema, ...]:
         """The subschemas in a keyword that holds a list of them; none where it is missing."""
@@ -156,7 +154,7 @@ class Root:
         """The schema that a local `$ref` names. Raises `UndecidableError`."""
         if not isinstance(ref, str) or not (ref == "#" or ref.startswith("#/")):
             raise UndecidableError("it has a $ref that leaves the schema, or is no JSON pointer")
-        place = self.places.get(pointer) if (pointer := located(self.value, ref)) is not None else None
+        place = self.places.get(pointer) if (pointer := target_of(self.value, ref)) is not None else None
         if place is None:
             raise UndecidableError("it has a $ref to a place that holds no schema")
         return place
@@ -233,5 +231,5 @@ def depth(value: JsonValue) -> int:
     row = [value]
     while row := [v for v in row if isinstance(v, dict | list)]:
         levels += 1
-        row = [child for v in row for child in (v.values() if isinstance(v, dict) else v)]
+        row = [child for v in row for _, child in entries(v)]
     return levels

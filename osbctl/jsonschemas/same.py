@@ -5,11 +5,10 @@ from __future__ import annotations
 import marshal
 from typing import TYPE_CHECKING
 
+from osbctl.jsonschemas.mentions import references
 from osbctl.jsonschemas.undecidable import UndecidableError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from osbctl.jsonschemas.roots import Subschema
     from osbctl.paths import JsonValue
 
@@ -49,7 +48,7 @@ def same_schema(left: Subschema, right: Subschema) -> bool:
         a, b = todo.pop()
         if a.root.dialect != b.root.dialect or not same_value(a.value, b.value):
             return False
-        for ref in _refs(a.value):
+        for _, ref in references(a.value):
             if ref not in seen:
                 seen.add(ref)
                 try:
@@ -67,15 +66,3 @@ def same_keywords(left: Subschema, right: Subschema, keywords: tuple[str, ...]) 
         if left.get(keyword) is not None and not same_schema(left.child(keyword), right.child(keyword)):
             return False
     return True
-
-
-def _refs(value: JsonValue) -> Iterator[str]:
-    todo = [value]
-    while todo:
-        here = todo.pop()
-        if isinstance(here, dict):
-            if isinstance(here.get("$ref"), str):
-                yield here["$ref"]
-            todo.extend(here.values())
-        elif isinstance(here, list):
-            todo.extend(here)

@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from osbctl.paths import pointer
+from osbctl.paths import entries, pointer
 
 if TYPE_CHECKING:
     from osbctl.paths import JsonValue, Path
@@ -44,8 +44,7 @@ def places_of(texts: tuple[str, ...], data: JsonValue) -> list[str]:
         words = [value] if isinstance(value, str) else list(value) if isinstance(value, dict) else ()
         if any(text in word for word in words for text in texts):
             found.append(pointer(path))
-        inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-        todo.extend(((*path, step), below) for step, below in inner)
+        todo.extend(((*path, step), below) for step, below in entries(value))
     return found
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from osbctl.errors import DocumentError, UsageError
 from osbctl.findings import Finding, Severity
-from osbctl.paths import pointer, steps
+from osbctl.paths import entries, key_of, pointer, steps
 from osbctl.sources.spring import bound, is_spring
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def below(document: Document, at: str) -> Document:
     value: Any = document.data
     path: Path = ()
     for step in _steps(at):
-        step_in = _index(value, step)
+        step_in = key_of(value, step)
         if step_in is None:
             raise DocumentError((_nowhere(document, value, path, step),))
         value = value[step_in]
@@ -63,10 +63,7 @@ def find_catalog(data: Any) -> str | None:
 
 def _inside(above: str, value: Any) -> Iterator[tuple[str, Any]]:
     """The collections right inside of the value at `above`, with their pointers."""
-    entries = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, item in entries:
-        if isinstance(item, dict | list):
-            yield above + pointer((key,)), item
+    return ((above + pointer((key,)), item) for key, item in entries(value) if isinstance(item, dict | list))
 
 
 def _is_catalog(value: Any) -> bool:
@@ -83,19 +80,6 @@ def _steps(at: str) -> tuple[str, ...]:
     if re.search(r"~(?![01])", at):
         raise UsageError(f"{at!r} is no JSON pointer", "a tilde in a key is written ~0, a slash ~1")
     return steps(at)
-
-
-def _index(value: Any, step: str) -> str | int | None:
-    if isinstance(value, dict):
-        return step if step in value else None
-    if isinstance(value, list) and _is_index(step) and int(step) < len(value):
-        return int(step)
-    return None
-
-
-def _is_index(step: str) -> bool:
-    """RFC 6901, section 4: digits without leading zeros. The length bounds what int() is asked to read."""
-    return step == "0" or (step.isascii() and step.isdecimal() and step[0] != "0" and len(step) < 19)
 
 
 def _moved(document: Document, data: dict[str, Any], path: Path, dropped: int) -> Document:

@@ -19,6 +19,7 @@ from osbctl.errors import OsbctlError, UsageError
 from osbctl.files import write_file
 from osbctl.fixes.drafts import draft_fix
 from osbctl.fixes.edits import Edit, applied, edit
+from osbctl.paths import found_at, value_at
 from osbctl.sources.file import read_file
 from osbctl.sources.limits import Limits
 from osbctl.sources.parse import decoded, parse_document, parse_text
@@ -185,7 +186,8 @@ class _Pass:
     def mend(self, findings: Iterable[Finding]) -> None:
         """Make an edit of each fix that is allowed and can be made, one for each place."""
         wanted = [(finding, fix) for finding in findings for fix in finding.fixes if fix.safe or self.unsafe]
-        paths = {path for _, fix in wanted for path in (fix.path, fix.path[:-1]) if _exists(self.document.data, path)}
+        paths = {path for _, fix in wanted for path in (fix.path, fix.path[:-1])}
+        paths = {path for path in paths if found_at(self.document.data, path, self) is not self}
         places = self.document.locate(paths) if paths else {}
         for finding, fix in wanted:
             self._one(finding, fix, places)
@@ -250,20 +252,10 @@ class _Text:
         return found if same else None
 
 
-def _exists(data: Any, path: Steps) -> bool:
-    try:
-        for step in path:
-            data = data[step]
-    except (KeyError, IndexError, TypeError):
-        return False
-    return True
-
-
 def _carry_out(data: Any, fix: Fix, made: Edit) -> bool:
     """Do to the value what the edit does to its text; whether it could be done."""
     *steps, last = fix.path
-    for step in steps:
-        data = data[step]
+    data = value_at(data, tuple(steps))
     if fix.action == "rename":
         if fix.value in data or last not in data:
             return False

@@ -15,6 +15,7 @@ import jsonschema
 from jsonschema.exceptions import best_match
 from referencing import Registry
 
+from osbctl.catalog import names_at
 from osbctl.findings import Finding, Fix, Severity
 from osbctl.jsonschemas.sentences import field_name, refusal
 from osbctl.paths import value_at
@@ -192,15 +193,5 @@ def _number(text: str) -> int | float | None:
 
 def about(data: Any, path: Path) -> str:
     """The names of the service offering and the plan that `path` leads into, as the beginning of a sentence."""
-    steps = []
-    value = data
-    kinds = {"services": "service", "plans": "plan"}
-    for key, index in zip(path[0:4:2], path[1:4:2], strict=False):
-        try:
-            value = value[key][index]
-        except (KeyError, IndexError, TypeError):
-            break
-        name = value.get("name") if isinstance(value, dict) else None
-        if isinstance(name, str) and name and key in kinds:
-            steps.append(f"{kinds[str(key)]} {name[:60]!r}: ")
-    return "".join(steps)
+    named = zip(("service", "plan"), names_at(path, data), strict=True)
+    return "".join(f"{kind} {name[:60]!r}: " for kind, name in named if isinstance(name, str) and name)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from osbctl.catalog import names_at
 from osbctl.validation.options import IgnoreAt
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from osbctl.findings import Finding
-    from osbctl.paths import Path
     from osbctl.validation.options import ValidationOptions
 
 
@@ -48,25 +48,7 @@ class Selection:
         hits = [entry for entry in self._entries if entry.rule == finding.rule]
         if not hits:
             return False
-        service, plan = names(finding.path, data)
+        service, plan = names_at(finding.path, data)
         hits = [e for e in hits if e.service in (None, service) and e.plan in (None, plan)]
         self._matched.update(hits)
         return bool(hits)
-
-
-def names(path: Path, data: dict[str, Any]) -> tuple[str | None, str | None]:
-    """The names of the service offering and the service plan that `path` leads into; None outside of one."""
-    found: list[str | None] = []
-    value: Any = data
-    for key, index in zip(path[0:4:2], path[1:4:2], strict=False):
-        value = _step(_step(value, key), index)
-        found.append(value.get("name") if isinstance(value, dict) else None)
-    found += [None, None]
-    return found[0], found[1]
-
-
-def _step(value: Any, key: str | int) -> Any:
-    try:
-        return value[key]
-    except (KeyError, IndexError, TypeError):
-        return None

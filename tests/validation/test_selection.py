@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from osbctl.catalog import names_at as names
 from osbctl.findings import Finding, Severity
 from osbctl.validation.options import IgnoreAt, ValidationOptions
-from osbctl.validation.selection import Selection, names
+from osbctl.validation.selection import Selection
 
 DATA = {"services": [{"name": "s", "plans": [{"name": "p"}, {"name": "q"}]}, 7]}
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from osbctl.comparison.values import at
+from osbctl.paths import found_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -88,7 +88,7 @@ def _plan(data: dict[str, Any], service: dict[str, Any], shape: Shape) -> dict[s
 def _stored_part(data: dict[str, Any], fields: Fields, shape: Shape) -> dict[str, Any]:
     kept: dict[str, Any] = {"description": ""}
     for field in fields:
-        value = at(data, field)
+        value = found_at(data, field)
         if value is None or value in ({}, []) or (field in shape.as_absent and value == shape.as_absent[field]):
             continue
         here = kept

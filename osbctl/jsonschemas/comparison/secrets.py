@@ -6,7 +6,8 @@ import json
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from osbctl.jsonschemas.mentions import located, references
+from osbctl.jsonschemas.mentions import references, target_of
+from osbctl.paths import value_at
 from osbctl.secrecy import looks_secret, masked
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def secret_places(schema: JsonValue) -> set[Path]:
     below: dict[Path, list[Path]] = defaultdict(list)
     todo: list[Path] = []
     for path, ref in references(schema):
-        target = located(schema, ref) or ()
+        target = target_of(schema, ref) or ()
         if any(map(looks_secret, path)):
             todo.append(target)
         for length in range(len(path) + 1):
@@ -70,9 +71,7 @@ class Secrets:
 
 
 def _literals(schema: JsonValue, place: Path) -> Iterator[JsonValue]:
-    for step in place:
-        schema = schema[step]
-    todo = [(schema, False)]
+    todo = [(value_at(schema, place), False)]
     while todo:
         here, literal = todo.pop()
         if isinstance(here, dict):

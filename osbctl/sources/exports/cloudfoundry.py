@@ -9,8 +9,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
+from osbctl.paths import found_at
 from osbctl.platforms import Platform
-from osbctl.sources.exports.shape import SCHEMAS, ExportRow, Page, Shape, count, dig, entries, wrong
+from osbctl.sources.exports.shape import SCHEMAS, ExportRow, Page, Shape, count, entries, wrong
 from osbctl.text import safe
 
 if TYPE_CHECKING:
@@ -86,10 +87,10 @@ def read(document: Document) -> Page:
         SourceError: it is no page of service offerings or plans.
     """
     pagination = document.data.get("pagination")
-    page = Page(total=count(dig(pagination, ("total_results",))), more=dig(pagination, ("next",)) is not None)
+    page = Page(total=count(found_at(pagination, ("total_results",))), more=found_at(pagination, ("next",)) is not None)
     for path, data in entries(document, ("resources",)):
         page.rows.append(_row(document, path, data))
-    asked = dig(pagination, ("first", "href"))
+    asked = found_at(pagination, ("first", "href"))
     page.query, page.filters = _query(asked if isinstance(asked, str) else "")
     page.of_plans = page.rows[0].is_plan if page.rows else "service_plans" in page.query
     for path, data in entries(document, ("included", "service_offerings")):
@@ -126,7 +127,7 @@ def _query(address: str) -> tuple[str, tuple[str, ...]]:
 def _row(document: Document, path: Path, data: dict[str, object]) -> ExportRow:
     if not isinstance(data.get(_CATALOG), dict):
         raise wrong(document, path, "has no broker_catalog, as service offerings and plans have")
-    return ExportRow(document, path, data, is_plan=dig(data, ("relationships", "service_offering")) is not None)
+    return ExportRow(document, path, data, is_plan=found_at(data, ("relationships", "service_offering")) is not None)
 
 
 def _korifi_made(rows: Sequence[ExportRow]) -> bool:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from osbctl.paths import found_at
 from osbctl.platforms import Platform
-from osbctl.sources.exports.shape import SCHEMAS, ExportRow, Page, Shape, count, dig, entries
+from osbctl.sources.exports.shape import SCHEMAS, ExportRow, Page, Shape, count, entries
 
 if TYPE_CHECKING:
     from osbctl.paths import Path
@@ -72,7 +73,7 @@ def recognised(document: Document) -> bool:
     if kind is None:
         items = document.data.get("items")
         first = items[0] if isinstance(items, list) and items else document.data
-        return isinstance(dig(first, ("spec", "externalID")), str)
+        return isinstance(found_at(first, ("spec", "externalID")), str)
     return kind == "List" or (isinstance(kind, str) and kind.removesuffix("List") in (*_CLASSES, *_PLANS))
 
 
@@ -86,13 +87,13 @@ def read(document: Document) -> Page:
     if "items" not in document.data:
         return Page([ExportRow(document, (), document.data, _is_plan(document.data, top))])
     metadata = document.data.get("metadata")
-    page = Page(more=bool(dig(metadata, ("continue",))))
+    page = Page(more=bool(found_at(metadata, ("continue",))))
     for path, data in entries(document, ("items",)):
         # A list of one kind leaves it out in its items.
         kind = data.get("kind") or (str(top).removesuffix("List") if top else None)
         if kind in (*_CLASSES, *_PLANS) or not kind:
             page.rows.append(ExportRow(document, path, data, _is_plan(data, kind)))
-    if left := count(dig(metadata, ("remainingItemCount",))):
+    if left := count(found_at(metadata, ("remainingItemCount",))):
         page.total = len(page.rows) + left
     page.of_plans = bool(page.rows) and page.rows[0].is_plan
     return page
@@ -101,4 +102,4 @@ def read(document: Document) -> Page:
 def _is_plan(data: dict[str, Any], kind: object) -> bool:
     if kind:
         return kind in _PLANS
-    return any(dig(data, ("spec", name)) for name in ("clusterServiceClassRef", "serviceClassRef"))
+    return any(found_at(data, ("spec", name)) for name in ("clusterServiceClassRef", "serviceClassRef"))

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from osbctl.errors import SourceError, UsageError
 from osbctl.findings import Location
+from osbctl.paths import found_at
 from osbctl.sources.document import Document
-from osbctl.sources.exports.shape import called, dig
+from osbctl.sources.exports.shape import called
 from osbctl.sources.exports.stored import StoredCatalog
 from osbctl.text import safe
 
@@ -140,7 +141,7 @@ def _labels(brokers: Iterable[tuple[str, ...]]) -> str:
 
 
 def _is_gone(shape: Shape, row: ExportRow) -> bool:
-    return shape.gone is not None and dig(row.data, shape.gone[0]) is shape.gone[1]
+    return shape.gone is not None and found_at(row.data, shape.gone[0]) is shape.gone[1]
 
 
 def _name(fields: Fields, row: ExportRow) -> str:
@@ -172,7 +173,7 @@ def _document(shape: Shape, pages: Sequence[Page], rows: Family) -> Document:
 def _mapped(fields: Fields, row: ExportRow, own: Collection[str]) -> dict[str, Any]:
     data: dict[str, Any] = {}
     for field in fields:
-        value = dig(row.data, _place(fields, row, field))
+        value = found_at(row.data, _place(fields, row, field))
         if field == ("metadata",) and own and isinstance(value, dict):
             value = {key: inner for key, inner in value.items() if key not in own}
         if value is not None:
@@ -186,7 +187,7 @@ def _mapped(fields: Fields, row: ExportRow, own: Collection[str]) -> dict[str, A
 def _place(fields: Fields, row: ExportRow, field: Path) -> Path:
     """Where the row keeps `field`; the first of the places where it has none."""
     places = fields[field]
-    return next((place for place in places if dig(row.data, place) is not None), places[0])
+    return next((place for place in places if found_at(row.data, place) is not None), places[0])
 
 
 def _locate(shape: Shape, rows: Family, sources: list[Document], paths: frozenset[Path]) -> dict[Path, Location]:

@@ -6,10 +6,10 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from osbctl.errors import SourceError, UsageError
+from osbctl.paths import found_at
 from osbctl.platforms import Platform
 from osbctl.sources.exports import cloudfoundry, kubernetes, service_manager
 from osbctl.sources.exports.merge import merge
-from osbctl.sources.exports.shape import dig
 from osbctl.sources.exports.stored import StoredCatalog
 from osbctl.text import safe
 
@@ -84,7 +84,7 @@ def _refusal(data: dict[str, Any]) -> str:
     """What a platform says in place of an export: Cloud Foundry's `errors`, a `Status` of Kubernetes."""
     errors = data.get("errors")
     first = errors[0] if isinstance(errors, list) and errors else data if data.get("kind") == "Status" else {}
-    texts = (dig(first, (key,)) for key in ("detail", "message", "title"))
+    texts = (found_at(first, (key,)) for key in ("detail", "message", "title"))
     return next((safe(text)[:200] for text in texts if isinstance(text, str)), "")
 
 

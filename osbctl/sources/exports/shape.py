@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from osbctl.catalog import PARAMETER_PLACES
 from osbctl.errors import SourceError
-from osbctl.paths import pointer
+from osbctl.paths import found_at, pointer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -69,7 +69,7 @@ class ExportRow:
 
     def texts(self, places: tuple[Path, ...]) -> tuple[str, ...]:
         """The texts at those of the `places` that hold one."""
-        return tuple(value for value in (dig(self.data, place) for place in places) if isinstance(value, str) and value)
+        return tuple(_texts(self.data, places))
 
     def need(self, place: Path) -> str:
         """The text at `place`.
@@ -77,7 +77,7 @@ class ExportRow:
         Raises:
             SourceError: there is none.
         """
-        value = dig(self.data, place)
+        value = found_at(self.data, place)
         if not isinstance(value, str) or not value:
             raise wrong(self.document, self.path, f"has no {'.'.join(map(str, place))}")
         return value
@@ -104,15 +104,11 @@ class Page:
 
 def called(data: Any, places: tuple[Path, ...]) -> str:
     """The texts at the `places` joined, as the platform calls a row; empty where the last is missing."""
-    texts = [value for value in (dig(data, place) for place in places) if isinstance(value, str) and value]
-    return "/".join(texts) if isinstance(dig(data, places[-1]), str) else ""
+    return "/".join(_texts(data, places)) if isinstance(found_at(data, places[-1]), str) else ""
 
 
-def dig(value: Any, path: Path) -> Any:
-    """The value below `value` at the keys `path`, None where there is none."""
-    for key in path:
-        value = value.get(key) if isinstance(value, dict) else None
-    return value
+def _texts(data: Any, places: tuple[Path, ...]) -> Iterator[str]:
+    return (value for place in places if isinstance(value := found_at(data, place), str) and value)
 
 
 def entries(document: Document, path: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
@@ -121,7 +117,7 @@ def entries(document: Document, path: Path) -> Iterator[tuple[Path, dict[str, An
     Raises:
         SourceError: something else stands there, or in the list.
     """
-    values = dig(document.data, path)
+    values = found_at(document.data, path)
     if values is None:
         return
     if not isinstance(values, list):

@@ -12,10 +12,10 @@ import re
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import unquote, urlsplit
 
-from osbctl.catalog import PARAMETER_PLACES
+from osbctl.catalog import objects, parameter_holders
 from osbctl.errors import SourceError
 from osbctl.jsonschemas.walk import subschemas
-from osbctl.paths import pointer, steps
+from osbctl.paths import located, pointer, value_at
 from osbctl.sources.folder.substitute import copied
 
 if TYPE_CHECKING:
@@ -50,17 +50,17 @@ class Bundler:
             self.problem(part, path, f"{reference!r} names a URL", "keep the schema in a file of the folder")
             return None
         file = self._file(part, unquote(url.path), path)
-        inside = _pointer(unquote(url.fragment))
+        fragment = unquote(url.fragment)
         if file is None:
             return None
-        if inside is None:
+        if fragment and not fragment.startswith("/"):
             self.problem(part, path, f"{reference!r}: the part after # must be a JSON pointer")
             return None
-        found = _followed(file.data, inside)
-        if not isinstance(found, dict):
+        inside = located(file.data, fragment)
+        if inside is None or not isinstance(value_at(file.data, inside), dict):
             self.problem(part, path, f"{reference!r} leads to no schema", f"look into {file.document.name}")
             return None
-        return file, tuple(_steps(file.data, inside))
+        return file, inside
 
     def _file(self, part: SourcePart, name: str, path: Path) -> SourcePart | None:
         if not name:
@@ -150,7 +150,7 @@ class _Bundle:
         def unset(message: str, path: Path) -> None:
             self._bundler.parts.problems.add("build-variable", message, part, path)
 
-        value: dict[str, Any] = copied(_followed(part.data, inside), self._bundler.variables, unset, inside)
+        value: dict[str, Any] = copied(value_at(part.data, inside), self._bundler.variables, unset, inside)
         return value
 
     def _rewrite_own(self, schema: dict[str, Any]) -> None:
@@ -187,20 +187,9 @@ class _Bundle:
 
 def _schema_holders(catalog: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Path]]:
     """The objects that hold `parameters`, each with the path of that schema."""
-    for service_index, service in _objects(catalog, "services"):
-        for plan_index, plan in _objects(service, "plans"):
-            for outer, inner in PARAMETER_PLACES:
-                holder = _followed(plan, ("schemas", outer, inner))
-                if isinstance(holder, dict) and isinstance(holder.get("parameters"), dict):
-                    at = ("services", service_index, "plans", plan_index)
-                    yield holder, (*at, "schemas", outer, inner, "parameters")
-
-
-def _objects(owner: dict[str, Any], key: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    members = owner.get(key)
-    for index, member in enumerate(members if isinstance(members, list) else []):
-        if isinstance(member, dict):
-            yield index, member
+    for service, path in objects(catalog, "services"):
+        for plan, at in objects(service, "plans", path):
+            yield from ((holder, (*at, "schemas", *place, "parameters")) for place, holder in parameter_holders(plan))
 
 
 def _references(schema: Any) -> Iterator[str]:
@@ -212,31 +201,3 @@ def _holders(schema: dict[str, Any], path: Path) -> Iterator[tuple[dict[str, Any
     for place in subschemas(schema):
         if isinstance(place.value.get("$ref"), str):
             yield place.value, (*path, *place.path)
-
-
-def _pointer(fragment: str) -> Path | None:
-    """The steps of a JSON pointer (RFC 6901), None where it is none."""
-    if not fragment:
-        return ()
-    if not fragment.startswith("/"):
-        return None
-    return steps(fragment)
-
-
-def _steps(value: Any, inside: Path) -> Iterator[str | int]:
-    """The steps of a pointer with indexes as numbers, as they are in paths."""
-    for step in inside:
-        yield int(step) if isinstance(value, list) else step
-        value = _followed(value, (step,))
-
-
-def _followed(value: Any, inside: Path) -> Any:
-    """The value that a path or the steps of a pointer lead to, None where they lead nowhere."""
-    for step in inside:
-        if isinstance(value, list) and str(step).isdecimal() and int(step) < len(value):
-            value = value[int(step)]
-        elif isinstance(value, dict):
-            value = value.get(step)
-        else:
-            return None
-    return value

@@ -11,6 +11,7 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from osbctl.catalog import objects
 from osbctl.errors import ConfigError
 from osbctl.findings import Finding, Severity
 from osbctl.platforms import Platform
@@ -109,13 +110,12 @@ def updated(lock: Lock, catalog: dict[str, Any], accepted: Collection[str] = ())
 
 def without_id(catalog: dict[str, Any]) -> Iterator[tuple[str, Path]]:
     """What has no id, in words, with its path."""
-    for service_index, service in _objects(catalog.get("services")):
-        path: Path = ("services", service_index)
+    for service, path in objects(catalog, "services"):
         if "id" not in service:
-            yield f"service {service.get('name', service_index + 1)!r}", path
-        for plan_index, plan in _objects(service.get("plans")):
+            yield f"service {service.get('name', int(path[-1]) + 1)!r}", path
+        for plan, at in objects(service, "plans", path):
             if "id" not in plan:
-                yield f"plan {plan.get('name', plan_index + 1)!r}", (*path, "plans", plan_index)
+                yield f"plan {plan.get('name', int(at[-1]) + 1)!r}", at
 
 
 def _is_other(owner: str, name: str, there: Collection[str]) -> bool:
@@ -155,21 +155,13 @@ def _changed(name: str, known: str, path: Path) -> Finding:
 
 def _named(catalog: dict[str, Any]) -> Iterator[tuple[str, str, Path]]:
     """Name, id and the id's path of every service and plan that has both."""
-    for service_index, service in _objects(catalog.get("services")):
-        path: Path = ("services", service_index)
+    for service, path in objects(catalog, "services"):
         if _has_both(service):
             yield service["name"], service["id"], (*path, "id")
-        for plan_index, plan in _objects(service.get("plans")):
+        for plan, at in objects(service, "plans", path):
             if _has_both(plan):
-                name = f"{service.get('name')}/{plan['name']}"
-                yield name, plan["id"], (*path, "plans", plan_index, "id")
+                yield f"{service.get('name')}/{plan['name']}", plan["id"], (*at, "id")
 
 
 def _has_both(thing: dict[str, Any]) -> bool:
     return all(isinstance(thing.get(key), str) and thing[key] for key in ("id", "name"))
-
-
-def _objects(members: Any) -> Iterator[tuple[int, dict[str, Any]]]:
-    for index, member in enumerate(members if isinstance(members, list) else []):
-        if isinstance(member, dict):
-            yield index, member

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from osbctl.paths import found_at
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -42,7 +44,7 @@ class Origins:
         value: Any = self.data
         part, inside = self._top
         for step in path:
-            below = _step(value, step)
+            below = found_at(value, (step,))
             known = self._keys.get((id(value), step)) if isinstance(step, str) else None
             known = known or (self._objects.get(id(below)) if isinstance(below, dict) else None)
             part, inside = known or (part, (*inside, step))
@@ -60,10 +62,3 @@ class Origins:
             places = part.document.locate(set(inside_of.values()))
             found.update({path: places[inside] for path, inside in inside_of.items()})
         return found
-
-
-def _step(value: Any, step: str | int) -> Any:
-    try:
-        return value[step]
-    except (KeyError, IndexError, TypeError):
-        return None

@@ -6,7 +6,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from osbctl.catalog import PARAMETER_PLACES
+from osbctl.catalog import objects, parameter_holders
 from osbctl.errors import UsageError
 from osbctl.sources.folder.starter import ATTRIBUTES
 from osbctl.sources.folder.substitute import escaped
@@ -85,11 +85,6 @@ def _with_references(service: dict[str, Any], shared: dict[str, tuple[str, dict[
 
 
 def _holders(service: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    plans = service.get("plans")
-    for plan in plans if isinstance(plans, list) else ():
-        schemas = plan.get("schemas") if isinstance(plan, dict) else None
-        for outer, inner in PARAMETER_PLACES:
-            part = schemas.get(outer) if isinstance(schemas, dict) else None
-            holder = part.get(inner) if isinstance(part, dict) else None
-            if isinstance(holder, dict) and isinstance(holder.get("parameters"), dict):
-                yield f"{outer.removeprefix('service_')}-{inner}", holder
+    for plan, _ in objects(service, "plans"):
+        for (outer, inner), holder in parameter_holders(plan):
+            yield f"{outer.removeprefix('service_')}-{inner}", holder
