@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from osbctl.pages.prices import amount_text
@@ -40,7 +41,7 @@ def rows(
     """What the plans say of their price, in their bullets, of their features, and in further metadata."""
     found = [
         *_prices(costs),
-        *_aligned([dict(_bullets(lines)) for lines in bullets]),
+        *_aligned([dict(map(_bullet, lines)) for lines in bullets]),
         _row("Bindable", [yes(plan.bindable) for plan in plans]),
         _row("Can be changed", [yes(plan.plan_updateable) for plan in plans]),
         *_aligned([_further(plan, secrets) for plan in plans]),
@@ -63,15 +64,12 @@ def _aligned(plans: Sequence[dict[str, str]]) -> Iterable[Row]:
         yield _row(label[:1].upper() + label[1:], [plan.get(label, NONE) for plan in plans])
 
 
-def _bullets(lines: Iterable[str]) -> Iterable[tuple[str, str]]:
+@lru_cache(1_000)
+def _bullet(line: str) -> tuple[str, str]:
     """What a bullet is about, and its amount: `10 GB storage` is `storage` of `10 GB`; one without is only there."""
-    for line in lines:
-        amounts = _AMOUNT.findall(line)
-        label = " ".join(_AMOUNT.sub(" ", line, count=1).split()).strip(" :=-–,")
-        if len(amounts) == 1 and label:
-            yield label, amounts[0].strip(" .,")
-        else:
-            yield line, HAS
+    amounts = _AMOUNT.findall(line)
+    label = " ".join(_AMOUNT.sub(" ", line, count=1).split()).strip(" :=-–,")
+    return (label, amounts[0].strip(" .,")) if len(amounts) == 1 and label else (line, HAS)
 
 
 def _further(plan: ServicePlan, secrets: Redactor) -> dict[str, str]:

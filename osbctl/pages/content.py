@@ -47,8 +47,17 @@ class ShownCommand(NamedTuple):
 
     label: str
     text: str
-    files: Sequence[tuple[str, str]] = ()
+    files: tuple[tuple[str, str], ...] = ()
     note: str = ""
+
+
+class ShownCommands(NamedTuple):
+    """The commands for one plan. Plans often have the same but for their names: these then stand in `names`, each
+    after the mark in whose place it goes; names and marks need no escape.
+    """
+
+    shown: tuple[ShownCommand, ...] = ()
+    names: tuple[tuple[str, str], ...] = ()
 
 
 class OrderedPlan(NamedTuple):
@@ -60,8 +69,8 @@ class OrderedPlan(NamedTuple):
     ambiguous: bool = False
 
 
-def _no_commands(_: OrderedPlan) -> Sequence[ShownCommand]:
-    return ()
+def _no_commands(_: OrderedPlan) -> ShownCommands:
+    return ShownCommands()
 
 
 def _no_examples(_: Mapping[str, object]) -> Sequence[tuple[str, str]]:
@@ -75,7 +84,7 @@ class Requests:
     An example is a heading and JSON text; without a text, the heading says why there is none.
     """
 
-    commands: Callable[[OrderedPlan], Sequence[ShownCommand]] = _no_commands
+    commands: Callable[[OrderedPlan], ShownCommands] = _no_commands
     examples: Callable[[Mapping[str, object]], Sequence[tuple[str, str]]] = _no_examples
 
 

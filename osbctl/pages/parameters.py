@@ -79,7 +79,7 @@ class Parameters:
             return tuple(map(self._row, parameters(schema))), -1, ()
         if key not in self._known:
             rows = tuple(map(self._row, parameters(schema)))
-            self._known[key] = (rows, self._number(schema, key), self._requests.examples(schema))
+            self._known[key] = (rows, self._number(schema, key), tuple(self._requests.examples(schema)))
         return self._known[key]
 
     def _row(self, row: Any) -> Shown:

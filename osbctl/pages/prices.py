@@ -7,6 +7,7 @@ is any text.
 from __future__ import annotations
 
 from decimal import Decimal
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from osbctl.text import safe
@@ -54,6 +55,7 @@ def _amounts(value: Any) -> Iterator[tuple[str, Any]]:
         yield "", "" if value is None else value
 
 
+@lru_cache(1_000)
 def is_monthly(unit: str) -> bool:
     """Whether a unit means a calendar month."""
     return " ".join(unit.casefold().replace("_", " ").replace("-", " ").split()) in _MONTHLY

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections import Counter
+from functools import cache, reduce
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,16 +17,19 @@ from osbctl.pages.redact import Redactor
 from osbctl.text import safe
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from jinja2 import Environment
+    from markupsafe import Markup
 
-    from osbctl.pages.content import Content
+    from osbctl.pages.content import Content, ShownCommands
     from osbctl.pages.shown import ServiceView
 
 ASSETS = Path(__file__).parent / "assets"
 SCRIPTS = ("schema.js", "form.js", "page.js")
 """The scripts of the page, in the order in which they are joined."""
+_ANCHOR = "\0"
+"""Stands for an anchor: what is printed of a catalog has this sign as an escape."""
 MAX_CHOICES = 300
 """Tags that the filter offers, the most frequent first; the search finds all."""
 
@@ -45,6 +49,7 @@ def render_page(content: Content) -> str:
         findings += place_findings(part, ours)
         views += ours
     service, several = environment.get_template("service.html"), len(content.parts) > 1
+    shared = _shared(environment)
     style = _asset("page.css") + accent_rules(content.look.accent)
     script = f'"use strict";\n(() => {{\n{"".join(map(_asset, SCRIPTS))}}})();\n'
     return environment.get_template("page.html").render(
@@ -53,7 +58,7 @@ def render_page(content: Content) -> str:
         style=style,
         script=script,
         schemas=f"[{','.join(offerings.parameters.schemas)}]",
-        articles=[service.render(s=view, several=several) for view in views],
+        articles=[service.render(s=view, several=several, **shared) for view in views],
         services=len(views),
         shop=bool(views) or not (content.findings or content.overview or content.since is not None),
         plans=sum(len(view.plans) for view in views),
@@ -70,13 +75,32 @@ def render_page(content: Content) -> str:
     )
 
 
+def _shared(environment: Environment) -> Mapping[str, Callable[..., Markup]]:
+    """What plans have in common but for an anchor or their names: tables, examples and commands, each printed once."""
+    macros: Any = environment.get_template("shared.html").module
+    table, examples, commands = cache(macros.table), cache(macros.examples), cache(macros.commands)
+
+    def named(ours: ShownCommands) -> Markup:
+        shown: Markup = commands(ours.shown)
+        return reduce(lambda text, name: text.replace(*name), ours.names, shown)
+
+    return {
+        "table": lambda rows, anchor: table(rows, _ANCHOR).replace(_ANCHOR, anchor),
+        "examples": examples,
+        "commands": named,
+    }
+
+
+@cache
 def _environment() -> Environment:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup, escape
 
     def fit(value: Any) -> Any:
         """What is printed: on one line, with whatever could fool a reader as an escape."""
-        return safe(value) if type(value) is str else value
+        # What most texts are is asked here, too: a call for each would take as long as the rest.
+        plain = type(value) is not str or (value.isascii() and value.isprintable())
+        return value if plain else safe(value)
 
     environment = Environment(
         loader=FileSystemLoader(ASSETS),

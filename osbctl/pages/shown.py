@@ -6,10 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from osbctl.pages.compare import Row
-    from osbctl.pages.content import ShownCommand
+    from osbctl.pages.content import ShownCommands
     from osbctl.pages.parameters import ParameterBlock
     from osbctl.pages.pictures import Monogram
     from osbctl.pages.prices import Costs
@@ -65,7 +63,7 @@ class PlanView:
     costs: Costs
     bullets: list[str]
     parameters: list[ParameterBlock]
-    commands: Sequence[ShownCommand]
+    commands: ShownCommands
     changes: list[ChangeNote] = field(default_factory=list)
 
 

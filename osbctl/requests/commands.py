@@ -87,11 +87,13 @@ def commands(order: Order, purpose: Purpose) -> list[Command]:
     ]
 
 
-@dataclass(frozen=True, slots=True)
 class _Raw:
     """A piece of a command that is typed as it stands: the tool's own words."""
 
-    text: str
+    __slots__ = ("text",)
+
+    def __init__(self, text: str) -> None:
+        self.text = text
 
 
 _PARAMETERS = _Raw("")
@@ -100,17 +102,18 @@ _PARAMETERS = _Raw("")
 
 def _typed(tool: str, words: list[_Raw | str], order: Order, reads_files: bool = True) -> Iterator[Command]:
     """The command in each shell; none where the tool has none for this purpose."""
+    bash_alone, file = _PARAMETERS in words and not reads_files, _file(order)
     for shell in Shell if words else ():
-        if _PARAMETERS in words and not reads_files and shell is not Shell.BASH:
+        if bash_alone and shell is not Shell.BASH:
             why = f"{tool} takes no file, and only bash passes JSON on safely: use that, or the manifest"
             yield Command(tool, shell, why=why)
             continue
         try:
-            text = " ".join(_word(word, shell, order, reads_files) for word in words)
+            text = " ".join([_word(word, shell, order, reads_files) for word in words])
         except UnquotableError as error:
             yield Command(tool, shell, why=f"a name in it cannot be typed here: {error}")
         else:
-            yield Command(tool, shell, text, *_file(order))
+            yield Command(tool, shell, text, *file)
 
 
 def _word(word: _Raw | str, shell: Shell, order: Order, reads_files: bool) -> str:

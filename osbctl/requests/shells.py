@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from enum import StrEnum
+from functools import lru_cache
 
 from osbctl.text import is_safe
 
@@ -26,6 +27,7 @@ _SINGLE_QUOTES = re.compile("['\u2018\u2019\u201a\u201b]")
 """What PowerShell takes for a single quote (about_Quoting_Rules)."""
 
 
+@lru_cache(1_000)  # a page types the same few words for each plan
 def quoted(word: str, shell: Shell) -> str:
     """`word` as it is typed, so that the program gets it letter by letter.
 

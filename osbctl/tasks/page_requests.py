@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from osbctl.pages.content import OrderedPlan, Requests, ShownCommand
+from osbctl.pages.content import OrderedPlan, Requests, ShownCommand, ShownCommands
 from osbctl.platforms import Platform
 from osbctl.requests.commands import Order, Purpose, commands
 from osbctl.requests.examples import examples
+from osbctl.sources.yaml_text import dump_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -23,46 +25,66 @@ TOOLS = {
 }
 """The tools that speak to each platform."""
 
+_MARK = "osbctl-0-"
+_MARKS = (f"{_MARK}service", f"{_MARK}plan")
+"""Stand for the names of a service offering and a plan in commands that were written for many."""
+_PLAIN = re.compile("[A-Za-z][A-Za-z0-9-]*")
+
 
 def requests_for(platforms: frozenset[Platform]) -> Requests:
     """Examples, and commands for the tools of `platforms`."""
     tools = {tool for platform in platforms for tool in TOOLS[platform]}
-    known: dict[str, Examples] = {}
+    known: dict[str, _Sample] = {}
 
-    def found(schema: Mapping[str, Any]) -> Examples:
+    def sample(schema: Mapping[str, Any]) -> _Sample:
         # Plans often share a schema but for its title.
         key = json.dumps({name: value for name, value in schema.items() if name not in ("title", "description")})
         if key not in known:
-            known[key] = examples(schema)
+            known[key] = _sample(examples(schema))
         return known[key]
 
-    def headed(schema: Mapping[str, Any]) -> Sequence[tuple[str, str]]:
-        made = found(schema)
-        if made.why:
-            return [(f"No example: {made.why}", "")]
-        same = made.smallest == made.fullest
-        both = [("Example" if same else "Smallest request", made.smallest), ("Fullest request", made.fullest)]
-        return [(label, _json(value)) for label, value in both[: 1 if same else 2]]
+    written: dict[tuple[str, ...], tuple[ShownCommand, ...]] = {}
 
-    def ordered(order: OrderedPlan) -> Sequence[ShownCommand]:
+    def ordered(order: OrderedPlan) -> ShownCommands:
         schema = order.plan.parameters.get(Purpose.CREATE.place)
-        parameters = _smallest(found, schema) if schema is not None else None
-        return list(_commands(_sent(order, parameters), tools))
+        try:
+            sent = _NOTHING if schema is None else sample(schema)
+        except RecursionError:
+            sent = _NOTHING
+        broker = order.broker if order.ambiguous else ""
+        names = (order.service.name, order.plan.name)
+        alike = all(map(_is_plain, names)) and _MARK not in broker + sent.content
+        key = (*(_MARKS if alike else names), broker, sent.content)
+        if key not in written:
+            written[key] = tuple(_commands(Order(*key[:3], sent.parameters, content=sent.content), tools))
+        return ShownCommands(written[key], tuple(zip(_MARKS, names, strict=True)) if alike else ())
 
-    return Requests(ordered, headed)
+    return Requests(ordered, lambda schema: sample(schema).headed)
 
 
-def _smallest(found: Any, schema: Mapping[str, Any]) -> dict[str, Any] | None:
-    try:
-        return found(schema).smallest or None
-    except RecursionError:
-        return None
+def _is_plain(name: str) -> bool:
+    """Whether a name is written as it stands in every shell and language, as `_MARKS` are."""
+    return bool(_PLAIN.fullmatch(name)) and dump_text(name) == name and _MARK not in name
 
 
-def _sent(order: OrderedPlan, parameters: dict[str, Any] | None) -> Order:
-    broker = order.broker if order.ambiguous else ""
-    content = "" if parameters is None else _json(parameters) + "\n"
-    return Order(order.service.name, order.plan.name, broker, parameters, content=content)
+class _Sample(NamedTuple):
+    """The examples of one schema as the page shows them, and the parameters that its commands send, with their file."""
+
+    headed: Sequence[tuple[str, str]]
+    parameters: dict[str, Any] | None
+    content: str
+
+
+_NOTHING = _Sample((), None, "")
+
+
+def _sample(made: Examples) -> _Sample:
+    if made.why:
+        return _NOTHING._replace(headed=[(f"No example: {made.why}", "")])
+    same = made.smallest == made.fullest
+    both = [("Example" if same else "Smallest request", made.smallest), ("Fullest request", made.fullest)]
+    headed = [(label, _json(value)) for label, value in both[: 1 if same else 2]]
+    return _Sample(headed, made.smallest, headed[0][1] + "\n") if made.smallest else _Sample(headed, None, "")
 
 
 def _commands(order: Order, tools: set[str]) -> Iterator[ShownCommand]:
@@ -77,7 +99,7 @@ def _commands(order: Order, tools: set[str]) -> Iterator[ShownCommand]:
     seen: set[tuple[str, str]] = set()
     for (tool, text, why), shells in groups.items():
         file = files[tool, text, why]
-        shown = [file] if file[1] and file not in seen else []
+        shown = (file,) if file[1] and file not in seen else ()
         seen.update(shown)
         label = f"{tool} ({', '.join(shells)})" if any(shells) else tool
         yield ShownCommand(label, text, shown, why)

@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 from base64 import b64encode
+from functools import reduce
 from hashlib import sha256
 from html.parser import HTMLParser
 from pathlib import Path
@@ -16,7 +17,7 @@ import jsonschema_rs
 import pytest
 
 from osbctl.catalog import Catalog
-from osbctl.pages.content import Content, Look, OrderedPlan, Part, Requests, ShownCommand
+from osbctl.pages.content import Content, Look, OrderedPlan, Part, Requests, ShownCommand, ShownCommands
 from osbctl.pages.render import render_page
 from osbctl.platforms import Platform
 from osbctl.resources import catalogs_folder
@@ -243,9 +244,10 @@ def test_commands_and_examples_have_their_places() -> None:
     plan = {"schemas": {"service_instance": {"create": {"parameters": schema}}}}
     asked: list[OrderedPlan] = []
 
-    def commands(order: OrderedPlan) -> list[ShownCommand]:
+    def commands(order: OrderedPlan) -> ShownCommands:
         asked.append(order)
-        return [ShownCommand("cf", "cf create-service db small <x>", [("params.json", '{\n  "a": ""\n}')])]
+        file = ("params.json", '{\n  "a": ""\n}')
+        return ShownCommands((ShownCommand("cf", "cf create-service db small <x>", (file,)),))
 
     html = page(service(plan=plan), requests=Requests(commands, lambda schema: [("Example", '{"a": "<b>"}')]))
     text = Read(html).text
@@ -253,6 +255,20 @@ def test_commands_and_examples_have_their_places() -> None:
     assert "{\n  &#34;a&#34;: &#34;&#34;\n}" in html
     assert '{"a": "<b>"}' in text
     assert [(one.broker, one.plan.id, one.ambiguous) for one in asked] == [("a", "p-1", False)]
+
+
+@pytest.mark.parametrize("name", ["small", "true", "two words", "-x", "osbctl-0-plan", "osbctl-0-service", "<b>", "名"])
+def test_commands_that_plans_share_are_those_of_each_plan(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    schema = {"properties": {"osbctl-0-plan": {"default": "osbctl-0-service"}}, "required": ["osbctl-0-plan"]}
+    taking = {"schemas": {"service_instance": {"create": {"parameters": schema}}}}
+    for more in ({}, taking):
+        plans = [{"id": f"p{n}", "name": plan, "description": "d", **more} for n, plan in enumerate(["first", name])]
+        data = {"services": [{"id": "s", "name": name, "description": "d", "plans": plans}]}
+        shared = page(data, requests=requests_for(frozenset(Platform)))
+        with monkeypatch.context() as patch:
+            patch.setattr("osbctl.tasks.page_requests._is_plain", lambda _: False)
+            assert page(data, requests=requests_for(frozenset(Platform))) == shared
+        assert name != "small" or ">cf create-service small first my-instance" in shared
 
 
 @needs_corpus
@@ -266,7 +282,7 @@ def test_real_catalogs_make_a_page(file: Path) -> None:
 
 
 def test_a_page_of_very_many_plans_says_what_it_leaves_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    requests = Requests(lambda _: [ShownCommand("cf", "cf create-service")])
+    requests = Requests(lambda _: ShownCommands((ShownCommand("cf", "cf create-service"),)))
     told = "commands and examples are left out"
     full = page(service(), requests=requests)
     assert told not in full
@@ -287,9 +303,10 @@ def test_requests_of_real_catalogs_are_right(tmp_path: Path) -> None:
             for plan in service.plans:
                 for schema in plan.parameters.values():
                     proved += sum(_proved(schema, json.loads(text)) for _, text in requests.examples(schema) if text)
-                for command in requests.commands(OrderedPlan("b", service, plan, ambiguous=True)):
+                found = requests.commands(OrderedPlan("b", service, plan, ambiguous=True))
+                for command in found.shown:
                     if command.text and "bash" in command.label:
-                        script.append(command.text)
+                        script.append(reduce(lambda text, name: text.replace(*name), found.names, command.text))
                         expected.append((command.label.split()[0], service.name, plan.name))
     (tmp_path / "params.json").write_text("{}")
     tools = "".join(f"{tool}() {{ printf '%s\\0' {tool} \"$@\"; echo; }}\n" for tool in ("cf", "svcat", "btp", "smctl"))
