@@ -48,6 +48,7 @@ class Fix:
 
     `set` gives the value at `path` (which need not exist yet), `rename` gives its key another name, `quote` makes
     a string of a scalar as it is written, `wrap` a list of a single value. `value` is what is set, or the new name.
+    The empty path means the plain scalar that the finding is placed at, which may be a key, and whose meaning stays.
     `safe`: no platform understands the catalog otherwise than before, or all refused it and this is the only way out.
     """
 

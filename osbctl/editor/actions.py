@@ -62,14 +62,15 @@ class Mender:
 
     def _ignore(self, file: Written, finding: Finding) -> Iterator[types.CodeAction]:
         """A comment that silences the finding in its line, where the text takes one and says the same with it."""
-        if self.document.syntax != "yaml" or finding.location is None:
+        if finding.location is None or file.document is None or file.document.syntax != "yaml":
             return
         line = file.line_of(file.offset_of(finding.location.line, finding.location.column))
         start, end = file.lines[line], file.line_end(line)
         begun = _IGNORED.search(file.body, start, end)
         at, new = (begun.end(), f", {finding.rule}") if begun else (end, f"  # osbctl: ignore[{finding.rule}]")
         try:
-            again = read(file.name, {file.name: file.body[:at] + new + file.body[at:]}, self.open.encoding)
+            texts = {**self.unsaved, file.name: file.body[:at] + new + file.body[at:]}
+            again = read(self.analysis.source, texts, self.open.encoding)
         except OsbctlError:
             return
         if again.data == self.document.data:
@@ -114,7 +115,7 @@ class Mender:
 
 
 def _title(fix: Fix) -> str:
-    name = safe(str(fix.path[-1]))
+    name = safe(str(fix.path[-1])) if fix.path else "it"
     value = safe(str(fix.value).lower() if isinstance(fix.value, bool) else str(fix.value))
     done = {
         "set": f"Set {name} to {value[:80]}",

@@ -45,10 +45,15 @@ def edit(text: str, syntax: Syntax, spans: Mapping[Path, Span], fix: Fix, path: 
         return Edit(span.key[0], span.key[1], f"{quote}{fix.value}{quote}") if span.key[1] else None
     written = text[span.start : span.end]
     if fix.action == "quote":
-        return Edit(span.start, span.end, json.dumps(written, ensure_ascii=False)) if not span.style else None
+        return quoted(text, None if span.style else (span.start, span.end))
     if fix.action == "wrap":
         return Edit(span.start, span.end, f"[{written if span.style else json.dumps(fix.value)}]")
     return Edit(span.start, span.end, _literal(fix.value))
+
+
+def quoted(text: str, scalar: tuple[int, int] | None) -> Edit | None:
+    """The edit that puts a plain scalar, from where to where, in quotes; None where there is none."""
+    return Edit(*scalar, _literal(text[slice(*scalar)])) if scalar else None
 
 
 def applied(text: str, edits: Iterable[Edit]) -> str:

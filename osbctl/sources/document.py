@@ -21,7 +21,8 @@ class Document:
     `name` is what reports call it. `data` is the catalog as plain JSON values; always a dict.
     `notes` is what reading itself has to say (a scalar that other YAML readers take for a boolean,
     say), with locations. `locator` maps paths to places; call `locate`. `text` is the whole text that `data`
-    was read from, empty where it came from several files.
+    was read from, and `top` the path in it at which `data` stands; `parts` are the files, each as it was read, where
+    it came from several.
     """
 
     name: str
@@ -30,6 +31,8 @@ class Document:
     locator: Callable[[frozenset[Path]], dict[Path, Location]]
     notes: tuple[Finding, ...] = ()
     text: str = ""
+    top: Path = ()
+    parts: tuple[Document, ...] = ()
 
     def locate(self, paths: Iterable[Path]) -> dict[Path, Location]:
         """The places of all `paths`, in one forward pass over the text; every path gets one.

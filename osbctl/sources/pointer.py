@@ -90,7 +90,8 @@ def _moved(document: Document, data: dict[str, Any], path: Path, dropped: int) -
         places = document.locator(frozenset(whole.values()))
         return {inside: places[there] for inside, there in whole.items()}
 
-    return replace(document, data=data, locator=locate, notes=_notes_below(document.notes, path, dropped))
+    notes = _notes_below(document.notes, path, dropped)
+    return replace(document, data=data, locator=locate, notes=notes, top=path)
 
 
 def _notes_below(notes: tuple[Finding, ...], path: Path, dropped: int) -> tuple[Finding, ...]:

@@ -353,7 +353,7 @@ class _Builder:
         )
         place = self._all_lines().at(event.start_mark.index, event.end_mark.index)
         path = self._path(event.value)
-        fixes = (Fix("quote", path, safe=True),) if value == event.value else ()  # text here stays text, there too
+        fixes = (Fix("quote", (), safe=True),) if value == event.value else ()  # text here stays text, there too
         self.notes.append(Finding("yaml-1.1", Severity.WARNING, message, path, place, hint=hint, fixes=fixes))
 
     def _path(self, key: str) -> Path:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from osbctl.errors import OsbctlError, UsageError
 from osbctl.files import write_file
 from osbctl.fixes.drafts import draft_fix
-from osbctl.fixes.edits import Edit, applied, edit
+from osbctl.fixes.edits import Edit, applied, edit, quoted
 from osbctl.paths import found_at, value_at
 from osbctl.sources.file import read_file
 from osbctl.sources.limits import Limits
@@ -36,7 +36,9 @@ if TYPE_CHECKING:
     from osbctl.sources.spans import Span
     from osbctl.validation.options import ValidationOptions
 
-MAX_PASSES = 10
+MAX_PASSES = 100
+"""A reader points out 100 scalars at a time. What is left after that, the next run mends."""
+
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -193,15 +195,11 @@ class _Pass:
             self._one(finding, fix, places)
 
     def _one(self, finding: Finding, fix: Fix, places: dict[Steps, Location]) -> None:
-        found = places.get(fix.path) or places.get(fix.path[:-1])
-        if found is None:
+        place = (places.get(fix.path) or places.get(fix.path[:-1])) if fix.path else finding.location
+        if place is None:
             return
-        text = self._text(found.source)
-        inside = text.path(found, fix.path if fix.path in places else fix.path[:-1])
-        if inside is not None and fix.path not in places:
-            inside = (*inside, fix.path[-1])
-        made = edit(text.text, text.syntax, text.spans, fix, inside) if inside is not None else None
-        edits = self._edits.setdefault(found.source, {})
+        made = self._text(place.source).edit(fix, place, exists=fix.path in places)
+        edits = self._edits.setdefault(place.source, {})
         # Two new entries at one place are made one after the other, in the next pass.
         if made and made.start not in edits and _carry_out(self.expected, fix, made):
             edits[made.start] = made
@@ -240,10 +238,22 @@ class _Text:
         self._lines = [0, *(found.end() for found in re.finditer(r"\r\n?|\n", self.text))]
         self._keys = {span.key[0]: path for path, span in self.spans.items() if span.key[1]}
         self._items = {span.start: path for path, span in self.spans.items() if not span.key[1]}
+        values = {s.start: (s.start, s.end) for s in self.spans.values() if not (s.style or s.anchored)}
+        # What begins with a key begins where that does: the key comes last.
+        self._plain = values | {span.key[0]: span.key for span in self.spans.values() if span.key[1]}
 
-    def path(self, place: Location, path: Steps) -> Steps | None:
-        """The path in this file of the value that stands at `path` of the catalog, by where it begins."""
+    def edit(self, fix: Fix, place: Location, *, exists: bool) -> Edit | None:
+        """The edit that carries out `fix`; `place` is that of its value, or of what that will be put into."""
         offset = self._lines[place.line - 1] + place.column - 1
+        if not fix.path:
+            return quoted(self.text, self._plain.get(offset))
+        inside = self._path(offset, fix.path if exists else fix.path[:-1])
+        if inside is None:
+            return None
+        return edit(self.text, self.syntax, self.spans, fix, inside if exists else (*inside, fix.path[-1]))
+
+    def _path(self, offset: int, path: Steps) -> Steps | None:
+        """The path in this file of the value that stands at `path` of the catalog, by where it begins."""
         named = bool(path) and isinstance(path[-1], str)
         found = (self._keys if named else self._items).get(offset)
         if named and found is None:  # the file of a service is one entry of the catalog, and the top of its own file
@@ -254,6 +264,8 @@ class _Text:
 
 def _carry_out(data: Any, fix: Fix, made: Edit) -> bool:
     """Do to the value what the edit does to its text; whether it could be done."""
+    if not fix.path:
+        return True
     *steps, last = fix.path
     data = value_at(data, tuple(steps))
     if fix.action == "rename":

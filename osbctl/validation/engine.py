@@ -25,7 +25,7 @@ def run_rules(data: dict[str, Any], options: ValidationOptions, survey: Survey =
     `survey` shows to be needless are not run.
     """
     checks = {
-        scope: [rule for rule in rules if _is_needed(rule, survey) and _is_wanted(rule, options)]
+        scope: [rule for rule in rules if _is_needed(rule, survey) and is_wanted(rule, options)]
         for scope, rules in _by_scope().items()
     }
     return [
@@ -41,7 +41,8 @@ def _is_needed(rule: Rule, survey: Survey) -> bool:
     return rule.needs is None or getattr(survey, rule.needs)
 
 
-def _is_wanted(rule: Rule, options: ValidationOptions) -> bool:
+def is_wanted(rule: Rule, options: ValidationOptions) -> bool:
+    """Whether findings of `rule` are sought with these options."""
     return rule.only_for is None or rule.only_for in options.platforms or rule.id in (options.select or ())
 
 

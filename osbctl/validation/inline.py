@@ -6,15 +6,17 @@ Behind something it holds for its line; on a line of its own, for the entry or i
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from osbctl.findings import Finding, Location, Severity
+from osbctl.findings import Finding, Severity
 from osbctl.rule import chosen
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
+    from osbctl.findings import Location
     from osbctl.sources.document import Document
     from osbctl.validation.selection import Selection
 
@@ -22,82 +24,117 @@ _COMMENT = re.compile(r"(?:^|(?<=[ \t]))#[ \t]*osbctl:[ \t]*ignore\[([^\]\n]*)\]
 _LINE_END = re.compile(r"\r\n?|\n")
 
 
-@dataclass
+@dataclass(slots=True)
+class _Held:
+    """Lines of one file that comments hold for: the rules that these name, and those that had a finding there."""
+
+    source: str
+    lines: range
+    rules: set[str] = field(default_factory=set)
+    used: set[str] = field(default_factory=set)
+
+
+@dataclass(frozen=True, slots=True)
 class _Comment:
-    """One word of a comment, the rules that it stands for, the lines it holds for, and whether it silenced anything."""
+    """One word of a comment, and the rules that it stands for. `whole`: the catalog stands around it, not beside it."""
 
     word: str
     rules: frozenset[str]
     place: Location
-    lines: range
-    used: bool = field(default=False)
+    held: _Held
+    whole: bool
 
 
-def without_ignored(findings: list[Finding], document: Document, selection: Selection) -> list[Finding]:
-    """The findings that no comment of the document silences, and one for each comment that silences nothing."""
-    if document.syntax != "yaml" or "osbctl:" not in document.text:
+def without_ignored(
+    findings: list[Finding], document: Document, selection: Selection, sought: Callable[[frozenset[str]], bool]
+) -> list[Finding]:
+    """The findings that no comment of the document silences, and one for each comment that silences nothing.
+
+    `sought` tells whether there would be findings of some rules, if there were any: no other comment is called unused.
+    """
+    comments = [comment for part in document.parts or (document,) for comment in _comments(part)]
+    if not comments:
         return findings
-    comments = list(_comments(document))
     named = {rule for comment in comments for rule in comment.rules}
     places = document.locate({f.path for f in findings if f.rule in named and not f.location}) if named else {}
-    kept = []
-    for finding in findings:
-        place = finding.location or places.get(finding.path)
-        hits = [c for c in comments if finding.rule in c.rules and place and place.line in c.lines]
-        for comment in hits:
-            comment.used = True
-        if not hits:
-            kept.append(finding)
-    return kept + selection.of(_unused(comments, selection), document.data)
+    placed = [(place, f) for f in findings if f.rule in named and (place := f.location or places[f.path])]
+    silenced = _silenced(placed, {id(comment.held): comment.held for comment in comments}.values())
+    kept = [finding for finding in findings if id(finding) not in silenced]
+    return kept + selection.of(_unused(comments, selection, sought), document.data)
 
 
-def _unused(comments: list[_Comment], selection: Selection) -> Iterator[Finding]:
+def _silenced(placed: Iterable[tuple[Location, Finding]], held: Iterable[_Held]) -> set[int]:
+    """The findings, by their `id()`, that some of `held` silences: one walk down the lines of each file."""
+    waiting = sorted(held, key=lambda one: (one.source, one.lines.start), reverse=True)
+    around: list[_Held] = []
+    silenced = set()
+    for place, finding in sorted(placed, key=lambda pair: (pair[0].source, pair[0].line)):
+        while waiting and (waiting[-1].source, waiting[-1].lines.start) <= (place.source, place.line):
+            around.append(waiting.pop())
+        around = [one for one in around if one.source == place.source and place.line in one.lines]
+        for one in around:
+            if finding.rule in one.rules:
+                one.used.add(finding.rule)
+                silenced.add(id(finding))
+    return silenced
+
+
+def _unused(
+    comments: list[_Comment], selection: Selection, sought: Callable[[frozenset[str]], bool]
+) -> Iterator[Finding]:
     for comment in comments:
-        if not comment.rules:
-            message = f"there is no rule {comment.word!r} to ignore"
-        elif comment.used or not all(selection.reports(rule) for rule in comment.rules):
-            continue
-        else:
-            message = f"nothing of {comment.word} to ignore here"
-        yield Finding("ignore-unused", Severity.WARNING, message, (), comment.place, hint="remove the comment")
+        told = comment.whole and sought(comment.rules) and all(map(selection.reports, comment.rules))
+        if told and not comment.rules & comment.held.used:
+            nothing = f"nothing of {comment.word} to ignore here"
+            message = nothing if comment.rules else f"there is no rule {comment.word!r} to ignore"
+            yield Finding("ignore-unused", Severity.WARNING, message, (), comment.place, hint="remove the comment")
 
 
 def _comments(document: Document) -> Iterator[_Comment]:
+    """The comments of one file; of a file in which the catalog is a part, those around that part, too."""
+    text = document.text
+    found = list(_COMMENT.finditer(text)) if document.syntax == "yaml" and "osbctl:" in text else []
+    if not found:
+        return
     from osbctl.sources.spans import spans
+    from osbctl.sources.text_lines import Lines
     from osbctl.validation.rules import load_all
 
-    text, rules = document.text, load_all()
-    found = list(_COMMENT.finditer(text))
+    places, lines, rules = Lines(document.name, text), _LINE_END.split(text), load_all()
+    by_path = spans(document)
     # In a plain scalar no `#` follows a blank; a quoted one, or a block of lines, may hold anything.
-    texts = [span for span in spans(document).values() if span.style] if found else []
-    starts = [0, *(end.end() for end in _LINE_END.finditer(text))]
-    lines = _LINE_END.split(text)
+    texts = sorted((span.start, span.end) for span in by_path.values() if span.style)
+    catalog = by_path.get(document.top)
+    held: dict[range, _Held] = {}
     for match in found:
-        if any(span.start <= match.start() < span.end for span in texts):
+        before = bisect_right(texts, (match.start(), len(text))) - 1
+        if before >= 0 and match.start() < texts[before][1]:
             continue
-        number = next(n for n in range(len(starts), 0, -1) if starts[n - 1] <= match.start())
-        column = match.start() - starts[number - 1] + 1
-        place = Location(document.name, number, column, lines[number - 1])
-        alone = not lines[number - 1][: column - 1].strip()
-        held = _entry_below(lines, number) if alone else range(number, number + 1)
+        place = places.at(match.start())
+        alone = not place.excerpt[: place.column - 1].strip()
+        reach = _entry_below(lines, place.line) if alone else range(place.line, place.line + 1)
+        around = held.setdefault(reach, _Held(document.name, reach))
+        whole = catalog is not None and (not document.top or catalog.start <= match.start() < catalog.end)
         for word in filter(None, map(str.strip, match[1].split(","))):
-            yield _Comment(word, chosen(word, rules), place, held)
+            known = chosen(word, rules)
+            around.rules.update(known)
+            yield _Comment(word, known, place, around, whole)
 
 
 def _entry_below(lines: list[str], number: int) -> range:
     """The lines of the entry or item that begins below line `number`: those after it that are indented further."""
-    content = [n for n in range(number + 1, len(lines) + 1) if lines[n - 1].strip() and lines[n - 1].strip()[0] != "#"]
-    if not content:
+    content = (n for n in range(number + 1, len(lines) + 1) if lines[n - 1].strip() and lines[n - 1].strip()[0] != "#")
+    first = next(content, 0)
+    if not first:
         return range(0)
-    first = lines[content[0] - 1]
-    indent, is_item = _indent(first), first.lstrip().startswith("- ")
-    for n in content[1:]:
+    indent, is_item = _indent(lines[first - 1]), lines[first - 1].lstrip().startswith("- ")
+    for n in content:
         line = lines[n - 1]
         # The items of a list may stand in the column of its key.
         below = _indent(line) > indent or (_indent(line) == indent and not is_item and line.lstrip().startswith("- "))
         if not below:
-            return range(content[0], n)
-    return range(content[0], len(lines) + 1)
+            return range(first, n)
+    return range(first, len(lines) + 1)
 
 
 def _indent(line: str) -> int:

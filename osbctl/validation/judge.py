@@ -8,6 +8,7 @@ stands as a finding of its own.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from osbctl.findings import Finding, Judgement, Severity, Verdict
@@ -15,10 +16,12 @@ from osbctl.paths import value_at
 from osbctl.platforms import Platform
 from osbctl.platforms.judge import judge_all
 from osbctl.platforms.outcome import VerdictKind
+from osbctl.rule import RULES
 from osbctl.sources.pointer import find_catalog
-from osbctl.validation.engine import run_rules
+from osbctl.validation.engine import is_wanted, run_rules
 from osbctl.validation.fold import folded
 from osbctl.validation.inline import without_ignored
+from osbctl.validation.rules import SHARED
 from osbctl.validation.schema import check_house_schema, check_schema
 from osbctl.validation.selection import Selection
 from osbctl.validation.survey import Survey, survey
@@ -52,11 +55,20 @@ def judge(document: Document, options: ValidationOptions, selection: Selection |
         picked = _blame_newcomers(_with_refusals(picked, outcomes, options.platforms), document.data)
     else:
         picked = joined
-    silenced = without_ignored(selection.of(picked, document.data), document, selection)
+    silenced = without_ignored(selection.of(picked, document.data), document, selection, partial(_sought, options))
     wanted = folded(_graded(silenced, options))
     verdicts = {platform: _verdict(outcome) for platform, outcome in outcomes.items()}
     left_out = max(0, len(folded(joined)) - len(wanted))
     return Judgement(document.name, tuple(_located(wanted, document)), verdicts, left_out, document.data)
+
+
+def _sought(options: ValidationOptions, rules: frozenset[str]) -> bool:
+    """Whether one catalog by itself is looked through for any of `rules`; of a rule that is none, too."""
+    return not rules or any(
+        is_wanted(RULES[rule], options)
+        for rule in rules
+        if not rule.startswith(SHARED) and (rule != "house-schema" or options.house_schemas)
+    )
 
 
 def _graded(findings: list[Finding], options: ValidationOptions) -> list[Finding]:

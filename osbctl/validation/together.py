@@ -11,8 +11,9 @@ from osbctl.platforms import Platform
 from osbctl.platforms.outcome import VerdictKind
 from osbctl.platforms.together import Identity, does, refusing, shared
 from osbctl.rule import RULES
+from osbctl.validation.inline import without_ignored
 from osbctl.validation.judge import reading_order
-from osbctl.validation.rules import load_all
+from osbctl.validation.rules import SHARED, load_all
 from osbctl.validation.rules.placeholders import holds_placeholder
 
 if TYPE_CHECKING:
@@ -56,6 +57,10 @@ def judge_together(
     ]
 
 
+def _sought(rules: frozenset[str]) -> bool:
+    return bool(rules) and all(rule.startswith(SHARED) for rule in rules)
+
+
 def _findings(
     found: Sequence[SharedIdentity], places: Mapping[int, Mapping[Path, Location]], counted: frozenset[Platform]
 ) -> list[Finding]:
@@ -74,10 +79,10 @@ def _finding(
 
 
 def _completed(judgement: Judgement, document: Document, found: list[Finding], selection: Selection) -> Judgement:
-    wanted = selection.of(found, document.data)
+    wanted = without_ignored(selection.of(found, document.data), document, selection, _sought)
     refused = Counter(platform for finding in found for platform in finding.refused_by)
     verdicts = {platform: _verdict(verdict, refused[platform]) for platform, verdict in judgement.verdicts.items()}
-    left_out = judgement.left_out + len(found) - len(wanted)
+    left_out = judgement.left_out + len(found) - sum(finding.rule.startswith(SHARED) for finding in wanted)
     findings = sorted((*judgement.findings, *wanted), key=reading_order)
     return replace(judgement, findings=tuple(findings), verdicts=verdicts, left_out=left_out)
 

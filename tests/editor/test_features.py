@@ -273,3 +273,19 @@ def test_a_missing_id_in_a_folder_is_written_into_its_file(tmp_path: Path) -> No
     action = found["Set a fresh GUID"]
     assert action.edit and action.edit.changes
     assert re.search(rf"^id: \"?{GUID}\"?$", applied(text, action.edit.changes[plan.as_uri()]), flags=re.MULTILINE)  # type: ignore[arg-type]
+
+
+def test_in_a_folder_a_comment_silences_and_quotes_are_put(tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(catalogs_folder() / "source", tmp_path / "source"))
+    plan = folder / "services" / "redis" / "plans" / "cache.yaml"
+    text = plan.read_text() + "bindable: maybe\ncolour: no\n"
+    last = text.count("\n") - 1
+    found = actions(plan, text, last - 1)
+    silenced = found["Ignore schema-type here"].edit
+    assert silenced and silenced.changes
+    text = applied(text, silenced.changes[plan.as_uri()])  # type: ignore[arg-type]
+    assert text.split("\n")[last - 1] == "bindable: maybe  # osbctl: ignore[schema-type]"
+    assert "Ignore schema-type here" not in actions(plan, text, last - 1)
+    quoted = actions(plan, text, last)["Put it in quotes"].edit
+    assert quoted and quoted.changes
+    assert applied(text, quoted.changes[plan.as_uri()]).endswith('\ncolour: "no"\n')  # type: ignore[arg-type]

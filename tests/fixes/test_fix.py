@@ -39,6 +39,11 @@ def mend(text: str, name: str = "c.yaml", unsafe: bool = False) -> tuple[str, Me
         ("  bindable: false\n  tags: one # of them\n", '  bindable: false\n  tags: ["one"] # of them\n', False),
         ("  bindable: false\n  tags: 'it''s'\n", "  bindable: false\n  tags: ['it''s']\n", False),
         ("  bindable: false\n  tags: [no, 'on', y]\n", '  bindable: false\n  tags: ["no", \'on\', "y"]\n', False),
+        (
+            "  bindable: true\n  metadata: {y: 1, 'y ': &a no, no: [No]}\n  on: x\n",
+            '  bindable: true\n  metadata: {"y": 1, \'y \': &a no, "no": ["No"]}\n  "on": x\n',
+            False,
+        ),
         ("  bindable: false\n  planUpdateable: true\n", "  bindable: false\n  plan_updateable: true\n", True),
         ('  bindable: false\n  "plan_updatable": true\n', '  bindable: false\n  "plan_updateable": true\n', True),
         (
@@ -149,15 +154,15 @@ def test_a_folder_is_mended_in_its_files(tmp_path: Path) -> None:
         HEAD.partition("\n")[2].replace("- name", "name").replace("  ", "") + "bindable: 'yes' # well\n"
     )
     plan = tmp_path / "services/a/plans/p.yaml"
-    plan.write_text("id: 1D0E6C3B-8A4F-4E57-9B1C-2D7F5A90E3B4\nname: p\ndescription: no\n")
+    plan.write_text("id: 1D0E6C3B-8A4F-4E57-9B1C-2D7F5A90E3B4\nname: p\ndescription: no # so\n")
     found = fix_source(str(tmp_path), OPTIONS, unsafe=True)
     assert sorted(found.changed) == [str(tmp_path / "services/a.yaml"), str(plan)]
-    assert plan.read_text().endswith("description: no\n")  # nothing is written yet
+    assert plan.read_text().endswith("description: no # so\n")  # nothing is written yet
     assert all(f.location and f.location.source.startswith(str(tmp_path)) for f in found.mended)
     write(found)
     assert (tmp_path / "services/a.yaml").read_text().endswith("bindable: true # well\n")
-    assert plan.read_text().endswith("\nname: p\nfree: true\ndescription: no\n")
-    assert [finding.rule for finding in found.left] == ["yaml-1.1"]
+    assert plan.read_text().endswith('\nname: p\nfree: true\ndescription: "no" # so\n')
+    assert found.left == ()
     assert not fix_source(str(tmp_path), OPTIONS, unsafe=True).changed
 
 

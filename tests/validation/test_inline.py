@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import time
+from pathlib import Path
+
+from osbctl.platforms import Platform
+from osbctl.sources.folder import read_folder
 from osbctl.sources.parse import parse_document
+from osbctl.tasks.options import Request
+from osbctl.tasks.validate import validate
 from osbctl.validation.judge import judge
 from osbctl.validation.options import ValidationOptions
 
@@ -63,3 +70,65 @@ def test_a_group_silences_all_of_it() -> None:
         )
         == []
     )
+
+
+def test_a_comment_holds_in_its_file_of_a_source_folder(tmp_path: Path) -> None:
+    plans = tmp_path / "services" / "a" / "plans"
+    plans.mkdir(parents=True)
+    service = TEXT.partition("  - id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B5")[0]
+    service = "\n".join(line[4:] for line in service.splitlines()[2:6])
+    (tmp_path / "services" / "a.yaml").write_text(f"{service}\nmetadata: {{}}  # osbctl: ignore[id-duplicate]\n")
+    (tmp_path / "catalog.yaml").write_text("# osbctl: ignore[name-characters]\nservices: [a]\n")
+    (plans / "p.yaml").write_text(
+        "# osbctl: ignore[default-implicit]\nname: p_q\nid: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E001\ndescription: d\n"
+    )
+    (plans / "q.yaml").write_text(
+        "name: q  # osbctl: ignore[default-implicit]\nid: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E002\ndescription: d\n"
+    )
+    found = judge(read_folder(str(tmp_path)), ValidationOptions()).findings
+    assert [(Path(f.location.source).name, f.location.line, f.rule) for f in found if f.location] == [
+        ("catalog.yaml", 1, "ignore-unused"),
+        ("a.yaml", 5, "ignore-unused"),
+        ("p.yaml", 2, "name-characters"),
+    ]
+
+
+def together(*files: Path, both: bool) -> list[str]:
+    judged = validate(Request(tuple(map(str, files)), together=both)).judgements
+    return [finding.rule for judgement in judged for finding in judgement.findings]
+
+
+def test_what_only_other_files_could_bring_up_is_not_called_unused(tmp_path: Path) -> None:
+    first, second = tmp_path / "a.yaml", tmp_path / "b.yaml"
+    text = TEXT.replace("_", "-").partition("  - id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B5")[0]
+    text = text.replace("name-characters", "shared-*").replace("default-implicit", "default-implicit, shared-id")
+    first.write_text(text.replace("[shared-*]", "[shared-dashboard-client]").replace(", shared-id", ""))
+    second.write_text(text)
+    assert together(second, both=False) == together(first, both=False) == []
+    assert together(first, second, both=True) == ["ignore-unused"]
+    second.write_text(text.replace(", shared-id", ""))
+    assert together(first, second, both=True) == ["ignore-unused", "shared-id", "shared-id"]
+
+
+def test_what_this_run_does_not_seek_is_not_called_unused() -> None:
+    text = TEXT.replace("c_d", "cd  # osbctl: ignore[korifi-bindable-implicit, house-schema]")
+    assert found(text) == [("default-implicit", 15)]
+    korifi = ValidationOptions(platforms=frozenset({Platform.KORIFI}), house_schemas=(("house.json", {}),))
+    assert [rule for rule, _ in found(text, korifi)].count("ignore-unused") == 2
+
+
+def test_beside_the_catalog_that_was_pointed_at_no_comment_is_called_unused() -> None:
+    inside = "".join(f"  {line}\n" for line in TEXT.splitlines())
+    text = f"a:\n{inside}b:\n{inside.replace('a_b', 'ab')}"
+    for at, rules in (("/a", []), ("/b", ["ignore-unused"])):
+        judgement = judge(parse_document(text.encode(), "c.yaml", at=at), ValidationOptions())
+        assert [f.rule for f in judgement.findings if f.rule == "ignore-unused"] == rules
+
+
+def test_thousands_of_comments_cost_no_more_than_their_number() -> None:
+    plan = "    # osbctl: ignore[advice]\n    - {{id: i{0}, name: a_{0}, description: d}}  # osbctl: ignore[spec]\n"
+    head = TEXT.partition("    - {id")[0]
+    text = head.replace("_", "-") + "".join(plan.format(number) for number in range(1_500))
+    begun = time.perf_counter()
+    assert found(text) == [("ignore-unused", 4)]
+    assert time.perf_counter() - begun < 20  # half a second on a quiet machine

@@ -89,7 +89,7 @@ def compose(
     _refuse_unread(parts)
     lock, against = locks.updated(read_lock(Path(folder), unsaved), origins.data, accepted)
     notes = [*parts.notes(), *_missing_ids(origins.data), *against]
-    return Document(folder, origins.data, "folder", origins.locate, tuple(notes)), lock
+    return Document(folder, origins.data, "folder", origins.locate, tuple(notes), parts=tuple(parts.documents)), lock
 
 
 def _refuse_unread(parts: Parts) -> None:

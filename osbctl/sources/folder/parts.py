@@ -58,6 +58,7 @@ class Parts:
     """The files of one source folder. Reads each at most once; refuses whatever leads out of it.
 
     `unsaved` holds what files contain that are being edited, by resolved path; they need not be on disk yet.
+    `documents` are the files that were read, in that order.
     """
 
     def __init__(self, folder: Path, limits: Limits, problems: Problems, unsaved: Mapping[Path, bytes]) -> None:
@@ -67,6 +68,7 @@ class Parts:
         self._root = folder.resolve()
         self._unsaved = unsaved
         self._read: dict[Path, SourcePart | None] = {}
+        self.documents: list[Document] = []
 
     def read(self, file: Path) -> SourcePart | None:
         """The file, None (and a problem) where it cannot be read or leads out of the folder.
@@ -98,9 +100,9 @@ class Parts:
 
     def notes(self) -> Iterator[Finding]:
         """What reading the files has to say; of places in files, not in the catalog, so that no path is given."""
-        for part in self._read.values():
-            for note in part.document.notes if part else ():
-                yield replace(note, path=(), fixes=())
+        for document in self.documents:
+            for note in document.notes:
+                yield replace(note, path=())
 
     def unread(self, *below: str) -> Iterator[Path]:
         """The YAML and JSON files below a folder of the folder that nothing has read."""
@@ -129,7 +131,8 @@ class Parts:
     def _part(self, file: Path, resolved: Path) -> SourcePart | None:
         try:
             data = self._unsaved[resolved] if resolved in self._unsaved else read_file(str(file), self._limits)
-            return SourcePart(resolved, parse_document(data, str(file), limits=self._limits))
+            self.documents.append(parse_document(data, str(file), limits=self._limits))
+            return SourcePart(resolved, self.documents[-1])
         except DocumentError as error:
             self.problems.findings.extend(error.findings)
             return None

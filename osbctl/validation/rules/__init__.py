@@ -30,6 +30,10 @@ ELSEWHERE = (Category.CHANGE, Category.WIRE)
 """What other rooms find, and may have registered by now."""
 
 
+SHARED = "shared-"
+"""What the rules begin with that only several catalogs together can break."""
+
+
 def load_checks() -> tuple[Rule, ...]:
     """The rules that the engine runs, in the order of their modules."""
     for name in CHECKED:

@@ -251,7 +251,8 @@ describe(
     """A comment `# osbctl: ignore[rule]` silences nothing.
 
     What it was written for is mended, or it stands in another line than the finding: it belongs behind what the finding
-    is about, or on a line of its own above it.
+    is about, or on a line of its own above it. A comment is not called unused where its rule was not looked for: it
+    depends on `--platform`, `--schema`, `--select` or `--together`.
 
     Bad::
 
