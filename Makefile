@@ -7,7 +7,7 @@ PYTHONS ?= python3.11 python3.12 python3.13
 EXTRAS := .[self-signed,postgresql,keyring,lsp]
 SITE   = $(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --fresh-env docs build/site
 
-.PHONY: demo test test-browser test-container test-oldest try-install check docs site bench fuzz soak clean
+.PHONY: demo test test-browser test-container test-oldest test-release release-check try-install check docs site bench fuzz soak clean
 
 ## Install into .venv and walk through the main job on the shipped catalogs.
 demo: $(READY)
@@ -25,6 +25,16 @@ test-browser: $(READY)
 ## Build the image with buildah on a base of Debian's packages (debootstrap), and run it. As root.
 test-container: $(READY)
 	$(BIN)/python -m pytest -m container tests/deploy
+
+## Run each install line as it is printed, and the checks of a release against a fault each.
+test-release: $(READY)
+	-$(BIN)/python -m pip install --quiet --group release
+	$(BIN)/python -m pytest -n auto -m release tests/release
+
+## Is what is here ready to be published? docs/how-to/publish.md has the steps.
+release-check: $(READY)
+	$(BIN)/python -m pip install --quiet --group release
+	$(BIN)/python tools/release_check.py
 
 ## Run every test with the oldest versions that pyproject.toml allows.
 test-oldest: $(READY)
@@ -44,6 +54,7 @@ check: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python tools/make_schemas.py --check
+	$(BIN)/python tools/release_lines.py --check
 	$(BIN)/python tools/make_docs.py --check
 	$(BIN)/python tools/check_web.py
 	$(SITE)
@@ -51,6 +62,7 @@ check: $(READY)
 ## Write the generated documentation and schemas anew.
 docs: $(READY)
 	$(BIN)/python tools/make_schemas.py
+	$(BIN)/python tools/release_lines.py
 	$(BIN)/python tools/make_docs.py
 
 ## Build the documentation's site into build/site; a broken link is an error.

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from osbctl.broker.tls import Certificate, load_certificate
 from osbctl.errors import ConfigError
+from osbctl.extras import command_to_install
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,7 +57,7 @@ def _make() -> tuple[bytes, bytes]:
     except ImportError as error:
         raise ConfigError(
             "--self-signed needs the package cryptography",
-            "Install it with: pip install 'osbctl[self-signed]', or give --tls-cert and --tls-key.",
+            f"{command_to_install('self-signed')}, or give --tls-cert and --tls-key.",
         ) from error
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "localhost")])

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from osbctl.errors import OsbctlError
+from osbctl.extras import command_to_install
 
 
 def lsp(
@@ -29,7 +30,7 @@ def lsp(
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("pygls", "lsprotocol"):
             raise
-        raise OsbctlError("the language server needs pygls", "pip install 'osbctl[lsp]'") from error
+        raise OsbctlError("the language server needs pygls", command_to_install("lsp")) from error
 
     # The protocol has standard output for itself: whatever else would be printed goes to standard error.
     output, sys.stdout = os.fdopen(os.dup(sys.stdout.fileno()), "wb"), sys.stderr

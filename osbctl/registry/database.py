@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from osbctl.errors import RegistryError, UsageError
+from osbctl.extras import command_to_install
 from osbctl.registry import faults
 from osbctl.registry.errors import missing_extra
 
@@ -125,7 +126,7 @@ def _engine(url: URL, wait_seconds: float) -> Engine:
             url, poolclass=QueuePool, pool_size=0, hide_parameters=True, connect_args=arguments
         )
     except ImportError as error:
-        raise RegistryError("PostgreSQL needs psycopg", "pip install 'osbctl[postgresql]'") from error
+        raise RegistryError("PostgreSQL needs psycopg", command_to_install("postgresql")) from error
     if sqlite:
         event.listen(engine, "connect", _prepare_sqlite)
         event.listen(engine, "begin", _begin_sqlite)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from osbctl.errors import RegistryError, UsageError
+from osbctl.extras import command_to_install
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 def missing_extra() -> RegistryError:
     """The error of a library that is not installed."""
     return RegistryError(
-        "the registry of brokers needs SQLAlchemy, Alembic and platformdirs", "pip install 'osbctl[registry]'"
+        "the registry of brokers needs SQLAlchemy, Alembic and platformdirs", command_to_install("registry")
     )
 
 

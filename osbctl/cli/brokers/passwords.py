@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from osbctl.errors import SourceError, UsageError
+from osbctl.extras import command_to_install
 
 if TYPE_CHECKING:
     from osbctl.registry.records import Registration
-
-_KEYRING_EXTRA = "pip install 'osbctl[keyring]'"
 
 
 class Passwords:
@@ -114,7 +113,9 @@ def _warn(broker: Registration) -> None:
 def check_keyring() -> None:
     """Raise SourceError where there is no keyring to save a password to."""
     if _keyring() is None:
-        raise SourceError("there is no keyring to save the password to", f"{_KEYRING_EXTRA}, and a desktop session")
+        raise SourceError(
+            "there is no keyring to save the password to", f"{command_to_install('keyring')}, and a desktop session"
+        )
 
 
 def save_to_keyring(broker: Registration, password: str) -> None:

@@ -1,0 +1,111 @@
+"""Every line that says where to get osbctl is the one that release.toml makes, and nothing else names a place."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.deploy.harness import ROOT, git
+from tests.release.world import clone
+from tools.release_lines import FILES, release, stale
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+EVERYWHERE = """
+index = "osb-tools"
+repository = "https://github.com/acme/osb-tools"
+image = "registry.example.com/acme/osbctl"
+"""
+REPOSITORY = 'index = ""\nrepository = "https://git.example.com/acme/osbctl"\nimage = ""\n'
+NOWHERE = 'index = ""\nrepository = ""\nimage = ""\n'
+
+
+def texts(root: Path) -> dict[str, str]:
+    return {name: (root / name).read_text(encoding="utf-8") for name in FILES}
+
+
+def test_the_lines_are_as_release_toml_has_them() -> None:
+    assert stale() == {}, "run tools/release_lines.py"
+
+
+def test_no_other_file_says_where_to_get_it() -> None:
+    """Nor does any of them name a place that is nobody's, or another's package."""
+    told = re.compile(
+        r"your-org|your-group|git\.example\.com/\S*osbctl|\bOWNER/|rev: v\d|osbctl@v\d|osbctl==\d|"
+        r"pipx? install (?:--force )?['\"]?(?:osbctl|path/to)"
+    )
+    skipped = ("tests/", "tools/", "release.toml", "benchmarks/")
+    names = [name for name in git(ROOT, "ls-files").splitlines() if not name.startswith(skipped)]
+    assert len(names) > 100
+    for name in names:
+        try:
+            text = (ROOT / name).read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            continue  # a picture
+        assert not told.search(text), f"{name}: {told.search(text)}"
+
+
+@pytest.mark.parametrize(
+    ("settings", "lines"),
+    [
+        (
+            EVERYWHERE,
+            {
+                "README.md": ["- repo: https://github.com/acme/osb-tools\n  rev: v{v}\n", "uses: acme/osb-tools@v{v}\n",
+                              "`pipx install osb-tools`", "pipx install --force 'osb-tools[registry]'"],
+                "SECURITY.md": ["<https://github.com/acme/osb-tools/security/advisories/new>"],
+                "catalogs/source/.github/workflows/catalog.yml": ["uses: acme/osb-tools@v{v} "],
+                "deploy/README.md": ["published at <https://github.com/acme/osb-tools>", "pip install osb-tools\n"],
+                "deploy/ci/Jenkinsfile": ["OSBCTL_PACKAGE = 'osb-tools=={v}'"],
+                "deploy/ci/gitlab.yml": ["OSBCTL_PACKAGE: osb-tools=={v} "],
+                "deploy/cloudfoundry/requirements.txt": ["osb-tools=={v}\n"],
+                "deploy/kubernetes/deployment.yaml": ["image: registry.example.com/acme/osbctl:{v} "],
+                "docs/how-to/check-in-ci.md": ["rev: v{v}\n", "uses: acme/osb-tools@v{v}\n"],
+                "docs/how-to/publish-a-page.md": ["run: pipx install osb-tools\n", "- pip install osb-tools\n"],
+                "docs/how-to/in-your-editor.md": ["`pipx install --force 'osb-tools[lsp]'`"],
+                "docs/how-to/registered-brokers.md": ["`pipx install --force 'osb-tools[registry]'`"],
+                "docs/tutorial.md": ["$ pipx install osb-tools\n"],
+                "osbctl/__init__.py": ['"osb-tools", "https://github.com/acme/osb-tools"'],
+                "pyproject.toml": ['name = "osb-tools"', 'Repository = "https://github.com/acme/osb-tools"', '["osb-tools[registry]"'],
+            },
+        ),
+        (
+            REPOSITORY,
+            {
+                "README.md": ["- repo: https://git.example.com/acme/osbctl\n  rev: v{v}\n", "uses: ./osbctl\n",
+                              "'osbctl[registry] @ git+https://git.example.com/acme/osbctl@v{v}'"],
+                "deploy/ci/gitlab.yml": ["OSBCTL_PACKAGE: git+https://git.example.com/acme/osbctl@v{v} "],
+                "deploy/kubernetes/deployment.yaml": ["image: localhost/osbctl:{v} "],
+                "docs/tutorial.md": ["$ pipx install git+https://git.example.com/acme/osbctl@v{v}\n"],
+            },
+        ),
+    ],
+)  # fmt: skip
+def test_the_lines_follow_the_setting_and_find_their_way_back(
+    settings: str, lines: dict[str, list[str]], tmp_path: Path
+) -> None:
+    here = clone(tmp_path / "osbctl", settings)
+    version = release(here).version
+    for name, expected in lines.items():
+        for line in expected:
+            assert line.format(v=version) in (here / name).read_text(encoding="utf-8"), name
+    tomllib.loads((here / "pyproject.toml").read_text(encoding="utf-8"))
+    (here / "release.toml").write_text(NOWHERE)
+    for file, text in stale(here).items():
+        file.write_text(text, encoding="utf-8")
+    (tmp_path / "again").mkdir()
+    assert texts(here) == texts(clone(tmp_path / "again/osbctl", NOWHERE))
+
+
+def test_a_new_version_is_everywhere(tmp_path: Path) -> None:
+    here = clone(tmp_path / "osbctl", EVERYWHERE)
+    module = here / "osbctl/__init__.py"
+    module.write_text(re.sub(r'__version__ = ".+"', '__version__ = "7.8.9"', module.read_text()))
+    for file, text in stale(here).items():
+        file.write_text(text, encoding="utf-8")
+    assert texts(here)["README.md"].count("v7.8.9") == 2
+    assert "osb-tools==7.8.9" in texts(here)["deploy/ci/gitlab.yml"]
