@@ -84,7 +84,7 @@ def _root(schema: JsonValue) -> Root | None:
     try:
         root = Root("new", schema)
         check_schema(root)
-    except (UndecidableError, RecursionError):
+    except UndecidableError:
         return None
     return root
 

@@ -7,14 +7,11 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from osbctl.jsonschemas.mentions import unquoted
-from osbctl.jsonschemas.walk import SchemaPlace, subschemas
+from osbctl.jsonschemas.walk import IN_PLACE, SchemaPlace, subschemas
 from osbctl.paths import located, value_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-
-IN_PLACE = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else")
-"""Keywords whose schemas judge the same value as the schema they stand in."""
 
 _OLD = ("http://json-schema.org/draft-03/schema", "http://json-schema.org/draft-04/schema")
 _KEYWORDS = ("$ref", "$dynamicRef")

@@ -11,6 +11,7 @@ from osbctl.jsonschemas import patterns
 from osbctl.jsonschemas.dialects import Dialect, dialect_of
 from osbctl.jsonschemas.mentions import target_of
 from osbctl.jsonschemas.undecidable import UndecidableError
+from osbctl.jsonschemas.walk import BY_NAME, IN_PLACE
 from osbctl.paths import entries, value_at
 
 if TYPE_CHECKING:
@@ -35,9 +36,8 @@ _ONE = (
     "then",
 )
 _LIST = ("allOf", "anyOf", "items", "oneOf", "prefixItems")
-_MAP = ("$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties")
-_SAME_VALUE = frozenset("$ref allOf anyOf dependencies dependentSchemas else if not oneOf then".split())  # noqa: SIM905
-"""Keywords whose subschemas look at the same value, not at a part of it."""
+_MAP = tuple(sorted(BY_NAME))
+_SAME_VALUE = (*IN_PLACE, "dependencies", "dependentSchemas")
 _NAMES = ("$id", "id")
 BARE = frozenset({*_ONE, *_LIST, *_MAP, *_NAMES, "$schema", "default"})
 """What stays of a schema's words beside those that its draft asserts."""

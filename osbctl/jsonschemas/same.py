@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from osbctl.jsonschemas.mentions import references
 from osbctl.jsonschemas.undecidable import UndecidableError
+from osbctl.paths import entries
 
 if TYPE_CHECKING:
     from osbctl.jsonschemas.roots import Subschema
@@ -14,31 +15,14 @@ if TYPE_CHECKING:
 
 
 def same_value(left: JsonValue, right: JsonValue) -> bool:
-    """Whether two JSON values are equal; `true` is not 1 here, though Python takes it so.
-
-    Without recursion: the values may be nested as deep as the reader of the document allows.
-    """
-    try:
-        if left != right:
-            return False  # The quick answer; what is left is true against 1.
-        if marshal.dumps(left, 2) == marshal.dumps(right, 2):
-            return True  # Alike to the byte, types and all: what most values are that are equal.
-    except (RecursionError, ValueError):
-        pass
-    todo = [(left, right)]
-    while todo:
-        a, b = todo.pop()
-        if isinstance(a, dict) and isinstance(b, dict):
-            if a.keys() != b.keys():
-                return False
-            todo.extend((value, b[key]) for key, value in a.items())
-        elif isinstance(a, list) and isinstance(b, list):
-            if len(a) != len(b):
-                return False
-            todo.extend(zip(a, b, strict=True))
-        elif a != b or isinstance(a, bool) != isinstance(b, bool):
-            return False
-    return True
+    """Whether two JSON values are equal; `true` is not 1 here, though Python takes it so."""
+    if left != right:
+        return False  # The quick answer; what is left is true against 1.
+    if not isinstance(left, dict | list):
+        return isinstance(left, bool) == isinstance(right, bool)
+    if marshal.dumps(left, 2) == marshal.dumps(right, 2):
+        return True  # Alike to the byte, types and all: what most values are that are equal.
+    return all(same_value(value, right[key]) for key, value in entries(left))
 
 
 def same_schema(left: Subschema, right: Subschema) -> bool:

@@ -8,64 +8,41 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from osbctl.paths import Path
+    from osbctl.paths import JsonValue, Path
 
-_LITERAL = frozenset(("enum", "const", "default", "examples"))
+LITERALS = frozenset(("enum", "const", "default", "example", "examples"))
 """Keywords whose value is data of the service."""
 
-_BY_NAME = frozenset(("properties", "patternProperties", "definitions", "$defs", "dependencies", "dependentSchemas"))
+BY_NAME = frozenset(("properties", "patternProperties", "definitions", "$defs", "dependencies", "dependentSchemas"))
 """Keywords whose keys are names: a property may be called `$ref`."""
+
+IN_PLACE = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else")
+"""Keywords whose schemas judge the same value as the schema they stand in."""
 
 
 @dataclass(slots=True, eq=False)
 class SchemaPlace:
-    """An object that stands where a schema may stand.
-
-    `keys` lead to it from `parent`, None for the whole schema. A path is put together only when it is asked for:
-    schemas may be thousands of levels deep.
-    """
+    """An object that stands where a schema may stand, at `path` of the whole, and the one around it."""
 
     value: dict[str, Any]
+    path: Path = ()
     parent: SchemaPlace | None = None
-    keys: Path = ()
-
-    @property
-    def path(self) -> Path:
-        """The keys that lead to it from the whole schema."""
-        parts = []
-        here: SchemaPlace | None = self
-        while here:
-            parts.append(here.keys)
-            here = here.parent
-        return tuple(key for keys in reversed(parts) for key in keys)
 
 
-def subschemas(schema: dict[str, Any]) -> Iterator[SchemaPlace]:
-    """The schema and all schemas within it, in the order of the text; unknown keywords are looked into as well."""
-    stack = [SchemaPlace(schema)]
-    while stack:
-        here = stack.pop()
+def subschemas(schema: JsonValue, path: Path = (), parent: SchemaPlace | None = None) -> Iterator[SchemaPlace]:
+    """The schema and all schemas within it, in the order of the text; unknown keywords are looked into as well.
+
+    Of a list, of whatever depth, what it holds. `path` and `parent` are those of the schema itself.
+    """
+    if isinstance(schema, list):
+        for index, item in enumerate(schema):
+            yield from subschemas(item, (*path, index), parent)
+    elif isinstance(schema, dict):
+        here = SchemaPlace(schema, path, parent)
         yield here
-        below: list[SchemaPlace] = []
-        for key, value in here.value.items():
-            if isinstance(value, dict):
-                if key in _BY_NAME:
-                    for name, inner in value.items():
-                        _gather(inner, (key, name), here, below)
-                elif key not in _LITERAL:
-                    below.append(SchemaPlace(value, here, (key,)))
-            elif isinstance(value, list) and key not in _LITERAL:
-                _gather(value, (key,), here, below)
-        below.reverse()
-        stack += below
-
-
-def _gather(value: Any, keys: Path, parent: SchemaPlace, below: list[SchemaPlace]) -> None:
-    """Add `value` where it is an object, or what an array of it, of whatever depth, holds."""
-    stack = [(keys, value)]
-    while stack:
-        keys, value = stack.pop()
-        if isinstance(value, dict):
-            below.append(SchemaPlace(value, parent, keys))
-        elif isinstance(value, list):
-            stack += [((*keys, index), item) for index, item in reversed(list(enumerate(value)))]
+        for key, value in schema.items():
+            if key in BY_NAME and isinstance(value, dict):
+                for name, inner in value.items():
+                    yield from subschemas(inner, (*path, key, name), here)
+            elif key not in LITERALS and isinstance(value, dict | list):
+                yield from subschemas(value, (*path, key), here)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from osbctl.jsonschemas.walk import LITERALS
 from osbctl.secrecy import looks_secret, without_secrets
 
 MAX_TEXT = 20_000
 """Characters of one text that are shown."""
 MAX_LEVELS = 40
 """Levels of a schema that a form is made of; real ones have up to 14."""
-
-_LITERALS = frozenset(("default", "const", "enum", "example", "examples"))
 
 
 class Redactor:
@@ -49,7 +48,7 @@ class Redactor:
         if isinstance(value, dict):
             kept = {}
             for key, inner in value.items():
-                if hidden and key in _LITERALS:
+                if hidden and key in LITERALS:
                     self.left_out += 1
                 else:
                     kept[key] = self._schema(inner, hidden or looks_secret(key), level + 1)

@@ -7,7 +7,8 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from osbctl.jsonschemas.mentions import references, target_of
-from osbctl.paths import value_at
+from osbctl.jsonschemas.walk import LITERALS
+from osbctl.paths import entries, value_at
 from osbctl.secrecy import looks_secret, masked
 
 if TYPE_CHECKING:
@@ -15,9 +16,6 @@ if TYPE_CHECKING:
 
     from osbctl.jsonschemas.roots import Root, Subschema
     from osbctl.paths import JsonValue, Path
-
-_LITERALS = ("const", "default", "enum", "example", "examples")
-"""Keywords that hold values, not schemas."""
 
 
 def secret_places(schema: JsonValue) -> set[Path]:
@@ -74,9 +72,6 @@ def _literals(schema: JsonValue, place: Path) -> Iterator[JsonValue]:
     todo = [(value_at(schema, place), False)]
     while todo:
         here, literal = todo.pop()
-        if isinstance(here, dict):
-            todo.extend((value, literal or key in _LITERALS) for key, value in here.items())
-        elif isinstance(here, list):
-            todo.extend((value, literal) for value in here)
-        elif literal and here not in (None, "", True, False):
+        todo.extend((value, literal or key in LITERALS) for key, value in entries(here))
+        if literal and not isinstance(here, dict | list) and here not in (None, "", True, False):
             yield here

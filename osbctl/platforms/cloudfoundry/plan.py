@@ -14,7 +14,7 @@ from osbctl.platforms.cloudfoundry.fields import (
     not_an_object,
 )
 from osbctl.platforms.cloudfoundry.report import Errors
-from osbctl.platforms.cloudfoundry.ruby import index, json_length, to_s
+from osbctl.platforms.cloudfoundry.ruby import RubyCrash, RubyError, index, json_length, to_s
 
 if TYPE_CHECKING:
     from osbctl.paths import Path
@@ -41,7 +41,10 @@ def _check_maintenance_info(info: Any, path: Path, errors: Errors) -> None:
     """A String passes through every check, each answered by what it contains; other types crash."""
     rule = "cloudfoundry-maintenance-info"
     if not isinstance(info, dict):
-        index(info, "version")
+        try:
+            index(info, "version")
+        except RubyError:
+            raise RubyCrash(path, "maintenance_info is no object") from None
         problem = not_an_object(info)
         errors.add(problem.rule, path, f"Maintenance info {problem.message}")
     check_rows(MAINTENANCE_INFO_ROWS, info, path, errors)

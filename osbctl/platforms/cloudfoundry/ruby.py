@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import json
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from osbctl.paths import Path
 
 _SPACES = frozenset("\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000").union(map(chr, range(0x2000, 0x200B)))
 """`[[:space:]]` of a Unicode regular expression; Python's `isspace` also takes U+001C to U+001F."""
@@ -34,7 +37,12 @@ class RubyError(Exception):
 
 
 class RubyCrash(Exception):  # noqa: N818  # not an error of ours: the platform's way to fail
-    """An exception that nothing in the platform catches."""
+    """An exception that nothing in the platform catches: the place that it comes from, and why."""
+
+    def __init__(self, path: Path, reason: str = "its references go round in a circle") -> None:
+        super().__init__(reason)
+        self.path = path
+        self.reason = reason
 
 
 def is_blank(text: str) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from osbctl.platforms.cloudfoundry.report import Errors
-from osbctl.platforms.cloudfoundry.ruby import RubyCrash, RubyError, index, same, to_s
+from osbctl.platforms.cloudfoundry.ruby import RubyCrash, index, same, to_s
 from osbctl.platforms.cloudfoundry.schemas import SchemaChecks
 from osbctl.platforms.cloudfoundry.service import judge_service
 from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind
@@ -33,25 +33,13 @@ def judge(data: dict[str, Any], plain_schemas: bool = False) -> Outcome:
     try:
         services = _built(data)
         errors = _checked(services, SchemaChecks(plain_schemas))
-    except _Crash as crash:
-        return _crashed(crash)
-    except RecursionError:
-        return _crashed(_Crash(("services",), "it is nested too deeply"))
+    except RubyCrash as crash:
+        refusal = Refusal("cloudfoundry-crash", crash.path, f"{_UNKNOWN_ERROR}: {crash.reason}")
+        return Outcome(VerdictKind.CRASHES, (refusal,))
     if not errors:
         unstored = tuple(_not_stored(services))
         return Outcome(VerdictKind.REFUSES if unstored else VerdictKind.ACCEPTS, unstored)
     return Outcome(VerdictKind.REFUSES, tuple(errors.refusals()), errors.lines())
-
-
-def _crashed(crash: _Crash) -> Outcome:
-    refusal = Refusal("cloudfoundry-crash", crash.path, f"{_UNKNOWN_ERROR}: {crash.reason}")
-    return Outcome(VerdictKind.CRASHES, (refusal,))
-
-
-class _Crash(Exception):  # noqa: N818  # the platform's way to fail, not ours
-    def __init__(self, path: Path, reason: str) -> None:
-        self.path = path
-        self.reason = reason
 
 
 def _built(data: dict[str, Any]) -> list[dict[str, Any]]:
@@ -60,11 +48,11 @@ def _built(data: dict[str, Any]) -> list[dict[str, Any]]:
     if isinstance(services, dict) and not services:
         return []
     if not isinstance(services, list):
-        raise _Crash(("services",), "services is no array")
+        raise RubyCrash(("services",), "services is no array")
     for number, service in enumerate(services):
         path: Path = ("services", number)
         if not isinstance(service, dict):
-            raise _Crash(path, "a service is no object")
+            raise RubyCrash(path, "a service is no object")
         _build_plans(service.get("plans"), (*path, "plans"))
     return services
 
@@ -73,40 +61,21 @@ def _build_plans(plans: Any, path: Path) -> None:
     if plans is None or plans is False:
         return
     if not isinstance(plans, list):
-        raise _Crash(path, "plans is no array")
+        raise RubyCrash(path, "plans is no array")
     for number, plan in enumerate(plans):
         if not isinstance(plan, dict | str):
-            raise _Crash((*path, number), "a plan is no object")
+            raise RubyCrash((*path, number), "a plan is no object")
 
 
 def _checked(services: list[dict[str, Any]], judge_schemas: SchemaChecks) -> Errors:
     errors = Errors()
     for number, service in enumerate(services):
-        path: Path = ("services", number)
-        try:
-            errors.nest(judge_service(service, path, judge_schemas))
-        except (RubyError, RubyCrash, RecursionError) as error:
-            raise _culprit(service, path, error) from error
+        errors.nest(judge_service(service, ("services", number), judge_schemas))
     if not services:
         text = "Service broker must provide at least one service"
         errors.add("cloudfoundry-no-service", ("services",), text)
     _check_unique(errors, services)
     return errors
-
-
-def _culprit(service: dict[str, Any], path: Path, error: Exception) -> _Crash:
-    """Where the crash happened: a maintenance_info that cannot be indexed, or a schema."""
-    if isinstance(error, RubyCrash) and error.args and isinstance(error.args[0], tuple):
-        return _Crash(error.args[0], "its references go round in a circle")
-    for number, plan in enumerate(service.get("plans") or []):
-        info = plan.get("maintenance_info")
-        if info is None or info is False:
-            continue
-        try:
-            index(info, "version")
-        except RubyError:
-            return _Crash((*path, "plans", number, "maintenance_info"), "maintenance_info is no object")
-    return _Crash(path, "it is nested too deeply")
 
 
 def _not_stored(services: list[dict[str, Any]]) -> Iterator[Refusal]:
