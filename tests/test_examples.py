@@ -60,6 +60,7 @@ OPTIONS = {
     "cloudfoundry-plan-names": COUNTED,
     "kubernetes-unique": COUNTED,
     "cloudfoundry-feature": ValidationOptions(platforms=frozenset({Platform.CLOUD_FOUNDRY})),
+    "cloudfoundry-mysql": ValidationOptions(platforms=frozenset({Platform.CLOUD_FOUNDRY})),
     "korifi-bindable-implicit": ValidationOptions(platforms=frozenset({Platform.KORIFI})),
     "service-manager-unique": COUNTED,
     "name-not-cli-friendly": ValidationOptions(api_version=ApiVersion.V2_15),

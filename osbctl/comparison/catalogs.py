@@ -45,6 +45,15 @@ _PLAN_NAMES = {
     Renaming.PASSED_ON: identity.PLAN_NAME_PASSED_ON,
 }
 
+
+def _too_early(kind: Kind, new: Identified, holder: Identified | None) -> Kind:
+    """`kind`, refused by Service Manager if `holder` has the name, letter by letter, when `new` is saved."""
+    if holder is None or holder.name != new.name:
+        return kind
+    sm = Platform.SERVICE_MANAGER
+    return replace(kind, answers={**kind.answers, sm: identity.PLAN_NAMES_SWAPPED.answers[sm]})
+
+
 _UNTOLD = "the catalogs differ only in absent, null and empty values, or in parts that no platform reads"
 
 
@@ -111,9 +120,11 @@ class _Comparison:
             return
         holders = {folded(old): old for old in self._old.services if old.name}
         names = {new.name for new in self._new.services}
+        taken = still_held(services)
         for old, new, how in renamings(services, {}):
             holder = holders.get(folded(new))
             kind = identity.SERVICE_NAME_CASE if holder and holder.name not in names else _SERVICE_NAMES[how]
+            kind = _too_early(kind, new, taken.get(id(new)))
             message = _renamed(old.name, new.name, how, None)
             self._to.add(kind, MatchedPair(old, new), message, ("name",), old.name, new.name, holder=holder)
         passed_on = given_up(services.kept)
@@ -180,8 +191,8 @@ class _Comparison:
         taken = still_held(match)
         for before, after, how in renamings(match, taken):
             message = _renamed(before.name, after.name, how, taken.get(id(after)))
-            pair = MatchedPair(old, new, before, after)
-            self._to.add(_PLAN_NAMES[how], pair, message, ("name",), before.name, after.name)
+            pair, kind = MatchedPair(old, new, before, after), _too_early(_PLAN_NAMES[how], after, taken.get(id(after)))
+            self._to.add(kind, pair, message, ("name",), before.name, after.name)
         passed_on = given_up(match.kept)
         for fresh in match.fresh:
             pair = MatchedPair(old, new, None, fresh)

@@ -6,6 +6,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
+from osbctl.platforms.cloudfoundry.names import stored
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -56,7 +58,7 @@ def by_id(old: Sequence[T], new: Sequence[T]) -> Match[T]:
 
 
 def by_name(gone: list[T], fresh: list[T]) -> list[tuple[T, T]]:
-    """Pairs of one name, compared without regard to case, taken out of both lists."""
+    """Pairs of one name, compared without regard to case and outer blanks, taken out of both lists."""
     waiting = {folded(thing): thing for thing in reversed(fresh) if thing.name}
     pairs = [(thing, waiting.pop(folded(thing))) for thing in gone if folded(thing) in waiting]
     taken = {id(thing) for pair in pairs for thing in pair}
@@ -67,7 +69,7 @@ def by_name(gone: list[T], fresh: list[T]) -> list[tuple[T, T]]:
 
 def folded(thing: Identified) -> str:
     """The name as platforms compare it."""
-    return thing.name.casefold()
+    return stored(thing.name)
 
 
 def _numbered(things: Sequence[T], first: set[tuple[str, str]]) -> dict[tuple[str, int], T]:

@@ -5,6 +5,10 @@ Cloud Foundry updates what it has, creates what is new, and only then deletes wh
 taken when its new holder is saved makes it refuse the whole update. Names of services are not unique in its database:
 one clashes if its old holder has instances, whatever the order (cloud_controller_ng 3bbba906,
 lib/services/service_brokers/v2/catalog.rb, `taken_names`).
+Service Manager updates what it has, in the catalog's order, then deletes what is gone, then creates what is new;
+names are unique in its database, and nothing goes that has instances (service-manager e616ec91f886,
+storage/interceptors/broker_update_catalog_interceptor.go, storage/postgres/migrations). Service Catalog never moves a
+plan to another class (service-catalog b37daf589e77, pkg/controller/controller_clusterservicebroker.go).
 """
 
 from __future__ import annotations
@@ -14,6 +18,7 @@ from osbctl.comparison.kinds import Depends, breaking, kind, refused, risky, saf
 _KORIFI_KEEPS = breaking("keeps what is gone, and goes on offering it; the broker no longer knows it")
 _UPDATES = "overwrites the name; scripts that use the old one stop working"
 _IN_USE = "refuses the whole update (409)"
+_NOT_YET_FREE = refused("refuses the whole update (409): it deletes what is gone last, and the name is still taken")
 _NAME_IN_USE = Depends(
     breaking("refuses the update if the one that had the name has instances; else the name stands for something else"),
     refused('"Services with names [{service}] already exist": the one that had the name has instances'),
@@ -162,11 +167,11 @@ SERVICE_ID_PLANS_KEPT = kind(
     The plans stand under another service offering now, and plan ids are unique over the whole platform.
     """,
     cf=refused('"Plan ids must be unique"'),
-    k8s=risky("is not known to move plans between classes"),
+    k8s=breaking("flags the old class as removed, and leaves its plans there: the new class gets none"),
     sm=Depends(
-        refused("refuses the whole update (409) if it has instances; else what it does is not known"),
+        refused("refuses the whole update (409) if it has instances, else replaces it"),
         refused(_IN_USE),
-        risky("is not known to move plans between service offerings"),
+        risky("replaces it and its plans; their visibilities are lost"),
     ),
     korifi=risky("hangs the plans under a new service offering of this name; the old one stays"),
     advice="keep the old id of the service offering",
@@ -175,8 +180,12 @@ PLAN_MOVED = kind(
     "change-plan-moved",
     """A plan id stands under another service offering than before.""",
     cf=refused('"Plan ids must be unique"'),
-    k8s=risky("is not known to move plans between classes"),
-    sm=risky("is not known to move plans between service offerings"),
+    k8s=breaking("leaves it under its old class, and asks the broker for it with the old service id"),
+    sm=Depends(
+        refused("refuses the whole update (409) if the plan has instances, else replaces it"),
+        refused(_IN_USE),
+        risky("deletes it with its visibilities and adds it to the other service offering"),
+    ),
     korifi=risky("hangs the plan under the other service offering, its instances with it"),
     advice="give the plan under the other service offering an id of its own; keep the old one until it is empty",
 )
@@ -184,11 +193,11 @@ PLAN_NAME_REUSED = kind(
     "change-plan-name-reused",
     """A plan takes the name of one that is removed at the same time.
 
-    Cloud Foundry deletes what is gone last: the name is still taken when its new holder is saved.
+    Cloud Foundry and Service Manager delete what is gone last: the name is still taken when its new holder is saved.
     """,
     cf=refused('"Plan names must be unique within a service. Service {service} already has a plan named {plan}"'),
     k8s=breaking(_UPDATES),
-    sm=breaking(_UPDATES),
+    sm=_NOT_YET_FREE,
     korifi=breaking("has two plans of this name, as it keeps the removed one"),
     advice="remove the old plan in one update, rename in the next",
 )
@@ -196,11 +205,11 @@ SERVICE_NAME_REUSED = kind(
     "change-service-name-reused",
     """A service offering takes the name of one that is removed at the same time.
 
-    Cloud Foundry refuses it as long as the old one has instances.
+    Cloud Foundry refuses it as long as the old one has instances, Service Manager always.
     """,
     cf=_NAME_IN_USE,
     k8s=breaking(_UPDATES),
-    sm=breaking(_UPDATES),
+    sm=_NOT_YET_FREE,
     korifi=breaking("has two service offerings of this name, as it keeps the removed one"),
     advice="remove the old service offering in one update, rename in the next",
 )
@@ -244,7 +253,7 @@ SERVICE_NAME_CASE = kind(
     """A service offering takes a name that differs from an old one in upper and lower case alone.
 
     Cloud Foundry finds the old one by its name without regard to case, looks for it in the new catalog with regard to
-    it, and crashes.
+    it, and crashes. With MySQL it does so for outer blanks and accents, too.
     """,
     cf=refused('crashes: the operator reads "An unknown error occurred"'),
     every=breaking(_UPDATES),

@@ -207,7 +207,7 @@ def _almost(text: str) -> str:
 def text_too_long(thing: Node) -> Iterator[Hit]:
     """An id or a name is longer than 255 characters.
 
-    Platforms must store only so many.
+    Platforms must store only so many. Cloud Foundry fails with MySQL (`varchar(255)`), and takes more with PostgreSQL.
     """
     for key in ("id", "name"):
         if len(thing.text(key) or "") > MAX_LENGTH:

@@ -293,8 +293,8 @@ _refusal(
     "catalog.rb; db/migrations",
     """What passes Cloud Foundry's validator, and then its database does not take.
 
-    The names of two plans of a service offering differ in upper and lower case or in trailing blanks alone, or a
-    polling duration does not fit into 32 bits. Read in its source, not measured.
+    The names of two plans of a service offering differ in upper and lower case or in outer blanks alone, or a polling
+    duration does not fit into 32 bits. Measured with its migrations and its code on PostgreSQL and MariaDB.
 
     Bad::
 

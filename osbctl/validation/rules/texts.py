@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from osbctl.findings import Severity
+from osbctl.platforms import Platform
 from osbctl.rule import Category, Need, Scope, rule
 from osbctl.validation.rules.naming import MAX_LENGTH
 
@@ -53,7 +54,8 @@ def text_nul(catalog: Node) -> Iterator[Hit]:
     """A text holds the character NUL.
 
     A platform whose database is PostgreSQL cannot store it, and many tools end the text there. Of ids, names and
-    descriptions the verdict on Service Manager tells, which refuses it.
+    descriptions the verdict on Service Manager tells, which refuses it; Cloud Foundry fails there with PostgreSQL, and
+    takes it with MySQL.
 
     Bad::
 
@@ -63,6 +65,43 @@ def text_nul(catalog: Node) -> Iterator[Hit]:
 
         metadata: {displayName: Postgres}
     """
+    for path, text in _texts(catalog):
+        refused = len(path) in (3, 5) and path[-1] in ("id", "name", "description")
+        if "\0" in text and not refused:
+            yield catalog.hit("a text holds the character NUL", path, "remove it")
+
+
+@rule(
+    "cloudfoundry-mysql",
+    severity=Severity.INFO,
+    category=Category.PLATFORM,
+    source="cloudfoundry/cloud_controller_ng 3bbba906, lib/cloud_controller/db_connection/mysql_options_factory.rb "
+    "(charset utf8, of three bytes); measured with MariaDB",
+    only_for=Platform.CLOUD_FOUNDRY,
+)
+def cloudfoundry_mysql(catalog: Node) -> Iterator[Hit]:
+    """A text holds a character beyond U+FFFF, as emoji are.
+
+    Cloud Foundry stores it with PostgreSQL, and fails with MySQL, whose columns and connection take three bytes a
+    character. Reported only where Cloud Foundry is among the platforms that are checked for
+    (`--platform cloudfoundry`), or the rule is selected.
+
+    Bad::
+
+        description: A database 🐘
+
+    Good::
+
+        description: A database
+    """
+    for path, text in _texts(catalog):
+        if text and max(text) > "\uffff":
+            hint = "write it in other words, or ask its operator"
+            yield catalog.hit("Cloud Foundry cannot store a character beyond U+FFFF with MySQL", path, hint)
+
+
+def _texts(catalog: Node) -> Iterator[tuple[Path, str]]:
+    """The text at each path of the catalog, with the key that it stands under."""
     stack: list[tuple[Path, object]] = [((), catalog.value)]
     while stack:
         path, value = stack.pop()
@@ -70,7 +109,4 @@ def text_nul(catalog: Node) -> Iterator[Hit]:
             stack += [((*path, key), inner) for key, inner in value.items()]
         elif isinstance(value, list):
             stack += [((*path, place), inner) for place, inner in enumerate(value)]
-        texts = (value, path[-1]) if path else ()
-        refused = len(path) in (3, 5) and path[-1] in ("id", "name", "description")
-        if not refused and any(isinstance(text, str) and "\0" in text for text in texts):
-            yield catalog.hit("a text holds the character NUL", path, "remove it")
+        yield path, "".join(text for text in (value, *path[-1:]) if isinstance(text, str))

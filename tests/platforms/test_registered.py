@@ -1,0 +1,62 @@
+"""What Cloud Foundry's database takes, and what its updates do: recorded answers against ours.
+
+`registered.jsonl` was measured in November 2026: Cloud Controller 3bbba906, all its migrations, its models, catalog and
+service manager unchanged, on PostgreSQL 15 and MariaDB 10.11 (Ruby 3.1, Sequel 5.63). The catalogs of a row are worked
+in one after the other; after the first, `instances` names the plans that get one. The answer is that to the last.
+A service offering is written `[id, name, {plan id: plan name}]`.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from osbctl.changes import Level
+from osbctl.comparison.catalogs import compare_catalogs
+from osbctl.platforms import Platform
+from osbctl.platforms.cloudfoundry.verdict import judge
+from osbctl.platforms.outcome import VerdictKind
+from tests.comparison.make import catalog, plan, service
+
+ROWS = [json.loads(line) for line in Path(__file__).with_name("registered.jsonl").read_text("utf-8").splitlines()]
+FIRST = [row for row in ROWS if len(row["catalogs"]) == 1]
+UPDATES = [row for row in ROWS if len(row["catalogs"]) == 2]
+NOT_FORETOLD = {
+    "plan names: dotted capital i",  # its lower case has two characters in Python
+    "plan names: accents",  # MySQL alone
+    "plan names: long s",
+    "plan names: final sigma",
+    "an emoji in a plan's name",
+    "a plan's name of 256 characters",
+    "NUL in a plan's name",  # PostgreSQL alone
+}
+
+
+def built(services: list[Any]) -> dict[str, Any]:
+    return catalog(*(service(key, name, *(plan(*one) for one in plans.items())) for key, name, plans in services))
+
+
+def refusing(row: dict[str, Any]) -> set[str]:
+    return {database for database in ("postgresql", "mariadb") if row[database] != "accepts"}
+
+
+@pytest.mark.parametrize("row", FIRST, ids=lambda row: row["what"])
+def test_a_first_catalog_is_stored_or_not(row: dict[str, Any]) -> None:
+    refused = judge(built(row["catalogs"][0])).kind is not VerdictKind.ACCEPTS
+    assert refused == bool(refusing(row) and row["what"] not in NOT_FORETOLD)
+
+
+def test_what_is_not_foretold_is_named() -> None:
+    assert {row["what"] for row in FIRST if refusing(row)} > NOT_FORETOLD
+
+
+@pytest.mark.parametrize("row", UPDATES, ids=lambda row: row["what"] + ", used" * bool(row["instances"]))
+def test_an_update_is_refused_or_not(row: dict[str, Any]) -> None:
+    old, new = map(built, row["catalogs"])
+    used = frozenset(row["instances"])
+    changes = compare_catalogs(old, new, platforms=(Platform.CLOUD_FOUNDRY,), instances=used)
+    refused = any(change.level is Level.REFUSED for change in changes)
+    assert refused == bool(refusing(row)), [(change.rule, change.level) for change in changes]
