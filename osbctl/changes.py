@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from osbctl.findings import Severity
+from osbctl.platforms import labels
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -121,7 +122,7 @@ class Change:
 
 def grouped_effects(change: Change) -> Iterator[tuple[str, str]]:
     """What the platforms do: the names of those that do the same, with what they do. Nothing for what is safe."""
-    by_words: dict[str, list[str]] = {}
+    by_words: dict[str, list[Platform]] = {}
     for effect in change.effects if change.level is not Level.SAFE else ():
-        by_words.setdefault(effect.does, []).append(effect.platform.label)
-    return ((", ".join(labels), does) for does, labels in by_words.items())
+        by_words.setdefault(effect.does, []).append(effect.platform)
+    return ((labels(platforms), does) for does, platforms in by_words.items())

@@ -68,6 +68,8 @@ class Finding:
     tells it from others over time, where that is known better than by rule, source and path. `fixes` are what
     `osbctl fix` does about it; empty where the author has to decide.
 
+    `earlier` is another place that the message speaks of: where it stands is added once places are known.
+
     `several` is what is said, behind their number, of several findings of one cause in a document, which are then
     one; empty where each stands alone. `also` are the other places that such a one stands for.
     """
@@ -84,6 +86,7 @@ class Finding:
     fixes: tuple[Fix, ...] = ()
     several: str = ""
     also: tuple[Path, ...] = ()
+    earlier: Path | None = None
 
 
 class FailOn(StrEnum):

@@ -45,11 +45,43 @@ def escaped(text: str, pairs: bool = False) -> str:
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """`did you mean …?` with the closest of the known words; empty where none is close."""
-    from difflib import get_close_matches
+    """`did you mean …?` with the known word that is closest, or the only one that `word` begins; empty without one."""
+    known = list(known)
+    begun = [name for name in known if len(word) > 2 and name.startswith(word)]
+    meant = closest(word, known) or (begun[0] if len(begun) == 1 else "")
+    return f"did you mean {meant}?" if meant else ""
 
-    close = get_close_matches(word, list(known), n=1)
-    return f"did you mean {close[0]}?" if close else ""
+
+def closest(word: str, known: Iterable[str]) -> str:
+    """The known word that `word` is likely a slip of, in upper or lower case; empty where there is none.
+
+    One slip is taken for one in words of four letters, and one more for each twelve.
+    """
+    asked = word.casefold()[:_LONGEST]
+    found = []
+    for name in known:
+        other = name.casefold()[:_LONGEST]
+        length = max(len(asked), len(other))
+        most = 1 + length // 12 if length > 3 else 0
+        if abs(len(asked) - len(other)) <= most and (slips := _slips(asked, other)) <= most:
+            found.append((slips, name))
+    return min(found, default=(0, ""))[1]
+
+
+_LONGEST = 80
+
+
+def _slips(one: str, other: str) -> int:
+    """How many letters were added, left out, wrong, or swapped with the next: the optimal string alignment distance."""
+    rows = [list(range(len(other) + 1))]
+    for i, a in enumerate(one):
+        row = [i + 1]
+        for j, b in enumerate(other):
+            fewest = min(rows[i][j] + (a != b), rows[i][j + 1] + 1, row[j] + 1)
+            swapped = i and j and a == other[j - 1] and b == one[i - 1]
+            row.append(min(fewest, rows[i - 1][j - 1] + 1) if swapped else fewest)
+        rows.append(row)
+    return rows[-1][-1]
 
 
 def _escape(code: int, pairs: bool) -> str:
@@ -57,6 +89,16 @@ def _escape(code: int, pairs: bool) -> str:
         return f"\\u{code:04X}"
     code -= 0x10000
     return f"\\u{0xD800 + (code >> 10):04X}\\u{0xDC00 + (code & 0x3FF):04X}" if pairs else f"\\U{code + 0x10000:08X}"
+
+
+def plural(number: int, word: str) -> str:
+    """`1 plan`, `1,200 plans`."""
+    return f"{number:,} {word}" if number == 1 else f"{number:,} {word}s"
+
+
+def sentences(parts: Iterable[str]) -> str:
+    """The parts one after the other, a full stop between them where none ends by itself."""
+    return " ".join(part if part.endswith((".", "?", "!")) else f"{part}." for part in parts).removesuffix(".")
 
 
 def excerpt(line: str, column: int, end: int = 0, width: int = 100) -> tuple[str, str]:

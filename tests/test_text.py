@@ -10,7 +10,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from osbctl.text import cells, escaped, excerpt, safe, wrapped
+from osbctl.text import cells, did_you_mean, escaped, excerpt, safe, wrapped
 
 
 @pytest.mark.parametrize(
@@ -112,3 +112,27 @@ def test_a_long_line_is_broken_at_its_words(words: list[str], width: int) -> Non
 def test_colours_take_no_room_in_a_line() -> None:
     assert wrapped("\x1b[1;31mred\x1b[0m \x1b[2m[rule]\x1b[0m", 10).count("\n") == 0
     assert wrapped("a b", 0) == "a b"
+
+
+@pytest.mark.parametrize(
+    ("word", "known", "meant"),
+    [
+        ("plan-name-duplicat", ["plan-name-duplicate", "plan-name-long"], "plan-name-duplicate"),
+        ("Postgers", ["redis", "postgres"], "postgres"),
+        ("my-bd", ["my-db"], "my-db"),
+        ("smalk", ["large", "small"], "small"),
+        ("data-serv", ["data-services", "mail"], "data-services"),
+        # Not alike, and still more than half of their letters are the same.
+        ("redis", ["rabbit", "reads-only"], ""),
+        ("small", ["medium", "smart-ish", "shall-not"], ""),
+        ("production", ["introduction", "protection"], ""),
+        ("missing.yaml", ["catalog.yaml", "mapping.yaml"], ""),
+        ("unitId", ["unit"], ""),
+        ("mongodb", ["mysqldb"], ""),
+        ("plan-", ["plan-a", "plan-b-long"], "plan-a"),
+        ("id", ["ids", "identity"], ""),
+        ("", ["a"], ""),
+    ],
+)
+def test_did_you_mean_keeps_unlike_names_apart(word: str, known: list[str], meant: str) -> None:
+    assert did_you_mean(word, known) == (f"did you mean {meant}?" if meant else "")

@@ -28,6 +28,7 @@ from walk import walked
 
 from osbctl.cli.app import COMMANDS
 from osbctl.config import KEYS
+from osbctl.platforms import labels
 from osbctl.rule import Category
 from osbctl.tasks.rules import all_rules
 
@@ -119,7 +120,7 @@ def rule_entry(rule: Rule) -> Iterator[str]:
             yield f"{title}:\n\n```yaml\n{example}\n```\n"
     if rule.fix:
         yield f"Fix: {rule.fix}\n"
-    refused = ", ".join(platform.label for platform in rule.refused_by)
+    refused = labels(rule.refused_by)
     yield f"Source: {rule.source}." + (f" Refused by {refused}.\n" if refused else "\n")
 
 

@@ -12,6 +12,7 @@ from osbctl.broker.reload import Watched
 from osbctl.broker.serve import Service
 from osbctl.broker.snapshot import ServedCatalog
 from osbctl.errors import ConfigError
+from osbctl.text import plural
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -102,12 +103,8 @@ def _service(sources: Sources, catalog: ServedCatalog, records: Sequence[Credent
         waiting=lambda: gate.waiting,
         why_not=lambda: gate.why_not,
         summary=[
-            f"serving {_counted(catalog.services, 'service')} with {_counted(catalog.plans, 'plan')}",
+            f"serving {plural(catalog.services, 'service')} with {plural(catalog.plans, 'plan')}",
             "credentials: " + ", ".join(record.name for record in records),
         ],
         close=gate.close,
     )
-
-
-def _counted(number: int, word: str) -> str:
-    return f"{number:,} {word}" if number == 1 else f"{number:,} {word}s"

@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from osbctl.cli.output import note, put
+from osbctl.text import plural
 
 
 class BuildFormat(StrEnum):
@@ -81,5 +82,5 @@ def build(
     if printed:
         put(text, None)
     task.write_changed(files)
-    note(f"wrote {', '.join(files)} ({len(lock.ids)} ids)")
+    note(f"wrote {', '.join(files)} ({plural(len(lock.ids), 'id')})")
     return 0

@@ -55,8 +55,9 @@ class ChangesDisplay:
 
     def empty(self, old: str, new: str) -> DiffReport:
         """A report that knows its sides alone."""
-        from osbctl.cli.terminal import use_color
+        from osbctl.cli.terminal import use_color, wrap_width
 
+        printed = self.output in (None, "-")
         return DiffReport(
             old=old,
             new=new,
@@ -64,7 +65,8 @@ class ChangesDisplay:
             rules=LazyRules(),
             fail_on=self.fail_on,
             root=os.getcwd(),  # noqa: PTH109
-            color=self.output in (None, "-") and use_color(self.color, sys.stdout),
+            color=printed and use_color(self.color, sys.stdout),
+            width=wrap_width(sys.stdout) if printed else 0,
             words=self.words,
         )
 

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from osbctl.cli.output import put
+from osbctl.platforms import labels
 from osbctl.rule import Rule
 
 
@@ -56,4 +57,4 @@ def _explanation(record: Rule) -> Iterator[str]:
         yield f"\nFix: {record.fix}"
     yield f"\nSource: {record.source}"
     if record.refused_by:
-        yield f"Refused by: {', '.join(platform.label for platform in record.refused_by)}"
+        yield f"Refused by: {labels(record.refused_by)}"

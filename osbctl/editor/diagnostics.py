@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 
 from osbctl.findings import Severity
+from osbctl.platforms import labels
 from osbctl.text import safe
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def lines(finding: Finding) -> list[str]:
     if finding.hint:
         told.append(f"hint: {safe(finding.hint)}")
     if finding.refused_by:
-        told.append(f"refused by {', '.join(platform.label for platform in finding.refused_by)}")
+        told.append(f"refused by {labels(finding.refused_by)}")
     return told
 
 

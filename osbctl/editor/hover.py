@@ -11,7 +11,7 @@ from osbctl.editor.cursor import cursor_at
 from osbctl.editor.diagnostics import range_of
 from osbctl.editor.vocabulary import part_at, said, title
 from osbctl.fields import LATEST
-from osbctl.platforms import ApiVersion, Platform
+from osbctl.platforms import ApiVersion, Platform, labels
 from osbctl.tasks.rules import all_rules
 from osbctl.text import safe
 
@@ -54,7 +54,7 @@ def _finding(finding: Finding) -> Iterator[str]:
     if finding.hint:
         yield f"*{plain(finding.hint)}*"
     if finding.refused_by:
-        yield f"Refused by {', '.join(platform.label for platform in finding.refused_by)}."
+        yield f"Refused by {labels(finding.refused_by)}."
     for words in finding.platform_messages:
         yield f"> {plain(words)}"
     if rule:

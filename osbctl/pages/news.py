@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from osbctl.changes import Level, grouped_effects
 from osbctl.pages.shown import ChangeNote, FindingNote
 from osbctl.paths import pointer
+from osbctl.platforms import labels
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -62,7 +63,7 @@ def place_findings(part: Part, views: Sequence[ServiceView]) -> list[FindingNote
 def _finding(finding: Finding, anchor: str) -> FindingNote:
     at = finding.location
     place = f"{at.source}:{at.line}:{at.column}" if at else pointer(finding.path)
-    platforms = ", ".join(platform.label for platform in finding.refused_by)
+    platforms = labels(finding.refused_by)
     return FindingNote(
         finding.severity.value,
         finding.message,

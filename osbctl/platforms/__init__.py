@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 
 class Platform(StrEnum):
@@ -37,6 +41,11 @@ _VERSIONS = {
     Platform.SERVICE_MANAGER: "2.14",
     Platform.KORIFI: "2.17",
 }
+
+
+def labels(platforms: Collection[Platform]) -> str:
+    """Their names for a sentence: `Cloud Foundry, Korifi`, or `every platform`."""
+    return "every platform" if len(platforms) == len(Platform) else ", ".join(one.label for one in platforms)
 
 
 class ApiVersion(StrEnum):

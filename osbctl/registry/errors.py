@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from osbctl.errors import RegistryError, UsageError
 from osbctl.extras import command_to_install
+from osbctl.text import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,11 +23,8 @@ class UnknownBrokerError(UsageError):
     """No broker of that name is registered."""
 
     def __init__(self, name: str, known: Iterable[str]) -> None:
-        from difflib import get_close_matches
-
         known = list(known)
-        close = get_close_matches(name, known, n=1)
-        advice = f"did you mean {close[0]}?" if close else "osbctl brokers list shows all" if known else "none is yet"
+        advice = did_you_mean(name, known) or ("osbctl brokers list shows all" if known else "none is yet")
         super().__init__(f"no broker {name!r} is registered", advice)
 
 

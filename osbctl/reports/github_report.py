@@ -8,8 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from osbctl.findings import Severity
+from osbctl.platforms import labels
 from osbctl.reports.places import relative
-from osbctl.text import safe
+from osbctl.text import safe, sentences
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,13 +35,13 @@ def _command(finding: Finding, root: str) -> str:
         file = relative(place.source, root)
         properties = {"file": file, "line": str(place.line), "col": str(place.column), **properties}
     text = ",".join(f"{key}={_property(value)}" for key, value in properties.items())
-    return f"::{_COMMANDS[finding.severity]} {text}::{_data('. '.join(_sentences(finding)))}"
+    return f"::{_COMMANDS[finding.severity]} {text}::{_data(sentences(_sentences(finding)))}"
 
 
 def _sentences(finding: Finding) -> Iterator[str]:
     yield safe(finding.message)
     if finding.refused_by:
-        yield "Refused by " + ", ".join(platform.label for platform in finding.refused_by)
+        yield "Refused by " + labels(finding.refused_by)
     if finding.hint:
         yield "Hint: " + safe(finding.hint)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from osbctl.findings import Severity
-from osbctl.platforms import Platform
+from osbctl.platforms import Platform, labels
 from osbctl.platforms.outcome import VerdictKind
-from osbctl.text import excerpt, safe, wrapped
+from osbctl.text import excerpt, plural, safe, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -69,7 +69,7 @@ def _entry(finding: Finding, paint: _Paint) -> Iterator[str]:
     rule = paint(f"[{finding.rule}]", "dim")
     yield f"{paint(where, 'bold')}{severity}: {safe(finding.message)} {rule}"
     if len(finding.refused_by) > 1 or (finding.refused_by and not finding.platform_messages):
-        yield f"    refused by {', '.join(platform.label for platform in finding.refused_by)}"
+        yield f"    refused by {labels(finding.refused_by)}"
     for message in finding.platform_messages:
         # Only Cloud Foundry's words are known, and it stands first.
         yield f"    {Platform.CLOUD_FOUNDRY.label}: {safe(message)}"
@@ -100,7 +100,7 @@ def _summary(judgement: Judgement, paint: _Paint) -> Iterator[str]:
 
 def _verdict(verdict: Verdict) -> str:
     if verdict.kind is VerdictKind.REFUSES:
-        return f"refuses ({_plural(verdict.reasons, 'reason')})"
+        return f"refuses ({plural(verdict.reasons, 'reason')})"
     return verdict.kind.value
 
 
@@ -113,13 +113,9 @@ def _counted(findings: Sequence[Finding], left_out: int) -> str:
 
 
 def _number(number: int, severity: Severity) -> str:
-    return f"{number:,} info" if severity is Severity.INFO else _plural(number, severity.value)
+    return f"{number:,} info" if severity is Severity.INFO else plural(number, severity.value)
 
 
 def _total(report: Report) -> str:
     left_out = sum(judgement.left_out for judgement in report.judgements)
-    return f"{_plural(len(report.judgements), 'document')}: {_counted(list(report.findings()), left_out)}"
-
-
-def _plural(number: int, word: str) -> str:
-    return f"{number:,} {word}" if number == 1 else f"{number:,} {word}s"
+    return f"{plural(len(report.judgements), 'document')}: {_counted(list(report.findings()), left_out)}"

@@ -10,6 +10,7 @@ from osbctl.errors import DocumentError, UsageError
 from osbctl.findings import Finding, Severity
 from osbctl.paths import entries, key_of, pointer, steps
 from osbctl.sources.spring import bound, is_spring
+from osbctl.text import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -106,14 +107,11 @@ def _notes_below(notes: tuple[Finding, ...], path: Path, dropped: int) -> tuple[
 
 
 def _nowhere(document: Document, value: Any, path: Path, step: str) -> Finding:
-    from difflib import get_close_matches
-
     keys = list(value) if isinstance(value, dict) else []
-    close = get_close_matches(step, keys, n=1)
     if isinstance(value, list):
         hint = f"it is an array of {len(value)}: write an index from 0" if value else "it is an empty array"
     else:
-        hint = f"did you mean {close[0]!r}?" if close else f"there are: {', '.join(keys[:10])}" if keys else ""
+        hint = did_you_mean(step, keys) or (f"there are: {', '.join(keys[:10])}" if keys else "")
     where = pointer(path) or "the top"
     return _finding(document, "pointer-not-found", f"there is no {step[:60]!r} in {where}", path, hint)
 

@@ -10,6 +10,7 @@ from osbctl.errors import SourceError, UsageError
 from osbctl.sources.file import read_file, too_large
 from osbctl.sources.limits import Limits
 from osbctl.sources.parse import parse_document
+from osbctl.text import closest
 
 if TYPE_CHECKING:
     from osbctl.sources.document import Document
@@ -98,12 +99,11 @@ def _from_git(source: str, limits: Limits) -> bytes:
 
 
 def _close_names(source: str) -> str:
-    from difflib import get_close_matches
-
     folder, name = os.path.split(source)
     try:
         names = os.listdir(folder or os.curdir)  # noqa: PTH208
     except OSError:
         return f"there is no folder {folder} either"
-    close = get_close_matches(name, names, n=1)
-    return f"did you mean {os.path.join(folder, close[0])}?" if close else ""  # noqa: PTH118
+    stem = os.path.splitext(name)[0]  # noqa: PTH122
+    close = next((other for other in names if os.path.splitext(other)[0] == stem), "") or closest(name, names)  # noqa: PTH122
+    return f"did you mean {os.path.join(folder, close)}?" if close else ""  # noqa: PTH118

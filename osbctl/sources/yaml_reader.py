@@ -159,7 +159,7 @@ class _Builder:
                     elif value[0] in NUMERIC:
                         value = self._numeric(event)
                     elif value in BOOLEANS_OF_1_1:
-                        self._note(event, "a boolean", value)
+                        self._note(event, seen_by_1_1(value), value)
                     elif value == "<<" and frame is not None and frame.is_mapping and frame.key is None:
                         value = _MERGE
                 if event.anchor is not None:
@@ -347,10 +347,10 @@ class _Builder:
     def _note(self, event: Any, meaning: str, value: Any) -> None:
         if len(self.notes) >= MAX_PROBLEMS:
             return
-        message = f"YAML 1.1 readers take {event.value[:60]} for {meaning}; here it is {_shown(value, event)}"
-        hint = (
-            "write true or false, or put it in quotes" if meaning == "a boolean" else "put it in quotes if it is text"
-        )
+        here = "text" if isinstance(value, str) else str(value)
+        message = f"YAML 1.1 reads {event.value[:60]} as {meaning[:60]}, YAML 1.2 as {here[:60]}"
+        boolean = meaning in ("true", "false")
+        hint = "write true or false, or put it in quotes" if boolean else "put it in quotes if it is text"
         place = self._all_lines().at(event.start_mark.index, event.end_mark.index)
         path = self._path(event.value)
         fixes = (Fix("quote", (), safe=True),) if value == event.value else ()  # text here stays text, there too

@@ -23,15 +23,16 @@ _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?"
 _NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
 
 _OTHERWISE_IN_1_1 = (
-    (re.compile(r"[-+]?0[0-7]+"), "an octal number"),
-    (re.compile(r"[-+]?0[0-9]+|0o[0-7]+"), "a string"),
-    (re.compile(r"[-+]?0x(?=[0-9a-fA-F]*_|[-+])[0-9a-fA-F_]+|[-+]0x[0-9a-fA-F_]+"), "a hexadecimal number"),
-    (re.compile(r"[-+]?0b[01_]+"), "a binary number"),
-    (re.compile(r"[-+]?(?=[0-9_]*_)[0-9][0-9_]*(?:\.[0-9_]*)?"), "a number"),
+    (re.compile(r"[-+]?0[0-7]+"), 8),
+    (re.compile(r"[-+]?0[0-9]+|0o[0-7]+"), "text"),
+    (re.compile(r"[-+]?0x(?=[0-9a-fA-F]*_|[-+])[0-9a-fA-F_]+|[-+]0x[0-9a-fA-F_]+"), 16),
+    (re.compile(r"[-+]?0b[01_]+"), 2),
+    (re.compile(r"[-+]?(?=[0-9_]*_)[0-9][0-9_]*(?:\.[0-9_]*)?"), 10),
     (re.compile(r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?"), "a number of base 60"),
     (re.compile(r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:[Tt \t].*)?"), "a date"),
-    (re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)[eE][0-9]+|[-+]?[0-9]+[eE][-+][0-9]+"), "a string"),
+    (re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)[eE][0-9]+|[-+]?[0-9]+[eE][-+][0-9]+"), "text"),
 )
+"""What YAML 1.1 sees in a scalar: a whole number of that base, or what the words say."""
 
 
 class OutOfRange(ValueError):  # noqa: N818  # reads as what it says of the scalar
@@ -59,5 +60,13 @@ def numeric(text: str, max_digits: int) -> Any:
 
 
 def seen_by_1_1(text: str) -> str:
-    """What a YAML 1.1 reader takes a plain numeric-looking scalar for where it differs; else empty."""
-    return next((meaning for pattern, meaning in _OTHERWISE_IN_1_1 if pattern.fullmatch(text)), "")
+    """What a YAML 1.1 reader takes a plain scalar for, in words, where it differs; else empty."""
+    if text in BOOLEANS_OF_1_1:
+        return "true" if text.lower() in ("y", "yes", "on") else "false"
+    found = next((seen for pattern, seen in _OTHERWISE_IN_1_1 if pattern.fullmatch(text)), "")
+    if isinstance(found, str):
+        return found
+    try:
+        return str(int(text.replace("_", ""), found))
+    except ValueError:  # a fraction, no digit at all, or thousands of them
+        return "a number"

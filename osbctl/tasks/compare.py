@@ -12,7 +12,7 @@ from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.comparison.instances import doubts, read_instances
 from osbctl.comparison.places import with_places
 from osbctl.comparison.refusals import Refused, new_refusals, touched_alone
-from osbctl.platforms import Platform
+from osbctl.platforms import Platform, labels
 from osbctl.platforms.judge import judge_all
 
 if TYPE_CHECKING:
@@ -62,8 +62,8 @@ def doubts_of(used: frozenset[str] | None, file: str | None, *sides: Document) -
 def _already_refused(old: Document, view: frozenset[Platform]) -> list[str]:
     """A sentence where platforms refuse the old catalog, too: what they hold is then another one."""
     refusing = {refused.platform for refused in refusals_of(old.data, view)}
-    labels = ", ".join(platform.label for platform in Platform if platform in refusing)
-    sentence = f"{old.name} is refused as it is by {labels}: what is stored there, if anything, is an older catalog"
+    who = labels([platform for platform in Platform if platform in refusing])
+    sentence = f"{old.name} is refused as it is by {who}: what is stored there, if anything, is an older catalog"
     return [sentence] if refusing else []
 
 

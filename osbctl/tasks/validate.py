@@ -9,6 +9,7 @@ from osbctl.errors import DocumentError, SourceError
 from osbctl.findings import Finding, Judgement, Severity
 from osbctl.platforms.outcome import VerdictKind
 from osbctl.tasks.options import config_of, effective_fail_on, unmatched, validation_options
+from osbctl.text import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -83,7 +84,7 @@ def _based(judgements: tuple[Judgement, ...], baseline: str, *, write: bool) -> 
     """The judgements without what stands in the baseline, which may be written now, and what there is to say."""
     from osbctl.tasks.baseline import without_baseline, write_baseline
 
-    notes = [f"wrote {baseline} ({write_baseline(baseline, judgements)} findings)"] if write else []
+    notes = [f"wrote {baseline} ({plural(write_baseline(baseline, judgements), 'finding')})"] if write else []
     kept, gone = without_baseline(baseline, judgements)
     return kept, [*notes, *([gone] if gone else [])]
 

@@ -29,7 +29,16 @@ def run_rules(data: dict[str, Any], options: ValidationOptions, survey: Survey =
         for scope, rules in _by_scope().items()
     }
     return [
-        Finding(rule.id, rule.severity, hit.message, hit.path, hint=hit.hint, fixes=hit.fixes, several=hit.several)
+        Finding(
+            rule.id,
+            rule.severity,
+            hit.message,
+            hit.path,
+            hint=hit.hint,
+            fixes=hit.fixes,
+            several=hit.several,
+            earlier=hit.earlier,
+        )
         for scope, node in _nodes(Node(data, (), None, options.api_version))
         for rule in checks[scope]
         if rule.check

@@ -29,6 +29,7 @@ from osbctl.validation.survey import Survey, survey
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from osbctl.findings import Location
     from osbctl.paths import Path
     from osbctl.platforms.outcome import Outcome
     from osbctl.sources.document import Document
@@ -159,10 +160,20 @@ def _verdict(outcome: Outcome) -> Verdict:
 
 def _located(findings: Iterable[Finding], document: Document) -> list[Finding]:
     findings = list(findings)
-    paths = {finding.path for finding in findings if finding.location is None}
+    paths = {path for f in findings if f.location is None for path in (f.path, f.earlier) if path is not None}
     places = document.locate(paths) if paths else {}
-    located = [f if f.location else replace(f, location=places[f.path]) for f in findings]
+    located = [f if f.location else _placed(f, places) for f in findings]
     return sorted(located, key=reading_order)
+
+
+def _placed(finding: Finding, places: Mapping[Path, Location]) -> Finding:
+    """The finding at its place, and in its message the line of the earlier one that it speaks of."""
+    here = places[finding.path]
+    if finding.earlier is None:
+        return replace(finding, location=here)
+    there = places[finding.earlier]
+    line = f"line {there.line}" if there.source == here.source else f"{there.source}:{there.line}"
+    return replace(finding, location=here, message=f"{finding.message} ({line})")
 
 
 def reading_order(finding: Finding) -> tuple[str, int, int, int, str, str]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class Hit:
     """What a rule's check yields: a place and a sentence. The engine makes a `Finding` of it.
 
-    `several`: as in `Finding`.
+    `several`, `earlier`: as in `Finding`.
     """
 
     path: Path
@@ -25,6 +25,7 @@ class Hit:
     hint: str = ""
     fixes: tuple[Fix, ...] = ()
     several: str = ""
+    earlier: Path | None = None
 
 
 @dataclass(slots=True)  # frozen ones cost four times as much to make, and there is one for each plan
@@ -77,7 +78,8 @@ class Node:
         hint: str = "",
         fixes: tuple[Fix, ...] = (),
         several: str = "",
+        earlier: Path | None = None,
     ) -> Hit:
         """Say something about this object, or about the part of it named by `at`."""
         below = at if isinstance(at, tuple) else (at,)
-        return Hit((*self.path, *below), message, hint, fixes, several)
+        return Hit((*self.path, *below), message, hint, fixes, several, earlier)

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from osbctl.text import safe
+from osbctl.text import plural, safe
 from osbctl.views import words
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def _parts(catalog: Catalog, width: int) -> Iterator[RenderableType]:
         yield Text(", ".join(words.facts(service)), style="dim")
         yield from _listed(service) if width < NARROW else [_plans(service, width)]
     services, plans = len(catalog.services), sum(1 for _ in catalog.plans)
-    yield Text(f"{_plural(services, 'service offering')}, {_plural(plans, 'plan')}", style="dim")
+    yield Text(f"{plural(services, 'service offering')}, {plural(plans, 'plan')}", style="dim")
 
 
 def _plans(service: ServiceOffering, width: int) -> Table:
@@ -87,7 +87,3 @@ def _listed(service: ServiceOffering) -> Iterator[RenderableType]:
         lines = (safe(plan.description), *words.costs(plan), *(f"• {line}" for line in words.bullets(plan)))
         yield from (Text(f"    {line}", overflow="fold") for line in lines)
     yield Text("")
-
-
-def _plural(count: int, word: str) -> str:
-    return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"

@@ -192,7 +192,7 @@ def test_a_revision_against_the_file(tmp_path: Path) -> None:
     put(tmp_path, changed(free=False))
     done = osbctl(tmp_path, "diff", "HEAD:new.json", "new.json")
     assert done.returncode == 1
-    assert "old HEAD:new.json:" in done.stdout
+    assert done.stdout.splitlines()[-1].startswith("HEAD:new.json → new.json: ")
 
 
 def test_a_folder_of_a_revision_is_to_be_checked_out(tmp_path: Path) -> None:

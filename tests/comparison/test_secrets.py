@@ -156,3 +156,21 @@ def test_a_refusal_quotes_no_user_of_a_url() -> None:
     refused = Refused(Platform.KORIFI, "r", ("services", 0, "name"), f"{WITH_USER} is no name")
     (change,) = new_refusals(one(), one(), [], [refused], [])
     assert change.message == "postgres://***@db.example.com/x is no name (r)"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "what"),
+    [
+        ({"maximum": 1}, {"maximum": 2}, "maximum 1 → 2"),
+        ({"maximum": 1}, {}, "maximum 1 dropped"),
+        ({"type": "string"}, {"type": ["string", "null"]}, 'type "string" → ["string", "null"]'),
+        ({"enum": ["a"]}, {"enum": ["a", "b"]}, 'enum ["a"] → ["a", "b"]'),
+        ({"not": {"const": 1}}, {}, "changed: not"),
+    ],
+)
+def test_what_is_accepted_now_is_told_with_both_values(old: Any, new: Any, what: str) -> None:
+    (change,) = compare_schemas(*({"properties": {"size": schema}} for schema in (old, new)))
+    assert change.message == f'"size" accepts more than before ({what})'
+    for change in compare_schemas(*({"properties": {"password": schema}} for schema in (old, new))):
+        assert "→" not in change.message
+        assert "dropped" not in change.message

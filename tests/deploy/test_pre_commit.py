@@ -95,7 +95,7 @@ def test_the_hooks_stop_a_faulty_commit_and_let_a_good_one_pass(tmp_path: Path) 
     write(user, {"catalog.json": "{}", "deep/catalog.yaml": FAULTY.read_text()})
     code, said = pre_commit("run", "osbctl-validate")
     assert code == 1
-    assert "deep/catalog.yaml:21:9: error: 'small' reuses the id of" in said
+    assert "deep/catalog.yaml:21:9: error: plan 'small' reuses the id of" in said
     assert "catalog.json" in said
     assert "source/catalog.yaml" not in said
 

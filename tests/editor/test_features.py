@@ -136,7 +136,7 @@ def test_hover_tells_the_field_the_finding_and_the_platforms(tmp_path: Path) -> 
     said = hover(tmp_path / "catalog.yaml", 'services:\n- name: a\n  bind|able: "yes"\n')
     assert "Whether instances can be bound to applications." in said
     assert "must be a boolean" in said
-    assert "Refused by Cloud Foundry" in said
+    assert "Refused by every platform." in said
     assert "> Service" in said
     said = hover(tmp_path / "catalog.yaml", "services:\n- plans:\n  - maintenance_info: |{version: 1.2.3}\n")
     assert "**maintenance_info**" in said

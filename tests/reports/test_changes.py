@@ -39,9 +39,13 @@ REMOVED = Change(
 WORDING = replace(
     REMOVED,
     rule="change-wording",
-    message="description changed",
+    message='description changed from "Small." to "Tiny."',
     effects=(Effect(Platform.KORIFI, Level.SAFE, "shows the new one"),),
     field="description",
+    old="Small.",
+    new="Tiny.",
+    old_path=("services", 0, "plans", 0, "description"),
+    new_path=("services", 0, "plans", 0, "description"),
 )
 
 
@@ -56,18 +60,18 @@ def report(*changes: Change, fail_on: DiffFailOn = DiffFailOn.BREAKING, color: b
 TEXT = """\
 refused: a platform refuses the update
   db/small: removed [change-plan-removed]
-    old old.yaml:7:5
-    new new.yaml:6:3
+    7:5 → 6:3
     Cloud Foundry, Korifi: deletes it
     SAP Service Manager: refuses the whole update (409)
     hint: move its instances first
 
 safe: no impact
   db/small: description changed [change-wording]
-    old old.yaml:7:5
-    new new.yaml:6:3
+    7:5 → 6:3
+    - description: "Small."
+    + description: "Tiny."
 
-old.yaml -> new.yaml: 1 refused, 1 safe
+old.yaml → new.yaml: 1 refused, 1 safe
 """
 MARKDOWN = """\
 ### Catalog changes
@@ -84,7 +88,7 @@ MARKDOWN = """\
 
 <details><summary>1 safe</summary>
 
-- **db/small**: description changed (`change-wording`)
+- **db/small**: description changed from "Small." to "Tiny." (`change-wording`)
   - old `old.yaml:7:5`, new `new.yaml:6:3`
 
 </details>
@@ -94,6 +98,56 @@ MARKDOWN = """\
 def test_text_and_markdown() -> None:
     assert render(report(WORDING, REMOVED), DiffFormat.TEXT) == TEXT
     assert render(report(WORDING, REMOVED), DiffFormat.MARKDOWN) == MARKDOWN
+
+
+LONG = {"display": "x" * 200}
+
+
+@pytest.mark.parametrize(
+    ("change", "lines"),
+    [
+        (WORDING, ["  db/small: description changed [change-wording]", "    7:5 → 6:3"]),
+        (replace(WORDING, old_location=Location("a/b.yaml", 1, 2)), ["    a/b.yaml:1:2 → 6:3"]),
+        (replace(WORDING, message="x", old=None, new_path=("a", "tags", 2)), ["    7:5 → 6:3", '    + tags: "Tiny."']),
+        (replace(WORDING, message="x changed (secret)", old="(secret)", new="(secret)"), ["    7:5 → 6:3", ""]),
+        # What is too long for one line stands in the message, cut around the difference.
+        (replace(WORDING, message="x changed from a to b", old=LONG), ["  db/small: x changed from a to b [change-wording]"]),
+        (replace(WORDING, message="x changed from a to b", new=LONG), ["    7:5 → 6:3", ""]),
+    ],
+)  # fmt: skip
+def test_the_excerpt_shows_values_in_place_of_the_message(change: Change, lines: list[str]) -> None:
+    shown = render(report(change), DiffFormat.TEXT).split("\n")
+    start = shown.index(lines[0])
+    assert shown[start : start + len(lines)] == lines
+
+
+def test_text_breaks_at_words_of_a_terminal_and_nowhere_else() -> None:
+    wide = replace(REMOVED, message="removed " + "for a reason " * 20)
+    narrow = render(replace(report(wide), width=80), DiffFormat.TEXT)
+    assert max(map(len, narrow.splitlines())) <= 80
+    assert narrow.split() == render(report(wide), DiffFormat.TEXT).split()
+
+
+def test_what_every_platform_does_is_said_of_every_platform() -> None:
+    alike = tuple(Effect(platform, Level.BREAKING, "deletes it") for platform in Platform)
+    assert "    every platform: deletes it\n" in render(report(replace(REMOVED, effects=alike)), DiffFormat.TEXT)
+    assert "    Cloud Foundry, " in render(report(replace(REMOVED, effects=alike[:3])), DiffFormat.TEXT)
+
+
+@pytest.mark.parametrize(("number", "lines"), [(5, 4), (6, 1)])
+def test_of_many_changes_each_has_one_line(number: int, lines: int) -> None:
+    shown = render(report(*[replace(WORDING, message=f"m{n}") for n in range(number)]), DiffFormat.TEXT).splitlines()
+    assert shown[1] == f"  {number} changes [change-wording]"
+    assert len(shown) == 4 + lines * number
+    assert (shown[2] == "    db/small: m0 (7:5 → 6:3)") is (lines == 1)
+
+
+@pytest.mark.parametrize("end", ["removed", "removed.", "did you mean small?"])
+def test_sentences_of_a_finding_have_one_end_each(end: str) -> None:
+    text = render(report(replace(REMOVED, message=end)), DiffFormat.GITHUB)
+    assert ".." not in text
+    assert "?." not in text
+    assert f"{end.removesuffix('.')}. Cloud" in text or f"{end} Cloud" in text
 
 
 @pytest.mark.parametrize("level", Level)
@@ -120,7 +174,7 @@ def test_no_change_is_no_text_but_for_programs(format: DiffFormat) -> None:
 @pytest.mark.parametrize("level", [Level.RISKY, Level.SAFE])
 def test_no_breaking_change_is_said_apart(level: Level) -> None:
     last = render(report(at_level(level)), DiffFormat.TEXT).splitlines()[-1]
-    assert last == f"old.yaml -> new.yaml: no breaking changes, but the catalogs differ: 1 {level}"
+    assert last == f"old.yaml → new.yaml: no breaking changes, but the catalogs differ: 1 {level}"
 
 
 @pytest.mark.parametrize("fail_on", DiffFailOn)

@@ -85,7 +85,7 @@ def nowhere(at: str) -> Finding:
 @pytest.mark.parametrize(
     ("at", "rule", "words"),
     [
-        ("/catlog", "pointer-not-found", "no 'catlog' in the top did you mean 'catalog'?"),
+        ("/catlog", "pointer-not-found", "no 'catlog' in the top did you mean catalog?"),
         ("/zzz", "pointer-not-found", "there are: a/b, catalog, list, none"),
         ("/a~1b/~0x/1", "pointer-not-found", "no '1' in /a~1b/~0x it is an array of 1"),
         ("/a~1b/~0x/00", "pointer-not-found", "no '00'"),

@@ -46,6 +46,20 @@ def test_a_missing_file_names_its_neighbour(here: Path) -> None:
     assert (error.message, error.advice) == ("catalog.jsn: there is no such file", "did you mean catalog.json?")
 
 
+@pytest.mark.parametrize(
+    ("asked", "there", "advice"),
+    [
+        ("catalog.json", ["catalog.yaml", "other.json"], "did you mean catalog.yaml?"),
+        ("vault.yaml", ["catalog.yaml", "values.yaml"], ""),
+        ("Catalog.yaml", ["catalog.yaml"], "did you mean catalog.yaml?"),
+    ],
+)
+def test_a_neighbour_is_named_only_where_it_is_alike(here: Path, asked: str, there: list[str], advice: str) -> None:
+    for name in there:
+        (here / name).write_text(CATALOG)
+    assert refusal(asked).advice == advice
+
+
 @pytest.mark.parametrize("scheme", ["http", "https"])
 def test_an_address_is_no_source_and_is_not_repeated(here: Path, scheme: str) -> None:
     with pytest.raises(UsageError) as caught:

@@ -105,7 +105,7 @@ def _compare(old: Root, new: Root) -> list[SchemaChange]:
     changes = [replace(change, example=example(change.witness, secrets)) for change in changes]
     changes += default_changes(old, new, secrets)
     changes += dropped_changes(old, new, {tuple(step.at for step in suspect.pair.steps()) for suspect in suspects})
-    changes += _relaxed(old, new, suspects, oracle.again(), bool(changes))
+    changes += _relaxed(old, new, suspects, oracle.again(), secrets, any_told=bool(changes))
     return changes
 
 
@@ -187,7 +187,9 @@ def _change(level: SchemaLevel, suspect: Suspect, message: str, witness: JsonVal
     return SchemaChange(level, rule, suspect.pointer_old("old"), suspect.pointer_new, message, suspect.field, witness)
 
 
-def _relaxed(old: Root, new: Root, suspects: list[Suspect], oracle: Oracle, any_told: bool) -> Iterator[SchemaChange]:
+def _relaxed(
+    old: Root, new: Root, suspects: list[Suspect], oracle: Oracle, secrets: Secrets, *, any_told: bool
+) -> Iterator[SchemaChange]:
     """What the new schema allows and the old did not, but for the places that are reported already.
 
     Where nothing is reported at all, and it was not shown that nothing more is allowed, one change says so.
@@ -204,5 +206,5 @@ def _relaxed(old: Root, new: Root, suspects: list[Suspect], oracle: Oracle, any_
         key = (*suspect.pair.steps(), suspect.rule, suspect.name)
         if key not in reported and (_described_first(suspect) < 0 or not any_told):
             # Seen from the other end: what is "old" to the suspect is the new schema.
-            message, pointer = relaxed(suspect), suspect.pointer_old("new")
+            message, pointer = relaxed(suspect, secrets), suspect.pointer_old("new")
             yield SchemaChange("safe", "schema-relaxed", suspect.pointer_new, pointer, message, suspect.field)

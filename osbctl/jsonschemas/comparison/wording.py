@@ -76,15 +76,29 @@ def unknown_before(steps: Sequence[Step]) -> str:
     )
 
 
-def relaxed(suspect: Suspect) -> str:
-    """For what the new schema accepts, and the old did not for certain."""
+def relaxed(suspect: Suspect, secrets: Secrets) -> str:
+    """For what the new schema accepts, and the old did not for certain.
+
+    The suspect was found from the other end: what is new to it is the old schema.
+    """
     steps = suspect.pair.steps()
     where = subject(steps)
     if suspect.rule == REQUIRED:
         return f'"{cut(suspect.name)}" is no longer required'
     if suspect.rule == FORBIDDEN and not suspect.keyword:
         return f"{subject(steps[:-1])} may have other properties now" if _is_fresh(steps) else f"{where} is allowed now"
-    return f"{where} {_verb('accept', steps)} more than before ({suspect.keyword or 'the schema'} relaxed)"
+    return f"{where} {_verb('accept', steps)} more than before{_loosened(suspect, secrets)}"
+
+
+def _loosened(suspect: Suspect, secrets: Secrets) -> str:
+    """` (maximum 1 → 2)`, ` (maximum 1 dropped)`; without values where they are whole schemas, or may be secrets."""
+    keyword, pair = suspect.keyword, suspect.pair
+    sides = [side.value for side in (pair.new, *pair.facts.known) if isinstance(side.value, dict)]
+    before, *after = [side[keyword] for side in sides if keyword in side] or [ABSENT]
+    if not isinstance(before, str | int | float | list) or _is_secret(suspect, secrets):
+        return f" (changed: {keyword})" if keyword else ""
+    shown = f"{keyword} {example(before, secrets, MAX_TEXT)}"
+    return f" ({shown} → {example(after[0], secrets, MAX_TEXT)})" if after else f" ({shown} dropped)"
 
 
 def default_changed(before: Subschema, after: Subschema, secrets: Secrets) -> str:

@@ -58,7 +58,7 @@ class DiffReport:
 
     `changes` are those that nobody accepted, `accepted` the others, each with its reason. `problems` are sentences
     about entries of the allow file, `notes` about the sides themselves. `errors` say why a side cannot be read: then
-    nothing was compared. `catalog` is the new one, for html. `rules`, `root` and `color` are as in
+    nothing was compared. `catalog` is the new one, for html. `rules`, `root`, `color` and `width` are as in
     `osbctl.reports.Report`.
     """
 
@@ -71,6 +71,7 @@ class DiffReport:
     fail_on: DiffFailOn = DiffFailOn.BREAKING
     root: str = ""
     color: bool = False
+    width: int = 0
     words: Words = DIFF
     notes: Sequence[str] = ()
     errors: Sequence[Finding] = ()

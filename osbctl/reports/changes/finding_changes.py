@@ -8,7 +8,7 @@ from osbctl.changes import SEVERITIES, DiffFailOn, Level, grouped_effects
 from osbctl.findings import FailOn, Finding, Judgement, Severity
 from osbctl.reports import Format, Report
 from osbctl.reports import render as render_findings
-from osbctl.text import safe
+from osbctl.text import safe, sentences
 
 if TYPE_CHECKING:
     from osbctl.changes import Change
@@ -42,7 +42,7 @@ def _finding(change: Change, report: DiffReport) -> Finding:
     return Finding(
         rule=change.rule,
         severity=_severity(change, report.fail_on),
-        message=safe(". ".join((message, *effects))),
+        message=safe(sentences((message, *effects))),
         path=change.new_path,
         location=change.new_location or change.old_location,
         refused_by=refused_by,

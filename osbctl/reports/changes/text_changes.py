@@ -1,18 +1,20 @@
-"""For people: level by level, each change with both places, what each platform does, and what to do instead."""
+"""For people: level by level, each change with its places, what each platform does, and what to do instead."""
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 from osbctl.changes import Level, grouped_effects
-from osbctl.reports.changes import grouped
-from osbctl.text import safe
+from osbctl.reports.changes import DIFF, grouped
+from osbctl.text import plural, safe, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from osbctl.changes import Change
     from osbctl.findings import Location
+    from osbctl.paths import Path
     from osbctl.reports.changes import DiffReport
 
 _CODES = {Level.REFUSED: "1;31", Level.BREAKING: "31", Level.RISKY: "33", Level.SAFE: "32"}
@@ -22,43 +24,89 @@ _MEANINGS = {
     Level.RISKY: "the catalogs alone cannot tell",
     Level.SAFE: "no impact",
 }
+_FEW = 5
+_EXCERPT = 100
+"""The most characters of a value that is shown below its change; of a longer one the message tells the difference."""
 
 
 def render(report: DiffReport) -> str:
     """The changes as text; empty where there is none."""
     if report.same:
         return ""
-    return "\n".join(_lines(report)) + "\n"
+    return "\n".join(wrapped(line, report.width, _margin(line)) for line in _lines(report)) + "\n"
+
+
+def _margin(line: str) -> str:
+    return " " * (len(line) - len(line.lstrip(" ")) + 2)
 
 
 def _lines(report: DiffReport) -> Iterator[str]:
     for level, changes in report.by_level():
-        yield f"{_paint(level.value, _CODES[level], report.color)}: {_MEANINGS[level]}"
+        yield f"{_paint(level.value, _CODES[level], report)}: {_MEANINGS[level]}"
         for group in grouped(changes):
-            yield from _change(group[0], report) if len(group) == 1 else _group(group, report)
+            yield from _group(group, report)
         yield ""
     if report.accepted:
         yield "accepted:"
         for change, reason in report.accepted:
-            yield f"  {_head(change)} ({safe(reason)})"
+            yield f"  {_head(change, change.message)} ({safe(reason)})"
         yield ""
-    yield f"{safe(report.old)} -> {safe(report.new)}: {report.summary()}"
-
-
-def _change(change: Change, report: DiffReport) -> Iterator[str]:
-    yield f"  {_paint(_head(change), '1', report.color)} {_paint(f'[{change.rule}]', '2', report.color)}"
-    yield f"    {report.words.old} {_place(change.old_location)}"
-    yield f"    {report.words.new} {_place(change.new_location)}"
-    yield from _told(change)
+    yield f"{safe(report.old)} → {safe(report.new)}: {report.summary()}"
 
 
 def _group(group: list[Change], report: DiffReport) -> Iterator[str]:
-    """Several changes of which the platforms make the same: a line each, then what they make of it, once."""
-    yield f"  {_paint(f'{len(group):,} changes', '1', report.color)} {_paint(f'[{group[0].rule}]', '2', report.color)}"
-    for change in group:
-        places = f"{report.words.old} {_place(change.old_location)}, {report.words.new} {_place(change.new_location)}"
-        yield f"    {_paint(_head(change), '1', report.color)} ({places})"
+    """Changes of which the platforms make the same, then what they make of it, once. Of many, each has one line."""
+    rule = _paint(f"[{group[0].rule}]", "2", report)
+    if len(group) == 1:
+        yield from _change(group[0], report, "  ", f" {rule}")
+    else:
+        yield f"  {_paint(plural(len(group), 'change'), '1', report)} {rule}"
+    for change in group if len(group) > 1 else ():
+        if len(group) <= _FEW:
+            yield from _change(change, report, "    ")
+        else:
+            yield f"    {_paint(_head(change, change.message), '1', report)} ({_places(change, report)})"
     yield from _told(group[0])
+
+
+def _change(change: Change, report: DiffReport, margin: str, rule: str = "") -> Iterator[str]:
+    excerpt = _excerpt(change) if report.words is DIFF else ()  # the sentences of a drift say who has what
+    head = _head(change, _without_values(change) if excerpt else change.message)
+    yield f"{margin}{_paint(head, '1', report)}{rule}"
+    yield f"{margin}  {_places(change, report)}"
+    for line, code in zip(excerpt, ("31", "32"), strict=False):
+        if line:
+            yield f"{margin}  {_paint(line, code, report)}"
+
+
+def _excerpt(change: Change) -> tuple[str, ...]:
+    """A field's value on both sides, one empty where that side has none.
+
+    Nothing for a whole object, where both look the same, or where one is long.
+    """
+    sides = (("-", change.old, change.old_path), ("+", change.new, change.new_path)) if change.field else ()
+    lines = tuple("" if value is None else f"{sign} {_key(path)}: {_json(value)}" for sign, value, path in sides)
+    return lines if lines and lines[0][1:] != lines[1][1:] and max(map(len, lines)) <= _EXCERPT else ()
+
+
+def _key(path: Path) -> str:
+    return safe(next((step for step in reversed(path) if isinstance(step, str)), ""))
+
+
+def _without_values(change: Change) -> str:
+    """The message without what the excerpt shows."""
+    message = change.message
+    for tail in (
+        f" from {_json(change.old)} to {_json(change.new)}",
+        f": {_json(change.new)}",
+        f", was {_json(change.old)}",
+    ):
+        message = message.removesuffix(tail)
+    return message
+
+
+def _json(value: object) -> str:
+    return safe(json.dumps(value, ensure_ascii=False))
 
 
 def _told(change: Change) -> Iterator[str]:
@@ -68,13 +116,22 @@ def _told(change: Change) -> Iterator[str]:
         yield f"    hint: {safe(change.advice)}"
 
 
-def _head(change: Change) -> str:
-    return safe(f"{change.object or 'catalog'}: {change.message}")
+def _head(change: Change, message: str) -> str:
+    return safe(f"{change.object or 'catalog'}: {message}")
 
 
-def _place(place: Location | None) -> str:
-    return f"{safe(place.source)}:{place.line}:{place.column}" if place else "-"
+def _places(change: Change, report: DiffReport) -> str:
+    return f"{_place(change.old_location, report.old)} → {_place(change.new_location, report.new)}"
 
 
-def _paint(text: str, code: str, color: bool) -> str:
-    return f"\x1b[{code}m{text}\x1b[0m" if color else text
+def _place(place: Location | None, side: str) -> str:
+    """`line:column`, with the source before it where it is another than the whole side."""
+    if place is None:
+        return "–"
+    return (
+        f"{place.line}:{place.column}" if place.source == side else f"{safe(place.source)}:{place.line}:{place.column}"
+    )
+
+
+def _paint(text: str, code: str, report: DiffReport) -> str:
+    return f"\x1b[{code}m{text}\x1b[0m" if report.color else text

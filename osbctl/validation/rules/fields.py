@@ -9,7 +9,7 @@ from osbctl.fields import LATEST, PARTS, known, since, wanted
 from osbctl.findings import Fix, Severity
 from osbctl.platforms import Platform
 from osbctl.rule import Category, Scope, rule
-from osbctl.text import semantic_version
+from osbctl.text import closest, semantic_version
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from osbctl.paths import Path
     from osbctl.platforms import ApiVersion
     from osbctl.validation.node import Hit, Node
-
-CLOSE = 0.84
-"""How alike two names must be for one to be taken for a slip of the other (difflib's ratio)."""
 
 _TYPES = {dict: "object", list: "array", str: "string", bool: "boolean", int: "integer", float: "number"}
 _FREE = ("service_metadata", "plan_metadata")
@@ -34,12 +31,7 @@ def _meant(kind: str, key: str) -> str:
     for name in fields:
         if _squeezed(name) == squeezed:
             return name
-    if len(key) < 4:
-        return ""
-    from difflib import get_close_matches
-
-    close = get_close_matches(key.lower(), fields, n=1, cutoff=CLOSE)
-    return close[0] if close else ""
+    return closest(key, fields) if len(key) > 3 else ""
 
 
 def _squeezed(key: str) -> str:

@@ -42,8 +42,8 @@ def id_duplicate(catalog: Node) -> Iterator[Hit]:
     """
     for things in _services_and_plans(catalog):
         for thing, first in _repeated(things, "id"):
-            message = f"{thing.label} reuses the id of {first.label}"
-            yield thing.hit(message, "id", "give it an id of its own")
+            message = f"{_called(thing)} reuses the id of {_called(first)}"
+            yield thing.hit(message, "id", "give it an id of its own", earlier=(*first.path, "id"))
 
 
 def _services_and_plans(catalog: Node) -> tuple[list[Node], list[Node]]:
@@ -82,8 +82,9 @@ def id_shared(catalog: Node) -> Iterator[Hit]:
     for plan in plans:
         value = plan.text("id")
         if value and value in taken and not holds_placeholder(value):
-            message = f"the id of plan {plan.label} is that of service offering {taken[value].label}"
-            yield plan.hit(message, "id", "keep it if it is published already")
+            message = f"{_called(plan)} has the id of {_called(taken[value])}"
+            earlier = (*taken[value].path, "id")
+            yield plan.hit(message, "id", "keep it if it is published already", earlier=earlier)
 
 
 @rule(
@@ -111,7 +112,8 @@ def service_name_duplicate(catalog: Node) -> Iterator[Hit]:
           - {id: A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13, name: redis, description: A cache.}
     """
     for service, first in _repeated(catalog.children("services"), "name"):
-        yield service.hit(f"the service name {service.label} is already used by {_place(first)}", "name", "rename one")
+        message = f"another service offering has the name {service.label}"
+        yield service.hit(message, "name", "rename one of them", earlier=(*first.path, "name"))
 
 
 @rule(
@@ -141,7 +143,8 @@ def plan_name_duplicate(service: Node) -> Iterator[Hit]:
           - {id: A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13, name: large, description: Large.}
     """
     for plan, first in _repeated(service.children("plans"), "name"):
-        yield plan.hit(f"the plan name {plan.label} is already used by {_place(first)}", "name", "rename one of them")
+        message = f"another plan of {service.label} has the name {plan.label}"
+        yield plan.hit(message, "name", "rename one of them", earlier=(*first.path, "name"))
 
 
 def _repeated(things: Iterable[Node], key: str) -> Iterator[tuple[Node, Node]]:
@@ -155,6 +158,5 @@ def _repeated(things: Iterable[Node], key: str) -> Iterator[tuple[Node, Node]]:
                 yield thing, first
 
 
-def _place(thing: Node) -> str:
-    kind = "plan" if thing.path[-2] == "plans" else "service offering"
-    return f"{kind} number {int(thing.path[-1]) + 1}"
+def _called(thing: Node) -> str:
+    return f"{'plan' if thing.path[-2] == 'plans' else 'service offering'} {thing.label}"
