@@ -12,13 +12,16 @@ from osbctl.changes import DiffFailOn
 from osbctl.cli import changes_report as reporting
 from osbctl.cli import fetch as as_fetch
 from osbctl.cli import options as common
+from osbctl.cli.brokers import options as registered
 from osbctl.cli.changes_report import ChangesDisplay
 from osbctl.cli.connection import BrokerConnection, shown
+from osbctl.cli.stored import read
 from osbctl.errors import DocumentError, SourceError
 from osbctl.platforms import Platform
 
 _SOURCE = (
-    "A JSON or YAML file, a source folder, - for standard input, REV:path for a file in git, or a broker's address."
+    "A JSON or YAML file, a source folder, - for standard input, REV:path for a file in git, a broker's address, or "
+    "what the registry has of a broker: NAME, NAME@2026-11-01, NAME@-1."
 )
 
 
@@ -44,6 +47,7 @@ def diff(
     insecure: as_fetch.Insecure = False,
     timeout: as_fetch.Timeout = 60.0,
     max_bytes: common.MaxBytes = common.LIMITS.bytes,
+    database: registered.Database = None,
 ) -> int:
     """Compare two catalogs: what a platform would refuse, what would break users, and what is safe.
 
@@ -56,13 +60,14 @@ def diff(
     osbctl diff --format markdown -o comment.md main:catalog.yaml catalog.yaml
     osbctl diff --format allow old.yaml new.yaml >> accepted-changes.toml
     osbctl diff --user platform https://broker.example.com catalog.yaml
+    osbctl diff data@-1 data
     """
     gc.disable()  # as in validation: the run is short, and makes next to no garbage in circles
     connection = BrokerConnection(user, password_stdin, api_version, ca_file, client_cert, insecure, timeout, max_bytes)
     display = ChangesDisplay(fail_on, allow, format, output, color.value)
     connection.check_stdin(old, new)
     try:
-        before, after = connection.read(old, at), connection.read(new, at)
+        before, after = read(connection, old, database, at), read(connection, new, database, at)
     except (DocumentError, SourceError) as error:
         display.put_unread(error, shown(old), shown(new))
         raise

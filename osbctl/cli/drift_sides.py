@@ -85,7 +85,7 @@ class Sides:
         from osbctl.registry.location import is_missing, is_registered
 
         is_file = os.path.exists(word)  # noqa: PTH110
-        if word == "-" or ":" in word or (among_files and is_file):
+        if among_files and is_file:
             return False
         if (among_files or is_file) and is_missing(self.database):  # files can be compared without a registry
             return False

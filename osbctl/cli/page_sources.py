@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from osbctl.cli.connection import BrokerConnection, is_address, shown
+from osbctl.cli.stored import is_registered, read
 from osbctl.errors import UsageError
+from osbctl.registry.location import named
 from osbctl.tasks.page import Shelf
 
 if TYPE_CHECKING:
@@ -33,11 +35,13 @@ class PageSources:
         """
         self.connection.check_stdin(*words, *since)
         before = self._earlier(words, since)
-        names = _names(words)
         return [
             Shelf(name, self._read(word), self._read(old) if old else None)
-            for name, word, old in zip(names, words, before, strict=True)
+            for name, word, old in zip(self._names(words), words, before, strict=True)
         ]
+
+    def _read(self, word: str) -> Document:
+        return read(self.connection, word, self.database)
 
     def _earlier(self, words: Sequence[str], since: Sequence[str]) -> Sequence[str]:
         if not since:
@@ -48,13 +52,12 @@ class PageSources:
                     f"there is no {wrong} in a revision of git", "only files are; name an earlier catalog with --since"
                 )
             return [f"{since[0]}:{word}" for word in words]
-        if word := next((word for word in since if self._is_registered(word)), ""):
-            raise UsageError(
-                f"--since {word}: the registry keeps only the last catalog of a broker, not its earlier ones",
-                "save each one with `osbctl fetch -o FILE`, and name an earlier file",
-            )
         if len(since) != len(words):
             raise UsageError("--since needs one revision, or an earlier catalog for each source", "repeat --since")
+        for word, old in zip(words, since, strict=True):
+            if word == old and self._is_registered(word):
+                advice = f"name an earlier one: {word}@-1 is the one before, {word}@2026-11-01 that of a day"
+                raise UsageError(f"--since {word}: this is the same catalog", advice)
         return since
 
     def _is_revision(self, word: str) -> bool:
@@ -62,28 +65,12 @@ class PageSources:
         return not apart and not self._is_registered(word)
 
     def _is_registered(self, word: str) -> bool:
-        from osbctl.registry.location import is_registered
+        return is_registered(word, self.database)
 
-        if word == "-" or ":" in word or os.path.exists(word):  # noqa: PTH110
-            return False
-        try:
-            return is_registered(word, self.database)
-        except ImportError:
-            return False
-
-    def _read(self, word: str) -> Document:
-        if not self._is_registered(word):
-            return self.connection.read(word)
-        from osbctl.registry.location import registered
-        from osbctl.sources.parse import parse_document
-
-        return parse_document(registered(word, self.database).catalog, f"{word} (stored)")
-
-
-def _names(words: Sequence[str]) -> list[str]:
-    """What the page calls the brokers: short names, and the words themselves where two would be the same."""
-    short = [_short(word) for word in words]
-    return [name if short.count(name) == 1 else shown(word) for name, word in zip(short, words, strict=True)]
+    def _names(self, words: Sequence[str]) -> list[str]:
+        """What the page calls the brokers: short names, and the words themselves where two would be the same."""
+        short = [named(word)[0] if self._is_registered(word) else _short(word) for word in words]
+        return [name if short.count(name) == 1 else shown(word) for name, word in zip(short, words, strict=True)]
 
 
 def _short(word: str) -> str:

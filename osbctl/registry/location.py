@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from osbctl.registry.records import RegisteredBroker
+    from osbctl.registry.records import RegisteredBroker, When
     from osbctl.registry.store import Registry
+
+_DAY = r"\d{4}-\d\d-\d\d"
+_WORD = re.compile(rf"(?P<name>[A-Za-z0-9][A-Za-z0-9._-]{{0,99}})(?:@(?P<when>-[1-9]\d?|{_DAY}(?:T\d\d:\d\d:\d\dZ)?))?")
 
 
 def open_registry(database: str | None, *, make: bool = False) -> Registry:
@@ -25,22 +29,39 @@ def open_registry(database: str | None, *, make: bool = False) -> Registry:
     return Registry.open(database or _default())
 
 
-def registered(name: str, database: str | None) -> RegisteredBroker:
-    """What is stored of a broker. Raises UnknownBrokerError beside what `open_registry` raises."""
+def registered(word: str, database: str | None) -> RegisteredBroker:
+    """What is stored of the broker that `word` names, or was at the time after its `@`.
+
+    Raises UnknownBrokerError beside what `open_registry` raises, and SourceError where no catalog of then is kept.
+    """
+    name, when = named(word)
     with open_registry(database) as registry:
-        return registry.broker(name)
+        return registry.earlier(name, when) if when else registry.broker(name)
 
 
-def is_registered(name: str, database: str | None) -> bool:
-    """Whether a broker of that name is registered. Where you have no database yet, none is made.
+def is_registered(word: str, database: str | None) -> bool:
+    """Whether `word` names a registered broker, with or without a time. Where you have no database yet, none is made.
 
     Raises:
         UsageError, RegistryError: as `open_registry`.
     """
-    if not database and _missing(_default()):
+    if not _WORD.fullmatch(word) or (not database and _missing(_default())):
         return False
     with open_registry(database) as registry:
-        return name in registry.names()
+        return named(word)[0] in registry.names()
+
+
+def named(word: str) -> tuple[str, When | None]:
+    """The name of a broker, and which of its catalogs is meant: `data@2026-11-01`, `data@-1`; None for the last."""
+    from osbctl.registry.records import When
+
+    found = _WORD.fullmatch(word)
+    if not found or not found["when"]:
+        return word, None
+    text = found["when"]
+    if text.startswith("-"):
+        return found["name"], When(text, back=int(text[1:]))
+    return found["name"], When(text, until=text if "T" in text else f"{text}T23:59:59Z")
 
 
 def is_missing(database: str | None) -> bool:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from osbctl.registry.database import Database
 
-NEWEST = "0001"
+NEWEST = "0002"
 """The last migration in `migrations/versions`."""
 
 FOLDER = Path(__file__).parent / "migrations"

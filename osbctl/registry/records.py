@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from osbctl.errors import RegistryError
 
@@ -68,6 +68,17 @@ class Remark:
     level: str
     object: str
     message: str
+
+
+class When(NamedTuple):
+    """Which of the stored catalogs is meant: the last one that was stored by `until` (UTC), or as many `back`.
+
+    `text` is how it was written.
+    """
+
+    text: str
+    until: str = ""
+    back: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zlib
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from osbctl.errors import RegistryError
 from osbctl.platforms import ApiVersion, Platform
 from osbctl.registry.records import Action, BrokerRow, Kept, Refresh, RefreshOutcome, Remark, State, What
 from osbctl.registry.tables import BROKERS
+from osbctl.sources.limits import MAX_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -39,6 +41,16 @@ def catalog_of(row: Row[Any]) -> bytes:
         if not isinstance(row.catalog, bytes):  # SQLite takes any value in any column
             raise TypeError
         return row.catalog
+
+
+def unpacked(row: Row[Any]) -> bytes:
+    """The earlier catalog in a row that has it packed."""
+    with _understood():
+        reader = zlib.decompressobj()
+        body = reader.decompress(row.packed, MAX_BYTES)
+        if not reader.eof:
+            raise ValueError
+        return body
 
 
 def kept_rows(rows: Iterable[Row[Any]]) -> tuple[Kept, ...]:
@@ -72,7 +84,7 @@ def _understood() -> Iterator[None]:
     """Tells of rows that osbctl did not write: whoever shares the database may have."""
     try:
         yield
-    except (ValueError, TypeError, KeyError, RecursionError):
+    except (ValueError, TypeError, KeyError, RecursionError, zlib.error):
         raise RegistryError("the database holds rows that osbctl did not write", "restore it from a backup") from None
 
 

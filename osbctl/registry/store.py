@@ -5,10 +5,11 @@ from __future__ import annotations
 import datetime
 import json
 import re
+import zlib
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from osbctl.errors import UsageError
+from osbctl.errors import SourceError, UsageError
 from osbctl.registry.database import WAIT_SECONDS, Database
 from osbctl.registry.errors import NameTakenError, OutdatedError, UnknownBrokerError
 from osbctl.registry.records import RefreshOutcome, RegisteredBroker
@@ -18,19 +19,22 @@ from sqlalchemy import Row, Select, delete, func, insert, select, update  # isor
 from sqlalchemy.exc import IntegrityError  # isort: skip
 
 from osbctl.registry.migrate import migrate  # isort: skip
-from osbctl.registry.rows import LIGHT, broker_row, catalog_of, kept_rows, refreshes, stored  # isort: skip
-from osbctl.registry.tables import BROKERS, KEPT, REFRESHES  # isort: skip
+from osbctl.registry.rows import LIGHT, broker_row, catalog_of, kept_rows, refreshes, stored, unpacked  # isort: skip
+from osbctl.registry.tables import BROKERS, CATALOGS, KEPT, REFRESHES  # isort: skip
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from types import TracebackType
 
-    from sqlalchemy import Connection
+    from sqlalchemy import Connection, Table
 
-    from osbctl.registry.records import BrokerCatalog, BrokerRow, Kept, Refresh, Registration
+    from osbctl.registry.records import BrokerCatalog, BrokerRow, Kept, Refresh, Registration, When
 
 MAX_REFRESHES = 1_000
 """How many refreshes of each broker are remembered; the oldest go first."""
+
+MAX_CATALOGS = 20
+"""How many catalogs of each broker are kept, the last one among them; the oldest go first."""
 
 _PAGE = 200
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
@@ -116,6 +120,23 @@ class Registry:
             raise UnknownBrokerError(name, self.names())
         return RegisteredBroker(broker_row(row), catalog_of(row), kept)
 
+    def earlier(self, name: str, when: When) -> RegisteredBroker:
+        """One broker with the catalog that was stored of it then; what was kept beside that is not known any more.
+
+        Raises:
+            UnknownBrokerError: there is none of that name.
+            SourceError: no catalog of then is kept.
+        """
+        row = self.row(name)
+        ours = CATALOGS.c.broker_id == row.id
+        query = select(CATALOGS.c.packed).where(ours).order_by(CATALOGS.c.id.desc()).limit(1)
+        found = self._rows(query.offset(when.back) if when.back else query.where(CATALOGS.c.at <= when.until))
+        if found:
+            return RegisteredBroker(row, unpacked(found[0]))
+        times = [one.at for one in self._rows(select(CATALOGS.c.at).where(ours).order_by(CATALOGS.c.id.desc()))]
+        advice = f"the last {MAX_CATALOGS} are kept; there are those of {', '.join(times)}"
+        raise SourceError(f"the registry has no catalog of {name} from {when.text}", advice)
+
     def history(self, name: str) -> list[Refresh]:
         """The refreshes of a broker, the newest first, at most `MAX_REFRESHES`.
 
@@ -146,7 +167,9 @@ class Registry:
             except IntegrityError:  # on PostgreSQL, another writer may have come in between
                 raise NameTakenError(new.name, new.name) from None
             assert result.inserted_primary_key
-            _remember(connection, result.inserted_primary_key[0], refresh)
+            broker_id = result.inserted_primary_key[0]
+            _remember(connection, broker_id, refresh)
+            _keep_catalog(connection, broker_id, refresh.at, catalog.body)
 
     def check_free(self, name: str) -> None:
         """Whether a broker can be registered under that name.
@@ -186,6 +209,8 @@ class Registry:
             if kept is not None:
                 _replace_kept(connection, seen.id, kept)
             _remember(connection, seen.id, refresh)
+            if catalog is not None:
+                _keep_catalog(connection, seen.id, refresh.at, catalog.body)
 
     def remove(self, name: str) -> None:
         """Forget a broker with its catalog and its history.
@@ -242,6 +267,16 @@ def _remember(connection: Connection, broker_id: int, refresh: Refresh) -> None:
     row = asdict(refresh) | {"outcome": refresh.outcome.value, "platform": refresh.platform.value}
     row |= {key: json.dumps(row[key]) for key in ("actions", "told")}
     connection.execute(insert(REFRESHES).values(broker_id=broker_id, **row))
-    ours = REFRESHES.c.broker_id == broker_id
-    oldest = select(REFRESHES.c.id).where(ours).order_by(REFRESHES.c.id.desc()).limit(1).offset(MAX_REFRESHES)
-    connection.execute(delete(REFRESHES).where(ours, REFRESHES.c.id <= func.coalesce(oldest.scalar_subquery(), 0)))
+    _forget(connection, REFRESHES, broker_id, MAX_REFRESHES)
+
+
+def _keep_catalog(connection: Connection, broker_id: int, at: str, body: bytes) -> None:
+    connection.execute(insert(CATALOGS).values(broker_id=broker_id, at=at, packed=zlib.compress(body)))
+    _forget(connection, CATALOGS, broker_id, MAX_CATALOGS)
+
+
+def _forget(connection: Connection, table: Table, broker_id: int, kept: int) -> None:
+    """Delete the oldest rows of a broker, so that `kept` are left."""
+    ours = table.c.broker_id == broker_id
+    oldest = select(table.c.id).where(ours).order_by(table.c.id.desc()).limit(1).offset(kept)
+    connection.execute(delete(table).where(ours, table.c.id <= func.coalesce(oldest.scalar_subquery(), 0)))

@@ -53,3 +53,13 @@ REFRESHES = Table(
     Column("told", Text, nullable=False),
     Index("ix_osbctl_refreshes_broker", "broker_id", "id"),
 )
+
+CATALOGS = Table(
+    "osbctl_catalogs",
+    METADATA,
+    Column("id", Integer, primary_key=True),
+    Column("broker_id", ForeignKey("osbctl_brokers.id", ondelete="CASCADE"), nullable=False),
+    Column("at", String(20), nullable=False),
+    Column("packed", LargeBinary, nullable=False),  # by zlib: a tenth of the catalog, mostly
+    Index("ix_osbctl_catalogs_broker", "broker_id", "id"),
+)

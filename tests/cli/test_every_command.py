@@ -81,6 +81,7 @@ ROWS = {
             "instances": "catalog.json other.json --fail-on never --instances @",
             "allow": "catalog.json other.json --fail-on never --allow @",
             **below("URL catalog.json --fail-on never", TLS),
+            **below("one catalog.json --fail-on never", DATABASE),
         },
         {"output": "catalog.json other.json --fail-on never -o @"},
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +15,11 @@ GOOD = catalogs_folder() / "data-services.yaml"
 
 
 def page(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "osbctl", "page", *words]
+    return run("page", folder, *words)
+
+
+def run(name: str, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "osbctl", name, *words]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=60)
 
 
@@ -74,9 +79,64 @@ def test_registered_brokers_go_by_their_names_and_a_shared_service_by_its_broker
     alone = page(tmp_path, "north", "--database", database).stdout
     assert "my-instance" in alone
     assert "-b north" not in alone
-    refused = page(tmp_path, "north", "--since", "north", "--database", database)
-    assert refused.returncode == 2
-    assert "the registry keeps only the last catalog of a broker" in refused.stderr
+    assert "from north@2026-01-02</span>" in page(tmp_path, "north@2026-01-02", "north", "--database", database).stdout
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> str:
+    """A registry with `data.prod`, whose catalog has got a second plan since it was added."""
+    pytest.importorskip("sqlalchemy")
+    from osbctl.registry.store import Registry
+    from tests.registry.make import add, body, read, refresh, service
+
+    url = str(tmp_path / "brokers.sqlite")
+    with Registry.open(url) as registry:
+        add(registry, "data.prod")
+        new = read(body(service("s", "p", "q")))
+        registry.store_refresh(registry.row("data.prod"), refresh(at="2026-05-05T00:00:00Z"), catalog=new)
+    return url
+
+
+@pytest.mark.parametrize("old", ["data.prod@-1", "data.prod@2026-02-01", "data.prod@2026-05-04T23:59:59Z"])
+def test_what_changed_since_an_earlier_refresh(tmp_path: Path, database: str, old: str) -> None:
+    done = page(tmp_path, "data.prod", "--since", old, "--database", database)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert f"Since {old}." in done.stdout
+    assert 'data-broker="data.prod"' in done.stdout
+    assert done.stdout.count('<span class="badge safe">safe</span> 1 change<') == 1
+    changed = run("diff", tmp_path, old, "data.prod", "--format", "json", "--database", database)
+    assert [one["rule"] for one in json.loads(changed.stdout)["changes"]] == ["change-plan-added"]
+
+
+def test_a_stored_catalog_beside_a_file(tmp_path: Path, database: str) -> None:
+    from osbctl.registry.location import registered
+
+    file = tmp_path / "catalog.json"
+    file.write_bytes(registered("data.prod@-1", database).catalog)
+    done = page(tmp_path, "catalog.json", "--since", "data.prod", "--database", database)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "change-plan-removed" in done.stdout
+    assert run("diff", tmp_path, "data.prod", "catalog.json", "--database", database).returncode == 1
+    assert run("diff", tmp_path, "data.prod@-1", "catalog.json", "--database", database).stdout == ""
+    drifted = run("drift", tmp_path, "catalog.json", "data.prod@-1", "--database", database)
+    assert (drifted.returncode, drifted.stdout) == (0, "")
+    assert run("drift", tmp_path, "catalog.json", "data.prod", "--database", database).returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("since", "code", "told"),
+    [
+        ("data.prod", 2, "data.prod@-1 is the one before"),
+        ("data.prod@-2", 3, "no catalog of data.prod from -2"),
+        ("data.prod@2025-12-31", 3, "there are those of 2026-05-05T00:00:00Z, 2026-01-02T03:04:05Z"),
+    ],
+)
+def test_an_earlier_catalog_that_is_not_there_is_told(
+    tmp_path: Path, database: str, since: str, code: int, told: str
+) -> None:
+    done = page(tmp_path, "data.prod", "--since", since, "--database", database)
+    assert (done.returncode, done.stdout) == (code, "")
+    assert told in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -21,12 +21,12 @@ from tests.registry.make import AT, add, refresh
 
 ROOT = Path(__file__).parents[2]
 SECOND = '''
-"""A second schema: a column that is filled from what was there, and an index."""
+"""One more schema: a column that is filled from what was there, and an index."""
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0002"
-down_revision = "0001"
+revision = "0003"
+down_revision = "0002"
 
 
 def upgrade():
@@ -49,16 +49,16 @@ with Registry.open(sys.argv[1]) as registry:
 
 @pytest.fixture
 def second(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The file of a second migration, beside the first, as a newer osbctl has it once `NEWEST` says so."""
+    """The file of one more migration, beside the others, as a newer osbctl has it once `NEWEST` says so."""
     folder = tmp_path / "migrations"
     shutil.copytree(migrate.FOLDER, folder, ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.setattr(migrate, "FOLDER", folder)
-    return folder / "versions" / "0002_labels.py"
+    return folder / "versions" / "0003_labels.py"
 
 
 def become_newer(second: Path, monkeypatch: pytest.MonkeyPatch, text: str = SECOND) -> None:
     second.write_text(text)
-    monkeypatch.setattr(migrate, "NEWEST", "0002")
+    monkeypatch.setattr(migrate, "NEWEST", "0003")
 
 
 def fill(url: str) -> dict[str, Any]:
@@ -99,7 +99,7 @@ def test_a_migration_that_fails_changes_nothing(url: str, second: Path, monkeypa
     with pytest.raises(ZeroDivisionError):
         Registry.open(url)
     second.unlink()
-    monkeypatch.setattr(migrate, "NEWEST", "0001")
+    monkeypatch.setattr(migrate, "NEWEST", "0002")
     assert state(url) == before
     with pytest.raises(Exception, match="a column of it is missing"):
         labels(url)

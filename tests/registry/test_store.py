@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import threading
+import zlib
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -12,12 +13,13 @@ from typing import Any
 import pytest
 import sqlalchemy
 
-from osbctl.errors import RegistryError, UsageError
+from osbctl.errors import RegistryError, SourceError, UsageError
 from osbctl.platforms import Platform
 from osbctl.registry import migrate, store, tables
 from osbctl.registry.database import Database
 from osbctl.registry.errors import NameTakenError, OutdatedError, UnknownBrokerError
-from osbctl.registry.records import Action, Kept, RefreshOutcome, Remark, State, What
+from osbctl.registry.location import named
+from osbctl.registry.records import Action, Kept, RefreshOutcome, Remark, State, What, When
 from osbctl.registry.store import Registry
 from tests.registry.make import AT, SMALL, add, body, names, read, refresh, registration, service, tag
 
@@ -162,12 +164,74 @@ def test_history_is_bounded_for_each_broker(registry: Registry, monkeypatch: pyt
     assert len(registry.history("other")) == 1
 
 
+def test_earlier_catalogs_are_found_by_day_by_time_and_by_number(registry: Registry) -> None:
+    add(registry, "db", "other")
+    contents = [SMALL] + [body(service("s", *"pqr"[:number])) for number in (2, 3)]
+    for content, at in zip(contents[1:], ("2026-05-05T10:00:00Z", "2026-05-05T20:00:00Z"), strict=True):
+        registry.store_refresh(registry.row("db"), refresh(at=at), catalog=read(content))
+    registry.store_refresh(registry.row("db"), refresh(RefreshOutcome.UNCHANGED, at="2026-06-06T00:00:00Z"))
+    for word, number in {
+        "db@2026-01-02": 0,
+        "db@2026-05-04": 0,
+        "db@2026-05-05T09:59:59Z": 0,
+        "db@2026-05-05T10:00:00Z": 1,
+        "db@2026-05-05": 2,
+        "db@2027-01-01": 2,
+        "db@-1": 1,
+        "db@-2": 0,
+    }.items():
+        name, when = named(word)
+        assert when
+        found = registry.earlier(name, when)
+        assert (found.catalog, found.row, found.kept) == (contents[number], registry.row("db"), ()), word
+    for text in ("2026-01-01", "-3"):
+        with pytest.raises(SourceError, match=f"no catalog of db from {text}") as error:
+            registry.earlier("db", named(f"db@{text}")[1] or pytest.fail())
+        assert f"2026-05-05T20:00:00Z, 2026-05-05T10:00:00Z, {AT}" in error.value.advice
+
+
+@pytest.mark.parametrize("word", ["db", "a.b-c", "db@", "db@-0", "db@5", "db@main", "db@2026-1-1", "HEAD@{1}", "@-1"])
+def test_words_without_a_time_mean_the_last_catalog(word: str) -> None:
+    assert named(word) == (word, None)
+
+
+def test_earlier_catalogs_are_bounded_for_each_broker(registry: Registry, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store, "MAX_CATALOGS", 2)
+    add(registry, "db", "other")
+    for _ in range(3):
+        registry.store_refresh(registry.row("db"), refresh(), catalog=read(SMALL))
+    registry.earlier("db", When("-1", back=1))
+    with pytest.raises(SourceError):
+        registry.earlier("db", When("-2", back=2))
+    registry.earlier("other", When("2027-01-01", until="2027-01-01T00:00:00Z"))
+
+
+@pytest.mark.parametrize("packed", [b"", b"no zlib", zlib.compress(SMALL)[:-1], zlib.compress(bytes(50_000_001))])
+def test_an_earlier_catalog_that_osbctl_did_not_write_is_refused(registry: Registry, url: str, packed: bytes) -> None:
+    add(registry)
+    with closing(Database(url)) as database, database.writing() as connection:
+        connection.execute(sqlalchemy.update(tables.CATALOGS).values(packed=packed))
+    with pytest.raises(RegistryError, match="osbctl did not write"):
+        registry.earlier("db", When("2027-01-01", until="2027-01-01T00:00:00Z"))
+
+
+def test_a_first_database_keeps_what_it_has_when_earlier_catalogs_come(url: str) -> None:
+    with Registry.open(url) as registry:
+        add(registry, "db", "other")
+    with closing(Database(url)) as database, database.writing() as connection:
+        connection.execute(sqlalchemy.text("DROP TABLE osbctl_catalogs"))
+        connection.execute(sqlalchemy.text("UPDATE osbctl_version SET version_num = '0001'"))
+    with Registry.open(url) as registry:
+        registry.store_refresh(registry.row("db"), refresh(), catalog=read(body(service("s", "p", "q"))))
+        assert registry.earlier("db", When("-1", back=1)).catalog == SMALL
+
+
 def test_a_removed_broker_leaves_no_trace(registry: Registry, url: str) -> None:
     add(registry, "db", "other")
     registry.store_refresh(registry.row("db"), refresh(), kept=(Kept("s", "p", State.INACTIVE, AT, {}),))
     registry.remove("db")
     with closing(Database(url)) as database, database.reading() as connection:
-        for table, left in ((tables.BROKERS, 1), (tables.KEPT, 0), (tables.REFRESHES, 1)):
+        for table, left in ((tables.BROKERS, 1), (tables.KEPT, 0), (tables.REFRESHES, 1), (tables.CATALOGS, 1)):
             assert connection.scalar(sqlalchemy.select(sqlalchemy.func.count()).select_from(table)) == left
 
 
@@ -260,7 +324,7 @@ def test_the_newest_migration_is_the_one_that_the_program_knows() -> None:
 NEXT = """
 import sqlalchemy as sa
 from alembic import op
-revision, down_revision = "0002", "0001"
+revision, down_revision = "0003", "0002"
 def upgrade():
     op.add_column("osbctl_brokers", sa.Column("owner", sa.Text, nullable=False, server_default="nobody"))
     op.execute("DELETE FROM osbctl_refreshes")
@@ -276,10 +340,10 @@ def test_a_later_version_takes_over_the_data_or_changes_nothing(
         add(registry)
         before = registry.broker("db")
     shutil.copytree(migrate.FOLDER, tmp_path / "migrations 100%")
-    (tmp_path / "migrations 100%" / "versions" / "0002_next.py").write_text(NEXT.replace("FAULT", fault))
+    (tmp_path / "migrations 100%" / "versions" / "0003_next.py").write_text(NEXT.replace("FAULT", fault))
     with monkeypatch.context() as later:
         later.setattr(migrate, "FOLDER", tmp_path / "migrations 100%")
-        later.setattr(migrate, "NEWEST", "0002")
+        later.setattr(migrate, "NEWEST", "0003")
         if fault:
             with pytest.raises(ZeroDivisionError):
                 Registry.open(url)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from pathlib import Path
 
 from tests.cli.broker_server import BASIC, PASSWORD, USER, broker
@@ -39,4 +40,6 @@ def stored(cluster: postgres.Cluster, url: str) -> str:
         for table in ("osbctl_brokers", "osbctl_kept", "osbctl_refreshes"):
             for row in connection.execute(f"SELECT * FROM {table}").fetchall():
                 found += repr(row)
+        for (packed,) in connection.execute("SELECT packed FROM osbctl_catalogs").fetchall():
+            found += repr(zlib.decompress(packed))
     return found
