@@ -55,6 +55,7 @@ check: $(READY)
 	$(BIN)/mypy
 	$(BIN)/python tools/make_schemas.py --check
 	$(BIN)/python tools/release_lines.py --check
+	$(BIN)/python tools/surface.py --check
 	$(BIN)/python tools/make_docs.py --check
 	$(BIN)/python tools/check_web.py
 	$(SITE)
@@ -64,6 +65,7 @@ docs: $(READY)
 	$(BIN)/python tools/make_schemas.py
 	$(BIN)/python tools/release_lines.py
 	$(BIN)/python tools/make_docs.py
+	$(BIN)/python tools/surface.py
 
 ## Build the documentation's site into build/site; a broken link is an error.
 site: $(READY)

@@ -1,0 +1,152 @@
+"""Records what docs/reference/versioning.md calls the interface, one fact a line, in tests/release/surface.json.
+
+    python tools/surface.py            record what is new; refuse where something is gone or means something else
+    python tools/surface.py --check    write nothing; exit 1 with the differences
+    python tools/surface.py --major    record it anew: the first version of a major one (X.0.0) alone may
+
+A fact that changes is one that goes and one that comes: `validate --fail-on: default error`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from reference import SCHEMAS, VARIABLES, commands, type_of
+
+import osbctl
+from osbctl.broker.access_log import Entry
+from osbctl.broker.access_log import fields as log_fields
+from osbctl.config import KEYS
+from osbctl.registry.tables import METADATA
+from osbctl.tasks.rules import all_rules
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).parent.parent
+RECORD = ROOT / "tests/release/surface.json"
+Surface = dict[str, list[str]]
+
+
+def surface() -> Surface:
+    """Every fact of the interface by its subject, sorted."""
+    facts = {
+        "command line": command_line(),
+        "exit codes": re.findall(r"(?m)^\| (\d+ \| [^.:,]+)", text("docs/reference/exit-codes.md")),
+        "rules": all_rules(),
+        "reports and files": (fact for file in sorted(SCHEMAS.glob("*.json")) for fact in fields(file)),
+        "configuration": KEYS,
+        "environment": [*VARIABLES, *variables()],
+        "log": log_fields(Entry(0, 0, "", "", "", "200", 0, None, "")),
+        "metrics": metrics(),
+        "database": columns(),
+        "source folder": re.findall(r"# (osbctl catalog\.lock, version \d+)", text("catalogs/source/catalog.lock")),
+    }
+    return {subject: sorted(set(found)) for subject, found in facts.items()}
+
+
+def text(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def command_line() -> Iterator[str]:
+    for name, command in commands():
+        yield name
+        for parameter in command.params:
+            names = [*parameter.opts, *parameter.secondary_opts]
+            of_parser = "--help" in names or parameter.name.endswith("_completion")
+            yield from () if of_parser else option(name, parameter)
+
+
+def option(command: str, parameter: Any) -> Iterator[str]:
+    """The facts of an option, or of an argument, which is known by its place."""
+    spelled = parameter.opts if parameter.opts[0].startswith("-") else [parameter.name.upper()]
+    for word in [*spelled, *parameter.secondary_opts]:
+        yield f"{command} {word}"
+    called = f"{command} {spelled[0]}"
+    yield from (f"{called} {choice}" for choice in getattr(parameter.type, "choices", ()))
+    # Optional and repeatable are facts, required and single are not: these may become the former in a minor version.
+    yield from [f"{called}: may be left out"] if not parameter.required else []
+    yield from [f"{called}: repeatable"] if getattr(parameter, "multiple", False) or parameter.nargs == -1 else []
+    yield from [f"{called}: a flag"] if getattr(parameter, "is_flag", False) else []
+    if parameter.default not in (None, "", False):
+        yield f"{called}: default {getattr(parameter.default, 'value', parameter.default)}"
+
+
+def variables() -> Iterator[str]:
+    for _, command in commands():
+        for parameter in command.params:
+            yield from [parameter.envvar] if isinstance(parameter.envvar, str) else parameter.envvar or ()
+
+
+def fields(file: Path) -> Iterator[str]:
+    """Each field that a schema of ours names, with its type and whether it is always there."""
+    yield file.name
+    pending = [(file.stem, json.loads(file.read_text(encoding="utf-8")))]
+    while pending:
+        where, schema = pending.pop()
+        required = schema.get("required", ())
+        for name, field in schema.get("properties", {}).items():
+            if isinstance(field, dict):
+                yield f"{where} {name}: {type_of(field)}, {'always' if name in required else 'optional'}"
+        for word in ("properties", "definitions"):
+            pending += [(f"{where} {name}", part) for name, part in schema.get(word, {}).items() if part is not False]
+        inside = [
+            schema.get("items"),
+            schema.get("additionalProperties"),
+            *schema.get("anyOf", ()),
+            *schema.get("oneOf", ()),
+        ]
+        pending += [(where, part) for part in inside if isinstance(part, dict)]
+
+
+def metrics() -> Iterator[str]:
+    """Each metric with its labels, from the calls that make them."""
+    for call in re.findall(r"MetricFamily\(([^()]+(?:\([^()]*\)[^()]*)*)\)", text("osbctl/broker/admin.py")):
+        name, labels = re.search(r'"(osbctl_\w+)"', call), re.search(r"labels=\[(.*?)\]", call)
+        assert name, call
+        yield f"{name[1]} {{{labels[1] if labels else ''}}}".replace('"', "")
+
+
+def columns() -> Iterator[str]:
+    for table in METADATA.sorted_tables:
+        yield from (f"{table.name} {column.name}: {column.type}" for column in table.columns)
+
+
+def differences(recorded: Surface, now: Surface) -> tuple[list[str], list[str]]:
+    """What is gone, and what is new, each with its subject."""
+    before = {f"{subject}: {fact}" for subject, facts in recorded.items() for fact in facts}
+    after = {f"{subject}: {fact}" for subject, facts in now.items() for fact in facts}
+    return sorted(before - after), sorted(after - before)
+
+
+def refusal(gone: list[str], new: list[str], words: list[str]) -> str:
+    """Why what stands here cannot be recorded, or is not; empty where all is well."""
+    major = re.fullmatch(r"\d+\.0\.0", osbctl.__version__)
+    if "--major" in words and not major:
+        return f"{osbctl.__version__} is not the first of a major version"
+    if gone and "--major" not in words:
+        return "\n".join([*(f"- {fact}" for fact in gone), "gone from the interface: that needs a new major version"])
+    if new and "--check" in words:
+        return "\n".join([*(f"+ {fact}" for fact in new), "new in the interface: record it with tools/surface.py"])
+    return ""
+
+
+def main(words: list[str]) -> int:
+    recorded, now = json.loads(RECORD.read_text(encoding="utf-8")) if RECORD.exists() else {}, surface()
+    gone, new = differences(recorded, now)
+    if refused := refusal(gone, new, words):
+        print(refused)
+        return 1
+    if "--check" not in words and (gone or new):
+        RECORD.write_text(json.dumps(now, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        print(f"wrote {RECORD.name}: {len(gone)} gone, {len(new)} new")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
