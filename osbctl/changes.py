@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from osbctl.findings import Severity
 from osbctl.platforms import labels
+from osbctl.platforms.reactions import Level as Level
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,24 +17,6 @@ if TYPE_CHECKING:
     from osbctl.findings import Location
     from osbctl.paths import JsonValue, Path
     from osbctl.platforms import Platform
-
-
-class Level(StrEnum):
-    """How much a change hurts, from strict to harmless. Ordered by `rank`.
-
-    `refused`: a platform refuses the update, nothing of it is applied. `breaking`: it is applied, and existing
-    users break. `risky`: the documents alone cannot tell. `safe`: no impact.
-    """
-
-    REFUSED = "refused"
-    BREAKING = "breaking"
-    RISKY = "risky"
-    SAFE = "safe"
-
-    @property
-    def rank(self) -> int:
-        """4 for refused, down to 1 for safe."""
-        return {"refused": 4, "breaking": 3, "risky": 2, "safe": 1}[self.value]
 
 
 SEVERITIES = {

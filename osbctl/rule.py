@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from osbctl.platforms import refusing
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
@@ -125,7 +127,6 @@ def rule(
     category: Category,
     source: str,
     scope: Scope = Scope.CATALOG,
-    refused_by: tuple[Platform, ...] = (),
     fix: str = "",
     needs: Need | None = None,
     only_for: Platform | None = None,
@@ -134,7 +135,7 @@ def rule(
 
     def register(check: Check) -> Check:
         text = check.__doc__ or ""
-        _add(Rule(id, severity, category, source, text, refused_by, scope, check, fix, needs, only_for))
+        _add(Rule(id, severity, category, source, text, refusing(id), scope, check, fix, needs, only_for))
         return check
 
     return register
@@ -147,11 +148,14 @@ def describe(
     severity: Severity,
     category: Category,
     source: str,
-    refused_by: tuple[Platform, ...] = (),
+    refused_by: tuple[Platform, ...] | None = None,
     fix: str = "",
 ) -> None:
-    """Register a rule that something else finds; `text` is written as a check's docstring is."""
-    _add(Rule(id, severity, category, source, text, refused_by, fix=fix))
+    """Register a rule that something else finds; `text` is written as a check's docstring is.
+
+    `refused_by` None: by the platforms whose records say so.
+    """
+    _add(Rule(id, severity, category, source, text, refusing(id) if refused_by is None else refused_by, fix=fix))
 
 
 def _add(record: Rule) -> Rule:

@@ -11,7 +11,7 @@ import typer
 from osbctl.cli import options as common
 from osbctl.cli.output import put
 from osbctl.cli.terminal import width
-from osbctl.requests.commands import Purpose
+from osbctl.platforms.commands import Purpose
 
 
 class ParamsFormat(StrEnum):

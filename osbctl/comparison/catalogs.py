@@ -47,11 +47,12 @@ _PLAN_NAMES = {
 
 
 def _too_early(kind: Kind, new: Identified, holder: Identified | None) -> Kind:
-    """`kind`, refused by Service Manager if `holder` has the name, letter by letter, when `new` is saved."""
+    """`kind`, refused by who wants names to be free if `holder` has this one, letter by letter, when `new` is saved."""
     if holder is None or holder.name != new.name:
         return kind
-    sm = Platform.SERVICE_MANAGER
-    return replace(kind, answers={**kind.answers, sm: identity.PLAN_NAMES_SWAPPED.answers[sm]})
+    swapped = identity.PLAN_NAMES_SWAPPED.answers
+    taken = {platform: swapped[platform] for platform in Platform if platform.record.needs_free_names}
+    return replace(kind, answers={**kind.answers, **taken})
 
 
 _UNTOLD = "the catalogs differ only in absent, null and empty values, or in parts that no platform reads"

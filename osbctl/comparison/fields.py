@@ -12,7 +12,6 @@ from osbctl.comparison.rules import fields as rules
 from osbctl.comparison.shapes import FLAGS, INHERITED, MISSHAPEN, has_shape, is_misshapen, without_misshapen
 from osbctl.comparison.values import from_to, same, shown, table
 from osbctl.paths import found_at
-from osbctl.platforms import Platform
 from osbctl.secrecy import SECRET
 
 if TYPE_CHECKING:
@@ -118,10 +117,11 @@ def _flag(to: Collector, pair: MatchedPair, path: Path, old: bool, new: bool) ->
     name = "/".join(map(str, path))
     kind = rules.GRANTED if new else rules.WITHDRAWN[name]
     effects = _by_platform(kind.effects(to.view, None), name, pair)
-    if pair.plan and name == "plan_updateable":
-        # Service Catalog knows this field of service offerings alone.
+    if pair.plan:
         effects = tuple(
-            Effect(e.platform, Level.SAFE, "does not store it for plans") if e.platform is Platform.KUBERNETES else e
+            Effect(e.platform, Level.SAFE, "does not store it for plans")
+            if name in e.platform.record.of_services_alone
+            else e
             for e in effects
         )
     to.add(kind, pair, _changed(".".join(map(str, path)), old, new), path, old, new, effects=effects)
@@ -141,24 +141,17 @@ def _explicitness(to: Collector, pair: MatchedPair, name: str, same_effect: bool
     to.add(kind, pair, message, (name,), *values, effects=_by_platform(kind.effects(to.view, None), name, pair))
 
 
-_OTHER_DEFAULTS = {
-    "free": (Platform.KUBERNETES, Platform.KORIFI),
-    "bindable": (Platform.KORIFI,),
-    "plan_updateable": (Platform.KORIFI,),
-}
-"""The platforms that take an omitted field of a plan for false, whatever the specification says."""
-
-
 def _by_platform(effects: tuple[Effect, ...], name: str, pair: MatchedPair) -> tuple[Effect, ...]:
     """`effects` of a change of a plan's boolean, with those of the platforms that take an omitted one for false."""
     old, new = pair.old_plan, pair.new_plan
-    if not (old and new and name in _OTHER_DEFAULTS):
+    differ = {effect.platform for effect in effects if name in effect.platform.record.omitted_is_false}
+    if not (old and new and differ):
         return effects
     here = name in _explicit(old.data) and old.data[name], name in _explicit(new.data) and new.data[name]
     if here == (getattr(old, name), getattr(new, name)):
         return effects
     level, does = _OMITTED_IS_FALSE[here]
-    return tuple(Effect(e.platform, level, does) if e.platform in _OTHER_DEFAULTS[name] else e for e in effects)
+    return tuple(Effect(e.platform, level, does) if e.platform in differ else e for e in effects)
 
 
 _OMITTED_IS_FALSE = {

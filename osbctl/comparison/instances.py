@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 from osbctl.errors import ConfigError
 from osbctl.files import read_bounded
 from osbctl.paths import found_at
-from osbctl.sources.exports.read import SHAPES
-from osbctl.sources.exports.shape import called
+from osbctl.platforms.export import called
+from osbctl.sources.exports.read import shapes
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from osbctl.sources.exports.shape import Shape
+    from osbctl.platforms.export import Shape
 
 _MAX_BYTES = 256 * 1024 * 1024
 
@@ -78,7 +78,7 @@ def doubts(ids: Collection[str], plans: Collection[str], name: str) -> str:
 
 
 def _exported(value: Any, name: str) -> frozenset[str]:
-    found = [_plans_and_used(value, shape) for shape in SHAPES]
+    found = [_plans_and_used(value, shape) for shape in shapes()]
     plans, used = max(found, key=lambda one: (len(one[1]), len(one[0])))
     if used - plans.keys() or not (plans or used):
         raise ConfigError(

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
-from osbctl.platforms.cloudfoundry.names import stored
+from osbctl.platforms.names import stored
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

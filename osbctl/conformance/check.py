@@ -36,10 +36,10 @@ MOST_SILENT = 2
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """Seconds: from when on the catalog is called slow, when Service Manager gives up, and the bound of each probe."""
+    """Seconds: from when on the catalog is called slow, when each platform gives up, and the bound of each probe."""
 
     slow: float = 5.0
-    service_manager: float = 15.0
+    gives_up: Mapping[Platform, float] = field(default_factory=lambda: {one: one.record.gives_up for one in Platform})
     probe: float = 15.0
 
 
@@ -101,7 +101,7 @@ def _asked(exchange: Exchange, patience: Patience) -> tuple[list[Fault], dict[st
     probed = list(_probed(exchange, reply, patience, answers))
     if any(one.rule == "wire-unstable" for one in probed):  # then every answer is another
         probed = [one for one in probed if one.rule != "wire-version-differs"]
-    faults += probes.of_catalog(reply, exchange.access, patience.slow, patience.service_manager, answers)
+    faults += probes.of_catalog(reply, exchange.access, patience.slow, patience.gives_up, answers)
     faults += probes.of_errors([reply])
     return faults + probed, answers
 
@@ -156,7 +156,7 @@ def _stopped_by(address: str, target: str, status: int) -> tuple[Platform, ...]:
     ours, theirs = urlsplit(address), urlsplit(target)
     if ours.hostname != theirs.hostname or (ours.scheme, theirs.scheme) == ("https", "http"):
         return EVERY
-    return (Platform.CLOUD_FOUNDRY,) if status == 308 else ()
+    return tuple(platform for platform in Platform if status in platform.record.stops_at)
 
 
 def _target(address: str, location: str) -> str:

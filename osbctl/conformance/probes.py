@@ -71,9 +71,9 @@ class Visit:
 
 
 def of_catalog(
-    reply: Reply, access: Access, slow: float, too_slow: float, answers: Mapping[str, Reply]
+    reply: Reply, access: Access, slow: float, gives_up: Mapping[Platform, float], answers: Mapping[str, Reply]
 ) -> Iterator[Fault]:
-    """What the answer to the good request under this access shows; `slow` and `too_slow` are seconds.
+    """What the answer to the good request under this access shows; `slow` and `gives_up` are seconds.
 
     A platform whose own version has another answer among `answers` is not concerned.
     """
@@ -88,7 +88,7 @@ def of_catalog(
         return
     yield from _identity(reply, access.api_version)
     if reply.seconds > slow:
-        refused = (Platform.SERVICE_MANAGER,) if reply.seconds > too_slow else ()
+        refused = tuple(platform for platform, bound in gives_up.items() if reply.seconds > bound)
         severity = Severity.ERROR if refused else None
         said = f"the answer took {reply.seconds:.1f} seconds"
         yield fault("wire-slow", said, reply, severity=severity, refused_by=refused)
@@ -118,10 +118,10 @@ _STATUS_HINTS = {404: "is this the broker's address?", 412: "--api-version asks 
 
 
 def _stopped_by(status: int, version: str) -> tuple[Platform, ...]:
-    """The platforms that take this status for no catalog. Korifi takes whatever is below 300 for one."""
+    """The platforms that take this status for no catalog."""
     if status == 412:
         return _asking(version)
-    return tuple(platform for platform in Platform if status >= 300 or platform is not Platform.KORIFI)
+    return tuple(platform for platform in Platform if status not in platform.record.takes)
 
 
 def _asking(version: str) -> tuple[Platform, ...]:

@@ -9,8 +9,6 @@ from osbctl.platforms import Platform
 from osbctl.rule import Category, describe
 
 EVERY = tuple(Platform)
-_CF = (Platform.CLOUD_FOUNDRY,)
-_GO = (Platform.KUBERNETES, Platform.SERVICE_MANAGER, Platform.KORIFI)
 
 _error = partial(describe, severity=Severity.ERROR, category=Category.WIRE)
 _warning = partial(describe, severity=Severity.WARNING, category=Category.WIRE)
@@ -186,7 +184,6 @@ _error(
     Cloud Controller never asks, and does not unpack.
     """,
     source="RFC 9110 §12.5.3",
-    refused_by=_CF,
 )
 _error(
     "wire-gzip-broken",
@@ -195,7 +192,6 @@ _error(
     Platforms written in Go always ask for gzip.
     """,
     source="RFC 9110 §8.4.1",
-    refused_by=_GO,
 )
 _warning(
     "wire-request-identity",

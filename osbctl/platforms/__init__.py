@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from osbctl.platforms.record import PlatformRecord
+
 
 class Platform(StrEnum):
-    """A platform whose treatment of catalogs is known. The value is the word used in options and reports."""
+    """The platforms whose treatment of catalogs is known. The value is the word used in options and reports.
+
+    Each has a folder here of the same name, which holds its `PLATFORM`; nothing else knows one from another.
+    """
 
     CLOUD_FOUNDRY = "cloudfoundry"
     KUBERNETES = "kubernetes"
@@ -18,29 +24,29 @@ class Platform(StrEnum):
     KORIFI = "korifi"
 
     @property
+    def record(self) -> PlatformRecord:
+        """All that is known of it. Its folder is loaded when first asked."""
+        record: PlatformRecord = import_module(f"{__name__}.{self.replace('-', '_')}").PLATFORM
+        return record
+
+    @property
     def label(self) -> str:
         """The name that people call it by."""
-        return _LABELS[self]
+        return self.record.label
 
     @property
     def api_version(self) -> str:
         """The `X-Broker-API-Version` that it sends."""
-        return _VERSIONS[self]
+        return self.record.api_version
 
 
-_LABELS = {
-    Platform.CLOUD_FOUNDRY: "Cloud Foundry",
-    Platform.KUBERNETES: "Kubernetes Service Catalog",
-    Platform.SERVICE_MANAGER: "SAP Service Manager",
-    Platform.KORIFI: "Korifi",
-}
+DEFAULT_PLATFORM = Platform.CLOUD_FOUNDRY
+"""Whose rules a registered broker follows where nobody says."""
 
-_VERSIONS = {
-    Platform.CLOUD_FOUNDRY: "2.15",
-    Platform.KUBERNETES: "2.14",
-    Platform.SERVICE_MANAGER: "2.14",
-    Platform.KORIFI: "2.17",
-}
+
+def refusing(rule: str) -> tuple[Platform, ...]:
+    """The platforms that refuse a catalog for what the general rule `rule` finds."""
+    return tuple(platform for platform in Platform if rule in platform.record.refuses)
 
 
 def labels(platforms: Collection[Platform]) -> str:

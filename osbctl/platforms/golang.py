@@ -35,6 +35,21 @@ class Map(NamedTuple):
     shape: Shape
 
 
+WRONG_TYPE = """A value has a type that {} cannot decode.
+
+    It is written in Go: one value of a wrong type, and the whole answer is unreadable to it. The names of fields
+    match there whatever their case.
+
+    Bad::
+
+        bindable: "true"
+
+    Good::
+
+        bindable: true
+    """
+"""The text of the rule that each of these platforms has for it."""
+
 _PLAIN = {"string": str, "bool": bool}
 _SAID = {
     "string": "a string",

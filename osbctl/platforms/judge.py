@@ -5,10 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from osbctl.platforms import Platform
-from osbctl.platforms.cloudfoundry import verdict as cloudfoundry
-from osbctl.platforms.korifi import verdict as korifi
-from osbctl.platforms.kubernetes import verdict as kubernetes
-from osbctl.platforms.service_manager import verdict as service_manager
 
 if TYPE_CHECKING:
     from osbctl.platforms.outcome import Outcome
@@ -19,9 +15,4 @@ def judge_all(data: dict[str, Any], plain_schemas: bool = False) -> dict[Platfor
 
     `plain_schemas` says that all parameter schemas are known to be plain, valid draft-04.
     """
-    return {
-        Platform.CLOUD_FOUNDRY: cloudfoundry.judge(data, plain_schemas),
-        Platform.KUBERNETES: kubernetes.judge(data),
-        Platform.SERVICE_MANAGER: service_manager.judge(data),
-        Platform.KORIFI: korifi.judge(data),
-    }
+    return {platform: platform.record.judge(data, plain_schemas) for platform in Platform}

@@ -1,56 +1,19 @@
-"""Several brokers on one platform: which ids and names they share, and what each platform does with that.
-
-Cloud Foundry, Service Manager and Korifi know a service offering by broker and id; Service Catalog names the objects of
-a cluster by the ids. Service names need not be unique. The clients of dashboards are those of Cloud Foundry's one UAA.
-"""
+"""Several brokers on one platform: which ids and names they share, and what each platform does with that."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from osbctl.catalog import Catalog
 from osbctl.platforms import Platform
+from osbctl.platforms.record import Identity
 from osbctl.text import safe
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from osbctl.paths import Path
-
-
-class Identity(StrEnum):
-    """What two catalogs may share."""
-
-    SERVICE_ID = "service id"
-    PLAN_ID = "plan id"
-    SERVICE_NAME = "service name"
-    CLIENT_ID = "dashboard client id"
-
-
-_BY_BROKER_AND_ID = dict.fromkeys(
-    (Platform.CLOUD_FOUNDRY, Platform.SERVICE_MANAGER, Platform.KORIFI), "takes both: they are known by broker and id"
-)
-_REFUSES: dict[Identity, dict[Platform, str]] = {
-    Identity.SERVICE_ID: {Platform.KUBERNETES: "refuses the class that comes later: ids are unique in a cluster"},
-    Identity.PLAN_ID: {Platform.KUBERNETES: "refuses the plan that comes later: ids are unique in a cluster"},
-    Identity.CLIENT_ID: {Platform.CLOUD_FOUNDRY: "refuses the broker that comes later: a client is one broker's"},
-}
-_DOES: dict[Identity, dict[Platform, str]] = {
-    Identity.SERVICE_ID: _BY_BROKER_AND_ID,
-    Identity.PLAN_ID: _BY_BROKER_AND_ID,
-    Identity.SERVICE_NAME: {
-        Platform.CLOUD_FOUNDRY: "takes both, and users must name the broker (-b)",
-        Platform.KUBERNETES: "takes both, and refuses an instance that names its class by this name",
-        Platform.SERVICE_MANAGER: "takes both, and users must name the broker (-b)",
-        Platform.KORIFI: "takes both, and users must name the broker (-b)",
-    },
-    Identity.CLIENT_ID: dict.fromkeys((Platform.SERVICE_MANAGER, Platform.KORIFI), "ignores it"),
-}
-"""Cloud Controller's service_brokers and unique indexes; Service Catalog's controller_clusterservicebroker.go and its
-"or there is more than one (found: 2)"; Service Manager's 003_catalog.up.sql (unique within a broker) and smctl's help;
-Korifi's brokers/controller.go, which names its objects by broker and id and keeps no dashboard client."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +47,10 @@ def shared(catalogs: Iterable[tuple[str, Mapping[str, Any]]]) -> Iterator[Shared
 
 def does(identity: Identity, platforms: Collection[Platform]) -> str:
     """What those of `platforms` do with it of which that is known, in a phrase or several; empty where nothing is."""
-    known = {**_REFUSES.get(identity, {}), **_DOES.get(identity, {})}
     alike: dict[str, list[str]] = {}
     for platform in Platform:
-        if platform in platforms & known.keys():
-            alike.setdefault(known[platform], []).append(platform.label)
+        if platform in platforms and (phrase := platform.record.sharing.get(identity)):
+            alike.setdefault(phrase, []).append(platform.label)
     return "; ".join(f"{_listed(labels)} {_verb(phrase, len(labels))}" for phrase, labels in alike.items())
 
 
@@ -99,11 +61,6 @@ def _listed(words: list[str]) -> str:
 def _verb(phrase: str, number: int) -> str:
     verb, _, rest = phrase.partition(" ")
     return f"{verb if number == 1 else verb.removesuffix('s')} {rest}"
-
-
-def refusing(identity: Identity) -> tuple[Platform, ...]:
-    """The platforms that refuse the later of the two that share it."""
-    return tuple(_REFUSES.get(identity, {}))
 
 
 def sentences(found: Iterable[SharedIdentity], platforms: Collection[Platform]) -> Iterator[str]:

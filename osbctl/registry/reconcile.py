@@ -1,7 +1,7 @@
 """What a platform does with a registered broker's new catalog: by its own rules, as `osbctl.comparison` knows them.
 
-Identity is the id alone. Cloud Foundry, for one, updates what it has, creates what is new, deactivates what is gone and
-has instances, and deletes the rest; or it refuses the whole update.
+Identity is the id alone. It updates what it has, creates what is new, keeps what is gone and has instances, and deletes
+the rest; or it refuses the whole update.
 """
 
 from __future__ import annotations
@@ -13,27 +13,21 @@ from osbctl.catalog import Catalog
 from osbctl.changes import Level
 from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.comparison.values import same
-from osbctl.platforms import Platform
-from osbctl.registry.records import Action, Kept, Remark, State, What
+from osbctl.platforms.record import State
+from osbctl.registry.records import Action, Kept, Remark, What
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from osbctl.catalog import ServiceOffering, ServicePlan
     from osbctl.changes import Change
+    from osbctl.platforms import Platform
     from osbctl.registry.records import RegisteredBroker
-
-_STATES = {
-    Platform.CLOUD_FOUNDRY: State.INACTIVE,
-    Platform.KUBERNETES: State.FLAGGED,
-    Platform.KORIFI: State.OFFERED,
-}
-"""How a platform keeps what is gone. Service Manager keeps nothing: it refuses the update."""
 
 _NOTES = {
     State.INACTIVE: "deactivated, as it has instances",
     State.FLAGGED: "flagged as removed, as it has instances",
-    State.OFFERED: "still offered: Korifi deletes nothing",
+    State.OFFERED: "still offered: {} deletes nothing",
 }
 
 MAX_TOLD = 500
@@ -107,7 +101,7 @@ class _Work:
         self._active_services = {service.id for service in active.services}
         self._active_plans = {plan.id for plan in active.plans}
         self._whole, self._new = whole, new
-        self._state = _STATES.get(platform)
+        self._platform, self._state = platform, platform.record.keeps
         self._used, self._at = used, at
         self._before = {(one.service_id, one.plan_id): one for one in before}
         self.kept: list[Kept] = []
@@ -157,7 +151,7 @@ class _Work:
             return
         data = dict(plan.data) if plan else _bare(service)
         self.kept.append(Kept(service.id, plan.id if plan else "", self._state, self._at, data))
-        yield Action(What.KEPT, service.name, name, _NOTES[self._state])
+        yield Action(What.KEPT, service.name, name, _NOTES[self._state].format(self._platform.label))
 
 
 def _what(old: Mapping[str, Any] | None, new: Mapping[str, Any], active: bool) -> What | None:

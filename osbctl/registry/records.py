@@ -11,6 +11,7 @@ from osbctl.errors import RegistryError
 
 if TYPE_CHECKING:
     from osbctl.platforms import Platform
+    from osbctl.platforms.record import State
 
 
 class RefreshOutcome(StrEnum):
@@ -21,17 +22,6 @@ class RefreshOutcome(StrEnum):
     UNCHANGED = "unchanged"
     REFUSED = "refused"
     FAILED = "failed"
-
-
-class State(StrEnum):
-    """How a platform keeps what is gone from the catalog."""
-
-    INACTIVE = "inactive"
-    """Cloud Foundry: deactivated; nobody can create an instance any more."""
-    FLAGGED = "flagged"
-    """Kubernetes Service Catalog: removedFromBrokerCatalog; nobody can create an instance any more."""
-    OFFERED = "offered"
-    """Korifi: nothing happens; it is still offered."""
 
 
 class What(StrEnum):

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from osbctl.errors import SourceError, UsageError
-from osbctl.platforms import Platform
+from osbctl.platforms import DEFAULT_PLATFORM
 from osbctl.registry.errors import OutdatedError, UnknownBrokerError
 from osbctl.registry.reconcile import reconcile
 from osbctl.registry.records import Refresh, RefreshOutcome, Registration, Remark
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeAlias
 
+    from osbctl.platforms import Platform
     from osbctl.registry.records import BrokerCatalog, BrokerRow
     from osbctl.registry.store import Registry
     from osbctl.sources.broker import Answer
@@ -87,7 +88,7 @@ def refresh_or_tell(registry: Registry, name: str, fetch: Fetch, judge: Judge, p
         return refresh(registry, name, fetch, judge, policy)
     except (UnknownBrokerError, OutdatedError) as error:
         remarks = (Remark("not-stored", "error", name, error.message),)
-        return Refresh(now(), RefreshOutcome.FAILED, policy.platform or Platform.CLOUD_FOUNDRY, told=remarks)
+        return Refresh(now(), RefreshOutcome.FAILED, policy.platform or DEFAULT_PLATFORM, told=remarks)
 
 
 def _attempt(registry: Registry, seen: BrokerRow, fetch: Fetch, judge: Judge, policy: Policy) -> Refresh:

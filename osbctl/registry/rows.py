@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from osbctl.catalog import Catalog
 from osbctl.errors import RegistryError
 from osbctl.platforms import ApiVersion, Platform
-from osbctl.registry.records import Action, BrokerRow, Kept, Refresh, RefreshOutcome, Remark, State, What
+from osbctl.platforms.record import State
+from osbctl.registry.records import Action, BrokerRow, Kept, Refresh, RefreshOutcome, Remark, What
 from osbctl.registry.tables import BROKERS
 from osbctl.sources.limits import MAX_BYTES
 

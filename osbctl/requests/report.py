@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
     from osbctl.findings import Finding
     from osbctl.jsonschemas.parameters import Parameter
-    from osbctl.requests.commands import Command, Purpose
+    from osbctl.platforms.commands import Purpose
+    from osbctl.requests.commands import Command
     from osbctl.requests.examples import Examples
 
 

@@ -106,8 +106,8 @@ def stored_in_registry(broker: RegisteredBroker) -> StoredCatalog:
 
 
 def _platforms(stored: StoredCatalog, view: DriftView) -> frozenset[Platform]:
-    if stored.shape and view.platforms and view.platforms != {stored.platform}:
-        raise UsageError(f"this is an export of {stored.shape.platform.label}", "leave --platform out")
+    if stored.shape and stored.platform and view.platforms and view.platforms != {stored.platform}:
+        raise UsageError(f"this is an export of {stored.platform.label}", "leave --platform out")
     return view.platforms or frozenset(Platform if stored.platform is None else {stored.platform})
 
 

@@ -7,23 +7,16 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from osbctl.pages.content import OrderedPlan, Requests, ShownCommand, ShownCommands
-from osbctl.platforms import Platform
-from osbctl.requests.commands import Order, Purpose, commands
+from osbctl.platforms.commands import Order, Purpose
+from osbctl.requests.commands import commands
 from osbctl.requests.examples import examples
 from osbctl.sources.yaml_text import dump_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from osbctl.platforms import Platform
     from osbctl.requests.examples import Examples
-
-TOOLS = {
-    Platform.CLOUD_FOUNDRY: ("cf", "terraform"),
-    Platform.KUBERNETES: ("svcat", "kubectl"),
-    Platform.SERVICE_MANAGER: ("btp", "smctl"),
-    Platform.KORIFI: ("cf",),
-}
-"""The tools that speak to each platform."""
 
 _MARK = "osbctl-0-"
 _MARKS = (f"{_MARK}service", f"{_MARK}plan")
@@ -33,7 +26,7 @@ _PLAIN = re.compile("[A-Za-z][A-Za-z0-9-]*")
 
 def requests_for(platforms: frozenset[Platform]) -> Requests:
     """Examples, and commands for the tools of `platforms`."""
-    tools = {tool for platform in platforms for tool in TOOLS[platform]}
+    tools = {tool.name for platform in platforms for tool in platform.record.tools}
     known: dict[str, _Sample] = {}
 
     def sample(schema: Mapping[str, Any]) -> _Sample:

@@ -10,7 +10,8 @@ from osbctl.catalog import Catalog
 from osbctl.errors import DocumentError, UsageError
 from osbctl.findings import Finding, Location, Severity
 from osbctl.jsonschemas.parameters import parameters
-from osbctl.requests.commands import PARAMETERS_FILE, Order, Purpose, commands
+from osbctl.platforms.commands import PARAMETERS_FILE, Order, Purpose
+from osbctl.requests.commands import commands
 from osbctl.requests.examples import examples
 from osbctl.requests.faults import faults
 from osbctl.requests.report import PlanParameters

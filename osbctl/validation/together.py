@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from osbctl.findings import Finding, Severity, Verdict
 from osbctl.platforms import Platform
 from osbctl.platforms.outcome import VerdictKind
-from osbctl.platforms.together import Identity, does, refusing, shared
+from osbctl.platforms.record import Identity
+from osbctl.platforms.together import does, shared
 from osbctl.rule import RULES
 from osbctl.validation.inline import without_ignored
 from osbctl.validation.judge import reading_order
@@ -70,12 +71,12 @@ def _findings(
 def _finding(
     one: SharedIdentity, firsts: Mapping[Path, Location], seconds: Mapping[Path, Location], counted: frozenset[Platform]
 ) -> Finding:
-    first, rule, refused_by = firsts[one.first_path], RULES[_RULES[one.identity]], refusing(one.identity)
-    severity = Severity.ERROR if counted & {*refused_by} else rule.severity
+    first, rule = firsts[one.first_path], RULES[_RULES[one.identity]]
+    severity = Severity.ERROR if counted & {*rule.refused_by} else rule.severity
     other = f"{one.first_object} at {first.source}:{first.line}:{first.column}"
     message = f"the {one.identity} {one.value} of {one.second_object} is also that of {other}"
     hint = does(one.identity, counted or frozenset(Platform))
-    return Finding(rule.id, severity, message, one.second_path, seconds[one.second_path], refused_by, hint=hint)
+    return Finding(rule.id, severity, message, one.second_path, seconds[one.second_path], rule.refused_by, hint=hint)
 
 
 def _completed(judgement: Judgement, document: Document, found: list[Finding], selection: Selection) -> Judgement:

@@ -26,8 +26,9 @@ from osbctl import __main__ as main
 from osbctl.credentials import as_json, make_record, write_record
 from osbctl.errors import UsageError
 from osbctl.platforms import Platform
+from osbctl.platforms.record import State
 from osbctl.registry import location
-from osbctl.registry.records import RefreshOutcome, State, What
+from osbctl.registry.records import RefreshOutcome, What
 from osbctl.registry.store import Registry
 from osbctl.resources import schemas_folder
 from tests.broker.harness import Authority, certificate, until

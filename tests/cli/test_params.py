@@ -8,7 +8,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from osbctl.requests.commands import Purpose
+from osbctl.platforms.commands import Purpose
 from osbctl.requests.report import as_json
 from osbctl.resources import catalogs_folder, schemas_folder
 from osbctl.sources.read import read_source

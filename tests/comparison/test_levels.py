@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from osbctl.comparison.kinds import KINDS, Depends, Reaction
+from osbctl.comparison.kinds import KINDS
 from osbctl.comparison.rules import load_all
 from osbctl.platforms import Platform
+from osbctl.platforms.reactions import Depends, Reaction
 
 LETTERS = {"refused": "R", "breaking": "B", "risky": "Y", "safe": "S"}
 LEVELS = {

@@ -252,7 +252,9 @@ def test_the_identity_must_come_back_from_2_15_on(version: str, severity: Severi
 def test_service_manager_gives_up_first() -> None:
     with faulty("slow") as (address, _):
         (found,) = (
-            f for f in check_broker(address, ACCESS, replace(PATIENCE, service_manager=0.2)).findings if f.rule != HTTP
+            f
+            for f in check_broker(address, ACCESS, replace(PATIENCE, gives_up={Platform.SERVICE_MANAGER: 0.2})).findings
+            if f.rule != HTTP
         )
     assert (found.severity, found.refused_by) == (Severity.ERROR, (Platform.SERVICE_MANAGER,))
 

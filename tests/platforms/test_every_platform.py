@@ -8,7 +8,6 @@ from osbctl.comparison.kinds import KINDS
 from osbctl.comparison.rules import load_all
 from osbctl.platforms import Platform
 from osbctl.platforms.judge import judge_all
-from osbctl.tasks.page_requests import TOOLS
 
 
 @pytest.mark.parametrize("platform", Platform)
@@ -16,7 +15,7 @@ def test_each_platform_is_known_where_it_must_be(platform: Platform) -> None:
     assert platform.label
     assert platform.api_version
     assert platform in judge_all({"services": []})
-    assert TOOLS[platform]
+    assert platform.record.tools
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 import sqlalchemy
 
+from osbctl.platforms.record import State
 from osbctl.registry import migrate
 from osbctl.registry.database import Database
-from osbctl.registry.records import Kept, State
+from osbctl.registry.records import Kept
 from osbctl.registry.store import Registry
 from tests.registry.make import AT, add, refresh
 

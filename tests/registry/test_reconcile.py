@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from osbctl.platforms import Platform
+from osbctl.platforms.record import State
 from osbctl.registry import reconcile as module
 from osbctl.registry.reconcile import Reconciliation, reconcile, with_kept
-from osbctl.registry.records import BrokerRow, Kept, RefreshOutcome, RegisteredBroker, State, What
+from osbctl.registry.records import BrokerRow, Kept, RefreshOutcome, RegisteredBroker, What
 from tests.registry.make import AT, catalog, plan, service
 
 CF, K8S, SM, KORIFI = Platform.CLOUD_FOUNDRY, Platform.KUBERNETES, Platform.SERVICE_MANAGER, Platform.KORIFI

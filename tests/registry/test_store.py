@@ -15,11 +15,12 @@ import sqlalchemy
 
 from osbctl.errors import RegistryError, SourceError, UsageError
 from osbctl.platforms import Platform
+from osbctl.platforms.record import State
 from osbctl.registry import migrate, store, tables
 from osbctl.registry.database import Database
 from osbctl.registry.errors import NameTakenError, OutdatedError, UnknownBrokerError
 from osbctl.registry.location import named
-from osbctl.registry.records import Action, Kept, RefreshOutcome, Remark, State, What, When
+from osbctl.registry.records import Action, Kept, RefreshOutcome, Remark, What, When
 from osbctl.registry.store import Registry
 from tests.registry.make import AT, SMALL, add, body, names, read, refresh, registration, service, tag
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from osbctl.requests.commands import Command, Order, Purpose, commands
+from osbctl.platforms.commands import Order, Purpose
+from osbctl.requests.commands import Command, commands
 
 PARAMETERS = {"size": 3}
 HARD = "it's a $(touch pwned) `x` ünï"

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from osbctl.findings import Judgement, Severity
-from osbctl.platforms import Platform
+from osbctl.platforms import Platform, refusing
 from osbctl.platforms.outcome import VerdictKind
-from osbctl.platforms.together import Identity, does, refusing
+from osbctl.platforms.record import Identity
+from osbctl.platforms.together import does
 from osbctl.sources.document import Document
 from osbctl.sources.parse import parse_document
 from osbctl.validation.judge import judge
@@ -122,4 +123,4 @@ def test_every_kind_is_answered_for_every_platform_but_where_it_does_not_read_th
     for identity in Identity:
         unknown = {platform for platform in Platform if not does(identity, {platform})}
         assert unknown == ({Platform.KUBERNETES} if identity is Identity.CLIENT_ID else set())
-    assert refusing(Identity.SERVICE_NAME) == ()
+    assert refusing("shared-service-name") == ()

@@ -10,7 +10,7 @@ from osbctl.cli import fetch as fetching
 from osbctl.cli.brokers import options as common
 from osbctl.cli.options import ApiVersion
 from osbctl.cli.output import put
-from osbctl.platforms import Platform
+from osbctl.platforms import DEFAULT_PLATFORM, Platform
 from osbctl.registry import location
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def add(
     name: common.Name,
     url: Annotated[str, typer.Argument(metavar="URL", help="The broker's base address.", show_default=False)],
-    platform: Annotated[Platform, typer.Option("--as", help="Whose rules a refresh follows.")] = Platform.CLOUD_FOUNDRY,
+    platform: Annotated[Platform, typer.Option("--as", help="Whose rules a refresh follows.")] = DEFAULT_PLATFORM,
     user: fetching.User = None,
     password_stdin: common.PasswordStdin = False,
     credentials: common.Credentials = None,

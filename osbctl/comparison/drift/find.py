@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from osbctl.changes import Change
     from osbctl.platforms import Platform
-    from osbctl.sources.exports.shape import Fields, Shape
+    from osbctl.platforms.export import Fields, Shape
     from osbctl.sources.exports.stored import StoredCatalog
 
 
@@ -37,10 +37,11 @@ def find_drift(
     """
     shape = stored.shape
     old, new = stored.document.data, broker
-    if shape:
+    if shape and stored.platform:
         _check_same_broker(stored, broker, shape)
-        old, new, platforms = normalised(old, shape), normalised(broker, shape), (shape.platform,)
-        silence(old, new, broker, shape)
+        false, platforms = stored.platform.record.omitted_is_false, (stored.platform,)
+        old, new = normalised(old, shape, false), normalised(broker, shape, false)
+        silence(old, new, broker, false)
     changes = compare_catalogs(old, new, platforms=platforms, instances=instances)
     return [
         as_drift(change, back=_ids(change) in stored.kept)
@@ -84,8 +85,8 @@ def notes(stored: StoredCatalog, broker: Mapping[str, Any]) -> list[str]:
     offered = _offered(broker)
     if gone := [name for ids, name in stored.kept.items() if ids not in offered]:
         sentences.append(f"gone from the catalog and kept by the platform, so not compared: {', '.join(gone)}")
-    if shape and (left_out := [*_left_out(broker, shape)]):
-        sentences.append(f"{shape.platform.label} does not keep or show, so it is not compared: {', '.join(left_out)}")
+    if shape and stored.platform and (left_out := [*_left_out(broker, shape)]):
+        sentences.append(f"{stored.platform.label} does not keep or show, so it is not compared: {', '.join(left_out)}")
     for name, sentence in shape.unsure.items() if shape else ():
         if _any_true(broker, name) and not _any_true(stored.document.data, name):
             sentences.append(sentence)

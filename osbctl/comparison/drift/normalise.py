@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from osbctl.paths import found_at
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
-    from osbctl.sources.exports.shape import Fields, Shape
+    from osbctl.platforms.export import Fields, Shape
 
 _SERVICE_FLAGS = (
     "bindable",
@@ -24,24 +24,25 @@ _SERVICE_FLAGS = (
 _INHERITED = ("bindable", "plan_updateable")
 
 
-def normalised(data: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
-    """The catalog `data` as the platform of `shape` would keep it, every boolean written out."""
-    return {"services": _each(data.get("services"), lambda service: _service(service, shape))}
+def normalised(data: Mapping[str, Any], shape: Shape, false: Collection[str]) -> dict[str, Any]:
+    """The catalog `data` as a platform keeps it that exports `shape`, every boolean written out.
+
+    `false` are the booleans of a plan that it takes for false where a catalog leaves them out.
+    """
+    return {"services": _each(data.get("services"), lambda service: _service(service, shape, false))}
 
 
-def silence(stored: dict[str, Any], broker: dict[str, Any], said: Mapping[str, Any], shape: Shape) -> None:
+def silence(stored: dict[str, Any], broker: dict[str, Any], said: Mapping[str, Any], false: Collection[str]) -> None:
     """Take out of both sides what plans have from their service offering alone.
 
     The platform shows inherited values as the plans' own. Where the broker's plan is silent and the stored one has
     what it would inherit, it is taken to have been silent, too: one change of the service offering is one change.
     `said` is the broker's catalog as it was written, before it became `broker`.
     """
-    if not shape.inherits:
-        return
     for old, new, original in _pairs(stored, broker, said, "services"):
         for before, after, plan in _pairs(old, new, original, "plans"):
             for name in _INHERITED:
-                if plan.get(name) is None and before.get(name) == old.get(name):
+                if name not in false and plan.get(name) is None and before.get(name) == old.get(name):
                     before.pop(name, None)
                     after.pop(name, None)
 
@@ -67,21 +68,21 @@ def _each(values: Any, take: Callable[[dict[str, Any]], dict[str, Any]]) -> list
     return [take(value) if isinstance(value, dict) else None for value in (values if isinstance(values, list) else ())]
 
 
-def _service(data: dict[str, Any], shape: Shape) -> dict[str, Any]:
+def _service(data: dict[str, Any], shape: Shape, false: Collection[str]) -> dict[str, Any]:
     kept = _stored_part(data, shape.service, shape)
     for name in _SERVICE_FLAGS:
         if (name,) in shape.service:
             kept.setdefault(name, False)
-    kept["plans"] = _each(data.get("plans"), lambda plan: _plan(plan, kept, shape))
+    kept["plans"] = _each(data.get("plans"), lambda plan: _plan(plan, kept, shape, false))
     return kept
 
 
-def _plan(data: dict[str, Any], service: dict[str, Any], shape: Shape) -> dict[str, Any]:
+def _plan(data: dict[str, Any], service: dict[str, Any], shape: Shape, false: Collection[str]) -> dict[str, Any]:
     kept = _stored_part(data, shape.plan, shape)
-    kept.setdefault("free", shape.free)
+    kept.setdefault("free", "free" not in false)
     for name in _INHERITED:
         if (name,) in shape.plan:
-            kept.setdefault(name, service[name] if shape.inherits else False)
+            kept.setdefault(name, name not in false and service[name])
     return kept
 
 

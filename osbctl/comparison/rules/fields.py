@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from osbctl.comparison.kinds import Kind, breaking, kind, risky, safe
+from osbctl.comparison.kinds import Kind, kind
+from osbctl.platforms.reactions import NO_ACT, Level, breaking, risky, safe
 
 _STORES = safe("stores the new value")
-_NOT_STORED = safe("does not store it")
-_NO_ACT = safe("stores it and does not act on it")
 
 BINDABLE = kind(
     "change-bindable-withdrawn",
@@ -27,7 +26,6 @@ INSTANCES_RETRIEVABLE = kind(
     "change-instances-retrievable-withdrawn",
     """Instances can no longer be fetched.""",
     every=breaking("no longer fetches the parameters of an instance"),
-    k8s=_NOT_STORED,
 )
 BINDINGS_RETRIEVABLE = kind(
     "change-bindings-retrievable-withdrawn",
@@ -41,13 +39,11 @@ CONTEXT_UPDATES = kind(
     "change-context-updates-withdrawn",
     """The broker no longer hears when the context of an instance changes.""",
     every=breaking("no longer sends updates of the context, such as a new name of the instance"),
-    k8s=_NOT_STORED,
 )
 SHAREABLE = kind(
     "change-shareable-withdrawn",
     """Instances can no longer be shared between spaces.""",
-    every=_NO_ACT,
-    cf=breaking("refuses to share instances"),
+    every=NO_ACT,
 )
 BINDING_ROTATABLE = kind(
     "change-binding-rotatable-withdrawn",
@@ -78,7 +74,7 @@ EXPLICIT_DROPPED = kind(
     By the specification nothing changes; but platforms differ in what they take for the default.
     """,
     every=safe("takes the same value by default"),
-    level=risky("").level,
+    level=Level.RISKY,
     advice="write the value out",
 )
 EXPLICIT_ADDED = kind(
@@ -94,7 +90,6 @@ PAID = kind(
     false.
     """,
     every=risky("shows it as paid"),
-    cf=breaking("refuses to create and update instances in organisations whose quota has no paid plans"),
     advice="add a paid plan beside the free one",
 )
 FREE = kind(
@@ -105,25 +100,17 @@ FREE = kind(
     Kubernetes Service Catalog and Korifi take an omitted value for false, so that nothing changes there.
     """,
     every=_STORES,
-    level=risky("").level,
+    level=Level.RISKY,
     advice="write the value out",
 )
 REQUIRES_REMOVED = kind(
     "change-requires-removed",
     """The broker no longer asks for a permission.""",
-    cf=breaking("takes a binding that still uses the permission for an error"),
-    k8s=_NO_ACT,
-    sm=risky("stores it; the platform behind it may refuse bindings that use the permission"),
-    korifi=_NO_ACT,
     advice="drop it only after the last plan stopped using it",
 )
 REQUIRES_ADDED = kind(
     "change-requires-added",
     """The broker asks for one more permission.""",
-    cf=risky("calls the catalog incompatible where the operator has switched that feature off"),
-    k8s=_NO_ACT,
-    sm=risky("stores it; the platform behind it may not have the feature"),
-    korifi=_NO_ACT,
 )
 TAG_REMOVED = kind(
     "change-tag-removed",
@@ -135,30 +122,21 @@ MAINTENANCE = kind(
     "change-maintenance-version",
     """The version of a plan's maintenance information changed, came or went (OSB, Maintenance Info Object).""",
     every=risky("shows every instance as ready for an upgrade"),
-    k8s=_NOT_STORED,
     advice="raise it only when instances should be upgraded; never lower it",
 )
 POLLING_LOWERED = kind(
     "change-polling-lowered",
     """The platform gives up waiting for an operation sooner than before.""",
     every=risky("calls operations failed that take longer"),
-    k8s=_NOT_STORED,
-    korifi=_NOT_STORED,
 )
 POLLING_RAISED = kind(
     "change-polling-raised",
     """The platform waits longer for an operation than before.""",
     every=_STORES,
-    k8s=_NOT_STORED,
-    korifi=_NOT_STORED,
 )
 DASHBOARD = kind(
     "change-dashboard-client",
     """The OAuth client of the dashboard changed. Its secret is never shown.""",
-    cf=risky("changes the client in its identity service; sign-ins at dashboards may fail until the broker follows"),
-    k8s=_NOT_STORED,
-    sm=risky("stores it; the platform behind it may change its client"),
-    korifi=_NOT_STORED,
     advice="let the dashboard take both clients during the change",
 )
 COSTS = kind(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from osbctl.changes import Level
-from osbctl.comparison.kinds import kind, safe
+from osbctl.comparison.kinds import kind
+from osbctl.platforms.reactions import Level, safe
 
 _SENTENCES: dict[str, tuple[Level, str]] = {
     "added": (Level.BREAKING, "There was no parameter schema; there is one now."),

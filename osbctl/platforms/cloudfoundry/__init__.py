@@ -1,1 +1,32 @@
 """Cloud Foundry's Cloud Controller, which is written in Ruby."""
+
+from __future__ import annotations
+
+from osbctl.platforms.record import Identity, PlatformRecord, State
+
+_KNOWN_BY = "takes both: they are known by broker and id"
+_REFUSES = {
+    "build-id-changed", "build-id-missing", "build-id-reused", "catalog-elsewhere", "empty-document", "encoding",
+    "id-duplicate", "lone-surrogate", "maintenance-version", "not-an-object", "number-out-of-range",
+    "parameters-dialect-missing", "parameters-dialect-unknown", "parameters-invalid", "parameters-reference-external",
+    "parameters-reference-loop", "parameters-reference-missing", "parameters-too-large", "plan-name-duplicate",
+    "schema-empty", "schema-enum", "schema-required", "schema-type", "service-name-duplicate",
+    "shared-dashboard-client", "syntax", "text-blank", "wire-gzip-unasked",
+}  # fmt: skip
+
+PLATFORM = PlatformRecord(
+    folder=__name__,
+    label="Cloud Foundry",
+    api_version="2.15",
+    refuses=frozenset(_REFUSES),
+    # Cloud Controller's service_brokers and unique indexes.
+    sharing={
+        Identity.SERVICE_ID: _KNOWN_BY,
+        Identity.PLAN_ID: _KNOWN_BY,
+        Identity.SERVICE_NAME: "takes both, and users must name the broker (-b)",
+        Identity.CLIENT_ID: "refuses the broker that comes later: a client is one broker's",
+    },
+    keeps=State.INACTIVE,
+    stops_at=frozenset({308}),
+    is_quoted=True,
+)

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from osbctl.platforms.cloudfoundry.names import stored
 from osbctl.platforms.cloudfoundry.report import Errors
 from osbctl.platforms.cloudfoundry.ruby import RubyCrash, index, same, to_s
 from osbctl.platforms.cloudfoundry.schemas import SchemaChecks
 from osbctl.platforms.cloudfoundry.service import judge_service
+from osbctl.platforms.names import stored
 from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind
 
 if TYPE_CHECKING:

@@ -51,7 +51,7 @@ _SHAPE = {
 }
 
 
-def judge(data: dict[str, Any]) -> Outcome:
+def judge(data: dict[str, Any], _plain_schemas: bool = False) -> Outcome:
     """What Korifi does with the catalog `data`."""
     catalog, undecoded = decode(data, _SHAPE, "korifi", "Korifi")
     if undecoded:

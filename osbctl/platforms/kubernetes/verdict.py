@@ -50,7 +50,7 @@ _SHAPE = {
 }
 
 
-def judge(data: dict[str, Any]) -> Outcome:
+def judge(data: dict[str, Any], _plain_schemas: bool = False) -> Outcome:
     """What Service Catalog does with the catalog `data`."""
     catalog, undecoded = decode(data, _SHAPE, "kubernetes", "Service Catalog")
     refusals = tuple(undecoded or _refusals(catalog["services"] or []))

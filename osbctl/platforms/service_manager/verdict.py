@@ -81,7 +81,7 @@ _SERVICE = {
 _SHAPE = {"services": Pointers(_SERVICE)}
 
 
-def judge(data: dict[str, Any]) -> Outcome:
+def judge(data: dict[str, Any], _plain_schemas: bool = False) -> Outcome:
     """What Service Manager does with the catalog `data`."""
     catalog, undecoded = decode(data, _SHAPE, "service-manager", "Service Manager")
     services = list(enumerate(catalog["services"] or ()))

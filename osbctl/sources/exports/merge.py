@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from osbctl.errors import SourceError, UsageError
 from osbctl.findings import Location
 from osbctl.paths import found_at
+from osbctl.platforms.export import called
 from osbctl.sources.document import Document
-from osbctl.sources.exports.shape import called
 from osbctl.sources.exports.stored import StoredCatalog
 from osbctl.text import safe
 
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from osbctl.paths import Path
-    from osbctl.sources.exports.shape import ExportRow, Fields, Page, Shape
+    from osbctl.platforms import Platform
+    from osbctl.platforms.export import Exported, ExportRow, Fields, Page, Shape
 
     Family: TypeAlias = list[tuple[ExportRow, list[ExportRow]]]
     """Service offerings, each with its plans."""
@@ -25,8 +26,12 @@ if TYPE_CHECKING:
 _NAMED = 5
 
 
-def merge(shape: Shape, pages: Sequence[Page], broker: str = "") -> StoredCatalog:
-    """The catalog in the `pages`. `broker` is the name or id of the broker on the platform, where there are several.
+def merge(
+    platform: Platform, shape: Shape, documents: Sequence[Document], pages: Sequence[Page], broker: str = ""
+) -> StoredCatalog:
+    """The catalog in the `pages`, which were read from `documents`.
+
+    `broker` is the name or id of the broker on the platform, where there are several.
 
     What an export lacks looks like an addition, and that is safe: so one that does not hold all is refused.
 
@@ -46,10 +51,12 @@ def merge(shape: Shape, pages: Sequence[Page], broker: str = "") -> StoredCatalo
     if gaps := [*_gaps(shape, pages, services, homes)]:
         raise SourceError(f"the export does not hold all: {'; '.join(gaps)}", f"export it again: {shape.whole}")
     chosen = _of_one_broker(shape, services, {k: v for page in pages for k, v in page.names.items()}, broker)
-    return _stored(shape, pages, [(row, homes[key]) for key, row in chosen.items()])
+    stored = [(row, homes[key]) for key, row in chosen.items()]
+    held = {id(row.document) for row in rows}
+    return _stored(platform, shape, [document for document in documents if id(document) in held], stored)
 
 
-def _stored(shape: Shape, pages: Sequence[Page], rows: Family) -> StoredCatalog:
+def _stored(platform: Platform, shape: Shape, sources: Sequence[Document], rows: Family) -> StoredCatalog:
     kept: dict[tuple[str, str], str] = {}
     live: Family = []
     for service, all_plans in rows:
@@ -67,7 +74,7 @@ def _stored(shape: Shape, pages: Sequence[Page], rows: Family) -> StoredCatalog:
             live.append((service, [plan for plan in plans if not _is_gone(shape, plan)]))
     seen = [plan.data.get("visibility_type") for _, plans in rows for plan in plans]
     public = bool(seen) and all(kind == "public" for kind in seen)
-    return StoredCatalog(_document(shape, pages, live), shape.platform, shape, kept, public)
+    return StoredCatalog(_document(shape, sources, live), platform, shape, kept, public)
 
 
 def _unique(shape: Shape, rows: Iterable[ExportRow]) -> dict[str, ExportRow]:
@@ -155,13 +162,12 @@ def _some(names: list[str]) -> str:
     return f"{text} and {more:,} more" if more > 0 else text
 
 
-def _document(shape: Shape, pages: Sequence[Page], rows: Family) -> Document:
+def _document(shape: Shape, sources: Sequence[Document], rows: Family) -> Document:
     services = []
     for service, plans in rows:
         data = _mapped(shape.service, service, shape.own_metadata)
         data["plans"] = [_mapped(shape.plan, plan, shape.own_metadata) for plan in plans]
         services.append(data)
-    sources = list({id(row.document): row.document for page in pages for row in page.rows}.values())
 
     def locate(paths: frozenset[Path]) -> dict[Path, Location]:
         return _locate(shape, rows, sources, paths)
@@ -190,7 +196,7 @@ def _place(fields: Fields, row: ExportRow, field: Path) -> Path:
     return next((place for place in places if found_at(row.data, place) is not None), places[0])
 
 
-def _locate(shape: Shape, rows: Family, sources: list[Document], paths: frozenset[Path]) -> dict[Path, Location]:
+def _locate(shape: Shape, rows: Family, sources: Sequence[Document], paths: frozenset[Path]) -> dict[Path, Location]:
     wanted = {path: _origin(shape, rows, path) for path in paths}
     found: dict[Path, Location] = {}
     for source in sources:
@@ -201,7 +207,7 @@ def _locate(shape: Shape, rows: Family, sources: list[Document], paths: frozense
     return {path: found.get(path, top) for path in paths}
 
 
-def _origin(shape: Shape, rows: Family, path: Path) -> tuple[Document, Path] | None:
+def _origin(shape: Shape, rows: Family, path: Path) -> tuple[Exported, Path] | None:
     if len(path) < 2 or not isinstance(path[1], int):
         return None
     row, plans = rows[path[1]]

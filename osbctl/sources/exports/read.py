@@ -8,35 +8,28 @@ from typing import TYPE_CHECKING, Any
 from osbctl.errors import SourceError, UsageError
 from osbctl.paths import found_at
 from osbctl.platforms import Platform
-from osbctl.sources.exports import cloudfoundry, kubernetes, service_manager
+from osbctl.platforms.export import WrongShapeError
 from osbctl.sources.exports.merge import merge
 from osbctl.sources.exports.stored import StoredCatalog
 from osbctl.text import safe
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from types import ModuleType
+    from collections.abc import Iterable, Sequence
 
+    from osbctl.platforms.export import ExportRow, Page, Shape
     from osbctl.sources.document import Document
-    from osbctl.sources.exports.shape import Page, Shape
 
 
 class StoredAs(StrEnum):
     """In what shape a stored catalog comes: as a platform exports it, or as the broker gave it."""
 
-    CLOUD_FOUNDRY = "cloudfoundry"
-    KORIFI = "korifi"
-    KUBERNETES = "kubernetes"
-    SERVICE_MANAGER = "service-manager"
+    _ignore_ = "platform"
+    for platform in Platform:
+        vars()[platform.name] = platform.value
     CATALOG = "catalog"
 
 
-_READERS: dict[StoredAs, ModuleType] = {
-    StoredAs.CLOUD_FOUNDRY: cloudfoundry,
-    StoredAs.KORIFI: cloudfoundry,
-    StoredAs.KUBERNETES: kubernetes,
-    StoredAs.SERVICE_MANAGER: service_manager,
-}
+_PLATFORMS = {platform.value: platform for platform in Platform}
 
 
 def stored_catalog(documents: Sequence[Document], stored_as: StoredAs | None = None, broker: str = "") -> StoredCatalog:
@@ -51,13 +44,19 @@ def stored_catalog(documents: Sequence[Document], stored_as: StoredAs | None = N
     kinds = {_asked(document, stored_as) if stored_as else recognise(document) for document in documents}
     if len(kinds) > 1:
         raise SourceError(f"the files are of different kinds: {', '.join(sorted(kinds))}", "name one export at a time")
-    kind = kinds.pop()
-    if kind is StoredAs.CATALOG:
+    (kind,) = kinds
+    platform = _PLATFORMS.get(kind)
+    if platform is None:
         if len(documents) > 1 or broker:
             raise UsageError("a catalog is one file, of one broker", "only exports come in several files")
         return StoredCatalog(documents[0])
-    pages: list[Page] = [_READERS[kind].read(document) for document in documents]
-    return merge(_shape(kind, stored_as, pages), pages, broker)
+    try:
+        pages = [platform.record.export.read(document) for document in documents]
+        platform = platform if stored_as else _made_by(platform, pages)
+        return merge(platform, _shape(platform, pages), documents, pages, broker)
+    except WrongShapeError as error:
+        advice = "take it as the platform gives it, or say what it is with --stored-as"
+        raise SourceError(str(error), advice) from None
 
 
 def recognise(document: Document) -> StoredAs:
@@ -68,15 +67,15 @@ def recognise(document: Document) -> StoredAs:
     """
     if isinstance(document.data.get("services"), list):
         return StoredAs.CATALOG
-    for kind in (StoredAs.CLOUD_FOUNDRY, StoredAs.KUBERNETES, StoredAs.SERVICE_MANAGER):
-        if _READERS[kind].recognised(document):
-            return kind
+    for platform in Platform:
+        if platform.record.export.recognised(document):
+            return StoredAs(platform)
     refusal = _refusal(document.data)
     if refusal:
         raise SourceError(f"{document.name}: not an export, but a refusal: {refusal}", "log in, and export again")
     raise SourceError(
         f"{document.name}: neither a catalog nor an export of a platform",
-        f"known exports: {'; '.join(shape.whole for shape in SHAPES)}",
+        f"known exports: {'; '.join(shape.whole for shape in shapes())}",
     )
 
 
@@ -89,21 +88,32 @@ def _refusal(data: dict[str, Any]) -> str:
 
 
 def _asked(document: Document, kind: StoredAs) -> StoredAs:
-    if kind is not StoredAs.CATALOG and not _READERS[kind].recognised(document):
-        raise SourceError(f"{document.name}: not an export of {Platform(kind).label}", "leave --stored-as out")
+    platform = _PLATFORMS.get(kind)
+    if platform and not platform.record.export.recognised(document):
+        raise SourceError(f"{document.name}: not an export of {platform.label}", "leave --stored-as out")
     return kind
 
 
-SHAPES = (cloudfoundry.CLOUD_FOUNDRY, kubernetes.SERVICE_CATALOG, service_manager.SERVICE_MANAGER)
-"""A shape for each kind of export."""
+def shapes() -> Iterable[Shape]:
+    """A shape for each kind of export, which platforms may share."""
+    found = (platform.record.export.shape for platform in Platform)
+    return {shape.whole: shape for shape in found}.values()
 
 
-def _shape(kind: StoredAs, asked: StoredAs | None, pages: Sequence[Page]) -> Shape:
-    rows = [row for page in pages for row in page.rows]
-    if kind is StoredAs.KUBERNETES:
-        return kubernetes.SERVICE_CATALOG
-    if kind is StoredAs.SERVICE_MANAGER:
-        return service_manager.SERVICE_MANAGER
-    if kind is StoredAs.KORIFI:
-        return cloudfoundry.korifi_of(rows)
-    return cloudfoundry.CLOUD_FOUNDRY if asked else cloudfoundry.shape_of(rows)
+def _made_by(platform: Platform, pages: Sequence[Page]) -> Platform:
+    """`platform`, or another that exports in the same shape where the rows bear its marks."""
+    rows = _rows(pages)
+    for other in Platform:
+        export = other.record.export
+        if export.read is platform.record.export.read and export.made and export.made(rows):
+            return other
+    return platform
+
+
+def _shape(platform: Platform, pages: Sequence[Page]) -> Shape:
+    export = platform.record.export
+    return export.shape_of(_rows(pages)) if export.shape_of else export.shape
+
+
+def _rows(pages: Sequence[Page]) -> list[ExportRow]:
+    return [row for page in pages for row in page.rows]

@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from osbctl.platforms import Platform
+    from osbctl.platforms.export import Shape
     from osbctl.sources.document import Document
-    from osbctl.sources.exports.shape import Shape
 
 
 @dataclass(frozen=True, slots=True)

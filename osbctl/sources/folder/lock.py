@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from osbctl.catalog import objects
 from osbctl.errors import ConfigError
 from osbctl.findings import Finding, Severity
-from osbctl.platforms import Platform
+from osbctl.platforms import refusing
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -136,7 +136,7 @@ def _reused(name: str, owner: str, path: Path, *, published: bool) -> Finding:
         Severity.ERROR,
         f"the id of {name!r} {'is' if published else 'was'} that of {owner!r}" + ", as catalog.lock knows" * published,
         path,
-        refused_by=(Platform.CLOUD_FOUNDRY,),
+        refused_by=refusing("build-id-reused"),
         hint=f"give {name!r} an id of its own",
     )
 
@@ -148,7 +148,7 @@ def _changed(name: str, known: str, path: Path) -> Finding:
         Severity.ERROR,
         f"the id of {kind} {name!r} has changed; it was {known!r}",
         path,
-        refused_by=(Platform.CLOUD_FOUNDRY, Platform.SERVICE_MANAGER),
+        refused_by=refusing("build-id-changed"),
         hint=f"put the old id back, or let it pass with --accept-id-change {name}",
     )
 

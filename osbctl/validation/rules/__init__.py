@@ -23,7 +23,7 @@ CHECKED = (
 )
 """The modules whose rules have a check that the engine runs."""
 
-DESCRIBED = ("reading", "building", "schema", "platform_cloudfoundry", "platform_others", "together")
+DESCRIBED = ("reading", "building", "schema", "platforms", "together")
 """The modules that only describe what others find: the reader, the schema, the platforms."""
 
 ELSEWHERE = (Category.CHANGE, Category.WIRE)

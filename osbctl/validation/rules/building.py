@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 
 from osbctl.findings import Severity
-from osbctl.platforms import Platform
 from osbctl.rule import Category, describe
 
 _error = partial(describe, severity=Severity.ERROR, category=Category.BUILD)
@@ -81,7 +80,6 @@ _error(
     Ids are never made up in silence: what platforms know a thing by must be in its file. The hint offers a fresh GUID.
     """,
     source="OSB 2.14, Service Offering Object: id is required",
-    refused_by=(Platform.CLOUD_FOUNDRY,),
 )
 _error(
     "build-id-changed",
@@ -91,7 +89,6 @@ _error(
     instances; Service Catalog takes it for a new plan.
     """,
     source="catalog.lock; Cloud Controller, catalog.rb",
-    refused_by=(Platform.CLOUD_FOUNDRY, Platform.SERVICE_MANAGER),
 )
 _error(
     "build-id-reused",
@@ -100,5 +97,4 @@ _error(
     A platform would take the new thing for the old one, or refuse the update.
     """,
     source="catalog.lock; OSB 2.16: ids SHOULD NOT be reused",
-    refused_by=(Platform.CLOUD_FOUNDRY,),
 )

@@ -136,7 +136,6 @@ def field_too_new(catalog: Node) -> Iterator[Hit]:
     severity=Severity.ERROR,
     category=Category.SPEC,
     scope=Scope.PLAN,
-    refused_by=(Platform.CLOUD_FOUNDRY,),
     source="OSB 2.15, Maintenance Info Object: version MUST conform to Semantic Version 2.0",
 )
 def maintenance_version(plan: Node) -> Iterator[Hit]:

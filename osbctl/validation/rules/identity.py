@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from osbctl.findings import Severity
-from osbctl.platforms import Platform
 from osbctl.rule import Category, Scope, rule
 from osbctl.validation.rules.placeholders import holds_placeholder
 
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     "id-duplicate",
     severity=Severity.ERROR,
     category=Category.SPEC,
-    refused_by=(Platform.CLOUD_FOUNDRY, Platform.KUBERNETES, Platform.SERVICE_MANAGER),
     source="OSB 2.14, Service Offering Object and Service Plan Object: id MUST be globally unique",
 )
 def id_duplicate(catalog: Node) -> Iterator[Hit]:
@@ -91,7 +89,6 @@ def id_shared(catalog: Node) -> Iterator[Hit]:
     "service-name-duplicate",
     severity=Severity.ERROR,
     category=Category.SPEC,
-    refused_by=(Platform.CLOUD_FOUNDRY, Platform.SERVICE_MANAGER),
     source="OSB 2.14, Service Offering Object: name MUST be unique across all service offerings of the broker",
 )
 def service_name_duplicate(catalog: Node) -> Iterator[Hit]:
@@ -121,7 +118,6 @@ def service_name_duplicate(catalog: Node) -> Iterator[Hit]:
     severity=Severity.ERROR,
     category=Category.SPEC,
     scope=Scope.SERVICE,
-    refused_by=(Platform.CLOUD_FOUNDRY, Platform.SERVICE_MANAGER),
     source="OSB 2.14, Service Plan Object: name MUST be unique within the service offering",
 )
 def plan_name_duplicate(service: Node) -> Iterator[Hit]:

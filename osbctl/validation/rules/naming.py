@@ -27,7 +27,6 @@ _HEX = frozenset("0123456789abcdefABCDEF")
     severity=Severity.ERROR,
     category=Category.SPEC,
     scope=Scope.THING,
-    refused_by=(Platform.CLOUD_FOUNDRY,),
     source="OSB 2.14, Catalog Management: id, name and description MUST be non-empty strings",
 )
 def text_blank(thing: Node) -> Iterator[Hit]:

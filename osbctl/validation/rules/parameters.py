@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from osbctl.findings import Fix, Severity
 from osbctl.jsonschemas.walk import subschemas
-from osbctl.platforms import Platform
 from osbctl.rule import Category, Need, Scope, rule
 from osbctl.validation.metaschema import DRAFTS, faults
 
@@ -30,7 +29,6 @@ _ECMA_ONLY = ("(?<", "\\p{", "\\P{", "\\c", "\\u", "[^]", "[]")
     severity=Severity.ERROR,
     category=Category.SPEC,
     scope=Scope.PARAMETERS,
-    refused_by=(Platform.CLOUD_FOUNDRY,),
     source="OSB 2.13, Input Parameters Schema Object: the schema MUST have a $schema keyword",
     fix="adds draft-04; with --unsafe where it is not proved that the same requests pass.",
     needs=Need.ODD_SCHEMAS,
@@ -56,7 +54,6 @@ def parameters_dialect_missing(schema: Node) -> Iterator[Hit]:
     severity=Severity.ERROR,
     category=Category.SPEC,
     scope=Scope.PARAMETERS,
-    refused_by=(Platform.CLOUD_FOUNDRY,),
     source="OSB 2.13, Input Parameters Schema Object: draft-04 or later, no custom metaschema",
     fix="writes the exact name that a slip is near, with --unsafe.",
     needs=Need.ODD_SCHEMAS,
@@ -90,7 +87,6 @@ def parameters_dialect_unknown(schema: Node) -> Iterator[Hit]:
     severity=Severity.ERROR,
     category=Category.SPEC,
     scope=Scope.PARAMETERS,
-    refused_by=(Platform.CLOUD_FOUNDRY,),
     source="OSB 2.13, Input Parameters Schema Object: parameters MUST be a valid JSON Schema",
     needs=Need.ODD_SCHEMAS,
 )
@@ -120,7 +116,6 @@ def _dialect(schema: Node) -> str | None:
     severity=Severity.ERROR,
     category=Category.SPEC,
     scope=Scope.PARAMETERS,
-    refused_by=(Platform.CLOUD_FOUNDRY,),
     source="OSB 2.13, Schemas Object: at most 64 kB",
 )
 def parameters_too_large(schema: Node) -> Iterator[Hit]:

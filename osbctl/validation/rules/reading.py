@@ -5,12 +5,9 @@ from __future__ import annotations
 from functools import partial
 
 from osbctl.findings import Severity
-from osbctl.platforms import Platform
 from osbctl.rule import Category, describe
 
 _error = partial(describe, severity=Severity.ERROR, category=Category.READING)
-_refused = partial(_error, refused_by=(Platform.CLOUD_FOUNDRY,))
-"""What can stand in a broker's answer, too, and is refused there."""
 
 _error(
     "cannot-open",
@@ -20,7 +17,7 @@ _error(
     """,
     source="the operating system, git",
 )
-_refused(
+_error(
     "syntax",
     """The text is no JSON, or no YAML.
 
@@ -34,7 +31,7 @@ _refused(
     """,
     source="RFC 8259; YAML 1.2",
 )
-_refused(
+_error(
     "empty-document",
     """The document is empty.
 
@@ -42,7 +39,7 @@ _refused(
     """,
     source="OSB 2.14, Catalog Management: the answer is a JSON object",
 )
-_refused(
+_error(
     "encoding",
     """The text is not UTF-8.
 
@@ -50,7 +47,7 @@ _refused(
     """,
     source="RFC 8259, section 8.1",
 )
-_refused(
+_error(
     "lone-surrogate",
     """Half of a surrogate pair stands alone.
 
@@ -98,7 +95,7 @@ _error(
     """,
     source="RFC 8259, section 4",
 )
-_refused(
+_error(
     "number-out-of-range",
     """A number is infinite, no number, or longer than readers keep.
 
@@ -162,7 +159,7 @@ _error(
     """,
     source="RFC 8259, section 2; YAML 1.2, section 9.2",
 )
-_refused(
+_error(
     "not-an-object",
     """The document is no object.
 
@@ -198,7 +195,7 @@ _error(
     """The pointer of `--at` leads nowhere in the document.""",
     source="RFC 6901",
 )
-_refused(
+_error(
     "catalog-elsewhere",
     """The document has no `services` at its top, but a catalog stands deeper in it.
 

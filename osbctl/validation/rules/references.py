@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from osbctl.findings import Severity
 from osbctl.jsonschemas.references import Nowhere, References
-from osbctl.platforms import Platform
 from osbctl.rule import Category, Need, Scope, rule
 from osbctl.validation.metaschema import DRAFTS
 
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     severity=Severity.ERROR,
     category=Category.SPEC,
     scope=Scope.PARAMETERS,
-    refused_by=(Platform.CLOUD_FOUNDRY,),
     source="OSB 2.13, Input Parameters Schema Object: schemas MUST NOT contain external references",
     needs=Need.ODD_SCHEMAS,
 )
@@ -51,7 +49,6 @@ def parameters_reference_external(schema: Node) -> Iterator[Hit]:
     severity=Severity.ERROR,
     category=Category.SPEC,
     scope=Scope.PARAMETERS,
-    refused_by=(Platform.CLOUD_FOUNDRY,),
     source="JSON Schema, $ref: the reference identifies a schema",
     needs=Need.ODD_SCHEMAS,
 )
@@ -83,7 +80,6 @@ def parameters_reference_missing(schema: Node) -> Iterator[Hit]:
     severity=Severity.ERROR,
     category=Category.SPEC,
     scope=Scope.PARAMETERS,
-    refused_by=(Platform.CLOUD_FOUNDRY,),
     source="JSON Schema, $ref: a schema MUST NOT be run into an infinite loop; Cloud Foundry crashes on one",
     needs=Need.ODD_SCHEMAS,
 )

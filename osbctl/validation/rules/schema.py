@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 
 from osbctl.findings import Severity
-from osbctl.platforms import Platform
 from osbctl.rule import Category, describe
 
 _error = partial(describe, severity=Severity.ERROR, category=Category.SCHEMA)
@@ -25,7 +24,6 @@ _error(
           - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small.}
     """,
     source="OSB 2.14, Catalog Management: the fields marked as required",
-    refused_by=(Platform.CLOUD_FOUNDRY, Platform.KUBERNETES),
 )
 _error(
     "schema-type",
@@ -41,7 +39,6 @@ _error(
     """,
     source="OSB 2.14, Catalog Management: the types of the fields",
     fix="writes a word for a boolean as the boolean, a number in quotes as the number, and a single text as a list.",
-    refused_by=tuple(Platform),
 )
 _error(
     "schema-empty",
@@ -56,7 +53,6 @@ _error(
         description: A database.
     """,
     source="OSB 2.14: MUST be a non-empty string; a service offering MUST have at least one plan",
-    refused_by=(Platform.CLOUD_FOUNDRY, Platform.KUBERNETES),
 )
 _error(
     "schema-enum",
@@ -71,7 +67,6 @@ _error(
         requires: [syslog_drain]
     """,
     source="OSB 2.14, Service Offering Object: the permissions of requires",
-    refused_by=(Platform.CLOUD_FOUNDRY,),
 )
 _error(
     "schema-other",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from osbctl.findings import Severity
-from osbctl.platforms import Platform
 from osbctl.rule import Category, describe
 
 describe(
@@ -18,7 +17,6 @@ describe(
     severity=Severity.WARNING,
     category=Category.SPEC,
     source="OSB 2.14, Service Offering Object and Service Plan Object: id MUST be globally unique",
-    refused_by=(Platform.KUBERNETES,),
 )
 describe(
     "shared-service-name",
@@ -42,5 +40,4 @@ describe(
     severity=Severity.WARNING,
     category=Category.PLATFORM,
     source="Cloud Controller, service_brokers/service_dashboard_client_differ.rb, dashboard_sso_client",
-    refused_by=(Platform.CLOUD_FOUNDRY,),
 )

@@ -71,7 +71,7 @@ def test_offerings_that_are_included_with_their_plans() -> None:
     brokers = [{"guid": "the-broker", "name": "mine"}]
     file = page(plans, included={"service_offerings": offerings, "service_brokers": brokers})
     assert find_drift(read(file), CATALOG) == []
-    assert find_drift(read(file, stored_as=StoredAs.CLOUD_FOUNDRY, broker="mine"), CATALOG) == []
+    assert find_drift(read(file, stored_as=StoredAs("cloudfoundry"), broker="mine"), CATALOG) == []
 
 
 def test_plans_inside_of_their_offerings() -> None:
@@ -177,8 +177,8 @@ def test_korifi_that_shows_maintenance_information() -> None:
 
 def test_stored_as_decides_between_two_platforms_of_one_shape() -> None:
     files = export_as(CF, CATALOG)
-    assert read(*files, stored_as=StoredAs.KORIFI).platform is KORIFI
-    assert read(*export_as(KORIFI, CATALOG), stored_as=StoredAs.CLOUD_FOUNDRY).platform is CF
+    assert read(*files, stored_as=StoredAs("korifi")).platform is KORIFI
+    assert read(*export_as(KORIFI, CATALOG), stored_as=StoredAs("cloudfoundry")).platform is CF
 
 
 K8S_FILE = export_as(Platform.KUBERNETES, CATALOG)[0]

@@ -1,20 +1,20 @@
-"""What the exports of all platforms have in common: rows, and tables of where a row keeps what."""
+"""What the exports of all platforms have in common: rows, and tables of where a row keeps what.
+
+A platform's `export` module reads the documents of its export; `osbctl.sources.exports` makes a catalog of the rows.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from osbctl.catalog import PARAMETER_PLACES
-from osbctl.errors import SourceError
 from osbctl.paths import found_at, pointer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from osbctl.paths import Path
-    from osbctl.platforms import Platform
-    from osbctl.sources.document import Document
 
 Fields: TypeAlias = "Mapping[Path, tuple[Path, ...]]"
 """For each field of a catalog object the places in a row; the first that a row has counts.
@@ -26,21 +26,32 @@ SCHEMAS: tuple[Path, ...] = tuple(("schemas", outer, inner, "parameters") for ou
 """The fields of a plan that hold parameter schemas."""
 
 
+class WrongShapeError(Exception):
+    """An export is not of the shape that its platform gives it; the text says where and why."""
+
+
+class Exported(Protocol):
+    """A document of an export, as `osbctl.sources.document.Document` is one."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def data(self) -> dict[str, Any]: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """Where the rows of one platform keep what a catalog says, and how it takes what a catalog leaves out.
+    """Where the rows of one platform keep what a catalog says.
 
     `key` is what a row is called on the platform, `parent` what a plan calls its service offering; their parts are
     joined. `instance` is what a service instance calls its plan: alternatives, each like a key. `brokers` are the
     places of the broker's name and id in a service offering's row. `gone` is the place and value that mark a row kept
-    for its instances alone. `inherits`: a plan that is silent has its service offering's value; else it has false.
-    `free`: what such a plan is. `whole` says how the whole is exported. `unsure` names booleans of a service
+    for its instances alone. `whole` says how the whole is exported. `unsure` names booleans of a service
     offering that the platform stores in some installations alone, each with the sentence about it. `always_plans`: it
     takes no service offering without a plan. `as_absent` are values that it shows for fields that a catalog left out.
     `own_plans` and `own_metadata` are names of plans and fields of metadata that it adds by itself.
     """
 
-    platform: Platform
     service: Fields
     plan: Fields
     key: tuple[Path, ...]
@@ -49,8 +60,6 @@ class Shape:
     brokers: tuple[Path, ...]
     whole: str
     gone: tuple[Path, bool] | None = None
-    inherits: bool = True
-    free: bool = True
     unsure: Mapping[str, str] = field(default_factory=dict)
     always_plans: bool = True
     as_absent: Mapping[Path, Any] = field(default_factory=dict)
@@ -62,7 +71,7 @@ class Shape:
 class ExportRow:
     """One service offering or plan of an export: its object, and where that stands."""
 
-    document: Document
+    document: Exported
     path: Path
     data: Mapping[str, Any]
     is_plan: bool
@@ -75,7 +84,7 @@ class ExportRow:
         """The text at `place`.
 
         Raises:
-            SourceError: there is none.
+            WrongShapeError: there is none.
         """
         value = found_at(self.data, place)
         if not isinstance(value, str) or not value:
@@ -102,6 +111,22 @@ class Page:
     names: dict[str, str] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class Export:
+    """How a platform exports what it has stored.
+
+    `recognised` tells whether a document is one of its export, `read` reads its rows, or raises `WrongShapeError`.
+    `shape_of` chooses among several shapes by the rows; None: there is one. `made` tells whether only this platform
+    would write these rows, where several share the shape of their documents.
+    """
+
+    shape: Shape
+    recognised: Callable[[Exported], bool]
+    read: Callable[[Exported], Page]
+    shape_of: Callable[[Sequence[ExportRow]], Shape] | None = None
+    made: Callable[[Sequence[ExportRow]], bool] | None = None
+
+
 def called(data: Any, places: tuple[Path, ...]) -> str:
     """The texts at the `places` joined, as the platform calls a row; empty where the last is missing."""
     return "/".join(_texts(data, places)) if isinstance(found_at(data, places[-1]), str) else ""
@@ -111,11 +136,11 @@ def _texts(data: Any, places: tuple[Path, ...]) -> Iterator[str]:
     return (value for place in places if isinstance(value := found_at(data, place), str) and value)
 
 
-def entries(document: Document, path: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
+def entries(document: Exported, path: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
     """The objects of the list at `path`, each with its own path; none where there is no list at all.
 
     Raises:
-        SourceError: something else stands there, or in the list.
+        WrongShapeError: something else stands there, or in the list.
     """
     values = found_at(document.data, path)
     if values is None:
@@ -133,9 +158,6 @@ def count(value: Any) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) else 0
 
 
-def wrong(document: Document, path: Path, text: str) -> SourceError:
+def wrong(document: Exported, path: Path, text: str) -> WrongShapeError:
     """The error of an export of a wrong shape."""
-    return SourceError(
-        f"{document.name}: not the shape of an export: {pointer(path) or 'the top'} {text}",
-        "take it as the platform gives it, or say what it is with --stored-as",
-    )
+    return WrongShapeError(f"{document.name}: not the shape of an export: {pointer(path) or 'the top'} {text}")

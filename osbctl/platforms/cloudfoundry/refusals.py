@@ -1,30 +1,18 @@
-"""What Cloud Foundry's Cloud Controller refuses; `osbctl.platforms.cloudfoundry` finds it."""
+"""What Cloud Foundry's Cloud Controller refuses; `verdict` finds it."""
 
 from __future__ import annotations
 
-from osbctl.findings import Severity
-from osbctl.platforms import Platform
-from osbctl.rule import Category, describe
-
-_FOLDER = "Cloud Controller, lib/services/service_brokers/v2/"
+from osbctl.platforms.record import RefusalRule
 
 
-def _refusal(name: str, file: str, text: str, fix: str = "") -> None:
-    describe(
-        f"cloudfoundry-{name}",
-        text,
-        severity=Severity.WARNING,
-        category=Category.PLATFORM,
-        source=_FOLDER + file,
-        refused_by=(Platform.CLOUD_FOUNDRY,),
-        fix=fix,
-    )
+def _in(file: str, text: str, fix: str = "") -> RefusalRule:
+    return RefusalRule(text, f"Cloud Controller, lib/services/service_brokers/v2/{file}", fix)
 
 
-_refusal(
-    "crash",
-    "catalog.rb",
-    """Cloud Foundry crashes on this, and the operator reads "An unknown error occurred".
+REFUSALS = {
+    "crash": _in(
+        "catalog.rb",
+        """Cloud Foundry crashes on this, and the operator reads "An unknown error occurred".
 
     It does not check the shape of lists before it walks over them.
 
@@ -36,11 +24,10 @@ _refusal(
 
         services: []
     """,
-)
-_refusal(
-    "no-service",
-    "catalog.rb",
-    """Cloud Foundry wants at least one service offering; the specification does not.
+    ),
+    "no-service": _in(
+        "catalog.rb",
+        """Cloud Foundry wants at least one service offering; the specification does not.
 
     Bad::
 
@@ -50,11 +37,10 @@ _refusal(
 
         services: [{name: postgres}]
     """,
-)
-_refusal(
-    "service-ids",
-    "catalog.rb",
-    """Two service offerings have one id.
+    ),
+    "service-ids": _in(
+        "catalog.rb",
+        """Two service offerings have one id.
 
     Bad::
 
@@ -68,11 +54,10 @@ _refusal(
           - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: postgres, description: A database.}
           - {id: A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13, name: redis, description: A cache.}
     """,
-)
-_refusal(
-    "service-names",
-    "catalog.rb",
-    """Two service offerings have one name.
+    ),
+    "service-names": _in(
+        "catalog.rb",
+        """Two service offerings have one name.
 
     Bad::
 
@@ -86,11 +71,10 @@ _refusal(
           - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: postgres, description: A database.}
           - {id: A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13, name: redis, description: A cache.}
     """,
-)
-_refusal(
-    "plan-ids",
-    "catalog.rb, catalog_service.rb",
-    """Two plans of the catalog have one id.
+    ),
+    "plan-ids": _in(
+        "catalog.rb, catalog_service.rb",
+        """Two plans of the catalog have one id.
 
     Bad::
 
@@ -104,11 +88,10 @@ _refusal(
           - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small.}
           - {id: A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13, name: large, description: Large.}
     """,
-)
-_refusal(
-    "plan-names",
-    "catalog_service.rb",
-    """Two plans of a service offering have one name.
+    ),
+    "plan-names": _in(
+        "catalog_service.rb",
+        """Two plans of a service offering have one name.
 
     Bad::
 
@@ -122,11 +105,10 @@ _refusal(
           - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small.}
           - {id: A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13, name: large, description: Large.}
     """,
-)
-_refusal(
-    "dashboard-client-ids",
-    "catalog.rb",
-    """Two dashboard clients have one id.
+    ),
+    "dashboard-client-ids": _in(
+        "catalog.rb",
+        """Two dashboard clients have one id.
 
     Bad::
 
@@ -140,11 +122,10 @@ _refusal(
           - {name: postgres, dashboard_client: {id: postgres-ui}}
           - {name: redis, dashboard_client: {id: redis-ui}}
     """,
-)
-_refusal(
-    "no-plan",
-    "catalog_service.rb",
-    """A service offering has no plan.
+    ),
+    "no-plan": _in(
+        "catalog_service.rb",
+        """A service offering has no plan.
 
     Bad::
 
@@ -154,11 +135,10 @@ _refusal(
 
         plans: [{name: small}]
     """,
-)
-_refusal(
-    "required",
-    "catalog_validation_helper.rb",
-    """A field that Cloud Foundry wants is missing, null or blank.
+    ),
+    "required": _in(
+        "catalog_validation_helper.rb",
+        """A field that Cloud Foundry wants is missing, null or blank.
 
     A string of nothing but white space, no-break spaces too, counts as missing.
 
@@ -170,11 +150,10 @@ _refusal(
 
         description: A database.
     """,
-)
-_refusal(
-    "type",
-    "catalog_validation_helper.rb",
-    """A field has a type that Cloud Foundry does not take.
+    ),
+    "type": _in(
+        "catalog_validation_helper.rb",
+        """A field has a type that Cloud Foundry does not take.
 
     It wants a boolean for `bindable`, strings for ids, names and descriptions, objects for metadata.
 
@@ -186,17 +165,18 @@ _refusal(
 
         bindable: true
     """,
-)
-_refusal("description-length", "catalog_validation_helper.rb", """A description has more than 10,000 characters.""")
-_refusal(
-    "tags",
-    "catalog_validation_helper.rb",
-    """The tags of a service offering have more than 2,048 characters.""",
-)
-_refusal(
-    "requires",
-    "catalog_service.rb",
-    """`requires` holds what Cloud Foundry does not know.
+    ),
+    "description-length": _in(
+        "catalog_validation_helper.rb",
+        """A description has more than 10,000 characters.""",
+    ),
+    "tags": _in(
+        "catalog_validation_helper.rb",
+        """The tags of a service offering have more than 2,048 characters.""",
+    ),
+    "requires": _in(
+        "catalog_service.rb",
+        """`requires` holds what Cloud Foundry does not know.
 
     Bad::
 
@@ -206,11 +186,10 @@ _refusal(
 
         requires: [syslog_drain]
     """,
-)
-_refusal(
-    "maintenance-info",
-    "catalog_plan.rb",
-    """`maintenance_info` is not as Cloud Foundry takes it.
+    ),
+    "maintenance-info": _in(
+        "catalog_plan.rb",
+        """`maintenance_info` is not as Cloud Foundry takes it.
 
     A Semantic Version, a description, nothing else, and at most 2,000 characters as JSON.
 
@@ -222,12 +201,14 @@ _refusal(
 
         maintenance_info: {version: 1.2.3, description: A new base image.}
     """,
-)
-_refusal("schema-size", "schema.rb", """A parameter schema has more than 65,536 characters as Rails writes JSON.""")
-_refusal(
-    "schema-dialect",
-    "schema.rb",
-    """A parameter schema is written for a draft that Cloud Foundry does not know.
+    ),
+    "schema-size": _in(
+        "schema.rb",
+        """A parameter schema has more than 65,536 characters as Rails writes JSON.""",
+    ),
+    "schema-dialect": _in(
+        "schema.rb",
+        """A parameter schema is written for a draft that Cloud Foundry does not know.
 
     It knows draft-01 to draft-04 and draft-06, under their http addresses. draft-07 and later are "custom meta
     schemas" to it.
@@ -240,12 +221,11 @@ _refusal(
 
         parameters: {$schema: "http://json-schema.org/draft-06/schema#", type: object}
     """,
-    fix="names draft-04 instead, where it is proved that the same requests pass.",
-)
-_refusal(
-    "schema-metaschema",
-    "schema.rb",
-    """A parameter schema is not valid under draft-04.
+        fix="names draft-04 instead, where it is proved that the same requests pass.",
+    ),
+    "schema-metaschema": _in(
+        "schema.rb",
+        """A parameter schema is not valid under draft-04.
 
     Cloud Foundry checks every schema against draft-04, whatever `$schema` says.
 
@@ -257,11 +237,10 @@ _refusal(
 
         parameters: {$schema: "http://json-schema.org/draft-04/schema#", minimum: 3, exclusiveMinimum: true}
     """,
-)
-_refusal(
-    "schema-pattern",
-    "schema.rb",
-    """A key of `patternProperties` is no regular expression.
+    ),
+    "schema-pattern": _in(
+        "schema.rb",
+        """A key of `patternProperties` is no regular expression.
 
     Cloud Foundry compiles these keys, though it takes any text for a `pattern`.
 
@@ -273,11 +252,10 @@ _refusal(
 
         patternProperties: {"^(a)": {type: string}}
     """,
-)
-_refusal(
-    "schema-reference",
-    "schema.rb",
-    """A reference in a parameter schema leads outside of it, or nowhere.
+    ),
+    "schema-reference": _in(
+        "schema.rb",
+        """A reference in a parameter schema leads outside of it, or nowhere.
 
     Bad::
 
@@ -287,11 +265,10 @@ _refusal(
 
         properties: {size: {type: integer}}
     """,
-)
-_refusal(
-    "storage",
-    "catalog.rb; db/migrations",
-    """What passes Cloud Foundry's validator, and then its database does not take.
+    ),
+    "storage": _in(
+        "catalog.rb; db/migrations",
+        """What passes Cloud Foundry's validator, and then its database does not take.
 
     The names of two plans of a service offering differ in upper and lower case or in outer blanks alone, or a polling
     duration does not fit into 32 bits. Measured with its migrations and its code on PostgreSQL and MariaDB.
@@ -308,4 +285,5 @@ _refusal(
           - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small.}
           - {id: A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13, name: large, description: Larger.}
     """,
-)
+    ),
+}

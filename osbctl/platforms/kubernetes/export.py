@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from osbctl.paths import found_at
-from osbctl.platforms import Platform
-from osbctl.sources.exports.shape import SCHEMAS, ExportRow, Page, Shape, count, entries
+from osbctl.platforms.export import SCHEMAS, Export, ExportRow, Page, Shape, count, entries
 
 if TYPE_CHECKING:
     from osbctl.paths import Path
-    from osbctl.sources.document import Document
+    from osbctl.platforms.export import Exported
 
 _CLASSES = ("ClusterServiceClass", "ServiceClass")
 _PLANS = ("ClusterServicePlan", "ServicePlan")
@@ -21,8 +20,7 @@ def _spec(*names: str) -> tuple[Path, ...]:
     return tuple(("spec", name) for name in names)
 
 
-SERVICE_CATALOG = Shape(
-    platform=Platform.KUBERNETES,
+_SHAPE = Shape(
     service={
         ("id",): _spec("externalID"),
         ("name",): _spec("externalName"),
@@ -58,7 +56,6 @@ SERVICE_CATALOG = Shape(
     brokers=(*_spec("clusterServiceBrokerName", "serviceBrokerName"), ("metadata", "namespace")),
     whole="kubectl get clusterserviceclasses,clusterserviceplans -o json",
     gone=(("status", "removedFromBrokerCatalog"), True),
-    free=False,
     unsure={
         "bindings_retrievable": "Service Catalog stores bindings_retrievable only where its feature "
         "AsyncBindingOperations is on; where it is off, as by default, that field is no drift"
@@ -67,7 +64,7 @@ SERVICE_CATALOG = Shape(
 """How Service Catalog keeps a broker's catalog."""
 
 
-def recognised(document: Document) -> bool:
+def recognised(document: Exported) -> bool:
     """Whether this is a list of classes or plans, or one of these; svcat leaves out their kinds."""
     kind = document.data.get("kind")
     if kind is None:
@@ -77,11 +74,11 @@ def recognised(document: Document) -> bool:
     return kind == "List" or (isinstance(kind, str) and kind.removesuffix("List") in (*_CLASSES, *_PLANS))
 
 
-def read(document: Document) -> Page:
+def read(document: Exported) -> Page:
     """The classes and plans of a list; whatever else stands in it is passed over.
 
     Raises:
-        SourceError: it is no such list.
+        WrongShapeError: it is no such list.
     """
     top: Any = document.data.get("kind")
     if "items" not in document.data:
@@ -103,3 +100,6 @@ def _is_plan(data: dict[str, Any], kind: object) -> bool:
     if kind:
         return kind in _PLANS
     return any(found_at(data, ("spec", name)) for name in ("clusterServiceClassRef", "serviceClassRef"))
+
+
+EXPORT = Export(_SHAPE, recognised, read)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from osbctl.platforms import Platform
-from osbctl.sources.exports.shape import SCHEMAS, ExportRow, Page, Shape, count, entries, wrong
+from osbctl.platforms.export import SCHEMAS, Export, ExportRow, Page, Shape, count, entries, wrong
 
 if TYPE_CHECKING:
     from osbctl.paths import Path
-    from osbctl.sources.document import Document
+    from osbctl.platforms.export import Exported
 
 _LISTS = ("items", "service_offerings", "service_plans")
 """The lists; the latter two in old versions, and in what its command line tool prints."""
@@ -20,8 +19,7 @@ _IDENTITY: dict[Path, tuple[Path, ...]] = {
     ("name",): (("catalog_name",), ("name",)),
 }
 
-SERVICE_MANAGER = Shape(
-    platform=Platform.SERVICE_MANAGER,
+_SHAPE = Shape(
     service=_IDENTITY
     | {
         (name,): ((name,),)
@@ -50,17 +48,17 @@ SERVICE_MANAGER = Shape(
 """How Service Manager shows a broker's catalog."""
 
 
-def recognised(document: Document) -> bool:
+def recognised(document: Exported) -> bool:
     """Whether this is such a list."""
     data = document.data
     return "kind" not in data and "services" not in data and any(isinstance(data.get(key), list) for key in _LISTS)
 
 
-def read(document: Document) -> Page:
+def read(document: Exported) -> Page:
     """The rows of a list, with the plans that stand inside of service offerings.
 
     Raises:
-        SourceError: it is no list of service offerings or plans.
+        WrongShapeError: it is no list of service offerings or plans.
     """
     page = Page(total=count(document.data.get("num_items")), more=bool(document.data.get("token")))
     for key in _LISTS:
@@ -70,7 +68,7 @@ def read(document: Document) -> Page:
     return page
 
 
-def _rows(document: Document, path: Path, data: dict[str, Any]) -> list[ExportRow]:
+def _rows(document: Exported, path: Path, data: dict[str, Any]) -> list[ExportRow]:
     if "catalog_id" not in data:
         raise wrong(document, path, "has no catalog_id, as service offerings and plans have")
     rows = [ExportRow(document, path, data, is_plan="service_offering_id" in data)]
@@ -80,3 +78,6 @@ def _rows(document: Document, path: Path, data: dict[str, Any]) -> list[ExportRo
             raise wrong(document, (*path, "plans", index), "is no object")
         rows.append(ExportRow(document, (*path, "plans", index), {"service_offering_id": data.get("id"), **plan}, True))
     return rows
+
+
+EXPORT = Export(_SHAPE, recognised, read)

@@ -1,37 +1,32 @@
-"""Cloud Foundry's API version 3, `/v3/service_offerings` and `/v3/service_plans`, which Korifi answers to as well.
+"""Cloud Foundry's API version 3, `/v3/service_offerings` and `/v3/service_plans`.
 
 The booleans of a plan are resolved already. The top-level `metadata` of a row holds labels, not the catalog's metadata.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from osbctl.paths import found_at
-from osbctl.platforms import Platform
-from osbctl.sources.exports.shape import SCHEMAS, ExportRow, Page, Shape, count, entries, wrong
+from osbctl.platforms.export import SCHEMAS, Export, ExportRow, Page, Shape, count, entries, wrong
 from osbctl.text import safe
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from osbctl.paths import Path
-    from osbctl.sources.document import Document
+    from osbctl.platforms.export import Exported
 
 _CATALOG = "broker_catalog"
 _FEATURES: Path = (_CATALOG, "features")
 _SERVICE_FLAGS = ("bindable", "plan_updateable", "instances_retrievable", "bindings_retrievable")
 
-CLOUD_FOUNDRY = Shape(
-    platform=Platform.CLOUD_FOUNDRY,
+_SHAPE = Shape(
     service={
         ("id",): ((_CATALOG, "id"),),
         ("name",): (("name",),),
         ("description",): (("description",),),
         ("tags",): (("tags",),),
-        ("requires",): (("requires",), ("required",)),  # so called by some versions of Korifi
+        ("requires",): (("requires",), ("required",)),  # so misspelt in some answers
         ("metadata",): ((_CATALOG, "metadata"),),
         **{(name,): ((*_FEATURES, name),) for name in (*_SERVICE_FLAGS, "allow_context_updates")},
     },
@@ -57,34 +52,17 @@ CLOUD_FOUNDRY = Shape(
 )
 """How the Cloud Controller shows a broker's catalog."""
 
-_KORIFI_LACKS = {("maximum_polling_duration",), ("maintenance_info",)}
-_KORIFI_PLAN = {place: where for place, where in CLOUD_FOUNDRY.plan.items() if place not in _KORIFI_LACKS}
-KORIFI = replace(
-    CLOUD_FOUNDRY,
-    platform=Platform.KORIFI,
-    plan=_KORIFI_PLAN,
-    gone=None,  # its `available` says who sees a plan; it keeps every row for ever
-    inherits=False,
-    free=False,
-    always_plans=False,
-)
-"""How Korifi shows it: the same, of fewer fields."""
 
-_MAINTENANCE: Path = ("maintenance_info", "version")
-KORIFI_MAINTAINED = replace(KORIFI, plan={**_KORIFI_PLAN, _MAINTENANCE: (_MAINTENANCE,)}, as_absent={_MAINTENANCE: ""})
-"""Korifi of a version that shows the version of the maintenance information, empty where there is none."""
-
-
-def recognised(document: Document) -> bool:
+def recognised(document: Exported) -> bool:
     """Whether this is such a page."""
     return "resources" in document.data and "kind" not in document.data
 
 
-def read(document: Document) -> Page:
+def read(document: Exported) -> Page:
     """The rows of a page, those that are included with it among them.
 
     Raises:
-        SourceError: it is no page of service offerings or plans.
+        WrongShapeError: it is no page of service offerings or plans.
     """
     pagination = document.data.get("pagination")
     page = Page(total=count(found_at(pagination, ("total_results",))), more=found_at(pagination, ("next",)) is not None)
@@ -101,16 +79,6 @@ def read(document: Document) -> Page:
     return page
 
 
-def shape_of(rows: Sequence[ExportRow]) -> Shape:
-    """Cloud Foundry's shape, or Korifi's where the rows bear its marks."""
-    return korifi_of(rows) if _korifi_made(rows) else CLOUD_FOUNDRY
-
-
-def korifi_of(rows: Sequence[ExportRow]) -> Shape:
-    """Korifi's shape, with the maintenance information where that is shown."""
-    return KORIFI_MAINTAINED if any("maintenance_info" in row.data for row in rows) else KORIFI
-
-
 _HARMLESS = ("page", "per_page", "order_by", "include", "fields", "service_broker_names", "service_broker_guids")
 """Parameters of a request that leave out nothing of a broker's catalog."""
 
@@ -124,20 +92,10 @@ def _query(address: str) -> tuple[str, tuple[str, ...]]:
     return f"{before}?{'&'.join(parameters)}", filters
 
 
-def _row(document: Document, path: Path, data: dict[str, object]) -> ExportRow:
+def _row(document: Exported, path: Path, data: dict[str, object]) -> ExportRow:
     if not isinstance(data.get(_CATALOG), dict):
         raise wrong(document, path, "has no broker_catalog, as service offerings and plans have")
     return ExportRow(document, path, data, is_plan=found_at(data, ("relationships", "service_offering")) is not None)
 
 
-def _korifi_made(rows: Sequence[ExportRow]) -> bool:
-    """Whether only Korifi would write these rows.
-
-    It misspells a field of plans, in some versions, or shortens one of service offerings. And it tells the address of
-    the documentation, but neither what plans cost nor whether instances can be shared, as Cloud Foundry does.
-    """
-    if any("maitenance_info" in row.data or "required" in row.data for row in rows):
-        return True
-    if any("costs" in row.data or "shareable" in row.data for row in rows):
-        return False
-    return any("documentation_url" in row.data for row in rows)
+EXPORT = Export(_SHAPE, recognised, read)

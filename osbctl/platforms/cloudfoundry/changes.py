@@ -1,0 +1,67 @@
+"""What Cloud Foundry does on a change.
+
+It updates what it has, creates what is new, and only then deletes what is gone: a plan's name that is still taken when
+its new holder is saved makes it refuse the whole update. Names of services are not unique in its database: one clashes
+if its old holder has instances, whatever the order (cloud_controller_ng 3bbba906,
+lib/services/service_brokers/v2/catalog.rb, `taken_names`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from osbctl.platforms.reactions import Depends, breaking, refused, risky, safe
+
+if TYPE_CHECKING:
+    from osbctl.platforms.reactions import Reaction
+
+_SERVICE_NAME_TAKEN = '"Services with names [{service}] already exist"'
+_PLAN_NAME_TAKEN = refused(
+    '"Plan names must be unique within a service. Service {service} already has a plan named {plan}"'
+)
+_PLAN_ID_TAKEN = refused('"Plan ids must be unique"')
+_OVERWRITES = breaking("overwrites the name; scripts, and the keys of VCAP_SERVICES in applications, change with it")
+_NAME_IN_USE = Depends(
+    breaking("refuses the update if the one that had the name has instances; else the name stands for something else"),
+    refused(f"{_SERVICE_NAME_TAKEN}: the one that had the name has instances"),
+    _OVERWRITES,
+)
+_REMOVES = Depends(
+    breaking("deactivates it if it has instances and warns the operator, else deletes it with its visibilities"),
+    breaking("deactivates it and warns the operator; nobody can create an instance any more"),
+    breaking("deletes it with its visibilities and its id on the platform"),
+)
+
+REACTIONS: dict[str, Reaction | Depends] = {
+    "change-catalog-emptied": refused('"Service broker must provide at least one service"'),
+    "change-service-without-plans": refused('"At least one plan is required"'),
+    "change-service-removed": _REMOVES,
+    "change-plan-removed": _REMOVES,
+    "change-service-added": safe("adds it; its plans are private until someone enables access"),
+    "change-plan-added": safe("adds it, private until someone enables access"),
+    "change-plan-id": _PLAN_NAME_TAKEN,
+    "change-service-id": Depends(
+        refused(f"if it has instances: {_SERVICE_NAME_TAKEN}; else replaces it"),
+        refused(_SERVICE_NAME_TAKEN),
+        risky("replaces it; access to its plans must be enabled again"),
+    ),
+    "change-service-id-plans-kept": _PLAN_ID_TAKEN,
+    "change-plan-moved": _PLAN_ID_TAKEN,
+    "change-plan-name-reused": _PLAN_NAME_TAKEN,
+    "change-service-name-reused": _NAME_IN_USE,
+    "change-plan-names-swapped": _PLAN_NAME_TAKEN,
+    "change-service-names-swapped": _NAME_IN_USE,
+    "change-plan-name-taken": _PLAN_NAME_TAKEN,
+    "change-service-name-case": refused('crashes: the operator reads "An unknown error occurred"'),
+    "change-service-name-passed-on": _NAME_IN_USE,
+    "change-service-renamed": _OVERWRITES,
+    "change-shareable-withdrawn": breaking("refuses to share instances"),
+    "change-free-to-paid": breaking(
+        "refuses to create and update instances in organisations whose quota has no paid plans"
+    ),
+    "change-requires-removed": breaking("takes a binding that still uses the permission for an error"),
+    "change-requires-added": risky("calls the catalog incompatible where the operator has switched that feature off"),
+    "change-dashboard-client": risky(
+        "changes the client in its identity service; sign-ins at dashboards may fail until the broker follows"
+    ),
+}

@@ -1,0 +1,36 @@
+"""What Korifi does on a change. It keeps what is gone, and knows a plan by broker and id."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from osbctl.platforms.reactions import NO_ACT, NOT_STORED, UPDATES, breaking, risky, safe
+
+if TYPE_CHECKING:
+    from osbctl.platforms.reactions import Reaction
+
+_KEEPS = breaking("keeps what is gone, and goes on offering it; the broker no longer knows it")
+
+REACTIONS: dict[str, Reaction] = {
+    "change-catalog-emptied": _KEEPS,
+    "change-service-without-plans": _KEEPS,
+    "change-service-removed": _KEEPS,
+    "change-plan-removed": _KEEPS,
+    "change-service-added": safe("adds it; its plans are seen by administrators alone until someone enables access"),
+    "change-plan-added": safe("adds it, seen by administrators alone until someone enables access"),
+    "change-plan-id": breaking("adds a second plan of this name beside the old one, which stays"),
+    "change-service-id": breaking("adds a second service offering of this name beside the old one, which stays"),
+    "change-service-id-plans-kept": risky(
+        "hangs the plans under a new service offering of this name; the old one stays"
+    ),
+    "change-plan-moved": risky("hangs the plan under the other service offering, its instances with it"),
+    "change-plan-name-reused": breaking("has two plans of this name, as it keeps the removed one"),
+    "change-service-name-reused": breaking("has two service offerings of this name, as it keeps the removed one"),
+    "change-plan-names-swapped": UPDATES,
+    "change-service-names-swapped": UPDATES,
+    "change-requires-removed": NO_ACT,
+    "change-requires-added": NO_ACT,
+    "change-polling-lowered": NOT_STORED,
+    "change-polling-raised": NOT_STORED,
+    "change-dashboard-client": NOT_STORED,
+}

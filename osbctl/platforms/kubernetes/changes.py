@@ -1,0 +1,44 @@
+"""What Service Catalog does on a change.
+
+It never moves a plan to another class (service-catalog b37daf589e77,
+pkg/controller/controller_clusterservicebroker.go).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from osbctl.platforms.reactions import NO_ACT, NOT_STORED, UPDATES, breaking, refused, safe
+
+if TYPE_CHECKING:
+    from osbctl.platforms.reactions import Reaction
+
+_FLAGS = breaking("flags it as removed and refuses new instances; deletes it once the last one is gone")
+_ADDS = safe("adds it, visible at once")
+
+REACTIONS: dict[str, Reaction] = {
+    "change-catalog-emptied": breaking("flags every class and plan as removed"),
+    "change-service-without-plans": refused("refuses a class without plans"),
+    "change-service-removed": _FLAGS,
+    "change-plan-removed": _FLAGS,
+    "change-service-added": _ADDS,
+    "change-plan-added": _ADDS,
+    "change-plan-id": breaking("takes it for a new plan and flags the old one as removed"),
+    "change-service-id": breaking("takes it for a new class and flags the old one as removed"),
+    "change-service-id-plans-kept": breaking(
+        "flags the old class as removed, and leaves its plans there: the new class gets none"
+    ),
+    "change-plan-moved": breaking("leaves it under its old class, and asks the broker for it with the old service id"),
+    "change-plan-name-reused": UPDATES,
+    "change-service-name-reused": UPDATES,
+    "change-plan-names-swapped": UPDATES,
+    "change-service-names-swapped": UPDATES,
+    "change-instances-retrievable-withdrawn": NOT_STORED,
+    "change-context-updates-withdrawn": NOT_STORED,
+    "change-requires-removed": NO_ACT,
+    "change-requires-added": NO_ACT,
+    "change-maintenance-version": NOT_STORED,
+    "change-polling-lowered": NOT_STORED,
+    "change-polling-raised": NOT_STORED,
+    "change-dashboard-client": NOT_STORED,
+}

@@ -1,0 +1,44 @@
+"""The commands for Service Catalog.
+
+Source: svcat `provision` and `bind` (kubernetes-retired/service-catalog, docs/cli.md).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from osbctl.platforms.commands import BINDING, INSTANCE, Manifest, Purpose, Raw, Tool, given
+
+if TYPE_CHECKING:
+    from osbctl.platforms.commands import Order, Words
+
+
+def _svcat(order: Order, purpose: Purpose) -> Words:
+    parameters = given(order, "--params-json")
+    if purpose is Purpose.BIND:
+        return [Raw("svcat bind"), INSTANCE, Raw("--name"), BINDING, *parameters]
+    if purpose is Purpose.UPDATE:
+        return []  # svcat has no such command; the manifest is applied again
+    return [Raw("svcat provision"), INSTANCE, Raw("--class"), order.service, Raw("--plan"), order.plan,
+            *parameters]  # fmt: skip
+
+
+_HEAD = "apiVersion: servicecatalog.k8s.io/v1beta1\nkind: {}\nmetadata:\n  name: {}\nspec:\n"
+_INSTANCE = Manifest(
+    "instance.yaml",
+    "kubectl apply -f instance.yaml",
+    _HEAD.format("ServiceInstance", INSTANCE)
+    + "  clusterServiceClassExternalName: {service}\n  clusterServicePlanExternalName: {plan}\n{parameters}",
+)
+_BINDING = Manifest(
+    "binding.yaml",
+    "kubectl apply -f binding.yaml",
+    _HEAD.format("ServiceBinding", BINDING) + f"  instanceRef:\n    name: {INSTANCE}\n{{parameters}}",
+)
+
+
+def _kubectl(_order: Order, purpose: Purpose) -> Manifest:
+    return _BINDING if purpose is Purpose.BIND else _INSTANCE
+
+
+TOOLS = (Tool("svcat", _svcat, reads_files=False), Tool("kubectl", _kubectl))

@@ -1,0 +1,71 @@
+"""What a platform does when it meets a change, and how much that hurts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Level(StrEnum):
+    """How much a change hurts, from strict to harmless. Ordered by `rank`.
+
+    `refused`: a platform refuses the update, nothing of it is applied. `breaking`: it is applied, and existing
+    users break. `risky`: the documents alone cannot tell. `safe`: no impact.
+    """
+
+    REFUSED = "refused"
+    BREAKING = "breaking"
+    RISKY = "risky"
+    SAFE = "safe"
+
+    @property
+    def rank(self) -> int:
+        """4 for refused, down to 1 for safe."""
+        return {"refused": 4, "breaking": 3, "risky": 2, "safe": 1}[self.value]
+
+
+@dataclass(frozen=True, slots=True)
+class Reaction:
+    """What a platform does, and how much that hurts."""
+
+    level: Level
+    does: str
+
+
+@dataclass(frozen=True, slots=True)
+class Depends:
+    """An answer that depends on instances of the plan: `used` where it has some, `unused` where it has none."""
+
+    unknown: Reaction
+    used: Reaction
+    unused: Reaction
+
+    def given(self, used: bool | None) -> Reaction:
+        """The answer where it is known (or, with None, not known) whether there are instances."""
+        return self.unknown if used is None else self.used if used else self.unused
+
+
+def refused(does: str) -> Reaction:
+    """An answer of level refused."""
+    return Reaction(Level.REFUSED, does)
+
+
+def breaking(does: str) -> Reaction:
+    """An answer of level breaking."""
+    return Reaction(Level.BREAKING, does)
+
+
+def risky(does: str) -> Reaction:
+    """An answer of level risky."""
+    return Reaction(Level.RISKY, does)
+
+
+def safe(does: str) -> Reaction:
+    """An answer of level safe."""
+    return Reaction(Level.SAFE, does)
+
+
+UPDATES = breaking("overwrites the name; scripts that use the old one stop working")
+NOT_STORED = safe("does not store it")
+NO_ACT = safe("stores it and does not act on it")
+"""What several platforms do."""

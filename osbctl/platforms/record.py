@@ -1,0 +1,112 @@
+"""The record of a platform: all that the rest of the house asks of it.
+
+What is asked often stands in the record itself; the rest in the modules of the platform's folder, loaded when asked.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from osbctl.platforms.commands import Tool
+    from osbctl.platforms.export import Export
+    from osbctl.platforms.outcome import Outcome
+    from osbctl.platforms.reactions import Depends, Reaction
+
+
+class Identity(StrEnum):
+    """What the catalogs of two brokers may share."""
+
+    SERVICE_ID = "service id"
+    PLAN_ID = "plan id"
+    SERVICE_NAME = "service name"
+    CLIENT_ID = "dashboard client id"
+
+
+class State(StrEnum):
+    """How a platform keeps what is gone from the catalog."""
+
+    INACTIVE = "inactive"
+    """Deactivated: nobody can create an instance any more."""
+    FLAGGED = "flagged"
+    """Flagged as removed: nobody can create an instance any more."""
+    OFFERED = "offered"
+    """Nothing happens; it is still offered."""
+
+
+@dataclass(frozen=True, slots=True)
+class RefusalRule:
+    """A rule about catalogs that this platform alone refuses: the rule's text, where it stands in its code, a fix."""
+
+    text: str
+    source: str
+    fix: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PlatformRecord:
+    """One platform. `folder` is the package that holds its record and its other modules.
+
+    `label` is the name that people call it by, `api_version` the `X-Broker-API-Version` that it sends. `refuses` are
+    the general rules whose findings it refuses a catalog for. `sharing` is what it does with two catalogs that share an
+    identity, in a phrase. `omitted_is_false` are the booleans of a plan that it takes for false where a catalog leaves
+    them out, `of_services_alone` those that it knows of service offerings alone. `needs_free_names`: a name that
+    another one still has is refused when its new holder is saved, in the order of the catalog. `keeps` is how it keeps
+    what is gone and still used; None: it keeps nothing. `gives_up` is how many seconds it waits for a catalog. `takes`
+    are the statuses of an answer that it takes for a catalog, `stops_at` redirects that it does not follow.
+    `is_quoted`: its own words are known, and reports quote them.
+    """
+
+    folder: str
+    label: str
+    api_version: str
+    refuses: frozenset[str] = frozenset()
+    sharing: Mapping[Identity, str] = field(default_factory=dict)
+    omitted_is_false: frozenset[str] = frozenset()
+    of_services_alone: frozenset[str] = frozenset()
+    needs_free_names: bool = False
+    keeps: State | None = None
+    gives_up: float = 60.0
+    takes: range = range(200, 201)
+    stops_at: frozenset[int] = frozenset()
+    is_quoted: bool = False
+
+    def judge(self, data: dict[str, Any], plain_schemas: bool = False) -> Outcome:
+        """What it does with the catalog `data`, from the module `verdict`.
+
+        `plain_schemas` says that all parameter schemas are known to be plain, valid draft-04.
+        """
+        outcome: Outcome = self._module("verdict").judge(data, plain_schemas)
+        return outcome
+
+    @property
+    def refusals(self) -> Mapping[str, RefusalRule]:
+        """What it alone refuses, by the rest of a rule's id; from the module `refusals`."""
+        found: Mapping[str, RefusalRule] = self._module("refusals").REFUSALS
+        return found
+
+    @property
+    def reactions(self) -> Mapping[str, Reaction | Depends]:
+        """What it does with kinds of change, by their ids, where that is not what all do; from the module `changes`."""
+        found: Mapping[str, Reaction | Depends] = self._module("changes").REACTIONS
+        return found
+
+    @property
+    def export(self) -> Export:
+        """How it exports what it has stored; from the module `export`."""
+        found: Export = self._module("export").EXPORT
+        return found
+
+    @property
+    def tools(self) -> tuple[Tool, ...]:
+        """The tools by which a developer speaks to it; from the module `commands`."""
+        found: tuple[Tool, ...] = self._module("commands").TOOLS
+        return found
+
+    def _module(self, name: str) -> Any:
+        return import_module(f"{self.folder}.{name}")

@@ -1,0 +1,71 @@
+"""What Service Manager does on a change.
+
+It updates what it has, in the catalog's order, then deletes what is gone, then creates what is new; names are unique in
+its database, and nothing goes that has instances (service-manager e616ec91f886,
+storage/interceptors/broker_update_catalog_interceptor.go, storage/postgres/migrations).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from osbctl.platforms.reactions import Depends, breaking, refused, risky, safe
+
+if TYPE_CHECKING:
+    from osbctl.platforms.reactions import Reaction
+
+_IN_USE = refused("refuses the whole update (409)")
+_NOT_YET_FREE = refused("refuses the whole update (409): it deletes what is gone last, and the name is still taken")
+_NAME_TAKEN = refused("refuses the update: the name is taken")
+
+REACTIONS: dict[str, Reaction | Depends] = {
+    "change-catalog-emptied": Depends(
+        breaking("refuses the whole update (409) if any plan has instances, else deletes all"),
+        _IN_USE,
+        breaking("deletes all"),
+    ),
+    "change-service-without-plans": Depends(
+        breaking("refuses the whole update (409) if any of its plans has instances, else deletes them"),
+        _IN_USE,
+        breaking("deletes its plans"),
+    ),
+    "change-service-removed": Depends(
+        breaking("refuses the whole update (409) if any of its plans has instances, else deletes it"),
+        _IN_USE,
+        breaking("deletes it"),
+    ),
+    "change-plan-removed": Depends(
+        breaking("refuses the whole update (409) if the plan has instances, else deletes it"),
+        _IN_USE,
+        breaking("deletes it with its visibilities and its id on the platform"),
+    ),
+    "change-service-added": safe("adds it; visible as its visibilities say"),
+    "change-plan-added": safe("adds it, visible as its visibilities say"),
+    "change-plan-id": Depends(
+        refused("refuses the whole update (409) if the plan has instances, else replaces it"),
+        _IN_USE,
+        risky("deletes the old plan with its visibilities and adds a new one"),
+    ),
+    "change-service-id": Depends(
+        refused("refuses the whole update (409) if it has instances, else replaces it"),
+        _IN_USE,
+        risky("replaces it; its visibilities are lost"),
+    ),
+    "change-service-id-plans-kept": Depends(
+        refused("refuses the whole update (409) if it has instances, else replaces it"),
+        _IN_USE,
+        risky("replaces it and its plans; their visibilities are lost"),
+    ),
+    "change-plan-moved": Depends(
+        refused("refuses the whole update (409) if the plan has instances, else replaces it"),
+        _IN_USE,
+        risky("deletes it with its visibilities and adds it to the other service offering"),
+    ),
+    "change-plan-name-reused": _NOT_YET_FREE,
+    "change-service-name-reused": _NOT_YET_FREE,
+    "change-plan-names-swapped": _NAME_TAKEN,
+    "change-service-names-swapped": _NAME_TAKEN,
+    "change-requires-removed": risky("stores it; the platform behind it may refuse bindings that use the permission"),
+    "change-requires-added": risky("stores it; the platform behind it may not have the feature"),
+    "change-dashboard-client": risky("stores it; the platform behind it may change its client"),
+}
