@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import ast
+import re
+import subprocess
+import sys
 from collections import defaultdict
 from functools import cache
 from graphlib import TopologicalSorter
@@ -11,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import osbctl
+from osbctl.platforms import Platform
 from tools.house import FLOORS, WAYS, rooms
 
 PACKAGE = Path(osbctl.__file__).parent
@@ -124,3 +128,53 @@ def test_the_plan_names_rooms_and_stops_that_there_are() -> None:
     assert [stop for stop in stops if not (PACKAGE / f"{stop}.py").exists()] == []
     text = (PACKAGE.parent / "docs" / "explanation" / "architecture.md").read_text(encoding="utf-8")
     assert [stop for stop in stops if f"`{stop}`" not in text] == []
+
+
+MAY_NAME_A_PLATFORM = {
+    "fixes/drafts.py": "the one rule of a platform that has a fix of its own",
+    "validation/rules/fields.py": "a rule that one platform alone gives rise to: it looks at the catalog as a rule does",
+    "validation/rules/naming.py": "another of these",
+}
+"""Modules outside of `platforms/` whose code names one, each with its reason."""
+
+
+def test_nothing_outside_of_platforms_names_one() -> None:
+    """A platform is one place: a fifth is one folder and one line. Prose, in docstrings and texts, may name them."""
+    members = {platform.name for platform in Platform}
+    words = re.compile(rf"({'|'.join(Platform)})(-[a-z-]+)?")
+    folders = tuple(f"osbctl.platforms.{platform.replace('-', '_')}" for platform in Platform)
+    named = set()
+    for file in PACKAGE.rglob("*.py"):
+        name = file.relative_to(PACKAGE).as_posix()
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))) if not name.startswith("platforms/") else ():
+            if (
+                (isinstance(node, ast.Attribute) and node.attr in members)
+                or (isinstance(node, ast.Constant) and isinstance(node.value, str) and words.fullmatch(node.value))
+                or (isinstance(node, ast.ImportFrom) and (node.module or "").startswith(folders))
+                or (isinstance(node, ast.Import) and any(one.name.startswith(folders) for one in node.names))
+            ):
+                named.add(name)
+    assert named == set(MAY_NAME_A_PLATFORM)
+
+
+@pytest.mark.parametrize("platform", Platform)
+def test_each_platform_has_a_record_and_its_modules(platform: Platform) -> None:
+    from osbctl.comparison.kinds import KINDS
+    from osbctl.comparison.rules import load_all as load_changes
+    from osbctl.conformance import load_all as load_wire
+    from osbctl.rule import RULES
+    from osbctl.validation.rules import load_all
+
+    load_all(), load_changes(), load_wire()
+    record = platform.record
+    assert record.folder == f"osbctl.platforms.{platform.replace('-', '_')}"
+    assert record.refuses <= set(RULES)
+    assert set(record.reactions) <= set(KINDS)
+    assert record.tools and record.export.shape.whole
+    assert {f"{platform}-{name}" for name in record.refusals} <= set(RULES)
+
+
+def test_a_platform_is_loaded_when_asked_for() -> None:
+    code = "import sys, osbctl.platforms.judge; print(*(name for name in sys.modules if name.startswith('osbctl')))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert set(done.stdout.split()) == {"osbctl", "osbctl.platforms", "osbctl.platforms.judge"}

@@ -1,0 +1,163 @@
+"""A fifth platform is one folder and one line in a table: here it is put beside the others in a copy of the package."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import osbctl
+
+PACKAGE = Path(osbctl.__file__).parent
+LAST = '    KORIFI = "korifi"\n'
+"""The last line of the table."""
+
+TOY = {
+    "__init__.py": """
+from osbctl.platforms.record import Identity, PlatformRecord, State
+
+PLATFORM = PlatformRecord(
+    folder=__name__,
+    label="Toy Box",
+    api_version="2.16",
+    refuses=frozenset({"id-duplicate"}),
+    sharing={Identity.SERVICE_NAME: "shuffles both"},
+    omitted_is_false=frozenset({"free"}),
+    keeps=State.INACTIVE,
+)
+""",
+    "verdict.py": """
+from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind
+
+def judge(data, _plain_schemas=False):
+    found = tuple(
+        Refusal("toy-lego", ("services", at, "name"), "the box is full of lego")
+        for at, service in enumerate(data["services"]) if service["name"] == "lego"
+    )
+    return Outcome(VerdictKind.REFUSES if found else VerdictKind.ACCEPTS, found)
+""",
+    "refusals.py": """
+from osbctl.platforms.record import RefusalRule
+
+REFUSALS = {"lego": RefusalRule("A service offering is called lego.", "the lid of the box")}
+""",
+    "changes.py": """
+from osbctl.platforms.reactions import breaking
+
+REACTIONS = {"change-tag-added": breaking("throws the tag away")}
+""",
+    "export.py": """
+from osbctl.platforms.export import Export, ExportRow, Page, Shape, entries
+
+SHAPE = Shape(
+    service={("id",): (("box",),), ("name",): (("word",),), ("description",): (("description",),)},
+    plan={("id",): (("box",),), ("name",): (("word",),), ("description",): (("description",),), ("free",): (("free",),)},
+    key=(("box",),),
+    parent=(("inside",),),
+    instance=((("toy",),),),
+    brokers=(("broker",),),
+    whole="empty the box",
+)
+
+def recognised(document):
+    return "toys" in document.data
+
+def read(document):
+    rows = [ExportRow(document, path, data, "inside" in data) for path, data in entries(document, ("toys",))]
+    return Page(rows)
+
+EXPORT = Export(SHAPE, recognised, read)
+""",
+    "commands.py": """
+from osbctl.platforms.commands import INSTANCE, Raw, Tool
+
+def _toy(order, purpose):
+    return [Raw("toy play"), order.service, order.plan, INSTANCE]
+
+TOOLS = (Tool("toy", _toy),)
+""",
+}
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the package as it is, the toy beside the other platforms, and one more line in the table."""
+    place = tmp_path_factory.mktemp("fifth")
+    for name in ("schemas", "catalogs"):
+        (place / name).symlink_to(PACKAGE.parent / name)
+    _link(PACKAGE, place / "osbctl", but="platforms")
+    platforms = place / "osbctl" / "platforms"
+    _link(PACKAGE / "platforms", platforms, but="__init__.py")
+    table = (PACKAGE / "platforms" / "__init__.py").read_text()
+    assert table.count(LAST) == 1
+    (platforms / "__init__.py").write_text(table.replace(LAST, LAST + '    TOY = "toy"\n'))
+    (platforms / "toy").mkdir()
+    for name, text in TOY.items():
+        (platforms / "toy" / name).write_text(text)
+    return place
+
+
+def _link(source: Path, target: Path, *, but: str) -> None:
+    target.mkdir()
+    for entry in source.iterdir():
+        if entry.name not in (but, "__pycache__"):
+            (target / entry.name).symlink_to(entry)
+
+
+def catalog(name: str = "bricks", tags: tuple[str, ...] = (), **plan: object) -> dict[str, object]:
+    plans = [{"id": "9c0a2f0e-4a4f-4b8e-9d4c-0c5d7a6f1b11", "name": "small", "description": "Small.", **plan}]
+    service = {"id": "6c3b1d0e-8a4f-4e57-9b1c-2d7f5a90e3b4", "name": name, "description": "D.", "bindable": True}
+    return {"services": [{**service, "tags": list(tags), "plans": plans}]}
+
+
+def run(place: Path, *words: str, **files: object) -> str:
+    for name, content in files.items():
+        (place / f"{name}.json").write_text(json.dumps(content))
+    done = subprocess.run(
+        [sys.executable, "-m", "osbctl", *words],
+        cwd=place,
+        env={**os.environ, "PYTHONPATH": str(place)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert "Traceback" not in done.stderr
+    return done.stdout + done.stderr
+
+
+def test_validate_has_its_verdict_and_its_refusal(place: Path) -> None:
+    said = run(place, "validate", "--platform", "toy", "lego.json", lego=catalog("lego", free=True))
+    assert "lego.json:1:" in said and "error: the box is full of lego [toy-lego]" in said
+    assert "  Toy Box                     refuses (1 reason)" in said
+    assert "Refused by: Toy Box" in run(place, "rules", "toy-lego")
+    assert "SAP Service Manager, Toy Box" in run(place, "rules", "id-duplicate")
+
+
+def test_diff_has_its_level(place: Path) -> None:
+    files = {"old": catalog(free=True), "new": catalog(tags=("red",), free=True)}
+    said = run(place, "diff", "--platform", "toy", "old.json", "new.json", **files)
+    assert "1 breaking" in said and "throws the tag away" in said
+    others = run(place, "diff", "--platform", "korifi", "old.json", "new.json", **files)
+    assert "1 safe" in others
+
+
+def test_drift_reads_its_export_with_its_defaults(place: Path) -> None:
+    service = {"box": "6c3b1d0e-8a4f-4e57-9b1c-2d7f5a90e3b4", "word": "bricks", "description": "D.", "broker": "b"}
+    plan = {"box": "9c0a2f0e-4a4f-4b8e-9d4c-0c5d7a6f1b11", "word": "large", "description": "Small.",
+            "free": False, "inside": service["box"]}  # fmt: skip
+    said = run(place, "drift", "broker.json", "export.json", broker=catalog(), export={"toys": [service, plan]})
+    assert 'name: the platform has "large", the brok' in said
+    assert "1 breaking" in said  # and nothing about free: the toy takes an omitted one for false
+    assert "Toy Box does not keep or show" in said
+
+
+def test_params_prints_its_command(place: Path) -> None:
+    schemas = {"service_instance": {"create": {"parameters": {"type": "object"}}}}
+    words = ("params", "catalog.json", "bricks", "small", "-c", "{}")
+    said = run(place, *words, catalog=catalog(schemas=schemas))
+    assert "toy play bricks small my-instance" in said
