@@ -48,7 +48,8 @@ def judge(document: Document, options: ValidationOptions, selection: Selection |
     selection = selection or Selection(options)
     seen = survey(document)
     outcomes = judge_all(document.data, plain_schemas=not seen.odd_schemas)
-    findings = [*document.notes, *_elsewhere(document.data), *_checked(document, options, seen)]
+    read = [*document.notes, *_elsewhere(document.data)]
+    findings = [*read, *_checked(document, options, seen, read)]
     joined = _blame_newcomers(_with_refusals(findings, outcomes, options.platforms), document.data)
     # A refusal whose rule was asked for stands alone where the finding that it would join was not.
     picked = [finding for finding in findings if selection.picks(finding.rule)]
@@ -84,10 +85,9 @@ def unreadable(name: str, findings: tuple[Finding, ...]) -> Judgement:
     return Judgement(name, findings, dict.fromkeys(Platform, Verdict(VerdictKind.UNREADABLE)))
 
 
-def _checked(document: Document, options: ValidationOptions, seen: Survey) -> list[Finding]:
-    """What the schemas and the rules say; nothing of places that reading has spoken of as missing already."""
-    reported = {note.path for note in document.notes if note.severity is Severity.ERROR}
-    reported |= {finding.path for finding in _elsewhere(document.data)}
+def _checked(document: Document, options: ValidationOptions, seen: Survey, read: Iterable[Finding]) -> list[Finding]:
+    """What the schemas and the rules say; nothing of places that reading has spoken of as missing already, in `read`."""
+    reported = {note.path for note in read if note.severity is Severity.ERROR}
     found = check_schema(document.data, options.api_version)
     found += run_rules(document.data, options, seen)
     for name, schema in options.house_schemas:

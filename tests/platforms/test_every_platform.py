@@ -1,26 +1,37 @@
-"""What a new platform must have an answer to, beside its verdict: found when a fifth was tried."""
+"""What a platform must have an answer to, and that its record speaks of rules and kinds of change that there are."""
 
 from __future__ import annotations
 
 import pytest
 
 from osbctl.comparison.kinds import KINDS
-from osbctl.comparison.rules import load_all
+from osbctl.comparison.rules import load_all as load_changes
+from osbctl.conformance import load_all as load_wire
 from osbctl.platforms import Platform
 from osbctl.platforms.judge import judge_all
+from osbctl.rule import RULES
+from osbctl.validation.rules import load_all
 
 
 @pytest.mark.parametrize("platform", Platform)
-def test_each_platform_is_known_where_it_must_be(platform: Platform) -> None:
-    assert platform.label
-    assert platform.api_version
+def test_each_platform_has_a_record_and_its_modules(platform: Platform) -> None:
+    load_all()
+    load_changes()
+    load_wire()
+    record = platform.record
+    assert record.folder == f"osbctl.platforms.{platform.replace('-', '_')}"
+    assert platform.label and platform.api_version
     assert platform in judge_all({"services": []})
-    assert platform.record.tools
+    assert record.refuses <= set(RULES)
+    assert {f"{platform}-{name}" for name in record.refusals} <= set(RULES)
+    assert set(record.reactions) <= set(KINDS)
+    assert record.export.shape.whole
+    assert record.tools
 
 
 @pytest.mark.parametrize(
     "kind", ["change-service-removed", "change-plan-removed", "change-plan-id", "change-service-id"]
 )
 def test_each_platform_answers_to_what_takes_a_plan_away(kind: str) -> None:
-    load_all()
+    load_changes()
     assert set(KINDS[kind].answers) == set(Platform)
