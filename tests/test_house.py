@@ -134,6 +134,7 @@ MAY_NAME_A_PLATFORM = {
     "fixes/drafts.py": "the one rule of a platform that has a fix of its own",
     "validation/rules/fields.py": "a rule that one platform alone gives rise to: it looks at the catalog as a rule does",
     "validation/rules/naming.py": "another of these",
+    "validation/rules/texts.py": "another of these",
 }
 """Modules outside of `platforms/` whose code names one, each with its reason."""
 

@@ -71,7 +71,7 @@ def _entry(finding: Finding, paint: _Paint) -> Iterator[str]:
     if len(finding.refused_by) > 1 or (finding.refused_by and not finding.platform_messages):
         yield f"    refused by {labels(finding.refused_by)}"
     for message in finding.platform_messages:
-        speaker = next(platform for platform in finding.refused_by if platform.record.is_quoted)
+        speaker = next(platform for platform in (*finding.refused_by, *Platform) if platform.record.is_quoted)
         yield f"    {speaker.label}: {safe(message)}"
     if finding.hint:
         yield f"    hint: {safe(finding.hint)}"

@@ -86,7 +86,7 @@ def unreadable(name: str, findings: tuple[Finding, ...]) -> Judgement:
 
 
 def _checked(document: Document, options: ValidationOptions, seen: Survey, read: Iterable[Finding]) -> list[Finding]:
-    """What the schemas and the rules say; nothing of places that reading has spoken of as missing already, in `read`."""
+    """What the schemas and the rules say; nothing of places that `read` has spoken of as missing already."""
     reported = {note.path for note in read if note.severity is Severity.ERROR}
     found = check_schema(document.data, options.api_version)
     found += run_rules(document.data, options, seen)
