@@ -7,7 +7,6 @@ Source: the gem json-schema 6.2.0, resources/draft-04.json and lib/json-schema/a
 
 from __future__ import annotations
 
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from osbctl.platforms.cloudfoundry.ruby import same
@@ -35,22 +34,13 @@ def _fault(path: Path, text: str) -> Fault:
     return path, f"The property '#/{place}' {text} in schema http://json-schema.org/draft-04/schema#"
 
 
+_TYPES = {
+    bool: "boolean", str: "string", int: "integer", float: "number", list: "array", dict: "object", type(None): "null",
+}  # fmt: skip
+
+
 def _type_of(value: Any) -> str:
-    if isinstance(value, bool):
-        return "boolean"
-    for kinds, name in _TYPES:
-        if isinstance(value, kinds):
-            return name
-    return "null"
-
-
-_TYPES: tuple[tuple[Any, str], ...] = (
-    (str, "string"),
-    (int, "integer"),
-    (float | Decimal, "number"),
-    (list, "array"),
-    (dict, "object"),
-)
+    return _TYPES[type(value)]
 
 
 def _of_type(wanted: str) -> Check:

@@ -58,7 +58,7 @@ def inspect(value: Any) -> str:
         return "{" + ", ".join(f"{inspect(key)}=>{inspect(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list):
         return "[" + ", ".join(map(inspect, value)) + "]"
-    if isinstance(value, float | Decimal):
+    if isinstance(value, float):
         return _scientific(value)
     return _WORDS.get(value, "") if value is None or isinstance(value, bool) else str(value)
 
@@ -69,7 +69,7 @@ def to_s(value: Any) -> str:
         return value
     if value is None:
         return ""
-    if isinstance(value, float | Decimal):
+    if isinstance(value, float):
         return _plain(value)
     return inspect(value)
 
@@ -98,53 +98,26 @@ def _escaped(char: str, following: str) -> str:
     return f"\\u{ord(char):04X}" if ord(char) < 0x10000 else f"\\u{{{ord(char):X}}}"
 
 
-def _scientific(value: float | Decimal) -> str:
+def _scientific(value: float) -> str:
     """`BigDecimal#inspect`: `0.15e1`."""
-    number = Decimal(repr(value)) if isinstance(value, float) else value
-    if not number.is_finite():
-        return _not_finite(number)
-    sign, digits, exponent = number.as_tuple()
+    sign, digits, exponent = Decimal(repr(value)).as_tuple()
     text = "".join(map(str, digits)).rstrip("0")
     minus = "-" if sign else ""
     return f"{minus}0.{text}e{len(digits) + int(exponent)}" if text.strip("0") else f"{minus}0.0"
 
 
-def _plain(value: float | Decimal) -> str:
+def _plain(value: float) -> str:
     """`BigDecimal#to_s` under ActiveSupport: no exponent, and always a point."""
-    number = Decimal(repr(value)) if isinstance(value, float) else value
-    if not number.is_finite():
-        return _not_finite(number)
-    text = format(number, "f")
-    whole, _, fraction = text.partition(".")
+    whole, _, fraction = format(Decimal(repr(value)), "f").partition(".")
     return f"{whole}.{fraction.rstrip('0') or '0'}"
 
 
-def _not_finite(number: Decimal) -> str:
-    if number.is_nan():
-        return "NaN"
-    return "-Infinity" if number.is_signed() else "Infinity"
+_CLASSES = {str: "String", dict: "Hash", list: "Array", int: "Integer", float: "BigDecimal", type(None): "NilClass"}
 
 
-def class_of(value: Any) -> str:
-    """The name of the value's class."""
-    for kinds, name in _CLASSES:
-        if isinstance(value, kinds):
-            return name
-    if value is None:
-        return "NilClass"
-    return "TrueClass" if value else "FalseClass"
-
-
-_CLASSES: tuple[tuple[Any, str], ...] = (
-    (str, "String"),
-    (dict, "Hash"),
-    (list, "Array"),
-    (float | Decimal, "BigDecimal"),
-)
-
-
-def _class_of_number(value: Any) -> str:
-    return "Integer" if isinstance(value, int) and not isinstance(value, bool) else class_of(value)
+def ruby_class(value: Any) -> str:
+    """The name of the value's class: `String`, `Integer`, `BigDecimal`, `NilClass` and so on."""
+    return f"{value}Class" if isinstance(value, bool) else _CLASSES[type(value)]
 
 
 def no_method(method: str, receiver: Any) -> RubyError:
@@ -152,11 +125,6 @@ def no_method(method: str, receiver: Any) -> RubyError:
     if receiver is None or isinstance(receiver, bool):
         return RubyError(f"undefined method `{method}' for {inspect(receiver)}")
     return RubyError(f"undefined method `{method}' for an instance of {ruby_class(receiver)}")
-
-
-def ruby_class(value: Any) -> str:
-    """The name of the value's class: `String`, `Integer`, `BigDecimal`, `NilClass` and so on."""
-    return _class_of_number(value)
 
 
 def index(receiver: Any, key: str) -> Any:
@@ -207,7 +175,4 @@ def _decimals_as_text(value: Any) -> Any:
         return {key: _decimals_as_text(item) for key, item in value.items()}
     if isinstance(value, list):
         return [_decimals_as_text(item) for item in value]
-    if isinstance(value, float | Decimal):
-        text = _plain(value)
-        return None if text.endswith(("N", "y")) else text
-    return value
+    return _plain(value) if isinstance(value, float) else value
