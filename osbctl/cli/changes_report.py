@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from osbctl.changes import DiffFailOn
+from osbctl.cli.options import Color, ColorChoice, Output
 from osbctl.cli.output import note, put
 from osbctl.reports.changes import DIFF, DiffFormat, DiffReport, Words, render
 from osbctl.tasks.rules import LazyRules
@@ -26,32 +27,31 @@ Instances = Annotated[
         help="The plans that have instances: ids, one a line or as a JSON list, or the platform's export.",
     ),
 ]
-FailOn = Annotated[DiffFailOn, typer.Option("--fail-on", help="Exit with 1 from this level on.")]
-Allow = Annotated[
-    str | None, typer.Option("--allow", metavar="FILE", help="Changes that are accepted (TOML, [[allow]] entries).")
-]
-Format = Annotated[
-    DiffFormat | None,
-    typer.Option("--format", "-f", help="The report's format.  [default: text; github inside GitHub Actions]"),
-]
 
 
 @dataclass(frozen=True, slots=True)
 class ChangesDisplay:
     """How and where changes are reported: what the options say."""
 
-    fail_on: DiffFailOn
-    allow: str | None
-    asked: DiffFormat | None
-    output: str | None
-    color: str
+    fail_on: Annotated[DiffFailOn, typer.Option("--fail-on", help="Exit with 1 from this level on.")] = (
+        DiffFailOn.BREAKING
+    )
+    allow: Annotated[
+        str | None, typer.Option("--allow", metavar="FILE", help="Changes that are accepted (TOML, [[allow]] entries).")
+    ] = None
+    format: Annotated[
+        DiffFormat | None,
+        typer.Option("--format", "-f", help="The report's format.  [default: text; github inside GitHub Actions]"),
+    ] = None
+    output: Output = None
+    color: ColorChoice = Color.AUTO
     words: Words = DIFF
 
     @property
-    def format(self) -> DiffFormat:
+    def effective_format(self) -> DiffFormat:
         """The format that was asked for, else the one that suits where the report goes."""
         in_actions = os.environ.get("GITHUB_ACTIONS") == "true" and self.output is None
-        return self.asked or (DiffFormat.GITHUB if in_actions else DiffFormat.TEXT)
+        return self.format or (DiffFormat.GITHUB if in_actions else DiffFormat.TEXT)
 
     def empty(self, old: str, new: str) -> DiffReport:
         """A report that knows its sides alone."""
@@ -85,7 +85,7 @@ class ChangesDisplay:
 
     def put(self, report: DiffReport) -> int:
         """Put out `report`, what there is to add on standard error, and return the exit code."""
-        put(render(report, self.format), self.output)
+        put(render(report, self.effective_format), self.output)
         for problem in report.problems:
             note(f"{self.allow}: {problem}")
         for sentence in report.notes:
@@ -99,5 +99,5 @@ class ChangesDisplay:
         """
         from osbctl.tasks.validate import unread
 
-        if self.format not in (DiffFormat.TEXT, DiffFormat.ALLOW):
-            put(render(replace(self.empty(old, new), errors=unread(error)), self.format), self.output)
+        if self.effective_format not in (DiffFormat.TEXT, DiffFormat.ALLOW):
+            put(render(replace(self.empty(old, new), errors=unread(error)), self.effective_format), self.output)

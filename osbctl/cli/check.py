@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from osbctl.cli import fetch as as_fetch
 from osbctl.cli import options as common
-from osbctl.cli.connection import BrokerConnection
+from osbctl.cli.connection import BrokerConnection, Conditions, PasswordStdin, User
+from osbctl.cli.spread import spread
 from osbctl.cli.validation_report import Display, put_report
 from osbctl.findings import FailOn
 from osbctl.platforms import ApiVersion, Platform
@@ -18,10 +18,11 @@ from osbctl.reports import Format
 from osbctl.tasks.options import Request, effective_fail_on, validation_options
 
 
+@spread
 def check(
     url: Annotated[str, typer.Argument(metavar="URL", help="The broker's base address, or that of its catalog.")],
-    user: as_fetch.User = None,
-    password_stdin: as_fetch.PasswordStdin = False,
+    user: User = None,
+    password_stdin: PasswordStdin = False,
     platforms: Annotated[
         list[Platform] | None,
         typer.Option("--platform", "-p", help="Count what this platform refuses as an error; repeatable."),
@@ -41,11 +42,9 @@ def check(
     ] = None,
     output: common.Output = None,
     color: common.ColorChoice = common.Color.AUTO,
-    ca_file: as_fetch.CaFile = None,
-    client_cert: as_fetch.ClientCert = None,
-    insecure: as_fetch.Insecure = False,
-    timeout: as_fetch.Timeout = 60.0,
     max_bytes: common.MaxBytes = common.LIMITS.bytes,
+    *,
+    how: Conditions,
 ) -> int:
     """Check a running broker: how it answers, then the catalog that it gives, then who could register it.
 
@@ -61,8 +60,7 @@ def check(
     from osbctl.tasks.check import check_and_judge
 
     address, named, password = split_url(url)
-    version = api_version.value
-    connection = BrokerConnection(user, password_stdin, version, ca_file, client_cert, insecure, timeout, max_bytes)
+    connection = BrokerConnection(user, password_stdin, api_version.value, how, max_bytes)
     request = Request(
         sources=(address,),
         api_version=api_version,

@@ -6,8 +6,11 @@ import os
 import sys
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
+
+from osbctl.cli.options import LIMITS, MaxBytes
 from osbctl.cli.output import note
 from osbctl.errors import UsageError
 
@@ -38,18 +41,65 @@ def shown(word: str) -> str:
     return without_query(split_url(word)[0])
 
 
+User = Annotated[str | None, typer.Option("--user", metavar="NAME", help="The username; else that of the URL.")]
+PasswordStdin = Annotated[
+    bool,
+    typer.Option("--password-stdin", help="Password from standard input; else OSBCTL_PASSWORD or a prompt."),
+]
+
+
+def _version(word: str) -> str:
+    import re
+
+    if not re.fullmatch(r"[0-9]{1,4}\.[0-9]{1,4}", word):
+        raise UsageError(f"--api-version {word!r} is no version of the API", "write MAJOR.MINOR, for example 2.14")
+    return word
+
+
+def _seconds(value: float) -> float:
+    if not 0.1 <= value <= 86_400:  # a day; neither inf nor nan is between
+        raise UsageError(f"--timeout {value} is no time to wait", "write seconds, from 0.1 to 86400")
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """The options under which brokers are asked."""
+
+    ca_file: Annotated[str | None, typer.Option(metavar="FILE", help="Certificate authorities to trust, PEM.")] = None
+    client_cert: Annotated[str | None, typer.Option(metavar="FILE", help="Client certificate and key, PEM.")] = None
+    insecure: Annotated[bool, typer.Option("--insecure", help="Take any certificate. For trying out only.")] = False
+    timeout: Annotated[float, typer.Option(callback=_seconds, help="Seconds for the whole answer.")] = 60.0
+
+    def access(self, **more: Any) -> Access:
+        """The access under these conditions; `more` are other fields of it."""
+        from urllib.request import getproxies_environment
+
+        from osbctl.sources.access import Access
+
+        if self.insecure:
+            note("INSECURE: no certificate is checked; anybody in between can read the password")
+        return Access(
+            ca_file=self.ca_file,
+            client_cert=self.client_cert,
+            insecure=self.insecure,
+            total_seconds=self.timeout,
+            proxies=dict(getproxies_environment()),
+            **more,
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class BrokerConnection:
     """The options under which one broker is asked; the password comes from the address, the environment or a prompt."""
 
-    user: str | None
-    password_stdin: bool
-    api_version: str
-    ca_file: str | None
-    client_cert: str | None
-    insecure: bool
-    timeout: float
-    max_bytes: int
+    user: User = None
+    password_stdin: PasswordStdin = False
+    api_version: Annotated[
+        str, typer.Option("--api-version", help="The version header to send.", callback=_version)
+    ] = "2.14"
+    how: Conditions = Conditions()
+    max_bytes: MaxBytes = LIMITS.bytes
 
     def fetch(self, url: str) -> Answer:
         """The answer of the broker at `url`.
@@ -67,21 +117,8 @@ class BrokerConnection:
 
     def access(self, user: str, password: str) -> Access:
         """The access for `user`, with `password` or the one that is found elsewhere."""
-        from osbctl.sources.access import Access
-
-        if self.insecure:
-            note("INSECURE: the broker's certificate is not checked; anybody in between can read the password")
-        return Access(
-            user=user,
-            password=password or self._password(user),
-            api_version=self.api_version,
-            ca_file=self.ca_file,
-            client_cert=self.client_cert,
-            insecure=self.insecure,
-            total_seconds=self.timeout,
-            max_bytes=self.max_bytes,
-            proxies=environment_proxies(),
-        )
+        password = password or self._password(user)
+        return self.how.access(user=user, password=password, api_version=self.api_version, max_bytes=self.max_bytes)
 
     def _password(self, user: str) -> str:
         from osbctl.cli.passwords import ask_password
@@ -114,13 +151,6 @@ class BrokerConnection:
         """Raise UsageError where standard input would be read twice."""
         if [*words, "-" if self.password_stdin else ""].count("-") > 1:
             raise UsageError("standard input can be one thing only", "name files for the others")
-
-
-def environment_proxies() -> dict[str, str]:
-    """The proxies that the environment names: HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY, in either case."""
-    from urllib.request import getproxies_environment
-
-    return dict(getproxies_environment())
 
 
 @cache

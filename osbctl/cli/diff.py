@@ -8,13 +8,12 @@ from typing import Annotated
 
 import typer
 
-from osbctl.changes import DiffFailOn
 from osbctl.cli import changes_report as reporting
-from osbctl.cli import fetch as as_fetch
 from osbctl.cli import options as common
 from osbctl.cli.brokers import options as registered
 from osbctl.cli.changes_report import ChangesDisplay
 from osbctl.cli.connection import BrokerConnection, shown
+from osbctl.cli.spread import spread
 from osbctl.cli.stored import read
 from osbctl.errors import DocumentError, SourceError
 from osbctl.platforms import Platform
@@ -25,6 +24,7 @@ _SOURCE = (
 )
 
 
+@spread
 def diff(
     old: Annotated[str, typer.Argument(metavar="OLD", help=f"The catalog as it is. {_SOURCE}", show_default=False)],
     new: Annotated[str, typer.Argument(metavar="NEW", help="The catalog as it shall be.", show_default=False)],
@@ -33,21 +33,11 @@ def diff(
         typer.Option("--platform", "-p", help="Look at it as this platform does; repeatable.  [default: all]"),
     ] = None,
     instances: reporting.Instances = None,
-    fail_on: reporting.FailOn = DiffFailOn.BREAKING,
-    allow: reporting.Allow = None,
-    format: reporting.Format = None,  # the option's own name
-    output: common.Output = None,
     at: common.At = "",
-    color: common.ColorChoice = common.Color.AUTO,
-    user: as_fetch.User = None,
-    password_stdin: as_fetch.PasswordStdin = False,
-    api_version: as_fetch.Version = "2.14",
-    ca_file: as_fetch.CaFile = None,
-    client_cert: as_fetch.ClientCert = None,
-    insecure: as_fetch.Insecure = False,
-    timeout: as_fetch.Timeout = 60.0,
-    max_bytes: common.MaxBytes = common.LIMITS.bytes,
     database: registered.Database = None,
+    *,
+    display: ChangesDisplay,
+    connection: BrokerConnection,
 ) -> int:
     """Compare two catalogs: what a platform would refuse, what would break users, and what is safe.
 
@@ -63,8 +53,6 @@ def diff(
     osbctl diff data@-1 data
     """
     gc.disable()  # as in validation: the run is short, and makes next to no garbage in circles
-    connection = BrokerConnection(user, password_stdin, api_version, ca_file, client_cert, insecure, timeout, max_bytes)
-    display = ChangesDisplay(fail_on, allow, format, output, color.value)
     connection.check_stdin(old, new)
     try:
         before, after = read(connection, old, database, at), read(connection, new, database, at)

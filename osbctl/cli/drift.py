@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from osbctl.changes import DiffFailOn
 from osbctl.cli import changes_report as reporting
-from osbctl.cli import fetch as as_fetch
-from osbctl.cli import options as common
 from osbctl.cli.brokers import options as registered
 from osbctl.cli.changes_report import ChangesDisplay
 from osbctl.cli.connection import BrokerConnection, shown
 from osbctl.cli.drift_sides import Sides
 from osbctl.cli.output import note, put
+from osbctl.cli.spread import spread
 from osbctl.errors import DocumentError, SourceError, UsageError
 from osbctl.platforms import Platform
 from osbctl.registry import location
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
 _WANTED = "a side is a catalog or a platform's export, whole: JSON or YAML, in one file or several"
 
 
+@spread
 def drift(
     broker: Annotated[
         str | None,
@@ -59,21 +59,11 @@ def drift(
         ),
     ] = None,
     instances: reporting.Instances = None,
-    fail_on: reporting.FailOn = DiffFailOn.BREAKING,
-    allow: reporting.Allow = None,
-    format: reporting.Format = None,  # the option's own name
-    output: common.Output = None,
-    color: common.ColorChoice = common.Color.AUTO,
-    user: as_fetch.User = None,
-    password_stdin: as_fetch.PasswordStdin = False,
     credentials: registered.Credentials = None,
-    api_version: as_fetch.Version = "2.14",
-    ca_file: as_fetch.CaFile = None,
-    client_cert: as_fetch.ClientCert = None,
-    insecure: as_fetch.Insecure = False,
-    timeout: as_fetch.Timeout = 60.0,
-    max_bytes: common.MaxBytes = common.LIMITS.bytes,
     database: registered.Database = None,
+    *,
+    display: ChangesDisplay,
+    connection: BrokerConnection,
 ) -> int:
     """Compare what a platform has stored of a broker with what the broker says.
 
@@ -91,11 +81,10 @@ def drift(
     from osbctl.comparison.instances import read_instances
     from osbctl.tasks.drift import DriftView, compare_with_stored
 
-    connection = BrokerConnection(user, password_stdin, api_version, ca_file, client_cert, insecure, timeout, max_bytes)
     sides = Sides(connection, credentials, database, stored_as, stored_broker)
     used = read_instances(instances) if instances else None
     view = DriftView(frozenset(platforms or ()), used, "" if all_brokers else instances or "")
-    display = ChangesDisplay(fail_on, allow, format, output, color.value, DRIFT)
+    display = replace(display, words=DRIFT)
 
     if all_brokers:
         if broker is not None or stored_as or stored_broker:
@@ -125,7 +114,7 @@ def _all(sides: Sides, view: DriftView, display: ChangesDisplay, jobs: int) -> i
         checked = sorted(progress(results, total, "checking"), key=lambda one: one.name)
     reports = [BrokerReport(one.name, display.report(one.drift) if one.drift else None, one.error) for one in checked]
     reports, problems = without_problems(reports)
-    put(render_all(reports, display.format, display.empty("stored", "brokers")), display.output)
+    put(render_all(reports, display.effective_format, display.empty("stored", "brokers")), display.output)
     for sentence in (*problems, *(text for one in reports for text in notes_of(one))):
         note(sentence)
     if any(one.error for one in reports):

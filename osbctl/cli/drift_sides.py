@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from osbctl.cli.output import note
 from osbctl.errors import UsageError
 
 if TYPE_CHECKING:
@@ -54,14 +55,13 @@ class Sides:
         Raises:
             UsageError: the options do not suit registered brokers.
         """
-        from osbctl.cli.brokers.options import make_reach
         from osbctl.cli.brokers.passwords import Passwords
+        from osbctl.tasks.reach import Reach
 
         options = self.connection
         self.refuse_user()
         passwords = Passwords(stdin=options.password_stdin, credentials=self.credentials, single=single)
-        reach = make_reach(options.ca_file, options.client_cert, options.insecure, options.timeout, passwords)
-        return replace(reach, access=replace(reach.access, max_bytes=options.max_bytes))
+        return Reach(options.how.access(max_bytes=options.max_bytes), passwords.of, note)
 
     def refuse_user(self) -> None:
         """Raise a UsageError where a user is named beside a registered broker."""

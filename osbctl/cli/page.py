@@ -7,14 +7,14 @@ from typing import Annotated
 
 import typer
 
-from osbctl.cli import fetch as as_fetch
-from osbctl.cli import options as common
 from osbctl.cli.brokers import options as registered
 from osbctl.cli.connection import BrokerConnection
 from osbctl.cli.output import note, put
+from osbctl.cli.spread import spread
 from osbctl.platforms import Platform
 
 
+@spread
 def page(
     sources: Annotated[
         list[str],
@@ -55,15 +55,9 @@ def page(
     config: Annotated[
         str | None, typer.Option("--config", metavar="FILE", help="Read this configuration, not the closest one.")
     ] = None,
-    user: as_fetch.User = None,
-    password_stdin: as_fetch.PasswordStdin = False,
-    api_version: as_fetch.Version = "2.14",
-    ca_file: as_fetch.CaFile = None,
-    client_cert: as_fetch.ClientCert = None,
-    insecure: as_fetch.Insecure = False,
-    timeout: as_fetch.Timeout = 60.0,
-    max_bytes: common.MaxBytes = common.LIMITS.bytes,
     database: registered.Database = None,
+    *,
+    connection: BrokerConnection,
 ) -> int:
     """Make a page of what is on offer: one HTML file that needs no server, no network, and no script to be read.
 
@@ -81,7 +75,6 @@ def page(
 
     gc.disable()  # as in validation: the run is short, and makes next to no garbage in circles
     settings = load_config(config) if config else find_config(".")
-    connection = BrokerConnection(user, password_stdin, api_version, ca_file, client_cert, insecure, timeout, max_bytes)
     shelves = PageSources(connection, database).shelves(sources, since or [])
     options = PageOptions(
         look=house_look({"title": title, "logo": logo, "accent": accent}, settings.page),

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from osbctl.cli import fetch as fetching
 from osbctl.cli.brokers import options as common
+from osbctl.cli.connection import Conditions, User
 from osbctl.cli.options import ApiVersion
-from osbctl.cli.output import put
+from osbctl.cli.output import note, put
+from osbctl.cli.spread import spread
 from osbctl.platforms import DEFAULT_PLATFORM, Platform
 from osbctl.registry import location
 
@@ -17,22 +18,21 @@ if TYPE_CHECKING:
     from osbctl.registry.records import Refresh, Registration
 
 
+@spread
 def add(
     name: common.Name,
     url: Annotated[str, typer.Argument(metavar="URL", help="The broker's base address.", show_default=False)],
     platform: Annotated[Platform, typer.Option("--as", help="Whose rules a refresh follows.")] = DEFAULT_PLATFORM,
-    user: fetching.User = None,
+    user: User = None,
     password_stdin: common.PasswordStdin = False,
     credentials: common.Credentials = None,
     save_to_keyring: Annotated[
         bool, typer.Option("--save-to-keyring", help="Keep the password in the system's keyring.")
     ] = False,
     api_version: Annotated[ApiVersion, typer.Option(help="The version header to send.")] = ApiVersion.V2_14,
-    ca_file: fetching.CaFile = None,
-    client_cert: fetching.ClientCert = None,
-    insecure: fetching.Insecure = False,
-    timeout: fetching.Timeout = 60.0,
     database: common.Database = None,
+    *,
+    how: Conditions,
 ) -> int:
     """Register a broker with its catalog.
 
@@ -49,7 +49,7 @@ def add(
     from osbctl.cli.brokers.passwords import save_to_keyring as save
     from osbctl.credentials import check_identity
     from osbctl.registry.records import RefreshOutcome
-    from osbctl.tasks.reach import base_url
+    from osbctl.tasks.reach import Reach, base_url
 
     base, named = base_url(url)
     if user or named:
@@ -63,7 +63,7 @@ def add(
         new = Registration(name, base, user or named, api_version.value, platform)
         registry.check_free(name)
         passwords = Passwords(stdin=password_stdin, credentials=credentials, single=True, typed=True)
-        reach = common.make_reach(ca_file, client_cert, insecure, timeout, passwords)
+        reach = Reach(how.access(), passwords.of, note)
         done = register_broker(registry, new, reach)
     _tell(new, done)
     if done.outcome is RefreshOutcome.ADDED and save_to_keyring and new.username:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from osbctl.cli.brokers.passwords import Passwords
-    from osbctl.tasks.reach import Reach
+    pass
 
 
 class BrokersFormat(StrEnum):
@@ -48,24 +47,3 @@ Instances = Annotated[
         metavar="FILE", help="The plans that have instances: ids, one a line or as a JSON list, or an export."
     ),
 ]
-
-
-def make_reach(
-    ca_file: str | None, client_cert: str | None, insecure: bool, timeout: float, passwords: Passwords
-) -> Reach:
-    """What the options say of how registered brokers are reached."""
-    from osbctl.cli.connection import environment_proxies
-    from osbctl.cli.output import note
-    from osbctl.sources.access import Access
-    from osbctl.tasks.reach import Reach
-
-    if insecure:
-        note("INSECURE: no certificate is checked; anybody in between can read the password")
-    access = Access(
-        ca_file=ca_file,
-        client_cert=client_cert,
-        insecure=insecure,
-        total_seconds=timeout,
-        proxies=environment_proxies(),
-    )
-    return Reach(access, passwords.of, note)

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from osbctl.cli import fetch as fetching
 from osbctl.cli.brokers import options as common
+from osbctl.cli.connection import Conditions
 from osbctl.cli.output import note, put
+from osbctl.cli.spread import spread
 from osbctl.platforms import Platform
 from osbctl.registry import location
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from osbctl.registry.refresh import Policy
 
 
+@spread
 def refresh(
     names: Annotated[
         list[str] | None, typer.Argument(metavar="[NAME...]", help="The brokers; all where none is named.")
@@ -34,11 +36,9 @@ def refresh(
     jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, max=64, help="Brokers to ask at once.")] = 8,
     password_stdin: common.PasswordStdin = False,
     credentials: common.Credentials = None,
-    ca_file: fetching.CaFile = None,
-    client_cert: fetching.ClientCert = None,
-    insecure: fetching.Insecure = False,
-    timeout: fetching.Timeout = 60.0,
     database: common.Database = None,
+    *,
+    how: Conditions,
 ) -> int:
     """Fetch catalogs again and reconcile.
 
@@ -55,11 +55,12 @@ def refresh(
 
     with location.open_registry(database) as registry:
         from osbctl.registry.refresh import Policy
+        from osbctl.tasks.reach import Reach
         from osbctl.tasks.refresh import choose, refresh_brokers
 
         chosen = choose(registry, names or ())
         passwords = Passwords(stdin=password_stdin, credentials=credentials, single=len(chosen) == 1)
-        reach = common.make_reach(ca_file, client_cert, insecure, timeout, passwords)
+        reach = Reach(how.access(), passwords.of, note)
         policy = Policy(platform, read_instances(instances) if instances else None, dry_run)
         results = progress(refresh_brokers(registry, chosen, reach, policy, jobs), len(chosen), "refreshing")
         return _report(results, len(chosen), policy, quiet)

@@ -1,0 +1,47 @@
+"""Options that several commands share, as fields of a dataclass, each said once."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from dataclasses import is_dataclass
+from inspect import Parameter, Signature, signature
+from typing import Annotated, Any, get_origin
+
+
+def spread(command: Callable[..., int]) -> Callable[..., int]:
+    """`command` with the options of each parameter that is a dataclass in the place of that parameter.
+
+    Options are the fields that have one by `Annotated`; a field that is a dataclass is spread, too.
+    """
+    parameters = signature(command, eval_str=True).parameters.values()
+
+    @functools.wraps(command)
+    def call(**given: Any) -> int:
+        return command(**{one.name: _made(one, given) for one in parameters})
+
+    options = [option.replace(kind=Parameter.KEYWORD_ONLY) for one in parameters for option in _options(one)]
+    call.__signature__ = Signature(options)  # type: ignore[attr-defined]
+    return call
+
+
+def _options(parameter: Parameter) -> Iterator[Parameter]:
+    fields = _fields(parameter.annotation)
+    for field in fields or ():
+        yield from _options(field)
+    if fields is None:
+        yield parameter
+
+
+def _made(parameter: Parameter, given: dict[str, Any]) -> Any:
+    fields = _fields(parameter.annotation)
+    if fields is None:
+        return given[parameter.name]
+    return parameter.annotation(**{field.name: _made(field, given) for field in fields})
+
+
+def _fields(group: Any) -> list[Parameter] | None:
+    if not isinstance(group, type) or not is_dataclass(group):
+        return None
+    fields = signature(group, eval_str=True).parameters.values()
+    return [field for field in fields if _fields(field.annotation) or get_origin(field.annotation) is Annotated]
