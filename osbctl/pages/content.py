@@ -20,7 +20,7 @@ class Part:
     """The catalog of one broker, with what validation and a comparison with an earlier one say of it.
 
     `broker` is the name that the page calls the broker by, `outcomes` what platforms do with the catalog; `accepted`
-    are changes with the reason why they are. `broker_in_front` puts the broker's name before each change.
+    are changes with the reason why they are. `alone` puts the changes of this broker under its own name.
     """
 
     broker: str
@@ -29,14 +29,28 @@ class Part:
     findings: Sequence[Finding] = ()
     changes: Sequence[Change] = ()
     accepted: Sequence[tuple[Change, str]] = ()
-    broker_in_front: bool = False
+    alone: bool = False
+
+
+class BrokerLine(NamedTuple):
+    """One broker of an overview: how it stands, the numbers of its changes by level, and why there are none to tell.
+
+    `kind` is the word for the style: a level, `same` or `failed`.
+    """
+
+    broker: str
+    result: str
+    kind: str
+    counts: Sequence[tuple[str, int]] = ()
+    reason: str = ""
 
 
 class Overview(NamedTuple):
-    """A table of many brokers: its head, and a row for each."""
+    """Many brokers, the gravest first, under `head`; `summary` says how many there are of each kind."""
 
     head: Sequence[str]
-    rows: Sequence[Sequence[str]]
+    lines: Sequence[BrokerLine]
+    summary: str
 
 
 class ShownCommand(NamedTuple):

@@ -37,6 +37,11 @@ def fragment(*words: str) -> str:
     return "/".join(quote(word.encode("utf-8", "surrogatepass"), safe="") for word in words)
 
 
+def broker_anchor(broker: str) -> str:
+    """Where an overview has the changes of a broker."""
+    return fragment("broker", broker)
+
+
 class Anchors:
     """Anchors for service offerings and plans: by id, which stays when names and positions change.
 

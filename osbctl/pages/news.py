@@ -6,6 +6,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from osbctl.changes import Level, grouped_effects
+from osbctl.findings import Severity
 from osbctl.pages.shown import ChangeNote, FindingNote
 from osbctl.paths import pointer
 from osbctl.platforms import labels
@@ -30,8 +31,6 @@ def place_changes(part: Part, views: Sequence[ServiceView]) -> list[ChangeNote]:
         plan = plans.get((change.service.id, change.plan.id)) if change.service and change.plan else None
         holder = plan or service
         note = _change(change, reason, holder.anchor if holder else "")
-        if part.broker_in_front:
-            note = note._replace(object=f"{part.broker}: {note.object}")
         if holder:
             holder.changes.append(note)
         notes.append(note)
@@ -82,3 +81,11 @@ def grouped(notes: Iterable[ChangeNote]) -> list[tuple[str, list[ChangeNote]]]:
     for note in notes:
         found[note.level].append(note)
     return [(level, found[level]) for level in (*Level, "accepted") if level in found]
+
+
+def by_severity(notes: Iterable[FindingNote]) -> list[tuple[str, list[FindingNote]]]:
+    """The notes by severity, the gravest first, each in their order; no empty severity."""
+    found: dict[str, list[FindingNote]] = defaultdict(list)
+    for note in notes:
+        found[note.severity].append(note)
+    return [(severity, found[severity]) for severity in Severity if severity in found]

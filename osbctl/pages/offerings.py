@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from osbctl.pages import compare, links, pictures, prices
@@ -57,6 +58,7 @@ class Offerings:
         text, metadata = self._secrets.text, service.metadata
         anchor = self._anchors.of_service(part.broker, service)
         plans = [self._plan(part, service, plan, anchor) for plan in service.plans]
+        _tell_apart(plans)
         title = text(metadata.get("displayName"), SHORT) or text(service.name, SHORT) or "(no name)"
         costs = [plan.costs for plan in plans]
         several = len(plans) > 1
@@ -75,7 +77,7 @@ class Offerings:
             monogram=pictures.monogram(title),
             tags=[text(tag, SHORT) for tag in service.tags[:MAX_TAGS]],
             more_tags=max(0, len(service.tags) - MAX_TAGS),
-            deprecated=_deprecated(service),
+            deprecated=_deprecated(service, service.tags),
             links=self._links(metadata),
             facts=list(self._facts(service)),
             verdicts=[_verdict(platform, outcome, service) for platform, outcome in part.outcomes.items()],
@@ -98,6 +100,7 @@ class Offerings:
             title=text(plan.metadata.get("displayName"), SHORT),
             description=text(plan.description),
             free=plan.free,
+            deprecated=_deprecated(plan),
             price=_price(plan, costs),
             costs=costs,
             bullets=[text(line, SHORT) for line in bullets(plan)[: compare.MAX_ROWS]],
@@ -135,14 +138,23 @@ def _paragraphs(text: str, known: str) -> list[str]:
     return [] if text.strip() == known.strip() else [line for line in lines if line]
 
 
-def _deprecated(service: ServiceOffering) -> str:
-    """What is said of a service offering that shall not be ordered any more; the specification has no field for it."""
-    said = service.metadata.get("deprecated")
-    if said is True or any(tag.casefold() == "deprecated" for tag in service.tags):
-        return "Deprecated"
-    if isinstance(said, str) and said and said.casefold() not in ("false", "no"):
-        return "Deprecated"
-    return "Deprecated" if re.match(r"\W{0,3}deprecated\b", service.description, re.IGNORECASE) else ""
+def _deprecated(thing: ServiceOffering | ServicePlan, tags: Sequence[str] = ()) -> str:
+    """That something shall not be ordered any more, said in any of the ways of brokers; OSB has no field for it."""
+    if thing.deprecation and thing.deprecation.sunset:
+        return f"Deprecated, there until {thing.deprecation.sunset}"
+    said = thing.metadata.get("deprecated")
+    written = isinstance(said, str) and bool(said) and said.casefold() not in ("false", "no")
+    begins = re.match(r"\W{0,3}deprecated\b", thing.description, re.IGNORECASE)
+    tagged = any(tag.casefold() == "deprecated" for tag in tags)
+    return "Deprecated" if thing.deprecation or said is True or written or tagged or begins else ""
+
+
+def _tell_apart(plans: Sequence[PlanView]) -> None:
+    """Put the names to titles that several plans of a service offering have."""
+    titles = Counter(plan.title for plan in plans)
+    for plan in plans:
+        if plan.title and titles[plan.title] > 1:
+            plan.title = f"{plan.title} ({plan.name})"
 
 
 def _free(plans: Sequence[ServicePlan]) -> str:

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from osbctl import __version__
+from osbctl.pages.links import broker_anchor
 from osbctl.pages.look import accent_rules
-from osbctl.pages.news import grouped, place_changes, place_findings
+from osbctl.pages.news import by_severity, grouped, place_changes, place_findings
 from osbctl.pages.offerings import MAX_WITH_COMMANDS, Offerings
 from osbctl.pages.redact import Redactor
 from osbctl.text import safe
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
     from osbctl.pages.content import Content, ShownCommands
-    from osbctl.pages.shown import ServiceView
+    from osbctl.pages.shown import ChangeNote, ServiceView
 
 ASSETS = Path(__file__).parent / "assets"
 SCRIPTS = ("schema.js", "form.js", "page.js")
@@ -42,10 +43,11 @@ def render_page(content: Content) -> str:
     """
     secrets, environment = Redactor(), _environment()
     offerings = Offerings(content, secrets)
-    views, changes, findings = [], [], []
+    views, findings = [], []
+    news: dict[str, list[ChangeNote]] = {}
     for part in content.parts:
         ours = list(offerings.views(part))
-        changes += place_changes(part, ours)
+        news.setdefault(part.broker if part.alone else "", []).extend(place_changes(part, ours))
         findings += place_findings(part, ours)
         views += ours
     service, several = environment.get_template("service.html"), len(content.parts) > 1
@@ -62,8 +64,9 @@ def render_page(content: Content) -> str:
         services=len(views),
         shop=bool(views) or not (content.findings or content.overview or content.since is not None),
         plans=sum(len(view.plans) for view in views),
-        levels=grouped(changes),
-        findings=findings,
+        news=[(broker, broker_anchor(broker), grouped(notes)) for broker, notes in news.items() if notes],
+        broker_anchor=broker_anchor,
+        findings=by_severity(findings),
         left_out=secrets.left_out,
         without_commands=f"{MAX_WITH_COMMANDS:,}" if offerings.too_many else "",
         several=several,

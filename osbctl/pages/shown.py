@@ -59,6 +59,7 @@ class PlanView:
     title: str
     description: str
     free: bool
+    deprecated: str
     price: str
     costs: Costs
     bullets: list[str]

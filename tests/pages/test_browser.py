@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from osbctl.reports.changes import DiffFormat, DiffReport
+from osbctl.reports.changes.brokers import BrokerReport, render_all
 from osbctl.resources import catalogs_folder
 from osbctl.sources.parse import parse_document
 from osbctl.sources.read import read_source
 from osbctl.tasks.page import PageOptions, Shelf, make_page
 from tests.pages.browser import chromium, opened
+from tests.pages.test_reports import changes
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -172,6 +176,76 @@ def test_plans_are_compared(browser: Browser, file: Path) -> None:
             page.get_by_role("checkbox", name=name).uncheck()
         assert table.locator("thead th:visible").all_inner_texts() == ["Small", "Medium"]
         assert not table.get_by_text("Two replicas").is_visible()
+
+
+def test_of_many_plans_all_or_none_are_chosen_at_once(browser: Browser, tmp_path: Path) -> None:
+    plans = [{**plan(f"p{n}"), "metadata": {"displayName": f"Title {n % 9}"}} for n in range(10)]
+    data = {"services": [{"id": "s", "name": "s", "description": "d", "bindable": True, "plans": plans}]}
+    with opened(browser, written(tmp_path, [Shelf("a", document(data))]), "#service/s") as page:
+        heads = page.locator("table.compare thead th:visible")
+        assert heads.count() == 10
+        page.get_by_role("button", name="No plan").click()
+        assert heads.count() == 0
+        page.get_by_role("checkbox", name="Title 0 (p9)").check()
+        page.get_by_role("checkbox", name="Title 1", exact=True).check()
+        assert heads.all_inner_texts() == ["Title 1 Free", "Title 0 (p9) Free"]
+        page.get_by_role("button", name="All plans").click()
+        assert heads.count() == 10
+
+
+def test_commands_and_their_files_are_copied(browser: Browser, file: Path) -> None:
+    with opened(browser, file, SMALL, permissions=["clipboard-read", "clipboard-write"]) as page:
+        plan_ = page.locator(f"[id='{SMALL[1:]}']")
+        plan_.get_by_text("Commands to order it").click()
+        for label, at, begins in (
+            ("cf (bash, powershell, cmd)", 0, "cf create-service postgres small my-instance -b northwind"),
+            ("kubectl", 0, "kubectl apply -f instance.yaml"),
+            ("kubectl", 1, "apiVersion: servicecatalog.k8s.io/v1beta1\nkind: ServiceInstance\n"),
+            ("terraform", 0, 'data "cloudfoundry_service_plan"'),
+        ):
+            command = plan_.locator(".command", has=page.get_by_role("heading", name=label, exact=True))
+            command.get_by_role("button").nth(at).click()
+            for _ in range(50):
+                if page.evaluate("navigator.clipboard.readText()").startswith(begins):
+                    break
+                page.wait_for_timeout(50)
+            assert command.get_by_role("button", name="Copied").first.is_visible()
+            assert page.evaluate("navigator.clipboard.readText()").startswith(begins)
+
+
+def test_an_overview_leads_from_a_broker_to_its_changes(browser: Browser, tmp_path: Path) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+    empty = DiffReport("stored", "brokers", [], {})
+    names_ = [f"broker-{n}" for n in range(20)]
+    reports = [BrokerReport(name, replace(empty, changes=changes())) for name in names_]
+    path = tmp_path / "drift.html"
+    path.write_text(render_all([*reports, BrokerReport("gone", None, "no answer")], DiffFormat.HTML, empty), "utf-8")
+    for theme in ("light", "dark"):
+        with opened(browser, path, width=320, color_scheme=theme) as page:
+            assert page.get_by_role("row", name="gone failed no answer").is_visible()
+            page.get_by_role("link", name="broker-17").click()
+            until(page, "document.getElementById('broker/broker-17').getBoundingClientRect().top < 900")
+            assert page.evaluate("document.documentElement.scrollWidth") <= 320
+            assert axe.Axe().run(page).response["violations"] == []
+
+
+def test_findings_stand_by_their_gravity_and_long_lists_are_closed(browser: Browser, tmp_path: Path) -> None:
+    services = [
+        {"id": f"s{n}", "name": f"s{n}", "description": "", "bindable": True, "plans": [plan(f"p{n}")]}
+        for n in range(30)
+    ]
+    services[0]["name"] = "two words"
+    page_file = written(tmp_path, [Shelf("a", document({"services": services}))], findings=True)
+    with opened(browser, page_file) as page:
+        front = page.locator("#findings")
+        shown = [one.inner_text() for one in front.locator("summary .badge").all()]
+        assert shown == sorted(shown, key=["error", "warning", "info"].index)
+        for level in front.locator("details.level").all():
+            number = level.locator("li").count()
+            wanted = number <= 20 and level.locator(".badge").first.inner_text() != "info"
+            assert level.evaluate("(one) => one.open") == wanted
+        front.locator("summary").first.click()
+        front.locator("summary").first.click()
 
 
 def test_the_form_yields_json_that_is_checked(browser: Browser, tmp_path: Path) -> None:

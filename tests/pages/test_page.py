@@ -271,6 +271,32 @@ def test_commands_that_plans_share_are_those_of_each_plan(name: str, monkeypatch
         assert name != "small" or ">cf create-service small first my-instance" in shared
 
 
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"metadata": {"state": "deprecated"}}, "Deprecated"),
+        ({"metadata": {"state": "deprecated", "sunset": "2027-03-31"}}, "Deprecated, there until 2027-03-31"),
+        ({"metadata": {"deprecated": True}}, "Deprecated"),
+        ({"description": "[DEPRECATED] use another"}, "Deprecated"),
+        ({"metadata": {"deprecated": "no", "state": "active"}, "description": "Undeprecated"}, ""),
+    ],
+)
+def test_deprecation_is_said_of_services_and_plans(fields: dict[str, Any], said: str) -> None:
+    badge = f'<span class="badge deprecated">{said}</span>'
+    for data in (service(**fields), service(plan=fields)):
+        assert (badge in page(data), "badge deprecated" in page(data)) == (bool(said), bool(said))
+
+
+def test_plans_of_one_title_are_told_apart_by_name() -> None:
+    plans = [
+        {"id": n, "name": n, "description": "d", "metadata": {"displayName": t}}
+        for n, t in zip("abc", "XXY", strict=True)
+    ]
+    data = service()
+    data["services"][0]["plans"] = plans
+    assert re.findall(r'<th scope="col"><a [^>]*>([^<]*)', page(data)) == ["X (a)", "X (b)", "Y"]
+
+
 @needs_corpus
 @pytest.mark.parametrize("file", catalogs(), ids=lambda file: file.name)
 def test_real_catalogs_make_a_page(file: Path) -> None:

@@ -6,7 +6,6 @@ import json
 from dataclasses import replace
 
 from osbctl.catalog import Catalog
-from osbctl.changes import Level
 from osbctl.reports import Format, Report
 from osbctl.reports import render as render_findings
 from osbctl.reports.changes import DiffFormat, DiffReport, render
@@ -21,11 +20,14 @@ from tests.pages.test_page import Read
 SHIPPED = read_source(str(catalogs_folder() / "data-services.yaml"))
 
 
-def changes() -> list:
+def changes(**fields: str) -> list:
+    """Those of a plan that is removed, or of other `fields` of a service offering."""
     from osbctl.comparison.catalogs import compare_catalogs
 
     new = json.loads(json.dumps(SHIPPED.data))
-    new["services"][0]["plans"].pop()
+    new["services"][0] |= fields
+    if not fields:
+        new["services"][0]["plans"].pop()
     return compare_catalogs(SHIPPED.data, new)
 
 
@@ -61,19 +63,25 @@ def test_a_source_that_cannot_be_read_is_a_finding() -> None:
     assert Read(render_findings(Report([lost], {}), Format.HTML)).text
 
 
-def test_drift_of_all_is_an_overview() -> None:
+def test_drift_of_all_is_an_overview_with_the_gravest_first() -> None:
     empty = DiffReport("stored", "brokers", [], {})
+    wording = changes(description="Other words")
     reports = [
-        BrokerReport("alpha", replace(empty, changes=changes())),
-        BrokerReport("beta", replace(empty)),
+        BrokerReport("alpha", replace(empty)),
+        BrokerReport("beta", replace(empty, changes=wording)),
+        BrokerReport("delta <b>", replace(empty, changes=changes())),
         BrokerReport("gamma", None, "it is down"),
     ]
-    text = Read(render_all(reports, DiffFormat.HTML, empty)).text
-    assert "alpha drift" in text
-    assert "beta same" in text
-    assert "gamma failed" in text
-    assert f"alpha: {changes()[0].object}" in text
-    assert changes()[0].level in Level
+    html = render_all(reports, DiffFormat.HTML, empty)
+    text = Read(html).text
+    assert "4 brokers: 1 failed, 2 drift, 1 same." in text
+    rows = [text.index(row) for row in ("gamma failed it is down", "delta <b> drift", "beta drift", "alpha same")]
+    assert rows == sorted(rows)
+    assert text.count("it is down") == 1
+    assert {"broker/beta", "broker/delta%20%3Cb%3E"} <= set(Read(html).ids())
+    for name in ("broker/beta", "broker/delta%20%3Cb%3E"):
+        assert f'href="#{name}"' in html
+    assert "broker/alpha" not in html
 
 
 def test_a_page_since_another_has_the_refusals_of_diff() -> None:

@@ -247,7 +247,17 @@ function offerChoice(table) {
       if (row.parentElement !== table.tHead) row.classList.toggle("same", texts.size < 2);
     }
   };
-  const choice = make("fieldset", { class: "choose" }, make("legend", {}, "Compare"), ...plans.map((plan) => plan.label), differ.label);
+  /** @param {string} text @param {boolean} chosen */
+  const every = (text, chosen) => {
+    const button = make("button", { type: "button" }, text);
+    button.addEventListener("click", () => {
+      for (const plan of plans) plan.box.checked = chosen;
+      update();
+    });
+    return button;
+  };
+  const many = plans.length > 8 ? [every("All plans", true), every("No plan", false)] : [];
+  const choice = make("fieldset", { class: "choose" }, make("legend", {}, "Compare"), ...plans.map((plan) => plan.label), differ.label, ...many);
   choice.addEventListener("change", update);
   table.closest(".scroll")?.before(choice);
 }

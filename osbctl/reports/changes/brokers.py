@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from osbctl.text import cells, safe
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from osbctl.pages.content import BrokerLine, Overview
     from osbctl.reports.changes import DiffReport
 
 _MERGED = (DiffFormat.GITLAB, DiffFormat.JUNIT, DiffFormat.SARIF)
@@ -59,8 +61,8 @@ def render_all(
     if format is DiffFormat.HTML:
         from osbctl.reports.changes.html_changes import render_overview
 
-        compared = [(one.name, one.report) for one in checked if one.report]
-        return render_overview(compared, [COLUMNS, *map(_row, checked)], empty.words.heading)
+        compared = [(one.name, one.report) for one in sorted(checked, key=_gravity) if one.report]
+        return render_overview(compared, _overview(checked), empty.words.heading)
     texts = [text for report in reports if (text := render(report, format))]
     if format is DiffFormat.TEXT:
         texts.append("\n".join(_table(checked)) + "\n")
@@ -95,3 +97,28 @@ def _row(one: BrokerReport) -> tuple[str, ...]:
     counts = (sum(change.level is level for change in one.report.changes) for level in Level)
     result = "same" if one.report.same else "drift"
     return (safe(one.name), result, *(f"{count}" for count in counts), f"{len(one.report.accepted)}")
+
+
+def _gravity(one: BrokerReport) -> tuple[int, str]:
+    """Where a broker stands in an overview: first what could not be checked, then by the worst of its changes."""
+    levels = [change.level.rank for change in one.report.changes] if one.report else [99]
+    return -max(levels, default=0 if one.report and one.report.accepted else -1), one.name
+
+
+def _overview(checked: Sequence[BrokerReport]) -> Overview:
+    from osbctl.pages.content import Overview
+
+    lines = [_line(one) for one in sorted(checked, key=_gravity)]
+    results = Counter(line.result for line in lines)
+    counts = ", ".join(f"{results[word]} {word}" for word in ("failed", "drift", "same") if word in results)
+    return Overview(COLUMNS, lines, f"{len(lines)} {'broker' if len(lines) == 1 else 'brokers'}: {counts}.")
+
+
+def _line(one: BrokerReport) -> BrokerLine:
+    from osbctl.pages.content import BrokerLine
+
+    name, result, *numbers = _row(one)
+    if one.report is None:
+        return BrokerLine(name, result, result, reason=one.error)
+    counts = list(zip((*Level, "accepted"), map(int, numbers), strict=True))
+    return BrokerLine(name, result, next((level for level, number in counts if number), "same"), counts)

@@ -30,12 +30,11 @@ def render(report: DiffReport) -> str:
     )
 
 
-def render_overview(reports: Sequence[tuple[str, DiffReport]], table: Sequence[Sequence[str]], heading: str) -> str:
-    """Many brokers on one page: `table` is a head and a row for each, `reports` has those that could be compared."""
+def render_overview(reports: Sequence[tuple[str, DiffReport]], overview: Overview, heading: str) -> str:
+    """Many brokers on one page; `reports` has those that could be compared and are not the same."""
     parts = [
-        Part(name, Catalog(()), changes=report.changes, accepted=report.accepted, broker_in_front=True)
+        Part(name, Catalog(()), changes=report.changes, accepted=report.accepted, alone=True)
         for name, report in reports
     ]
-    head, *rows = table
     notes = [f"{name}: {note}" for name, report in reports for note in report.notes]
-    return render_page(Content(parts, look=Look(heading), since="", notes=notes, overview=Overview(head, rows)))
+    return render_page(Content(parts, look=Look(heading), since="", notes=notes, overview=overview))
