@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+import sys
+import textwrap
 import tomllib
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.deploy.harness import ROOT, git
+from tests.deploy.harness import ROOT, git, run
 from tests.release.world import clone
 from tools.release_lines import FILES, release, stale
 
@@ -109,3 +111,13 @@ def test_a_new_version_is_everywhere(tmp_path: Path) -> None:
         file.write_text(text, encoding="utf-8")
     assert texts(here)["README.md"].count("v7.8.9") == 2
     assert "osb-tools==7.8.9" in texts(here)["deploy/ci/gitlab.yml"]
+
+
+def test_the_workflow_of_a_release_is_one_that_github_takes(tmp_path: Path) -> None:
+    (block,) = re.findall(r"```yaml\n(.+?)```", (ROOT / "docs/how-to/publish.md").read_text(), re.DOTALL)
+    file = tmp_path / "release.yml"
+    file.write_text(textwrap.dedent("   " + block))
+    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.github-workflows", file]
+    done = run(*command, cwd=ROOT)
+    assert done.returncode == 0, done.stdout
+    assert "make release-check" in block
