@@ -1,0 +1,128 @@
+"""What docs/how-to/publish-a-page.md says of GitHub, GitLab and nginx, really parsed and run."""
+
+from __future__ import annotations
+
+import gzip
+import re
+import shutil
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from osbctl.config import load_config
+from tests.broker.harness import until
+from tests.deploy.harness import CATALOG, ROOT, git, repository, run, shim, write
+from tests.deploy.running import ask, free_port, started
+from tests.deploy.test_front import accepts, nginx_config
+
+HOW_TO = (ROOT / "docs/how-to/publish-a-page.md").read_text()
+STUB = "#!/bin/sh\n"  # of what would fetch osbctl
+
+
+def block(language: str, holding: str = "") -> str:
+    """The one fenced block of that language, of those that hold a text."""
+    blocks = re.findall(rf"^```{language}\n(.*?)^```", HOW_TO, re.DOTALL | re.MULTILINE)
+    (found,) = [text for text in blocks if holding in text]
+    return str(found)
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    """What a runner checks out: the last commit alone."""
+    origin = repository(tmp_path / "origin", {"catalog.yaml": CATALOG.read_text()})
+    git(tmp_path, "clone", "--quiet", "--depth=1", f"file://{origin}", "clone")
+    return tmp_path / "clone"
+
+
+def bash(script: str, clone: Path) -> None:
+    """Run the lines as both forges do, up to the first that fails; only what would install osbctl is a stub."""
+    folder = clone.parent / "bin"
+    shim(folder / "osbctl")
+    write(folder, dict.fromkeys(("pip", "pipx"), STUB))
+    for name in ("pip", "pipx"):
+        (folder / name).chmod(0o755)
+    environment = {"PATH": f"{folder}:/usr/local/bin:/usr/bin:/bin", "HOME": str(clone.parent)}
+    done = run("bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script, cwd=clone, env=environment)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def meets(schema: str, text: str, folder: Path, *options: str) -> None:
+    write(folder, {"file.yml": text})
+    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, *options, str(folder / "file.yml")]
+    done = run(*command, cwd=ROOT)
+    assert done.returncode == 0, done.stdout
+
+
+def test_the_workflow_leaves_the_folder_that_it_publishes(clone: Path) -> None:
+    text = block("yaml", ".github/workflows/page.yml")
+    meets("vendor.github-workflows", text, clone.parent)
+    (job,) = yaml.safe_load(text)["jobs"].values()
+    bash("\n".join(step["run"] for step in job["steps"] if "run" in step), clone)
+    (published,) = [step["with"]["path"] for step in job["steps"] if "upload-pages" in step.get("uses", "")]
+    html = (clone / published / "index.html").read_text()
+    day = git(clone, "log", "-1", "--format=%cs").strip()
+    assert f'<time datetime="{day}">' in html
+
+
+def test_the_step_gives_inputs_that_the_action_has() -> None:
+    (step,) = yaml.safe_load(block("yaml", "page: true"))
+    assert set(step["with"]) <= set(yaml.safe_load((ROOT / "action.yml").read_text())["inputs"])
+
+
+def test_the_pages_job_leaves_the_folder_that_it_publishes(clone: Path) -> None:
+    text = block("yaml", ".gitlab-ci.yml")
+    meets("vendor.gitlab-ci", text, clone.parent, "--data-transform", "gitlab-ci")
+    job = yaml.safe_load(text)["pages"]
+    bash("\n".join(job["script"]), clone)
+    assert job["artifacts"]["paths"] == ["public"]
+    assert "PostgreSQL" in (clone / "public/index.html").read_text()
+
+
+def test_the_settings_are_read(tmp_path: Path) -> None:
+    text = block("toml")
+    write(tmp_path, {"osbctl.toml": text})
+    settings = load_config(str(tmp_path / "osbctl.toml")).page
+    assert settings["logo"].endswith("brand/logo.svg")
+    assert {**settings, "logo": ""} == {**tomllib.loads(text)["page"], "logo": ""}
+
+
+@pytest.fixture(scope="module")
+def nginx(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """Ask nginx, with the block of the page; only the path of the file is another one."""
+    if not shutil.which("nginx"):
+        pytest.skip("nginx is not installed")
+    folder, port = tmp_path_factory.mktemp("nginx"), free_port()
+    done = run(sys.executable, "-m", "osbctl", "page", str(CATALOG), "-o", str(folder / "index.html"), cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    site = block("nginx").replace("/srv/marketplace/", f"{folder}/")
+    assert str(folder) in site
+    command = nginx_config(folder, f"server {{ listen 127.0.0.1:{port}; {site} }}", port, (folder, folder), folder)
+    main = folder / "nginx.conf"
+    main.write_text(main.read_text().replace("gzip on; gzip_types *; gzip_min_length 1;", ""))  # as nginx has it
+    with started(command, folder, "start worker processes", code=None, cwd=folder):
+        assert until(lambda: accepts(port), 10)
+        yield lambda **changes: ask(port, None, path="/marketplace", **changes), folder
+
+
+def test_nginx_serves_the_page_with_its_type_and_headers(nginx: Any) -> None:
+    get, folder = nginx
+    status, headers, body = get()
+    assert (status, body) == (200, (folder / "index.html").read_bytes())
+    assert headers["content-type"].replace(" ", "") == "text/html;charset=utf-8"
+    assert headers["content-security-policy"] == "frame-ancestors 'none'"
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["cache-control"] == "no-cache"
+
+
+def test_nginx_compresses_and_answers_what_is_still_the_same(nginx: Any) -> None:
+    get, folder = nginx
+    status, headers, body = get(Accept_Encoding="gzip")
+    assert (status, headers.get("content-encoding")) == (200, "gzip")
+    assert gzip.decompress(body) == (folder / "index.html").read_bytes()
+    assert headers["vary"] == "Accept-Encoding"
+    assert get(If_None_Match=headers["etag"], Accept_Encoding="gzip")[0] == 304
