@@ -55,6 +55,23 @@ class Category(StrEnum):
     CHANGE = "change"
     WIRE = "wire"
 
+    @property
+    def meaning(self) -> str:
+        """What the rules of the category have in common."""
+        return _MEANINGS[self]
+
+
+_MEANINGS = {
+    Category.READING: "What the reader refuses or points out in the text of a source.",
+    Category.SCHEMA: "What the JSON Schema of the API version forbids.",
+    Category.SPEC: "What the specification says MUST and a schema cannot express.",
+    Category.ADVICE: "What the specification or experience recommends.",
+    Category.BUILD: "What keeps a source folder from composing.",
+    Category.PLATFORM: "What a platform refuses although the specification allows it.",
+    Category.CHANGE: "What a change of a catalog means for platforms and users.",
+    Category.WIRE: "What is wrong with the answers of a live broker; `osbctl check` asks.",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Rule:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -17,6 +17,34 @@ _UNSAFE = {"Cc", "Cf", "Cs", "Cn", "Zl", "Zp"}
 
 _JOINERS = {"\u200d", "\ufe0f"}
 """Format characters that emoji need and that do no harm."""
+
+
+class Paint:
+    """Puts text into the colour of a style where colours are wanted: the style is a word of what is shown."""
+
+    CODES: ClassVar = {
+        "error": "1;31",
+        "warning": "33",
+        "info": "36",
+        "refused": "1;31",
+        "breaking": "31",
+        "risky": "33",
+        "safe": "32",
+        "accepts": "32",
+        "refuses": "1;31",
+        "crashes": "1;31",
+        "gone": "31",
+        "come": "32",
+        "bold": "1",
+        "dim": "2",
+    }
+
+    def __init__(self, color: bool) -> None:
+        self._color = color
+
+    def __call__(self, text: str, style: str) -> str:
+        """`text` in the style, as it is where there are no colours."""
+        return f"\x1b[{self.CODES[style]}m{text}\x1b[0m" if self._color else text
 
 
 _COLORS = re.compile(r"\x1b\[[\d;]*m")

@@ -39,16 +39,6 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parent.parent
 TRANSCRIPT = re.compile(r"(<!-- run(?:\((\d)\))?: (.+?) -->\n)```console\n.*?```", re.DOTALL)
-CATEGORIES = {
-    Category.READING: "What the reader refuses or points out in the text of a source.",
-    Category.SCHEMA: "What the JSON Schema of the API version forbids.",
-    Category.SPEC: "What the specification says MUST and a schema cannot express.",
-    Category.ADVICE: "What the specification or experience recommends.",
-    Category.BUILD: "What keeps a source folder from composing.",
-    Category.PLATFORM: "What a platform refuses although the specification allows it.",
-    Category.CHANGE: "What a change of a catalog means for platforms and users.",
-    Category.WIRE: "What is wrong with the answers of a live broker; `osbctl check` asks.",
-}
 
 
 def output(command: str, code: int = 0) -> str:
@@ -106,7 +96,7 @@ def rules_page() -> Iterator[str]:
     for category in Category:
         ours = sorted((rule for rule in rules.values() if rule.category is category), key=lambda rule: rule.id)
         if ours:
-            yield f"## {category.value.capitalize()}\n\n{CATEGORIES.get(category, '')}\n"
+            yield f"## {category.value.capitalize()}\n\n{category.meaning}\n"
             for rule in ours:
                 yield from rule_entry(rule)
 
@@ -130,7 +120,7 @@ def configuration_page() -> Iterator[str]:
     yield "it counts, and where there is none, the closest above the working folder. One file counts, whole: files do"
     yield "not add up. From weak to strong: the defaults, the keys at the top, the matching entries of `per-path`, one"
     yield "after the other, and options of the command line. A rule is an id (`default-implicit`), a group (`advice`:"
-    yield "the third column of `osbctl rules`) or a beginning (`cloudfoundry-*`). An example:"
+    yield "a heading of `osbctl rules`) or a beginning (`cloudfoundry-*`). An example:"
     yield "[silence a finding](../how-to/silence-a-finding.md).\n"
     yield "| key | meaning |\n|---|---|"
     for key, meaning in KEYS.items():

@@ -18,6 +18,7 @@ REPORTS = {
     "diff-1.json": "osbctl diff` and `osbctl drift",
     "drift-all-1.json": "osbctl drift --all",
     "brokers-1.json": "osbctl brokers list`, `show` and `history",
+    "rules-1.json": "osbctl rules",
     "credentials.json": "osbctl hash-password",
 }
 VARIABLES = {

@@ -5,6 +5,8 @@ Only the module of the command that was asked for is imported; all of them for h
 
 from __future__ import annotations
 
+import sys
+from functools import cache, partial
 from importlib import import_module
 from typing import Annotated, Any
 
@@ -12,6 +14,8 @@ import typer
 from typer.core import TyperGroup
 
 import osbctl
+from osbctl.cli.terminal import use_color
+from osbctl.text import Paint
 
 COMMANDS = {
     "validate": "osbctl.cli.validate:validate",
@@ -67,7 +71,7 @@ def build(arguments: list[str]) -> TyperGroup:
         rich_markup_mode=None,  # rich's help swallows [brackets], and costs as long again as the command
         pretty_exceptions_enable=False,
         no_args_is_help=True,
-        context_settings={"help_option_names": ["-h", "--help"]},
+        context_settings={"help_option_names": ["-h", "--help"], "color": use_color("auto", sys.stdout)},
     )
     app.callback()(_top)
     asked = arguments[0] if arguments and arguments[0] in COMMANDS else None
@@ -81,7 +85,24 @@ def build(arguments: list[str]) -> TyperGroup:
     group = typer.main.get_command(app)
     assert isinstance(group, TyperGroup)
     _name_values(group)
+    context: Any = group.context_class
+    context.formatter_class = _painted(context.formatter_class)
     return group
+
+
+@cache
+def _painted(formatter: Any) -> type:
+    """The class that lays out the help, with headings and options in colour; typer leaves them out in a pipe."""
+    paint = Paint(True)
+
+    class Painted(formatter):  # type: ignore[misc]  # the class is typer's own, which exports none
+        def write_heading(self, heading: str) -> None:
+            super().write_heading(paint(heading, "bold"))
+
+        def write_dl(self, rows: list[tuple[str, str]], *args: Any, **more: Any) -> None:
+            super().write_dl([(paint(name, "info"), text) for name, text in rows], *args, **more)
+
+    return Painted
 
 
 def _name_values(command: Any) -> None:
@@ -92,6 +113,20 @@ def _name_values(command: Any) -> None:
         kind = type(option.type).__name__
         if option.metavar is None and kind in _VALUES and not getattr(option, "is_flag", False):
             option.metavar = _VALUES[kind]
+        if option.param_type_name == "argument" and option.required:
+            # Typer would put it in braces.
+            option.make_metavar = partial(_metavar, option.metavar or option.name.upper())
+        if kind.endswith("Range"):
+            option.type._describe_range = partial(_range, option.type)  # typer would say x>=1
+
+
+def _metavar(word: str, *_: Any, **__: Any) -> str:
+    return word
+
+
+def _range(bounds: Any) -> str:
+    low, high = bounds.min, bounds.max
+    return f"at least {low}" if high is None else f"at most {high}" if low is None else f"{low} to {high}"
 
 
 _VALUES = {"StringParamType": "TEXT", "IntParamType": "N", "IntRange": "N", "FloatParamType": "N", "FloatRange": "N"}

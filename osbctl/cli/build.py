@@ -58,7 +58,7 @@ def build(
     \b
     osbctl build catalog/ -o catalog.json
     osbctl build catalog/ -o catalog.json --check
-    osbctl build catalog/ --overlay overlays/production.yaml --set REGION=eu-central
+    osbctl build catalog/ --overlay overlays/production.yaml --set REGION=eu
     """
     from osbctl.sources.folder import LOCK, compose
     from osbctl.tasks import build as task

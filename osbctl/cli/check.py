@@ -53,7 +53,7 @@ def check(
 
     \b
     osbctl check https://broker.example.com --user platform
-    osbctl check https://broker.example.com --user platform --fail-on warning --format junit -o check.xml
+    osbctl check https://broker.example.com --fail-on warning -f junit -o a.xml
     """
     from osbctl.config import find_config
     from osbctl.sources.broker import split_url

@@ -73,7 +73,7 @@ def drift(
     wins over a name in the registry.
 
     \b
-    osbctl drift https://broker.example.com --user platform offerings.json plans.json
+    osbctl drift https://broker.example.com services.json plans.json
     osbctl drift catalog.yaml classes-and-plans.yaml --stored-broker my-broker
     osbctl drift data
     osbctl drift --all --format json -o drift.json

@@ -46,13 +46,10 @@ def hash_password(
     output, or to a file with -o or --append. A generated password goes to standard error; with -o or
     --append to standard output, where a script can take it.
 
-    Examples:
-
-      osbctl hash-password admin > credentials.json
-
-      osbctl hash-password admin --generate -o credentials.json
-
-      osbctl hash-password admin --append credentials.json --label autumn --expires 2027-01-31T00:00:00Z
+    \b
+    osbctl hash-password admin > credentials.json
+    osbctl hash-password admin --generate -o credentials.json
+    osbctl hash-password admin --append c.json --expires 2027-01-31T00:00:00Z
     """
     from osbctl.credentials import check_identity, make_record
 

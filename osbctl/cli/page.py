@@ -65,9 +65,9 @@ def page(
 
     \b
     osbctl page catalog.yaml -o marketplace.html
-    osbctl page data ai https://broker.example.com --user platform -o marketplace.html
+    osbctl page data ai https://broker.example.com --user platform -o page.html
     osbctl page catalog.yaml --since main --findings -o review.html
-    osbctl page services/*.yaml --icons --title "Northwind services" --accent "#0a7" -o index.html
+    osbctl page services/*.yaml --icons --title Shop --accent "#0a7" -o a.html
     """
     from osbctl.cli.page_sources import PageSources
     from osbctl.config import find_config, load_config

@@ -2,59 +2,128 @@
 
 from __future__ import annotations
 
+import json
+import sys
 import textwrap
-from collections.abc import Iterator
-from typing import Annotated
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from osbctl.cli import options as common
 from osbctl.cli.output import put
+from osbctl.cli.terminal import use_color, wrap_width
 from osbctl.platforms import labels
-from osbctl.rule import Rule
+from osbctl.rule import Category, Rule, chosen
+from osbctl.text import Paint, wrapped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+_VERSION = 1
+"""The version of the JSON's shape, `schemas/rules-1.json`; a field may be added without a new one, nothing else."""
+
+_LONG = 32
+"""The columns of a list's ids; behind a longer one, the summary begins on the next line."""
+
+
+class RulesFormat(StrEnum):
+    """How rules are shown."""
+
+    TEXT = "text"
+    JSON = "json"
 
 
 def rules(
     rule: Annotated[
-        str | None, typer.Argument(metavar="[RULE]", help="Explain this rule; without it, list all.")
+        str | None,
+        typer.Argument(metavar="[RULE]", help="A rule to explain, or a group (advice) or beginning (id-*) to list."),
     ] = None,
+    format: Annotated[RulesFormat, typer.Option("--format", "-f", help="How to show them.")] = RulesFormat.TEXT,
+    color: common.ColorChoice = common.Color.AUTO,
 ) -> int:
     """List the rules, or explain one: what it means, why it matters, and who refuses because of it.
 
     \b
     osbctl rules
+    osbctl rules advice
     osbctl rules plan-name-duplicate
+    osbctl rules --format json | jq -r '.rules[] | select(.fix != "") | .id'
     """
+    found = _found(rule)
+    paint, width = Paint(use_color(color.value, sys.stdout)), wrap_width(sys.stdout)
+    if format is RulesFormat.JSON:
+        whole = {"version": _VERSION, "rules": [_record(one) for one in found]}
+        put(json.dumps(whole, indent=2, ensure_ascii=False) + "\n", None)
+    elif rule == found[0].id:
+        put("\n".join(_explanation(found[0], paint, width)) + "\n", None)
+    else:
+        put("\n".join(_list(found, paint, width)).rstrip("\n") + "\n", None)
+    return 0
+
+
+def _found(word: str | None) -> list[Rule]:
     from osbctl.errors import UsageError
     from osbctl.tasks.rules import all_rules
     from osbctl.text import did_you_mean
 
     known = all_rules()
-    if rule is None:
-        put("\n".join(_list(sorted(known.values(), key=lambda r: (r.category, r.id)))) + "\n", None)
-    elif rule in known:
-        put("\n".join(_explanation(known[rule])) + "\n", None)
-    else:
-        raise UsageError(f"there is no rule {rule!r}", did_you_mean(rule, known) or "osbctl rules lists them")
-    return 0
+    ids = known.keys() if word is None else chosen(word, known)
+    if not ids:
+        advice = did_you_mean(word or "", (*known, *Category)) or "osbctl rules lists them"
+        raise UsageError(f"there is no rule {word!r}", advice)
+    return sorted((known[id_] for id_ in ids), key=lambda record: (list(Category).index(record.category), record.id))
 
 
-def _list(records: list[Rule]) -> Iterator[str]:
-    width = max(len(record.id) for record in records)
-    for record in records:
-        yield f"{record.id:<{width}}  {record.severity.value:<7}  {record.category.value:<8}  {record.summary}"
+def _list(records: Sequence[Rule], paint: Paint, width: int) -> Iterator[str]:
+    """The rules by category, each on a line; at a terminal of `width` columns, its summary is broken at words."""
+    for category in Category:
+        ours = [record for record in records if record.category is category]
+        column = min(_LONG, max((len(record.id) for record in ours), default=0)) + 2
+        if ours:
+            yield wrapped(f"{paint(category.value, 'bold')}: {category.meaning}", width)
+        for record in ours:
+            head = f"  {record.id:<{column}}" + (
+                "" if len(record.id) < column - 1 or not width else "\n" + " " * (column + 2)
+            )
+            line = f"{paint(f'{record.severity.value:<7}', record.severity.value)}  {record.summary}"
+            yield head + _hung(line, width, column + 2)
+        if ours:
+            yield ""
 
 
-def _explanation(record: Rule) -> Iterator[str]:
-    yield f"{record.id} ({record.severity.value}, {record.category.value})"
-    yield ""
-    yield record.summary
-    if record.why:
-        yield f"\n{record.why}"
-    for title, example in (("Bad", record.bad), ("Good", record.good)):
+def _hung(line: str, width: int, indent: int) -> str:
+    """`line` behind `indent` columns, what follows the first break under its summary."""
+    return wrapped(line, width - indent, " " * 9).replace("\n", "\n" + " " * indent) if width else line
+
+
+def _explanation(record: Rule, paint: Paint, width: int) -> Iterator[str]:
+    severity = paint(record.severity.value, record.severity.value)
+    yield f"{paint(record.id, 'bold')} ({severity}, {record.category.value})\n"
+    yield wrapped(record.summary, width, "")
+    for paragraph in filter(None, record.why.split("\n\n")):
+        yield "\n" + wrapped(" ".join(paragraph.split("\n")) if width else paragraph, width, "")
+    for title, example, style in (("Bad", record.bad, "gone"), ("Good", record.good, "come")):
         if example:
-            yield f"\n{title}:\n{textwrap.indent(example, '    ')}"
+            yield f"\n{paint(title, style)}:\n{textwrap.indent(example, '    ')}"
     if record.fix:
-        yield f"\nFix: {record.fix}"
-    yield f"\nSource: {record.source}"
+        yield wrapped(f"\n{paint('Fix', 'bold')}: {record.fix}", width)
+    yield wrapped(f"\n{paint('Source', 'bold')}: {record.source}", width)
     if record.refused_by:
-        yield f"Refused by: {labels(record.refused_by)}"
+        yield wrapped(f"{paint('Refused by', 'bold')}: {labels(record.refused_by)}", width)
+
+
+def _record(record: Rule) -> dict[str, Any]:
+    return {
+        "id": record.id,
+        "severity": record.severity.value,
+        "category": record.category.value,
+        "summary": record.summary,
+        "why": record.why,
+        "bad": record.bad,
+        "good": record.good,
+        "fix": record.fix,
+        "source": record.source,
+        "refused_by": [platform.value for platform in record.refused_by],
+        "only_for": record.only_for.value if record.only_for else None,
+    }

@@ -127,9 +127,9 @@ def serve(
     logged, and the good one stays. Every option has an environment variable.
 
     \b
-    osbctl serve catalog.yaml --credentials credentials.json --tls-cert tls.crt --tls-key tls.key
+    osbctl serve c.yaml --credentials c.json --tls-cert a.crt --tls-key a.key
     osbctl serve catalog.yaml --credentials credentials.json --self-signed
-    osbctl serve catalog.yaml --credentials credentials.json --host 0.0.0.0 --trusted-proxy 10.0.0.0/8
+    osbctl serve c.yaml --credentials c.json --host :: --trusted-proxy 10.0.0.0/8
     """
     from osbctl.broker import logs
     from osbctl.broker.options import ServeOptions

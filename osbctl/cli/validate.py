@@ -11,7 +11,7 @@ from osbctl.cli.validation_report import Display, run
 from osbctl.errors import UsageError
 from osbctl.findings import FailOn
 from osbctl.platforms import ApiVersion, Platform
-from osbctl.reports import Format
+from osbctl.reports import WHOLE, Brevity, Format
 from osbctl.sources.limits import Limits
 from osbctl.tasks.options import Request
 
@@ -46,6 +46,13 @@ def validate(
         typer.Option("--format", "-f", help="The report's format.  [default: text; github inside GitHub Actions]"),
     ] = None,
     output: common.Output = None,
+    concise: Annotated[bool, typer.Option("--concise", help="Print one line a finding.")] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Print findings alone: no verdicts, numbers or notes.")
+    ] = False,
+    statistics: Annotated[
+        bool, typer.Option("--statistics", help="Print how often each rule was found, not where.")
+    ] = False,
     baseline: Annotated[
         str | None,
         typer.Option("--baseline", metavar="FILE", help="Report only what does not stand in this file."),
@@ -76,11 +83,16 @@ def validate(
     osbctl validate --at /spring/cloud/openservicebroker/catalog application.yml
     osbctl validate --together --platform kubernetes postgres.yaml redis.yaml
     git show HEAD:catalog.json | osbctl validate - --stdin-filename catalog.json
-    osbctl validate --baseline osbctl-baseline.json --write-baseline services/*.json
+    osbctl validate --concise --quiet services/*.json
+    osbctl validate --statistics services/*.json
+    osbctl validate --baseline known.json --write-baseline services/*.json
     osbctl validate --format sarif -o osbctl.sarif catalog.yaml
     """
     if write_baseline and not baseline:
         raise UsageError("--write-baseline needs to know the file", "add --baseline FILE")
+    brevity = Brevity(concise=concise, quiet=quiet, statistics=statistics)
+    if brevity != WHOLE and format not in (None, Format.TEXT):
+        raise UsageError(f"--concise, --quiet and --statistics are for text, not for --format {format}")
     return run(
         Request(
             sources=tuple(sources),
@@ -97,6 +109,6 @@ def validate(
             baseline=baseline,
             write_baseline=write_baseline,
         ),
-        Display(format, output, color.value),
+        Display(format, output, color.value, brevity),
         config,
     )

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from osbctl.config import load_config
-from osbctl.reports import Format, Report, render
+from osbctl.reports import WHOLE, Brevity, Format, Report, render
 from osbctl.tasks.rules import LazyRules
 from osbctl.tasks.validate import validate
 
@@ -30,6 +30,7 @@ class Display:
     format: Format | None = None
     output: str | None = None
     color: str = "auto"
+    brevity: Brevity = WHOLE
 
 
 def run(request: Request, display: Display, config: str | None = None) -> int:
@@ -43,7 +44,7 @@ def run(request: Request, display: Display, config: str | None = None) -> int:
     gc.disable()  # the run is short and makes no garbage in circles: looking for it takes a fifth of the time
     done = validate(request, load_config(config) if config else None)
     failed = put_report(done.judgements, display)
-    for sentence in done.notes:
+    for sentence in done.notes if not display.brevity.quiet else ():
         note(sentence)
     return done.exit_code or failed
 
@@ -56,6 +57,14 @@ def put_report(judgements: Sequence[Judgement], display: Display) -> int:
     color = display.output in (None, "-") and use_color(display.color, sys.stdout)
     in_actions = os.environ.get("GITHUB_ACTIONS") == "true" and display.output is None
     width = 0 if display.output not in (None, "-") else wrap_width(sys.stdout)
-    report = Report(judgements, LazyRules(), root=os.getcwd(), color=color, width=width)  # noqa: PTH109
-    put(render(report, display.format or (Format.GITHUB if in_actions else Format.TEXT)), display.output)
+    report = Report(
+        judgements,
+        LazyRules(),
+        root=os.getcwd(),  # noqa: PTH109
+        color=color,
+        width=width,
+        brevity=display.brevity,
+    )
+    usual = Format.GITHUB if in_actions and display.brevity == WHOLE else Format.TEXT
+    put(render(report, display.format or usual), display.output)
     return int(report.failed)

@@ -19,11 +19,9 @@ def verify_password(
 
     Exit code 0: it fits; 1: it does not, or only a record that has expired; 3: FILE cannot be read.
 
-    Examples:
-
-      osbctl verify-password credentials.json admin
-
-      pass show broker | osbctl verify-password credentials.json admin --password-stdin
+    \b
+    osbctl verify-password credentials.json admin
+    pass show broker | osbctl verify-password c.json admin --password-stdin
     """
     import time
 

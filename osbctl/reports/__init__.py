@@ -33,12 +33,28 @@ class Format(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Brevity:
+    """How much of it `text` shows.
+
+    `concise`: a line a finding and a line a document. `quiet`: findings alone. `statistics`: how often each rule was
+    found, not where.
+    """
+
+    concise: bool = False
+    quiet: bool = False
+    statistics: bool = False
+
+
+WHOLE = Brevity()
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """What is to be reported, and what a format may need to know besides.
 
     `rules` tells the text of a rule id (formats that name no rule text never ask). `root` is the folder
-    that paths of machine formats are relative to. `color` and `width` are for `text` alone: the columns of the
-    terminal, 0 where there is none.
+    that paths of machine formats are relative to. `color`, `width` (the columns of the terminal, 0
+    where there is none) and `brevity` are for `text` alone.
     """
 
     judgements: Sequence[Judgement]
@@ -47,6 +63,7 @@ class Report:
     root: str = ""
     color: bool = False
     width: int = 0
+    brevity: Brevity = WHOLE
 
     def findings(self) -> Iterator[Finding]:
         """All findings of all documents, in order."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from osbctl.findings import Severity
 from osbctl.platforms import Platform, labels
 from osbctl.platforms.outcome import VerdictKind
-from osbctl.text import excerpt, plural, safe, wrapped
+from osbctl.text import Paint, excerpt, plural, safe, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -15,45 +16,29 @@ if TYPE_CHECKING:
     from osbctl.findings import Finding, Judgement, Location, Verdict
     from osbctl.reports import Report
 
-_CODES = {
-    "error": "1;31",
-    "warning": "33",
-    "info": "36",
-    "accepts": "32",
-    "refuses": "1;31",
-    "crashes": "1;31",
-    "bold": "1",
-    "dim": "2",
-}
-
-
-class _Paint:
-    def __init__(self, color: bool) -> None:
-        self._color = color
-
-    def __call__(self, text: str, style: str) -> str:
-        return f"\x1b[{_CODES[style]}m{text}\x1b[0m" if self._color else text
-
 
 def render(report: Report) -> str:
     """The report as text, `path:line:column: severity: message [rule]` first in each entry."""
-    paint = _Paint(report.color)
+    paint, brevity = Paint(report.color), report.brevity
     lines: list[str] = []
-    for judgement in report.judgements:
+    for judgement in report.judgements if not brevity.statistics else ():
         for finding in judgement.findings:
-            lines += _finding(finding, paint, report.width)
-        lines += _summary(judgement, paint)
-    if len(report.judgements) > 1:
+            lines += [_head(finding, paint)] if brevity.concise else _finding(finding, paint, report.width)
+        if not brevity.quiet:
+            lines += [_line(judgement, paint)] if brevity.concise else _summary(judgement, paint)
+    if brevity.statistics:
+        lines += _statistics(report, paint)
+    if len(report.judgements) > 1 and not brevity.quiet:
         lines.append(_total(report))
     return "\n".join(lines).rstrip("\n") + "\n" if lines else ""
 
 
 def finding_lines(findings: Iterable[Finding]) -> str:
     """The entries of some findings, without colour: what a command says that cannot go on because of them."""
-    return "\n".join(line for finding in findings for line in _finding(finding, _Paint(False)))
+    return "\n".join(line for finding in findings for line in _finding(finding, Paint(False)))
 
 
-def _finding(finding: Finding, paint: _Paint, width: int = 0) -> Iterator[str]:
+def _finding(finding: Finding, paint: Paint, width: int = 0) -> Iterator[str]:
     """The lines of an entry, for a terminal of `width` columns; 0: no line is broken."""
     head, *rest = _entry(finding, paint)
     yield wrapped(head, width)
@@ -62,12 +47,8 @@ def _finding(finding: Finding, paint: _Paint, width: int = 0) -> Iterator[str]:
     yield from (wrapped(line, width, " " * 6) for line in rest)
 
 
-def _entry(finding: Finding, paint: _Paint) -> Iterator[str]:
-    place = finding.location
-    where = f"{safe(place.source)}:{place.line}:{place.column}: " if place else ""
-    severity = paint(finding.severity.value, finding.severity.value)
-    rule = paint(f"[{finding.rule}]", "dim")
-    yield f"{paint(where, 'bold')}{severity}: {safe(finding.message)} {rule}"
+def _entry(finding: Finding, paint: Paint) -> Iterator[str]:
+    yield _head(finding, paint)
     if len(finding.refused_by) > 1 or (finding.refused_by and not finding.platform_messages):
         yield f"    refused by {labels(finding.refused_by)}"
     for message in finding.platform_messages:
@@ -78,7 +59,15 @@ def _entry(finding: Finding, paint: _Paint) -> Iterator[str]:
     yield ""
 
 
-def _excerpt(place: Location, paint: _Paint, width: int) -> Iterator[str]:
+def _head(finding: Finding, paint: Paint) -> str:
+    place = finding.location
+    where = f"{safe(place.source)}:{place.line}:{place.column}: " if place else ""
+    severity = paint(finding.severity.value, finding.severity.value)
+    rule = paint(f"[{finding.rule}]", "dim")
+    return f"{paint(where, 'bold')}{severity}: {safe(finding.message)} {rule}"
+
+
+def _excerpt(place: Location, paint: Paint, width: int) -> Iterator[str]:
     if not place.excerpt.strip():
         return
     margin = f"  {place.line} |"
@@ -88,7 +77,7 @@ def _excerpt(place: Location, paint: _Paint, width: int) -> Iterator[str]:
     yield f"{paint(' ' * (len(margin) - 1) + '|', 'dim')} {paint(carets, 'bold')}"
 
 
-def _summary(judgement: Judgement, paint: _Paint) -> Iterator[str]:
+def _summary(judgement: Judgement, paint: Paint) -> Iterator[str]:
     yield f"{paint(safe(judgement.name), 'bold')}: {_counted(judgement.findings, judgement.left_out)}"
     width = max(len(platform.label) for platform in Platform)
     for platform, verdict in judgement.verdicts.items():
@@ -96,6 +85,26 @@ def _summary(judgement: Judgement, paint: _Paint) -> Iterator[str]:
             continue
         yield f"  {platform.label:<{width}}  {paint(_verdict(verdict), verdict.kind.value)}"
     yield ""
+
+
+def _line(judgement: Judgement, paint: Paint) -> str:
+    """A document in one line: the numbers, and which platforms refuse it or crash."""
+    found = [paint(safe(judgement.name), "bold") + ": " + _counted(judgement.findings, judgement.left_out)]
+    for kind, word in ((VerdictKind.REFUSES, "refused by"), (VerdictKind.CRASHES, "crashes")):
+        those = [platform for platform, verdict in judgement.verdicts.items() if verdict.kind is kind]
+        found += [f"{paint(word, kind.value)} {labels(those)}"] if those else []
+    return "; ".join(found)
+
+
+def _statistics(report: Report, paint: Paint) -> Iterator[str]:
+    """A line a rule, the most frequent first: number, severity, rule."""
+    numbers = Counter((finding.rule, finding.severity) for finding in report.findings())
+    ranked = sorted(numbers.items(), key=lambda one: (-one[1], -one[0][1].rank, one[0][0]))
+    width = len(f"{max(numbers.values(), default=0):,}")
+    for (rule, severity), number in ranked:
+        yield f"{number:>{width},}  {paint(f'{severity.value:<7}', severity.value)}  {rule}"
+    if len(report.judgements) == 1 and not report.brevity.quiet:
+        yield _total(report)
 
 
 def _verdict(verdict: Verdict) -> str:
@@ -109,7 +118,7 @@ def _counted(findings: Sequence[Finding], left_out: int) -> str:
     parts = [_number(number, severity) for severity, number in numbers.items() if number]
     if left_out:
         parts = [*(parts or ["nothing shown"]), f"{left_out:,} not selected or ignored"]
-    return ", ".join(parts) or "nothing to complain about"
+    return ", ".join(parts) or "no findings"
 
 
 def _number(number: int, severity: Severity) -> str:

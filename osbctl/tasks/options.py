@@ -16,12 +16,11 @@ from osbctl.tasks.rules import all_rules
 from osbctl.text import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
     from enum import StrEnum
 
     from osbctl.config import Config
     from osbctl.validation.options import ValidationOptions
-    from osbctl.validation.selection import Selection
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,28 +97,6 @@ def validation_options(request: Request, config: Config) -> ValidationOptions:
             if (severity := _choice(Severity, level, config, "severity"))
         ),
     )
-
-
-def unmatched(config: Config, selections: Iterable[Selection]) -> Iterator[str]:
-    """A sentence for each entry of `config` that silenced nothing in any of the selections that it holds for."""
-    from osbctl.validation.options import IgnoreAt
-    from osbctl.validation.rules import ELSEWHERE
-
-    selections = list(selections)
-    matched = {entry for selection in selections for entry in selection.matched}
-    idle = {entry for selection in selections for entry in selection.unmatched()} - matched
-    rules = all_rules() if idle else {}
-    everywhere = (*config.ignore, *(word for entry in config.per_path for word in entry.ignore))
-    for word in dict.fromkeys(everywhere):
-        ids = {rule for rule in chosen(word, rules) if rules[rule].category not in ELSEWHERE}
-        if any(IgnoreAt(rule) in idle for rule in ids) and not any(IgnoreAt(rule) in matched for rule in ids):
-            yield f"{config.place('ignore', word)} of {word} matched nothing: remove it"
-    for word, service, plan in config.ignore_at:
-        entries = {IgnoreAt(rule, service, plan) for rule in chosen(word, rules)}
-        if entries & idle and not entries & matched:
-            names = (("service", service), ("plan", plan))
-            about = ", ".join(f"{kind} {name!r}" for kind, name in names if name)
-            yield f"{config.place('ignore-at', plan or service or '')} of {word} for {about} matched nothing: remove it"
 
 
 def _asked(words: Iterable[str]) -> frozenset[str]:

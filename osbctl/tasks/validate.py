@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from osbctl.errors import DocumentError, SourceError
 from osbctl.findings import Finding, Judgement, Severity
 from osbctl.platforms.outcome import VerdictKind
-from osbctl.tasks.options import config_of, effective_fail_on, unmatched, validation_options
+from osbctl.tasks.options import config_of, effective_fail_on, validation_options
 from osbctl.text import plural
 
 if TYPE_CHECKING:
@@ -70,7 +70,9 @@ def validate(request: Request, config: Config | None = None) -> Validation:
         judgements, notes = _based(judgements, request.baseline, write=request.write_baseline)
     else:
         notes = []
-    return Validation(judgements, code, (*notes, *(_notes(known) if whole else ())))
+    return Validation(
+        judgements, code, (*notes, *(_notes(known, (*request.sources, request.stdin_filename or "-")) if whole else ()))
+    )
 
 
 def unread(error: DocumentError | SourceError) -> tuple[Finding, ...]:
@@ -101,12 +103,17 @@ def _settings(config: Config, request: Request, known: list[_Settings]) -> _Sett
     return found
 
 
-def _notes(known: list[_Settings]) -> Iterator[str]:
-    """What of each configuration file matched nothing; `per-path` makes several configurations of one file."""
+def _notes(known: list[_Settings], sources: tuple[str, ...]) -> Iterator[str]:
+    """What of each configuration file matched nothing; `per-path` makes several configurations of one file.
+
+    Nothing where it may be for catalogs that were not asked for.
+    """
+    from osbctl.tasks.unused import holds_for_others, unmatched
+
     for origin in dict.fromkeys(one.config.origin for one in known):
         same = [one for one in known if one.config.origin == origin]
-        if origin:
-            yield from unmatched(same[0].config, [one.selection for one in same])
+        found = list(unmatched(same[0].config, [one.selection for one in same])) if origin else []
+        yield from found if found and not holds_for_others(same[0].config, sources) else ()
 
 
 def _together(judged: list[_Judged], settings: list[_Settings]) -> list[_Judged]:

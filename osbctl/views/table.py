@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from osbctl.text import plural, safe
+from osbctl.text import cells, plural, safe
 from osbctl.views import words
 
 if TYPE_CHECKING:
@@ -23,11 +23,8 @@ if TYPE_CHECKING:
 NARROW = 100
 """With fewer columns than this, plans are a list: as a table, something would be cut."""
 
-WIDE = 140
-"""With fewer columns than this, ids fold: whole ones would leave the other columns too little."""
-
-HALF_GUID = 19
-"""The characters of `281FA6F5-54A5-454C-`: a GUID folds between two groups of digits."""
+GUID = 36
+"""The characters of a GUID: the column of names and ids has room for one, so that none is split."""
 
 
 def render(catalog: Catalog, width: int, *, colored: bool) -> str:
@@ -53,17 +50,15 @@ def _parts(catalog: Catalog, width: int) -> Iterator[RenderableType]:
         yield head.append(f"  {safe(service.id)}", style="dim")
         yield Text(safe(service.description))
         yield Text(", ".join(words.facts(service)), style="dim")
-        yield from _listed(service) if width < NARROW else [_plans(service, width)]
+        yield from _listed(service) if width < NARROW else [_plans(service)]
     services, plans = len(catalog.services), sum(1 for _ in catalog.plans)
     yield Text(f"{plural(services, 'service offering')}, {plural(plans, 'plan')}", style="dim")
 
 
-def _plans(service: ServiceOffering, width: int) -> Table:
+def _plans(service: ServiceOffering) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), header_style="bold", leading=1)
-    table.add_column("Plan", overflow="fold", no_wrap=False)
-    table.add_column(
-        "Id", style="dim", overflow="fold", min_width=HALF_GUID, max_width=None if width >= WIDE else HALF_GUID
-    )
+    longest = max((cells(safe(text)) for plan in service.plans for text in (plan.name, plan.id)), default=0)
+    table.add_column("Plan", overflow="fold", width=max(4, min(GUID, longest)))
     table.add_column("Description", overflow="fold", ratio=2)
     table.add_column("Price", overflow="fold")
     table.add_column("Bindable")
@@ -73,8 +68,8 @@ def _plans(service: ServiceOffering, width: int) -> Table:
         for cost in words.costs(plan):
             price.append(f"\n{cost}", style="default")
         features = "\n".join(f"• {line}" for line in words.bullets(plan))
-        cells = (safe(plan.name), safe(plan.id), safe(plan.description))
-        table.add_row(*map(Text, cells), price, Text(words.yes(plan.bindable)), Text(features))
+        name = Text().append(safe(plan.name), style="bold").append(f"\n{safe(plan.id)}", style="dim")
+        table.add_row(name, Text(safe(plan.description)), price, Text(words.yes(plan.bindable)), Text(features))
     return table
 
 

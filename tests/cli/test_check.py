@@ -34,7 +34,7 @@ def test_nothing_is_said_of_our_own_broker(machine: Machine, authority: Authorit
     with machine.serving(*authority.issue("broker")) as address:
         told = machine.run("check", address, *options, "--api-version", version, stdin=PASSWORD)
         first, *verdicts = told.splitlines()
-        assert first == f"{address}/v2/catalog: nothing to complain about"
+        assert first == f"{address}/v2/catalog: no findings"
         assert [line.split()[-1] for line in verdicts] == ["accepts"] * 4
         machine.run("check", address, *options, stdin="wrong", code=3)
     machine.run("check", address, *options, stdin=PASSWORD, code=3)  # nobody is there any more
@@ -91,7 +91,7 @@ def test_the_catalog_is_validated_and_platforms_judge_both(machine: Machine) -> 
 def test_each_platform_is_judged_by_the_answer_that_it_gets(machine: Machine) -> None:
     told = check(machine, "empty-for-cf", code=1)
     assert "[wire-version-differs]" in told
-    assert "nothing to complain about" not in told
+    assert "no findings" not in told
     assert "warning: with X-Broker-API-Version: 2.15: Service broker must provide at least one service" in told
     assert "Cloud Foundry               refuses (1 reason)" in told
     assert told.count("accepts") == 3

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -89,6 +90,8 @@ def test_a_syntax_error_is_a_finding(tmp_path: Path) -> None:
         (["validate", "--ignore", "plan-name-duplicat", GOOD], 2, "did you mean plan-name-duplicate?"),
         (["valdate", GOOD], 2, "validate"),
         (["rules", "plan-name-duplicat"], 2, "did you mean plan-name-duplicate?"),
+        (["rules", "advise"], 2, "did you mean advice?"),
+        (["rules", "unlike"], 2, "osbctl rules lists them"),
         (["validate", "no-such-file.yaml"], 3, "no-such-file.yaml"),
         (["validate", "--config", "none.toml", GOOD], 3, "none.toml"),
         (["validate", "--schema", "none.json", GOOD], 3, "none.json"),
@@ -152,6 +155,60 @@ def test_a_configured_ignore_that_silences_nothing_is_named_unless_something_was
         f"osbctl: {tmp_path}/osbctl.toml:1: ignore of url-not-https matched nothing: remove it"
     ]
     assert osbctl("validate", "c.yaml", "gone.yaml", CWD=str(tmp_path)).stderr == ""
+
+
+def test_an_entry_that_another_catalog_may_need_is_not_called_unused(tmp_path: Path) -> None:
+    (tmp_path / "osbctl.toml").write_text('ignore = ["url-not-https"]\n')
+    (tmp_path / "c.yaml").write_text(TWO_PLANS)
+    (tmp_path / "settings.yaml").write_text("a: 1\n")
+    os.mkfifo(tmp_path / "fifo.yaml")
+    note = f"osbctl: {tmp_path}/osbctl.toml:1: ignore of url-not-https matched nothing: remove it\n"
+    assert osbctl("validate", "c.yaml", CWD=str(tmp_path)).stderr == note
+    other = tmp_path / "more" / "d.yml"
+    other.parent.mkdir()
+    other.write_text(TWO_PLANS)
+    assert osbctl("validate", "c.yaml", CWD=str(tmp_path)).stderr == ""
+    assert osbctl("validate", "c.yaml", "more/d.yml", CWD=str(tmp_path)).stderr == note
+    assert osbctl("validate", "-q", "c.yaml", "more/d.yml", CWD=str(tmp_path)).stderr == ""
+
+
+def test_shorter_reports(tmp_path: Path) -> None:
+    (tmp_path / "c.yaml").write_text(TWO_PLANS)
+    (tmp_path / "good.json").write_text(Path(GOOD).read_text())
+
+    def lines(*options: str) -> list[str]:
+        done = osbctl("validate", *options, "c.yaml", "good.json", CWD=str(tmp_path))
+        assert (done.returncode, done.stderr) == (1, "")
+        return done.stdout.splitlines()
+
+    findings = [line for line in lines() if re.match(r"c\.yaml:\d+:\d+: ", line)]
+    assert len(findings) == 4
+    assert lines("--concise", "--quiet") == findings
+    assert lines("--concise") == [
+        *findings,
+        "c.yaml: 2 errors, 2 info; refused by Cloud Foundry, Kubernetes Service Catalog, SAP Service Manager",
+        "good.json: no findings",
+        "2 documents: 2 errors, 2 info",
+    ]
+    assert [line for line in lines("-q") if not line.startswith(" ") and line] == findings
+    assert "accepts" not in "".join(lines("-q"))
+    numbers = ["1  error    plan-name-duplicate", "1  error    schema-required", "2  info     id-not-guid"]
+    assert sorted(lines("--statistics", "-q")) == sorted(lines("--statistics")[:-1])
+    assert lines("--statistics")[-1] == "2 documents: 2 errors, 2 info"
+    assert {line.split()[2] for line in lines("--statistics", "-q")} == {
+        re.findall(r"\[(\S+)]$", f)[0] for f in findings
+    }
+    assert numbers[0] in lines("--statistics")
+
+
+@pytest.mark.parametrize("option", ["--concise", "--quiet", "--statistics"])
+def test_shorter_reports_are_text(option: str) -> None:
+    done = osbctl("validate", option, "--format", "json", FAULTY)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "for text" in done.stderr
+    shown = osbctl("validate", option, FAULTY, GITHUB_ACTIONS="true").stdout
+    assert shown
+    assert "::error" not in shown
 
 
 def test_a_house_schema_adds_its_findings(tmp_path: Path) -> None:

@@ -30,9 +30,10 @@ def test_validation_returns_what_a_report_needs_and_prints_nothing(
     assert capfd.readouterr() == ("", "")
 
 
-def test_a_configuration_that_silences_nothing_is_a_note() -> None:
-    done = validate(Request((FAULTY,)), Config("osbctl.toml", ignore=("cloudfoundry-tags",), fail_on="never"))
-    assert done.notes == ("osbctl.toml: ignore of cloudfoundry-tags matched nothing: remove it",)
+def test_a_configuration_that_silences_nothing_is_a_note(tmp_path: Path) -> None:
+    origin = str(tmp_path / "osbctl.toml")
+    done = validate(Request((FAULTY,)), Config(origin, ignore=("cloudfoundry-tags",), fail_on="never"))
+    assert done.notes == (f"{origin}: ignore of cloudfoundry-tags matched nothing: remove it",)
     assert done.judgements[0].fail_on is FailOn.NEVER
 
 

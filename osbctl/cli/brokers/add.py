@@ -43,7 +43,7 @@ def add(
 
     \b
     osbctl brokers add data https://broker.example.com --user platform
-    osbctl brokers add data https://broker.example.com --user platform --as kubernetes --password-stdin < secret
+    osbctl brokers add data https://broker.example.com --as korifi --user platform
     """
     from osbctl.cli.brokers.passwords import Passwords, check_keyring
     from osbctl.cli.brokers.passwords import save_to_keyring as save

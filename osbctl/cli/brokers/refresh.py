@@ -47,7 +47,7 @@ def refresh(
 
     \b
     osbctl brokers refresh
-    osbctl brokers refresh data --as service-manager --instances plans.txt --dry-run
+    osbctl brokers refresh data --as korifi --instances plans.txt --dry-run
     """
     from osbctl.cli.brokers.passwords import Passwords
     from osbctl.cli.progress import progress

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from osbctl.changes import Level, grouped_effects
 from osbctl.reports.changes import DIFF, grouped
-from osbctl.text import plural, safe, wrapped
+from osbctl.text import Paint, plural, safe, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from osbctl.paths import Path
     from osbctl.reports.changes import DiffReport
 
-_CODES = {Level.REFUSED: "1;31", Level.BREAKING: "31", Level.RISKY: "33", Level.SAFE: "32"}
 _MEANINGS = {
     Level.REFUSED: "a platform refuses the update",
     Level.BREAKING: "the platform accepts it, but existing users break",
@@ -42,7 +41,7 @@ def _margin(line: str) -> str:
 
 def _lines(report: DiffReport) -> Iterator[str]:
     for level, changes in report.by_level():
-        yield f"{_paint(level.value, _CODES[level], report)}: {_MEANINGS[level]}"
+        yield f"{Paint(report.color)(level.value, level.value)}: {_MEANINGS[level]}"
         for group in grouped(changes):
             yield from _group(group, report)
         yield ""
@@ -56,27 +55,29 @@ def _lines(report: DiffReport) -> Iterator[str]:
 
 def _group(group: list[Change], report: DiffReport) -> Iterator[str]:
     """Changes of which the platforms make the same, then what they make of it, once. Of many, each has one line."""
-    rule = _paint(f"[{group[0].rule}]", "2", report)
+    paint = Paint(report.color)
+    rule = paint(f"[{group[0].rule}]", "dim")
     if len(group) == 1:
         yield from _change(group[0], report, "  ", f" {rule}")
     else:
-        yield f"  {_paint(plural(len(group), 'change'), '1', report)} {rule}"
+        yield f"  {paint(plural(len(group), 'change'), 'bold')} {rule}"
     for change in group if len(group) > 1 else ():
         if len(group) <= _FEW:
             yield from _change(change, report, "    ")
         else:
-            yield f"    {_paint(_head(change, change.message), '1', report)} ({_places(change, report)})"
+            yield f"    {paint(_head(change, change.message), 'bold')} ({_places(change, report)})"
     yield from _told(group[0])
 
 
 def _change(change: Change, report: DiffReport, margin: str, rule: str = "") -> Iterator[str]:
+    paint = Paint(report.color)
     excerpt = _excerpt(change) if report.words is DIFF else ()  # the sentences of a drift say who has what
     head = _head(change, _without_values(change) if excerpt else change.message)
-    yield f"{margin}{_paint(head, '1', report)}{rule}"
+    yield f"{margin}{paint(head, 'bold')}{rule}"
     yield f"{margin}  {_places(change, report)}"
-    for line, code in zip(excerpt, ("31", "32"), strict=False):
+    for line, style in zip(excerpt, ("gone", "come"), strict=False):
         if line:
-            yield f"{margin}  {_paint(line, code, report)}"
+            yield f"{margin}  {paint(line, style)}"
 
 
 def _excerpt(change: Change) -> tuple[str, ...]:
@@ -131,7 +132,3 @@ def _place(place: Location | None, side: str) -> str:
     return (
         f"{place.line}:{place.column}" if place.source == side else f"{safe(place.source)}:{place.line}:{place.column}"
     )
-
-
-def _paint(text: str, code: str, report: DiffReport) -> str:
-    return f"\x1b[{code}m{text}\x1b[0m" if report.color else text

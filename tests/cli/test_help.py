@@ -1,0 +1,69 @@
+"""The help of every command: it fits, names values by words, and has colours only where they are wanted."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, TypeAlias
+
+import pytest
+
+from osbctl.cli.app import build, run_app
+
+TOP = build([])
+
+
+def commands(group: Any = TOP, words: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    yield words
+    for name, command in getattr(group, "commands", {}).items():
+        yield from commands(command, (*words, name))
+
+
+ALL = list(commands())
+Help: TypeAlias = Callable[..., str]
+
+
+@pytest.fixture
+def help_of(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Help:
+    monkeypatch.setenv("COLUMNS", "80")
+
+    def ask(*words: str) -> str:
+        assert run_app([*words, "--help"]) == 0
+        return capsys.readouterr().out
+
+    return ask
+
+
+@pytest.mark.parametrize("words", ALL, ids=" ".join)
+def test_it_fits_80_columns_and_no_type_leaks(words: tuple[str, ...], help_of: Help) -> None:
+    text = help_of(*words)
+    assert max(map(len, text.splitlines())) <= 80
+    assert not re.search(r"<(int|float|str)\b|<(text|path)>|range>|x[<>]=|[<>]=x", text, re.IGNORECASE)
+    assert "{" not in text.split("\n\n")[0]
+    assert "\x1b" not in text
+
+
+@pytest.mark.parametrize("words", ALL, ids=" ".join)
+def test_each_command_has_an_example(words: tuple[str, ...], help_of: Help) -> None:
+    if not hasattr(_command(words), "commands"):
+        assert re.search(rf"(?m)^  (?:.*\| )?osbctl {' '.join(words)}\b", help_of(*words))
+
+
+def _command(words: tuple[str, ...]) -> Any:
+    command: Any = TOP
+    for word in words:
+        command = command.commands[word]
+    return command
+
+
+def test_colours_add_escapes_alone(help_of: Help, monkeypatch: pytest.MonkeyPatch) -> None:
+    bare = help_of("diff")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    painted = help_of("diff")
+    assert "\x1b[1mOptions" in painted
+    assert "\x1b[36m--fail-on" in painted
+    assert re.sub(r"\x1b\[[\d;]*m", "", painted) == bare
+
+
+def test_there_are_all_of_them() -> None:
+    assert len(ALL) > 25

@@ -1,0 +1,74 @@
+"""`osbctl rules`: lists by group, explanations, and the same for programs."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import jsonschema
+import pytest
+
+from osbctl.cli.rules import RulesFormat, rules
+from osbctl.resources import schemas_folder
+from osbctl.rule import Category
+from osbctl.tasks.rules import all_rules
+
+RULES = all_rules()
+
+
+def shown(capsysbinary: pytest.CaptureFixture[bytes], word: str | None = None, **options: object) -> str:
+    assert rules(word, **options) == 0  # type: ignore[arg-type]
+    return capsysbinary.readouterr().out.decode()
+
+
+@pytest.fixture
+def columns(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> int:
+    monkeypatch.setattr("osbctl.cli.rules.wrap_width", lambda _: request.param)
+    return int(request.param)
+
+
+@pytest.mark.parametrize("columns", [80, 120], indirect=True)
+def test_the_list_fits_the_terminal_and_loses_nothing(columns: int, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    text = shown(capsysbinary)
+    assert max(map(len, text.splitlines())) <= columns
+    flat = " ".join(text.split())
+    for category in Category:
+        assert f"{category.value}: {category.meaning}" in flat
+    for record in RULES.values():
+        assert f"{record.id} {record.severity.value} {record.summary}" in flat
+
+
+def test_a_pipe_gets_a_line_a_rule(capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    lines = shown(capsysbinary).splitlines()
+    assert sum(line.startswith("  ") for line in lines) == len(RULES)
+    assert lines[0] == f"reading: {Category.READING.meaning}"
+    assert not any("\x1b" in line for line in lines)
+
+
+@pytest.mark.parametrize(("word", "pattern"), [("advice", ""), ("id-*", r"id-"), ("cloudfoundry-*", "cloudfoundry-")])
+def test_a_group_or_a_beginning_lists_a_part(
+    word: str, pattern: str, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    listed = re.findall(r"(?m)^  (\S+)", shown(capsysbinary, word))
+    wanted = [id_ for id_, record in RULES.items() if (re.match(pattern, id_) if pattern else record.category == word)]
+    assert sorted(listed) == sorted(wanted)
+
+
+@pytest.mark.parametrize("columns", [80], indirect=True)
+@pytest.mark.parametrize("id_", sorted(RULES))
+def test_each_rule_is_explained(id_: str, columns: int, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    text = shown(capsysbinary, id_)
+    record = RULES[id_]
+    flat = " ".join(text.split())
+    for part in (record.summary, record.why, record.source, record.fix, record.bad, record.good):
+        assert " ".join(part.split()) in flat
+    assert all(len(line) <= columns for line in text.splitlines() if not line.startswith("    "))
+
+
+def test_the_json_meets_its_schema_and_tells_all(capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    told = json.loads(shown(capsysbinary, format=RulesFormat.JSON))
+    jsonschema.validate(told, json.loads((schemas_folder() / "rules-1.json").read_text()))
+    assert sorted(rule["id"] for rule in told["rules"]) == sorted(RULES)
+    (one,) = json.loads(shown(capsysbinary, "id-duplicate", format=RulesFormat.JSON))["rules"]
+    assert one["refused_by"] == ["cloudfoundry", "kubernetes", "service-manager"]
+    assert one["why"] == RULES["id-duplicate"].why
