@@ -10,7 +10,7 @@ import contextlib
 import json
 import re
 from json.decoder import scanstring  # type: ignore[attr-defined]  # undocumented, but public since Python 2.6
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from osbctl.errors import DocumentError
 from osbctl.findings import Finding, Severity
@@ -18,7 +18,7 @@ from osbctl.sources.limits import TOO_DEEP_HINT
 from osbctl.sources.text_lines import Lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Container, Iterable, Iterator, Mapping
     from typing import NoReturn
 
     from osbctl.findings import Location
@@ -53,7 +53,34 @@ def parse(text: str, name: str, limits: Limits) -> Any:
 def locate(text: str, name: str, paths: Iterable[Path]) -> dict[Path, Location]:
     """The places of `paths` in `text`, in one pass that skips whatever no path leads into."""
     lines = Lines(name, text)
-    return {path: lines.at(*span) for path, span in _Finder(text).spans(paths).items()}
+    asked = list(paths)
+    found = places(text, wanted=tree_of(asked))
+    return {path: lines.at(*_shown_of(text, _nearest(path, found), found)) for path in asked}
+
+
+def tree_of(paths: Iterable[Path]) -> dict[Any, Any]:
+    """The paths as a tree: by each step what follows on it."""
+    tree: dict[Any, Any] = {}
+    for path in paths:
+        branch = tree
+        for step in path:
+            branch = branch.setdefault(step, {})
+    return tree
+
+
+def _nearest(path: Path, found: Container[Path]) -> Path:
+    """The path, or its closest ancestor that is there."""
+    while path not in found:
+        path = path[:-1]
+    return path
+
+
+def _shown_of(text: str, path: Path, found: Mapping[Path, Place]) -> tuple[int, int]:
+    """What reports underline: an entry with its key, or the key alone where an object or array follows."""
+    start, end, key = found[path]
+    if not path:
+        return start, start
+    return (key[0], key[1] if text[start] in "{[" else end) if key[1] else (start, end)
 
 
 def _finding(rule: str, message: str, place: Location, hint: str = "") -> Finding:
@@ -334,74 +361,53 @@ def _value_hint(text: str, at: int) -> str:
     return _quotes(text[at : at + 1])
 
 
-class _Finder:
-    """Finds where paths begin and end, skipping with the C scanner whatever no path leads into.
+Place: TypeAlias = "tuple[int, int, tuple[int, int]]"
+"""Where a value begins and ends in the text, and from where to where its key, (0, 0) for an item of an array."""
+_EVERYTHING: dict[Any, Any] = {}
+"""A tree of wanted paths that has them all."""
 
-    An entry begins at its key. It ends with its value, or with the key where the value is an object or an array.
+
+def places(text: str, at: int = 0, wanted: dict[Any, Any] = _EVERYTHING) -> dict[Path, Place]:
+    """The places of the values from offset `at` on, those inside of a value before its own.
+
+    `wanted` has a tree for each step that leads to a value that is asked for; the rest is skipped by the C scanner.
     """
+    finder = _Finder(text)
+    finder.value(finder.space(at), wanted, (), (0, 0))
+    return finder.found
 
+
+class _Finder:
     def __init__(self, text: str) -> None:
         self._text = text
         self._skip = json.JSONDecoder().scan_once  # type: ignore[attr-defined]  # as above
-        self._found: dict[Path, tuple[int, int]] = {}
+        self.found: dict[Path, Place] = {}
 
-    def spans(self, paths: Iterable[Path]) -> dict[Path, tuple[int, int]]:
-        tree: dict[Any, Any] = {}
-        wanted = list(paths)
-        for path in wanted:
-            branch = tree
-            for step in path:
-                branch = branch.setdefault(step, {})
-        start = self._space(0)
-        self._found[()] = (start, start)
-        self._value(start, tree, ())
-        return {path: self._nearest(path) for path in wanted}
+    def value(self, start: int, tree: dict[Any, Any], path: Path, key: tuple[int, int]) -> int:
+        inside = self._text[start] in "{[" and (tree or tree is _EVERYTHING)
+        end = self._entries(start, tree, path) if inside else int(self._skip(self._text, start)[1])
+        self.found[path] = (start, end, key)
+        return end
 
-    def _nearest(self, path: Path) -> tuple[int, int]:
-        while path not in self._found:
-            path = path[:-1]
-        return self._found[path]
-
-    def _value(self, at: int, tree: dict[Any, Any], path: Path) -> int:
-        if tree and self._text[at] == "{":
-            return self._object(at, tree, path)
-        if tree and self._text[at] == "[":
-            return self._array(at, tree, path)
-        return int(self._skip(self._text, at)[1])
-
-    def _object(self, at: int, tree: dict[Any, Any], path: Path) -> int:
-        at = self._space(at + 1)
-        while self._text[at] != "}":
-            key_at = at
-            key, key_end = scanstring(self._text, at + 1, True)
-            at = self._space(self._space(key_end) + 1)
-            below = tree.get(key)
+    def _entries(self, at: int, tree: dict[Any, Any], path: Path) -> int:
+        is_object = self._text[at] == "{"
+        at, index = self.space(at + 1), 0
+        while self._text[at] not in "}]":
+            step: str | int = index
+            start, end = 0, 0
+            if is_object:
+                start = at
+                step, end = scanstring(self._text, at + 1, True)
+                at = self.space(self.space(end) + 1)
+            below = tree if tree is _EVERYTHING else tree.get(step)
             if below is None:
                 at = int(self._skip(self._text, at)[1])
             else:
-                holds_more = self._text[at] in "{["
-                at = self._value(at, below, (*path, key))
-                self._found[(*path, key)] = (key_at, key_end if holds_more else at)
-            at = self._next(at)
+                at = self.value(at, below, (*path, step), (start, end))
+            at = self.space(at)
+            at, index = self.space(at + 1) if self._text[at] == "," else at, index + 1
         return at + 1
 
-    def _array(self, at: int, tree: dict[Any, Any], path: Path) -> int:
-        at, index = self._space(at + 1), 0
-        while self._text[at] != "]":
-            below = tree.get(index)
-            if below is None:
-                at = int(self._skip(self._text, at)[1])
-            else:
-                item_at = at
-                at = self._value(at, below, (*path, index))
-                self._found[(*path, index)] = (item_at, at)
-            at, index = self._next(at), index + 1
-        return at + 1
-
-    def _next(self, at: int) -> int:
-        at = self._space(at)
-        return self._space(at + 1) if self._text[at] == "," else at
-
-    def _space(self, at: int) -> int:
+    def space(self, at: int) -> int:
         match = _SPACE.match(self._text, at)
         return match.end() if match else at

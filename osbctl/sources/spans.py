@@ -6,12 +6,12 @@ other places, too.
 
 from __future__ import annotations
 
-import re
-from json.decoder import scanstring  # type: ignore[attr-defined]  # undocumented, but public since Python 2.6
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import yaml
 from yaml import AliasEvent, MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceEndEvent
+
+from osbctl.sources.json_reader import places
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
@@ -40,7 +40,11 @@ _Found: TypeAlias = "tuple[Path, Span]"
 
 def spans(document: Document) -> dict[Path, Span]:
     """The spans of all values that stand in the text of `document` as they are; one pass."""
-    return dict(_json(document.text) if document.syntax == "json" else _yaml(document.text))
+    text = document.text
+    if document.syntax != "json":
+        return dict(_yaml(text))
+    found = places(text, 1 if text[:1] == "\ufeff" else 0)
+    return {path: Span(start, end, key, style='"' * (text[start] == '"')) for path, (start, end, key) in found.items()}
 
 
 def _yaml(text: str) -> Iterator[_Found]:
@@ -83,48 +87,3 @@ def _yaml_sequence(get: Any, path: Path) -> Generator[_Found, None, Any]:
         yield from _yaml_value(get, event, (*path, index), None)
         index += 1
     return event
-
-
-_SPACE = re.compile(r"[ \t\r\n]*")
-_SCALAR = re.compile(r"[^\s,\]}]+")
-
-
-def _json(text: str) -> Iterator[_Found]:
-    yield from _json_value(text, _past_space(text, 1 if text[:1] == "\ufeff" else 0), (), (0, 0))
-
-
-def _json_value(text: str, at: int, path: Path, keys: tuple[int, int]) -> Generator[_Found, None, int]:
-    start = at
-    if text[at] == '"':
-        _, end = scanstring(text, at + 1)
-        style = '"'
-    elif text[at] in "{[":
-        end = yield from _json_entries(text, at, path)
-        style = ""
-    else:
-        end = _SCALAR.match(text, at).end()  # type: ignore[union-attr]  # the reader has read it
-        style = ""
-    yield path, Span(start, end, keys, True, style)
-    return int(end)
-
-
-def _json_entries(text: str, at: int, path: Path) -> Generator[_Found, None, int]:
-    is_object = text[at] == "{"
-    at, index = _past_space(text, at + 1), 0
-    while text[at] not in "}]":
-        step: str | int = index
-        keys = (0, 0)
-        if is_object:
-            key_start = at
-            step, at = scanstring(text, at + 1)
-            keys = (key_start, at)
-            at = _past_space(text, _past_space(text, at) + 1)
-        at = _past_space(text, (yield from _json_value(text, at, (*path, step), keys)))
-        if text[at] == ",":
-            at = _past_space(text, at + 1)
-        index += 1
-    return at + 1
-
-
-def _past_space(text: str, at: int) -> int:
-    return _SPACE.match(text, at).end()  # type: ignore[union-attr]  # it matches anything

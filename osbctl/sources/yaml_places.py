@@ -16,6 +16,7 @@ from yaml import (
     SequenceEndEvent,
 )
 
+from osbctl.sources.json_reader import tree_of
 from osbctl.sources.text_lines import Lines
 
 if TYPE_CHECKING:
@@ -42,16 +43,11 @@ class _Place:
 def locate(text: str, name: str, paths: Iterable[Path]) -> dict[Path, Location]:
     """The places of `paths` in `text`, which must be what the reader has read without an error."""
     wanted = list(paths)
-    tree: dict[Any, Any] = {}
-    for path in wanted:
-        branch = tree
-        for step in path:
-            branch = branch.setdefault(step, {})
     loader = yaml.CSafeLoader(text)
     try:
         loader.get_event()
         loader.get_event()
-        top = _Pass(loader.get_event).value(loader.get_event(), tree, False)
+        top = _Pass(loader.get_event).value(loader.get_event(), tree_of(wanted), False)
     finally:
         loader.dispose()
     lines = Lines(name, text)
