@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from osbctl.findings import Severity
     from osbctl.platforms import Platform
 
-assert rules  # its records are looked up below
-
 
 @dataclass(frozen=True, slots=True)
 class Fault:

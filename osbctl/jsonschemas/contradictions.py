@@ -15,15 +15,15 @@ from osbctl.jsonschemas.comparison.check_scalars import lower, upper
 from osbctl.jsonschemas.comparison.checks import CHECKS
 from osbctl.jsonschemas.comparison.facts import NUMBERS, OBJECT, Facts
 from osbctl.jsonschemas.comparison.prover import MAX_STEPS, Prover
-from osbctl.jsonschemas.oracle import Oracle, check_schema
-from osbctl.jsonschemas.roots import Root, below
+from osbctl.jsonschemas.oracle import Oracle, checked
+from osbctl.jsonschemas.roots import below
 from osbctl.jsonschemas.undecidable import UndecidableError
 from osbctl.text import safe
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from osbctl.jsonschemas.roots import Subschema
+    from osbctl.jsonschemas.roots import Root, Subschema
     from osbctl.paths import JsonValue, Path
 
 _CONDITIONAL = frozenset(("not", "if", "then", "else", "dependencies", "dependentSchemas"))
@@ -82,11 +82,9 @@ def _written(schema: JsonValue) -> Iterator[tuple[Path, JsonValue]]:
 
 def _root(schema: JsonValue) -> Root | None:
     try:
-        root = Root("new", schema)
-        check_schema(root)
+        return checked("new", schema)
     except UndecidableError:
         return None
-    return root
 
 
 def _is_meant(place: Subschema) -> bool:

@@ -9,12 +9,13 @@ import jsonschema_rs
 
 from osbctl.jsonschemas import patterns
 from osbctl.jsonschemas.mentions import references
+from osbctl.jsonschemas.roots import Root
 from osbctl.jsonschemas.undecidable import UndecidableError
 from osbctl.paths import entries, pointer
 from osbctl.text import safe
 
 if TYPE_CHECKING:
-    from osbctl.jsonschemas.roots import Root, Subschema
+    from osbctl.jsonschemas.roots import Side, Subschema
     from osbctl.paths import JsonValue, Path
 
 MAX_JUDGEMENTS = 20_000
@@ -138,6 +139,13 @@ class Oracle:
                 [(_ROOT, root.unnamed)], draft=draft, retriever=_fetch_nothing
             )
         return self._registries[id(root)]
+
+
+def checked(side: Side, schema: JsonValue) -> Root:
+    """The schema as a tree that was found fit to be reasoned about. Raises `UndecidableError`."""
+    root = Root(side, schema)
+    check_schema(root)
+    return root
 
 
 def check_schema(root: Root) -> None:

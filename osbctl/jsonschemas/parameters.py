@@ -47,6 +47,12 @@ class Parameter(NamedTuple):
     description: str
 
     @property
+    def facts(self) -> str:
+        """All that is said of it beside name and description."""
+        facts = (self.kind, "required" if self.required else "", f"default {self.default}" if self.default else "")
+        return "; ".join(filter(None, facts))
+
+    @property
     def kind(self) -> str:
         """The type with the limits."""
         return f"{self.type}, {self.limits}" if self.limits else self.type

@@ -17,15 +17,14 @@ from osbctl.jsonschemas import patterns
 from osbctl.jsonschemas.comparison.changes import ABSENT, Absent
 from osbctl.jsonschemas.comparison.facts import OBJECT, Facts, items, listed, names
 from osbctl.jsonschemas.comparison.samples import FORMATS, Samples, numbers
-from osbctl.jsonschemas.oracle import Oracle, check_schema
-from osbctl.jsonschemas.roots import Root
+from osbctl.jsonschemas.oracle import Oracle, checked
 from osbctl.jsonschemas.undecidable import UndecidableError
 from osbctl.secrecy import looks_secret
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from osbctl.jsonschemas.roots import Subschema
+    from osbctl.jsonschemas.roots import Root, Subschema
     from osbctl.paths import JsonValue
 
 MAX_VALUES = 2_000
@@ -55,8 +54,7 @@ class Examples:
 def examples(schema: JsonValue) -> Examples:
     """Examples for a parameter schema (draft-04 to 2020-12; draft-07 where `$schema` is missing); never raises."""
     try:
-        root = Root("new", schema)
-        check_schema(root)
+        root = checked("new", schema)
     except UndecidableError as error:
         return Examples(why=f"no example can be made of this schema: {error}")
     smallest = _made(root, full=False)

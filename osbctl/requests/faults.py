@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 from osbctl.errors import SourceError
 from osbctl.findings import Finding, Severity
 from osbctl.jsonschemas.comparison.facts import names
-from osbctl.jsonschemas.oracle import Oracle, check_schema
-from osbctl.jsonschemas.roots import Root
+from osbctl.jsonschemas.oracle import Oracle, checked
 from osbctl.jsonschemas.sentences import field_name, refusal
 from osbctl.jsonschemas.undecidable import UndecidableError
 from osbctl.secrecy import looks_secret
@@ -30,8 +29,7 @@ def faults(schema: JsonValue, request: dict[str, JsonValue]) -> list[Finding]:
             a pattern that takes too long.
     """
     try:
-        root = Root("new", schema)
-        check_schema(root)
+        root = checked("new", schema)
     except UndecidableError as error:
         raise SourceError(f"the plan's schema cannot be applied: {error}") from None
     errors = Oracle().errors(root.top, request)

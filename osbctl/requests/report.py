@@ -86,12 +86,7 @@ def _table(rows: tuple[Parameter, ...], width: int) -> Iterator[str]:
         yield "  the schema names none"
     wide = min(max((cells(row.name) for row in rows), default=0), width // 3)
     for row in rows:
-        facts = [
-            row.kind,
-            *(["required"] if row.required else []),
-            *([f"default {row.default}"] if row.default else []),
-        ]
-        yield from _wrapped(row.name + " " * (wide - cells(row.name)), "; ".join(facts), width, wide)
+        yield from _wrapped(row.name + " " * (wide - cells(row.name)), row.facts, width, wide)
         if row.description:
             yield from _wrapped(" " * wide, row.description, width, wide)
 

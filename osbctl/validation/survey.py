@@ -70,67 +70,38 @@ def _decides(validator: Any, data: dict[str, Any]) -> bool:
 def _plain() -> Any:
     import jsonschema_rs
 
-    return jsonschema_rs.Draft4Validator(_plain_catalog())
+    return jsonschema_rs.Draft4Validator(_plain_catalog(), validate_formats=False)
 
 
 def _plain_catalog() -> dict[str, Any]:
-    """A draft-04 schema of catalogs whose parameter schemas are plain.
+    """A draft-04 schema of catalogs whose parameter schemas are plain: valid, and without what makes them odd.
 
-    The metaschema part is draft-04's own, but stricter where Cloud Foundry's library is: the one address of the
-    draft, no `id`, no `$schema` below the top.
+    It is stricter than draft-04's own where Cloud Foundry's library is: the one address of the draft, no `id`, no
+    `$schema` below the top, no empty `enum`.
     """
     holder = _object(parameters={"$ref": "#/definitions/top"})
     schemas = _object(service_instance=_object(create=holder, update=holder), service_binding=_object(create=holder))
-    plan = _object(schemas=schemas)
-    service = _object(plans={"items": plan})
+    never: dict[str, Any] = {"not": {}}
+    nested = {"$ref": "#/definitions/nested"}
+    named = {"additionalProperties": nested}
+    plain = {
+        **dict.fromkeys(("id", "$id", "extends", "disallow", "patternProperties"), never),
+        **dict.fromkeys(("definitions", "properties", "dependencies"), named),
+        **dict.fromkeys(("additionalItems", "additionalProperties", "items", "allOf", "anyOf", "oneOf", "not"), nested),
+        "enum": {"minItems": 1, "uniqueItems": True},
+    }
     return {
-        **_object(services={"items": service}),
+        **_object(services={"items": _object(plans={"items": _object(schemas=schemas)})}),
         "definitions": {
             "top": {
-                "allOf": [{"$ref": "#/definitions/schema"}],
+                "allOf": [{"$ref": f"{_DRAFT_04}#"}],
                 "required": ["$schema"],
-                "properties": {"$schema": {"enum": [_DRAFT_04, _DRAFT_04 + "#"]}},
+                "properties": {**plain, "$schema": {"enum": [_DRAFT_04, f"{_DRAFT_04}#"]}},
             },
-            "nested": {"allOf": [{"$ref": "#/definitions/schema"}], "properties": {"$schema": {"not": {}}}},
-            "schema": _metaschema(),
+            "nested": {"items": nested, "properties": {**plain, "$schema": never}},  # a schema, or an array of them
         },
     }
 
 
 def _object(**properties: Any) -> dict[str, Any]:
     return {"properties": properties}
-
-
-def _each(names: tuple[str, ...], schema: dict[str, Any]) -> dict[str, Any]:
-    return dict.fromkeys(names, schema)
-
-
-def _metaschema() -> dict[str, Any]:
-    nested = {"$ref": "#/definitions/nested"}
-    count = {"type": "integer", "minimum": 0}
-    number, flag, text = {"type": "number"}, {"type": "boolean"}, {"type": "string"}
-    words = {"type": "array", "minItems": 1, "uniqueItems": True, "items": text}
-    several = {"type": "array", "minItems": 1, "items": nested}
-    named = {"type": "object", "additionalProperties": nested}
-    simple = {"enum": ["array", "boolean", "integer", "null", "number", "object", "string"]}
-    return {
-        "type": "object",
-        "properties": {
-            **_each(("id", "$id", "extends", "disallow", "patternProperties"), {"not": {}}),
-            **_each(("title", "description", "pattern"), text),
-            **_each(("maximum", "minimum"), number),
-            **_each(("exclusiveMaximum", "exclusiveMinimum", "uniqueItems"), flag),
-            **_each(("maxLength", "minLength", "maxItems", "minItems", "maxProperties", "minProperties"), count),
-            **_each(("additionalItems", "additionalProperties"), {"anyOf": [flag, nested]}),
-            **_each(("definitions", "properties"), named),
-            **_each(("allOf", "anyOf", "oneOf"), several),
-            "multipleOf": {"type": "number", "minimum": 0, "exclusiveMinimum": True},
-            "items": {"anyOf": [nested, several]},
-            "required": words,
-            "dependencies": {"type": "object", "additionalProperties": {"anyOf": [nested, words]}},
-            "enum": {"type": "array", "minItems": 1, "uniqueItems": True},
-            "type": {"anyOf": [simple, {**words, "items": simple}]},
-            "not": nested,
-        },
-        "dependencies": {"exclusiveMaximum": ["maximum"], "exclusiveMinimum": ["minimum"]},
-    }

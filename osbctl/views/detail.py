@@ -55,11 +55,6 @@ def _parameters(schema: Mapping[str, Any]) -> Iterator[str]:
         yield "      none described"
     width = max((cells(row.name) for row in rows), default=0)
     for row in rows:
-        facts = [
-            row.kind,
-            *(["required"] if row.required else []),
-            *([f"default {row.default}"] if row.default else []),
-        ]
-        yield f"      {row.name}{' ' * (width - cells(row.name))}  {'; '.join(facts)}"
+        yield f"      {row.name}{' ' * (width - cells(row.name))}  {row.facts}"
         if row.description:
             yield f"      {' ' * width}  {row.description}"
