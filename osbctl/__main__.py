@@ -10,12 +10,8 @@ import errno
 import gc
 import os
 import sys
-from typing import TYPE_CHECKING
 
 import osbctl
-
-if TYPE_CHECKING:
-    from osbctl.errors import OsbctlError
 
 _OUTPUT_FAILS = (errno.ENOSPC, errno.EBADF, errno.EIO, errno.EDQUOT, errno.EFBIG)
 """What a write to standard output fails with that nobody nearer to it has caught."""
@@ -42,43 +38,44 @@ def _open_closed_streams() -> None:
 
 
 def _run(arguments: list[str]) -> int:
-    from osbctl.cli.output import cannot_print, silence
-    from osbctl.errors import DocumentError, OsbctlError
-
     try:
         code = _command(arguments)
         sys.stdout.flush()
         return code
-    except DocumentError as error:
-        from osbctl.reports.text_report import finding_lines
-
-        _say(finding_lines(error.findings).rstrip("\n"))
-        return error.exit_code
-    except OsbctlError as error:
-        return _told(error)
     except KeyboardInterrupt:
         return 130
-    except BrokenPipeError:
-        silence()  # the reader of our output has gone (`| head`): nothing is left to be said to it
-        return 0
     except MemoryError:
         _say("osbctl: out of memory")
         return 3
     except Exception as error:  # the one net under everything
-        if isinstance(error, OSError) and error.errno in _OUTPUT_FAILS and error.filename is None:
-            return _told(cannot_print(error))
-        if os.environ.get("OSBCTL_DEBUG"):
-            raise
-        _say(
-            f"osbctl: internal error: {type(error).__name__}\n"
-            "  hint: this is a bug; run again with OSBCTL_DEBUG=1 and report what it prints"
-        )
-        return 3
+        return _failed(error)
 
 
-def _told(error: OsbctlError) -> int:
-    _say(f"osbctl: {error.message}" + (f"\n  hint: {error.advice}" if error.advice else ""))
-    return error.exit_code
+def _failed(error: Exception) -> int:
+    """Say what went wrong, and return the exit code; raises the error itself where a developer asks for it."""
+    from osbctl.cli.output import cannot_print, silence
+    from osbctl.errors import DocumentError, OsbctlError
+
+    if isinstance(error, DocumentError):
+        from osbctl.reports.text_report import finding_lines
+
+        _say(finding_lines(error.findings).rstrip("\n"))
+        return error.exit_code
+    if isinstance(error, BrokenPipeError):
+        silence()  # the reader of our output has gone (`| head`): nothing is left to be said to it
+        return 0
+    if isinstance(error, OSError) and error.errno in _OUTPUT_FAILS and error.filename is None:
+        error = cannot_print(error)
+    if isinstance(error, OsbctlError):
+        _say(f"osbctl: {error.message}" + (f"\n  hint: {error.advice}" if error.advice else ""))
+        return error.exit_code
+    if os.environ.get("OSBCTL_DEBUG"):
+        raise error
+    _say(
+        f"osbctl: internal error: {type(error).__name__}\n"
+        "  hint: this is a bug; run again with OSBCTL_DEBUG=1 and report what it prints"
+    )
+    return 3
 
 
 def _command(arguments: list[str]) -> int:

@@ -6,7 +6,6 @@ validation's work), a name of a wrong type is empty.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -34,8 +33,7 @@ class Deprecation(NamedTuple):
     sunset: date | None
 
 
-@dataclass(frozen=True, slots=True)
-class ServicePlan:
+class ServicePlan(NamedTuple):
     """A service plan. `free`, `bindable` and `plan_updateable` are effective values (OSB, Service Plan Object).
 
     `data` is the object as it was written, unknown fields and all; `path` where it stands in the document.
@@ -66,8 +64,7 @@ class ServicePlan:
         return {f"{outer}.{inner}": holder["parameters"] for (outer, inner), holder in parameter_holders(self.data)}
 
 
-@dataclass(frozen=True, slots=True)
-class ServiceOffering:
+class ServiceOffering(NamedTuple):
     """A service offering with its plans (OSB, Service Offering Object); fields as those of `ServicePlan`."""
 
     id: str
@@ -91,8 +88,7 @@ class ServiceOffering:
         return _deprecation(self.metadata)
 
 
-@dataclass(frozen=True, slots=True)
-class Catalog:
+class Catalog(NamedTuple):
     """All that a service broker offers."""
 
     services: tuple[ServiceOffering, ...]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -100,6 +99,8 @@ class Change:
         """The identity of the change: rule, ids and field, as 32 hexadecimal digits. No wording, no lines."""
         ids = (thing.id if thing else "" for thing in (self.service, self.plan))
         text = "\0".join((self.rule, *ids, self.field))
+        import hashlib  # loads OpenSSL, and most reports give no fingerprint
+
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 

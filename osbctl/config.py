@@ -7,14 +7,14 @@ options win over it. A fault is told with the line and the key that it stands at
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from osbctl.errors import ConfigError
 from osbctl.files import read_bounded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 NAMES = ("osbctl.toml", "pyproject.toml")
 
@@ -36,8 +36,7 @@ class PerPath(NamedTuple):
     severity: dict[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class Config:
+class Config(NamedTuple):
     """What a configuration file says; each field is documented by the key of the same name.
 
     `origin` is the file it came from, empty where there is none, and `text` what stands in it.
@@ -50,11 +49,11 @@ class Config:
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     schema: tuple[str, ...] = ()
-    ignore_at: tuple[IgnoreEntry, ...] = field(default=())
-    severity: dict[str, str] = field(default_factory=dict)
+    ignore_at: tuple[IgnoreEntry, ...] = ()
+    severity: Mapping[str, str] = MappingProxyType({})
     per_path: tuple[PerPath, ...] = ()
-    page: dict[str, str] = field(default_factory=dict)
-    text: str = field(default="", compare=False, repr=False)
+    page: Mapping[str, str] = MappingProxyType({})
+    text: str = ""
 
     def of(self, file: str) -> Config:
         """The configuration that holds for a file: this one, with what `per-path` says of it, the last entry first."""
@@ -62,14 +61,13 @@ class Config:
         found = self
         for entry in self.per_path:
             if _matches(inside, entry.paths):
-                found = replace(
-                    found,
+                found = found._replace(
                     api_version=entry.api_version or found.api_version,
                     platform=entry.platform or found.platform,
                     fail_on=entry.fail_on or found.fail_on,
                     select=entry.select or found.select,
                     ignore=(*found.ignore, *entry.ignore),
-                    severity=found.severity | entry.severity,
+                    severity={**found.severity, **entry.severity},
                 )
         return found
 

@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any
 
 from osbctl.platforms import ApiVersion
-from osbctl.resources import schemas_folder
+from osbctl.resources import catalog_schema
 
 LATEST = list(ApiVersion)[-1]
 
@@ -37,7 +37,7 @@ _SAP = {
 @cache
 def load_schema(version: ApiVersion) -> Any:
     """The shipped schema of catalogs at `version`; not to be changed."""
-    return json.loads((schemas_folder() / f"catalog-{version}.json").read_text(encoding="utf-8"))
+    return json.loads(catalog_schema(version))
 
 
 @cache

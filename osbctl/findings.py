@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,8 +26,7 @@ class Severity(StrEnum):
         return {"error": 3, "warning": 2, "info": 1}[self.value]
 
 
-@dataclass(frozen=True, slots=True)
-class Location:
+class Location(NamedTuple):
     """A place in a source: `line` and `column` count from 1, columns in characters (code points).
 
     `excerpt` is the whole text of that line, as it stands; a report cuts and escapes it. `end` is the column behind the
@@ -42,8 +40,7 @@ class Location:
     end: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Fix:
+class Fix(NamedTuple):
     """A change of the source that mends a finding.
 
     `set` gives the value at `path` (which need not exist yet), `rename` gives its key another name, `quote` makes
@@ -58,8 +55,7 @@ class Fix:
     safe: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     """One thing that is wrong, or worth knowing, at one place.
 
     `refused_by` names the platforms that refuse (or crash on) the catalog because of it, and
@@ -102,8 +98,7 @@ class FailOn(StrEnum):
         return self is not FailOn.NEVER and finding.severity.rank >= Severity(self.value).rank
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     """A platform's answer to a whole catalog.
 
     `messages` are the platform's own lines, in its order and with its indentation, where they are
@@ -115,8 +110,7 @@ class Verdict:
     reasons: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Judgement:
+class Judgement(NamedTuple):
     """All that validation says of one source: findings in document order, a verdict for each platform.
 
     `left_out` counts the findings that were not asked for, or are ignored. `data` is the catalog, None where it could

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from osbctl.platforms import ApiVersion
-from osbctl.resources import schemas_folder
+from osbctl.resources import catalog_schema
 
 
 def ordered(catalog: dict[str, Any]) -> dict[str, Any]:
@@ -39,5 +39,4 @@ def _in_order(thing: dict[str, Any], fields: tuple[str, ...]) -> dict[str, Any]:
 @cache
 def _fields(kind: str) -> tuple[str, ...]:
     """The fields of an object in the order of the newest shipped schema, which is the specification's."""
-    text = (schemas_folder() / f"catalog-{max(ApiVersion)}.json").read_text(encoding="utf-8")
-    return tuple(json.loads(text)["definitions"][kind]["properties"])
+    return tuple(json.loads(catalog_schema(max(ApiVersion)))["definitions"][kind]["properties"])

@@ -6,10 +6,8 @@ The documentation pages, `osbctl rules ID`, SARIF metadata and the tests all rea
 
 from __future__ import annotations
 
-import textwrap
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from osbctl.platforms import refusing
 
@@ -22,6 +20,9 @@ if TYPE_CHECKING:
     Check: TypeAlias = Callable[[Any], Iterator[Any]]
     """A rule's check: from an `osbctl.validation.node.Node` to its `Hit`s."""
 
+    Need: TypeAlias = Literal["placeholders", "patterns", "odd_schemas", "written_values", "nul"]
+    """What must be in a catalog for a rule to have anything to say: a field of `osbctl.validation.survey.Survey`."""
+
 
 class Scope(StrEnum):
     """What a rule's check is called with, once for each in the document."""
@@ -31,16 +32,6 @@ class Scope(StrEnum):
     PLAN = "service plan"
     THING = "service offering or service plan"
     PARAMETERS = "parameter schema"
-
-
-class Need(StrEnum):
-    """What must be in a catalog for a rule to have anything to say: a field of `osbctl.validation.survey.Survey`."""
-
-    PLACEHOLDERS = "placeholders"
-    PATTERNS = "patterns"
-    ODD_SCHEMAS = "odd_schemas"
-    WRITTEN_VALUES = "written_values"
-    NUL = "nul"
 
 
 class Category(StrEnum):
@@ -73,8 +64,7 @@ _MEANINGS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(NamedTuple):
     """All that is known of a rule.
 
     `docstring` is that of its check, as written: a summary line, paragraphs that say why, then a block
@@ -116,12 +106,18 @@ class Rule:
     @property
     def bad(self) -> str:
         """A fragment of YAML that breaks the rule."""
-        return textwrap.dedent(self.doc.partition("Bad::\n")[2].partition("Good::")[0]).strip("\n ")
+        return _example(self.doc.partition("Bad::\n")[2].partition("Good::")[0])
 
     @property
     def good(self) -> str:
         """The same fragment, mended."""
-        return textwrap.dedent(self.doc.partition("Good::\n")[2]).strip("\n ")
+        return _example(self.doc.partition("Good::\n")[2])
+
+
+def _example(block: str) -> str:
+    from textwrap import dedent
+
+    return dedent(block).strip("\n ")
 
 
 def chosen(word: str, rules: Mapping[str, Rule]) -> frozenset[str]:

@@ -43,6 +43,7 @@ def test_every_key_is_read(tmp_path: Path) -> None:
     file.write_text(FULL)
     assert load_config(str(file)) == Config(
         origin=str(file),
+        text=FULL,
         api_version="2.16",
         platform=("cloudfoundry",),
         fail_on="warning",

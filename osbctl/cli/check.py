@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -71,4 +70,4 @@ def check(
     config = find_config(os.curdir)
     options, severity = validation_options(request, config), effective_fail_on(request, config)
     judgement = check_and_judge(address, connection.access(user or named, password), options)
-    return put_report([replace(judgement, fail_on=severity)], Display(format, output, color.value))
+    return put_report([judgement._replace(fail_on=severity)], Display(format, output, color.value))

@@ -139,11 +139,12 @@ class BrokerConnection:
         Raises:
             OsbctlError: it cannot be read.
         """
-        from osbctl.sources.broker import as_document
         from osbctl.sources.limits import Limits
         from osbctl.sources.read import read_source
 
         if is_address(word):
+            from osbctl.sources.broker import as_document
+
             return as_document(self.fetch(word), self.max_bytes)
         return read_source(word, limits=Limits(bytes=self.max_bytes), at=at)
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from osbctl.cli import options as common
 from osbctl.cli.output import note, put
 from osbctl.platforms import ApiVersion
-from osbctl.tasks.fix import Mended
+
+if TYPE_CHECKING:
+    from osbctl.tasks.fix import Mended
 
 
 def fix(

@@ -19,7 +19,7 @@ def schema(
     osbctl schema > catalog-schema.json
     osbctl schema --api-version 2.17
     """
-    from osbctl.resources import schemas_folder
+    from osbctl.resources import catalog_schema
 
-    put((schemas_folder() / f"catalog-{api_version}.json").read_text(encoding="utf-8"), None)
+    put(catalog_schema(api_version), None)
     return 0

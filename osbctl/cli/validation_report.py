@@ -8,8 +8,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from osbctl.config import load_config
 from osbctl.reports import WHOLE, Brevity, Format, Report, render
@@ -23,8 +22,7 @@ if TYPE_CHECKING:
     from osbctl.tasks.options import Request
 
 
-@dataclass(frozen=True, slots=True)
-class Display:
+class Display(NamedTuple):
     """How and where the report is shown; `format` None: as suits the place."""
 
     format: Format | None = None

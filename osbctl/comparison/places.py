@@ -33,4 +33,4 @@ def with_places(changes: Sequence[Change], old: Document, new: Document) -> list
 
 
 def _bare(place: Location) -> Location:
-    return replace(place, excerpt="")
+    return place._replace(excerpt="")

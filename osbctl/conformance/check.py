@@ -5,7 +5,7 @@ Fewer than twenty requests, one after the other, each bounded in time and size. 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
 
@@ -108,7 +108,7 @@ def _asked(exchange: Exchange, patience: Patience) -> tuple[list[Fault], dict[st
 
 def _hidden(findings: list[Finding], access: Access) -> tuple[Finding, ...]:
     """The findings without the password, should the broker have sent it back."""
-    return tuple(replace(finding, message=access.hide(finding.message)) for finding in findings)
+    return tuple(finding._replace(message=access.hide(finding.message)) for finding in findings)
 
 
 def _transport(exchange: Exchange) -> Iterator[Fault]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import uuid
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -52,12 +52,12 @@ class Mender:
         for finding in with_fixes(islice(findings, MOST), self.document):
             told = [diagnostic(finding, file)]
             for fix in finding.fixes:
-                yield from self._action(_title(fix), types.CodeActionKind.QuickFix, [replace(finding, fixes=(fix,))],
+                yield from self._action(_title(fix), types.CodeActionKind.QuickFix, [finding._replace(fixes=(fix,))],
                                         diagnostics=told, is_preferred=fix.safe or None)  # fmt: skip
             if finding.rule in _OF_IDS and finding.path[-1:] == ("id",) and len(finding.path) in (3, 5):
                 fresh = Fix("set", finding.path, str(uuid.uuid4()).upper())
                 yield from self._action("Set a fresh GUID", types.CodeActionKind.QuickFix,
-                                        [replace(finding, fixes=(fresh,))], diagnostics=told)  # fmt: skip
+                                        [finding._replace(fixes=(fresh,))], diagnostics=told)  # fmt: skip
             yield from self._ignore(file, finding)
 
     def _ignore(self, file: Written, finding: Finding) -> Iterator[types.CodeAction]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -20,13 +19,15 @@ IN_PLACE = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else")
 """Keywords whose schemas judge the same value as the schema they stand in."""
 
 
-@dataclass(slots=True, eq=False)
 class SchemaPlace:
     """An object that stands where a schema may stand, at `path` of the whole, and the one around it."""
 
-    value: dict[str, Any]
-    path: Path = ()
-    parent: SchemaPlace | None = None
+    __slots__ = ("parent", "path", "value")
+
+    def __init__(self, value: dict[str, Any], path: Path = (), parent: SchemaPlace | None = None) -> None:
+        self.value = value
+        self.path = path
+        self.parent = parent
 
 
 def subschemas(schema: JsonValue, path: Path = (), parent: SchemaPlace | None = None) -> Iterator[SchemaPlace]:

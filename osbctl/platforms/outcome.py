@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from osbctl.paths import Path
@@ -19,8 +18,7 @@ class VerdictKind(StrEnum):
     UNREADABLE = "unreadable"
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(NamedTuple):
     """One reason of a platform to refuse a catalog: a rule's id, the place, and what the platform says of it.
 
     `message` is the platform's own line without indentation where its words are known, else ours.
@@ -31,8 +29,7 @@ class Refusal:
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """A platform's treatment of a whole catalog.
 
     `messages` are the lines that the platform itself would print, in its order and indentation; empty

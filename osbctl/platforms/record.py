@@ -5,10 +5,10 @@ What is asked often stands in the record itself; the rest in the modules of the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import StrEnum
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,8 +39,7 @@ class State(StrEnum):
     """Nothing happens; it is still offered."""
 
 
-@dataclass(frozen=True, slots=True)
-class RefusalRule:
+class RefusalRule(NamedTuple):
     """A rule about catalogs that this platform alone refuses: the rule's text, where it stands in its code, a fix."""
 
     text: str
@@ -48,8 +47,7 @@ class RefusalRule:
     fix: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class PlatformRecord:
+class PlatformRecord(NamedTuple):
     """One platform. `folder` is the package that holds its record and its other modules.
 
     `label` is the name that people call it by, `api_version` the `X-Broker-API-Version` that it sends. `refuses` are
@@ -66,7 +64,7 @@ class PlatformRecord:
     label: str
     api_version: str
     refuses: frozenset[str] = frozenset()
-    sharing: Mapping[Identity, str] = field(default_factory=dict)
+    sharing: Mapping[Identity, str] = MappingProxyType({})
     omitted_is_false: frozenset[str] = frozenset()
     of_services_alone: frozenset[str] = frozenset()
     needs_free_names: bool = False

@@ -6,10 +6,9 @@ The machine formats never change shape without a new version; `schemas/report-1.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from osbctl.findings import FailOn
 
@@ -32,8 +31,7 @@ class Format(StrEnum):
     HTML = "html"
 
 
-@dataclass(frozen=True, slots=True)
-class Brevity:
+class Brevity(NamedTuple):
     """How much of it `text` shows.
 
     `concise`: a line a finding and a line a document. `quiet`: findings alone. `statistics`: how often each rule was
@@ -48,8 +46,7 @@ class Brevity:
 WHOLE = Brevity()
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(NamedTuple):
     """What is to be reported, and what a format may need to know besides.
 
     `rules` tells the text of a rule id (formats that name no rule text never ask). `root` is the folder

@@ -7,10 +7,9 @@ is right in all shells. What is sent, each platform's tools know.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from functools import lru_cache
 from textwrap import indent
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from osbctl.platforms import Platform
 from osbctl.platforms.commands import PARAMETERS, Manifest, Raw, Snippet
@@ -22,8 +21,7 @@ if TYPE_CHECKING:
     from osbctl.platforms.commands import Order, Purpose, Tool, Words
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(NamedTuple):
     """One way to send a request: `tool`, the shell that it is written for, and what to type.
 
     `content` is the text of the file `file` that has to stand beside it, where the command reads one. Where there

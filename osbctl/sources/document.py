@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -14,8 +13,7 @@ if TYPE_CHECKING:
 Syntax: TypeAlias = Literal["json", "yaml", "folder"]
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(NamedTuple):
     """A source that could be read.
 
     `name` is what reports call it. `data` is the catalog as plain JSON values; always a dict.

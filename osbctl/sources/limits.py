@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 MAX_BYTES = 50_000_000
 """The largest source, in bytes: ten times the largest catalog met in the field."""
@@ -17,8 +17,7 @@ MAX_NODES = 20_000_000
 """The most values, YAML aliases expanded: more than 50 MB of plain text can hold is an alias bomb."""
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(NamedTuple):
     """The limits of one read: bytes of text, levels of nesting, values with aliases expanded."""
 
     bytes: int = MAX_BYTES

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from osbctl.errors import DocumentError, UsageError
@@ -92,7 +91,7 @@ def _moved(document: Document, data: dict[str, Any], path: Path, dropped: int) -
         return {inside: places[there] for inside, there in whole.items()}
 
     notes = _notes_below(document.notes, path, dropped)
-    return replace(document, data=data, locator=locate, notes=notes, top=path)
+    return document._replace(data=data, locator=locate, notes=notes, top=path)
 
 
 def _notes_below(notes: tuple[Finding, ...], path: Path, dropped: int) -> tuple[Finding, ...]:
@@ -100,7 +99,7 @@ def _notes_below(notes: tuple[Finding, ...], path: Path, dropped: int) -> tuple[
     cut = len(path)
     inserted: Path = ("services",) if dropped else ()
     return tuple(
-        replace(note, path=(*inserted, *note.path[cut:])) if note.path else note
+        note._replace(path=(*inserted, *note.path[cut:])) if note.path else note
         for note in notes
         if not note.path or note.path[:cut] == path
     )

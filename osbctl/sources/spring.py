@@ -7,7 +7,6 @@ schemas and of other maps are taken as they are.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -40,7 +39,7 @@ def bound(document: Document) -> Document:
         return {path: places[there] for path, there in whole.items()}
 
     # Without `text`: the names in it are others than those in `data`.
-    return replace(document, data=data, locator=locate, text="") if written else document
+    return document._replace(data=data, locator=locate, text="") if written else document
 
 
 def _bound(value: Any, kind: str, path: Path, written: dict[Path, str]) -> Any:

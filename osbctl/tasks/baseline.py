@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from osbctl.errors import ConfigError
@@ -68,13 +67,13 @@ def without_baseline(file: str, judgements: Sequence[Judgement]) -> tuple[tuple[
 def _without(judgement: Judgement, old: set[int]) -> Judgement:
     """The judgement without the findings that are `old`, by their `id()`: their fixes may hold what has no hash."""
     kept = tuple(finding for finding in judgement.findings if id(finding) not in old)
-    return replace(judgement, findings=kept, left_out=judgement.left_out + len(judgement.findings) - len(kept))
+    return judgement._replace(findings=kept, left_out=judgement.left_out + len(judgement.findings) - len(kept))
 
 
 def _fingerprints(file: str, judgements: Sequence[Judgement]) -> Iterator[tuple[Finding, str]]:
     """The findings with fingerprints that hold for whoever reads the baseline, from whatever folder."""
     findings = [finding for one in judgements if one.data is not None for finding in one.findings]
-    there = [replace(f, location=replace(f.location, source=_absolute(f)) if f.location else None) for f in findings]
+    there = [f._replace(location=f.location._replace(source=_absolute(f)) if f.location else None) for f in findings]
     for finding, (_, fingerprint) in zip(findings, with_fingerprints(there, _folder(file)), strict=True):
         yield finding, fingerprint
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from osbctl.conformance.check import USUAL, check_broker
@@ -42,7 +41,7 @@ def check_and_judge(address: str, access: Access, options: ValidationOptions, pa
     verdicts = dict(main.verdicts)
     for version, body in checked.own.items():
         platforms = frozenset(one for one in Platform if one.api_version == version)
-        judgement = _judged(name, body, replace(options, api_version=ApiVersion(version)))
+        judgement = _judged(name, body, options._replace(api_version=ApiVersion(version)))
         verdicts |= {one: judgement.verdicts[one] for one in platforms}
         findings += _only_there(judgement.findings, main.findings, platforms, version)
     stopped = [(one, [finding for finding in checked.findings if one in finding.refused_by]) for one in verdicts]
@@ -57,13 +56,13 @@ def _judged(name: str, body: bytes | None, options: ValidationOptions) -> Judgem
         judgement = judge(parse_document(body, name), options)
     except DocumentError as error:
         judgement = unreadable(name, error.findings)
-    return replace(judgement, findings=tuple(_bare(f) for f in judgement.findings if f.rule != _FOR_FILES))
+    return judgement._replace(findings=tuple(_bare(f) for f in judgement.findings if f.rule != _FOR_FILES))
 
 
 def _bare(finding: Finding) -> Finding:
     """Without the text of the line: brokers send the whole catalog on one, and what is secret in it."""
     place = finding.location
-    return replace(finding, location=replace(place, excerpt="") if place else None)
+    return finding._replace(location=place._replace(excerpt="") if place else None)
 
 
 def _only_there(
@@ -75,7 +74,7 @@ def _only_there(
         if (finding.rule, finding.path, finding.message) in known:
             continue
         if finding.severity is Severity.ERROR or platforms & set(finding.refused_by):
-            yield replace(finding, message=f"with X-Broker-API-Version: {version}: {finding.message}")
+            yield finding._replace(message=f"with X-Broker-API-Version: {version}: {finding.message}")
 
 
 def _verdict(verdict: Verdict, stopped: list[Finding]) -> Verdict:

@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING, Any
 from osbctl.catalog import Catalog
 from osbctl.comparison.allow import load_allowed, sort_out
 from osbctl.comparison.catalogs import compare_catalogs
-from osbctl.comparison.instances import doubts, read_instances
 from osbctl.comparison.places import with_places
 from osbctl.comparison.refusals import Refused, new_refusals, touched_alone
 from osbctl.platforms import Platform, labels
-from osbctl.platforms.judge import judge_all
 
 if TYPE_CHECKING:
     from osbctl.changes import Change
@@ -37,13 +35,19 @@ def compare(old: Document, new: Document, view: frozenset[Platform], instances: 
     Raises:
         OsbctlError: that file cannot be read.
     """
-    used = read_instances(instances) if instances else None
+    used = _used(instances) if instances else None
     notes = doubts_of(used, instances, old, new)
     changes = compare_catalogs(old.data, new.data, platforms=view, instances=used)
     if changes:
         notes += _already_refused(old, view)
         changes = with_places(changes + now_refused(old.data, new.data, changes, view), old, new)
     return Comparison(old.name, new.name, changes, notes)
+
+
+def _used(instances: str) -> frozenset[str]:
+    from osbctl.comparison.instances import read_instances
+
+    return read_instances(instances)
 
 
 def sort_accepted(changes: list[Change], allow: str | None) -> Sorted:
@@ -55,6 +59,8 @@ def doubts_of(used: frozenset[str] | None, file: str | None, *sides: Document) -
     """A sentence where the ids `used`, those of `file`, are none of the plans of either side."""
     if not (used and file):
         return []
+    from osbctl.comparison.instances import doubts
+
     plans = {plan.id for side in sides for plan in Catalog.of(side.data).plans}
     return list(filter(None, [doubts(used, plans, file)]))
 
@@ -78,6 +84,8 @@ def now_refused(
 
 def refusals_of(data: dict[str, Any], view: frozenset[Platform]) -> list[Refused]:
     """What platforms in `view` refuse of a catalog."""
+    from osbctl.platforms.judge import judge_all
+
     return [
         Refused(platform, refusal.rule, refusal.path, refusal.message)
         for platform, outcome in judge_all(data).items()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from osbctl.catalog import Catalog
@@ -119,4 +119,4 @@ def _without_secrets(broker: Document, sentences: list[str]) -> Document:
     if data is broker.data:
         return broker
     sentences.append("secrets of dashboard clients are not stored, so they are not compared")
-    return replace(broker, data=data)
+    return broker._replace(data=data)

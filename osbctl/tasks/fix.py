@@ -11,7 +11,7 @@ import json
 import re
 import shutil
 import tempfile
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -107,7 +107,7 @@ def fix_bytes(
 def with_fixes(findings: Iterable[Finding], document: Document) -> tuple[Finding, ...]:
     """The findings with all their fixes: those that the rules name, and drafts brought to one that is taken."""
     return tuple(
-        replace(finding, fixes=(fix,)) if (fix := draft_fix(finding, document.data)) else finding
+        finding._replace(fixes=(fix,)) if (fix := draft_fix(finding, document.data)) else finding
         for finding in findings
     )
 
@@ -287,7 +287,7 @@ def _moved(found: Mended, scratch: str, folder: str) -> Mended:
 
     def renamed(findings: Iterable[Finding]) -> tuple[Finding, ...]:
         return tuple(
-            replace(f, location=replace(f.location, source=name(f.location.source))) if f.location else f
+            f._replace(location=f.location._replace(source=name(f.location.source))) if f.location else f
             for f in findings
         )
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from osbctl.config import find_config
 from osbctl.errors import ConfigError, OsbctlError, UsageError
@@ -23,8 +22,7 @@ if TYPE_CHECKING:
     from osbctl.validation.options import ValidationOptions
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(NamedTuple):
     """What a validation is asked for; None stands for "not given", so that a configuration can decide.
 
     `baseline` is a file with findings that are not reported, or are written there.
@@ -39,7 +37,7 @@ class Request:
     ignore: tuple[str, ...] = ()
     schemas: tuple[str, ...] = ()
     fail_on: FailOn | None = None
-    limits: Limits = field(default_factory=Limits)
+    limits: Limits = Limits()
     together: bool = False
     baseline: str | None = None
     write_baseline: bool = False

@@ -87,12 +87,12 @@ def _request(text: str) -> Document:
 
 def _of_a_request(finding: Finding) -> Finding:
     about_catalogs = finding.rule == "not-an-object"
-    return replace(finding, hint="parameters are a JSON object") if about_catalogs else finding
+    return finding._replace(hint="parameters are a JSON object") if about_catalogs else finding
 
 
 def _located(found: list[Finding], sent: Document) -> tuple[Finding, ...]:
     places = sent.locate({finding.path for finding in found})
-    located = [replace(finding, location=places[finding.path]) for finding in found]
+    located = [finding._replace(location=places[finding.path]) for finding in found]
     return tuple(sorted(located, key=lambda f: (f.location.line, f.location.column) if f.location else (0, 0)))
 
 

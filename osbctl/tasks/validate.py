@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from osbctl.errors import DocumentError, SourceError
 from osbctl.findings import Finding, Judgement, Severity
@@ -25,8 +24,7 @@ if TYPE_CHECKING:
     be opened."""
 
 
-@dataclass(frozen=True, slots=True)
-class Validation:
+class Validation(NamedTuple):
     """What came out: a judgement of each source, with the severity from which on it fails.
 
     `exit_code` is what a source that cannot be opened forces by itself, else 0. `notes` say what of the configuration
@@ -38,8 +36,7 @@ class Validation:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Settings:
+class _Settings(NamedTuple):
     """What holds for the sources of one configuration."""
 
     config: Config
@@ -61,7 +58,7 @@ def validate(request: Request, config: Config | None = None) -> Validation:
     if request.together:
         judged = _together(judged, settings)
     judgements = tuple(
-        replace(judgement, fail_on=effective_fail_on(request, s.config))
+        judgement._replace(fail_on=effective_fail_on(request, s.config))
         for (_, judgement, _), s in zip(judged, settings, strict=True)
     )
     whole = all(verdict.kind is not VerdictKind.UNREADABLE for one in judgements for verdict in one.verdicts.values())

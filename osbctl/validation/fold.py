@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -27,8 +26,7 @@ def _joined(group: list[Finding]) -> Finding:
     first = group[0]
     if len(group) == 1:
         return first
-    return replace(
-        first,
+    return first._replace(
         message=f"{len(group):,} {first.several}",
         also=tuple(finding.path for finding in group[1:]),
         fixes=tuple(fix for finding in group for fix in finding.fixes),

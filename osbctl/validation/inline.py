@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from osbctl.findings import Finding, Severity
 from osbctl.rule import chosen
@@ -24,18 +23,17 @@ _COMMENT = re.compile(r"(?:^|(?<=[ \t]))#[ \t]*osbctl:[ \t]*ignore\[([^\]\n]*)\]
 _LINE_END = re.compile(r"\r\n?|\n")
 
 
-@dataclass(slots=True)
 class _Held:
     """Lines of one file that comments hold for: the rules that these name, and those that had a finding there."""
 
-    source: str
-    lines: range
-    rules: set[str] = field(default_factory=set)
-    used: set[str] = field(default_factory=set)
+    def __init__(self, source: str, lines: range) -> None:
+        self.source = source
+        self.lines = lines
+        self.rules: set[str] = set()
+        self.used: set[str] = set()
 
 
-@dataclass(frozen=True, slots=True)
-class _Comment:
+class _Comment(NamedTuple):
     """One word of a comment, and the rules that it stands for. `whole`: the catalog stands around it, not beside it."""
 
     word: str

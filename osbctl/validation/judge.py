@@ -7,7 +7,6 @@ stands as a finding of its own.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -77,7 +76,7 @@ def _graded(findings: list[Finding], options: ValidationOptions) -> list[Finding
     severity = dict(options.severity)
     if not severity:
         return findings
-    return [replace(f, severity=severity[f.rule]) if f.rule in severity else f for f in findings]
+    return [f._replace(severity=severity[f.rule]) if f.rule in severity else f for f in findings]
 
 
 def unreadable(name: str, findings: tuple[Finding, ...]) -> Judgement:
@@ -137,7 +136,7 @@ def _joined(finding: Finding, platform: Platform, words: str, own_words: bool) -
     messages = finding.platform_messages
     if own_words and words not in messages:
         messages = (*messages, words)
-    return replace(finding, refused_by=refused_by, platform_messages=messages)
+    return finding._replace(refused_by=refused_by, platform_messages=messages)
 
 
 def _blame_newcomers(findings: list[Finding], data: dict[str, Any]) -> list[Finding]:
@@ -150,7 +149,7 @@ def _blame_newcomers(findings: list[Finding], data: dict[str, Any]) -> list[Find
         index = newcomers[value_at(data, double.path)]
         platforms = dict.fromkeys((*merged[index].refused_by, *double.refused_by))
         words = dict.fromkeys((*merged[index].platform_messages, *double.platform_messages))
-        merged[index] = replace(merged[index], refused_by=tuple(platforms), platform_messages=tuple(words))
+        merged[index] = merged[index]._replace(refused_by=tuple(platforms), platform_messages=tuple(words))
     return [finding for finding in merged if finding not in doubles]
 
 
@@ -170,10 +169,10 @@ def _placed(finding: Finding, places: Mapping[Path, Location]) -> Finding:
     """The finding at its place, and in its message the line of the earlier one that it speaks of."""
     here = places[finding.path]
     if finding.earlier is None:
-        return replace(finding, location=here)
+        return finding._replace(location=here)
     there = places[finding.earlier]
     line = f"line {there.line}" if there.source == here.source else f"{there.source}:{there.line}"
-    return replace(finding, location=here, message=f"{finding.message} ({line})")
+    return finding._replace(location=here, message=f"{finding.message} ({line})")
 
 
 def reading_order(finding: Finding) -> tuple[str, int, int, int, str, str]:

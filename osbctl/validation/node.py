@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -13,8 +12,7 @@ if TYPE_CHECKING:
     from osbctl.platforms import ApiVersion
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(NamedTuple):
     """What a rule's check yields: a place and a sentence. The engine makes a `Finding` of it.
 
     `several`, `earlier`: as in `Finding`.
@@ -28,17 +26,19 @@ class Hit:
     earlier: Path | None = None
 
 
-@dataclass(slots=True)  # frozen ones cost four times as much to make, and there is one for each plan
 class Node:
     """An object of the catalog: the catalog itself, a service offering, a service plan, a parameter schema.
 
     `value` is always a dict. `parent` is the object one level up (a plan's service), None at the top.
     """
 
-    value: dict[str, Any]
-    path: Path
-    parent: Node | None
-    api_version: ApiVersion
+    __slots__ = ("api_version", "parent", "path", "value")
+
+    def __init__(self, value: dict[str, Any], path: Path, parent: Node | None, api_version: ApiVersion) -> None:
+        self.value = value
+        self.path = path
+        self.parent = parent
+        self.api_version = api_version
 
     def __contains__(self, key: str) -> bool:
         return key in self.value

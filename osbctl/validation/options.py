@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from osbctl.platforms import DEFAULT_API_VERSION, ApiVersion, Platform
 
@@ -11,8 +10,7 @@ if TYPE_CHECKING:
     from osbctl.findings import Severity
 
 
-@dataclass(frozen=True, slots=True)
-class IgnoreAt:
+class IgnoreAt(NamedTuple):
     """One entry that silences a rule for the service offering, and the service plan, of that *name*.
 
     `service` or `plan` None stands for any.
@@ -23,8 +21,7 @@ class IgnoreAt:
     plan: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ValidationOptions:
+class ValidationOptions(NamedTuple):
     """How to validate.
 
     `platforms` are those whose refusals count as errors. `select` (None: all) and `ignore` hold rule ids;

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from osbctl.findings import Finding, Severity, Verdict
@@ -85,10 +84,10 @@ def _completed(judgement: Judgement, document: Document, found: list[Finding], s
     verdicts = {platform: _verdict(verdict, refused[platform]) for platform, verdict in judgement.verdicts.items()}
     left_out = judgement.left_out + len(found) - sum(finding.rule.startswith(SHARED) for finding in wanted)
     findings = sorted((*judgement.findings, *wanted), key=reading_order)
-    return replace(judgement, findings=tuple(findings), verdicts=verdicts, left_out=left_out)
+    return judgement._replace(findings=tuple(findings), verdicts=verdicts, left_out=left_out)
 
 
 def _verdict(alone: Verdict, refusals: int) -> Verdict:
     if not refusals or alone.kind not in (VerdictKind.ACCEPTS, VerdictKind.REFUSES):
         return alone
-    return replace(alone, kind=VerdictKind.REFUSES, reasons=alone.reasons + refusals)
+    return alone._replace(kind=VerdictKind.REFUSES, reasons=alone.reasons + refusals)

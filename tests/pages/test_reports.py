@@ -58,7 +58,7 @@ def test_validate_is_a_page_with_the_findings_in_front_and_at_the_services() -> 
 def test_a_source_that_cannot_be_read_is_a_finding() -> None:
     judgement = judge(SHIPPED, ValidationOptions())
     lost = unreadable(
-        "lost.yaml", (replace(judgement.findings[0], message="it is lost"),) if judgement.findings else ()
+        "lost.yaml", (judgement.findings[0]._replace(message="it is lost"),) if judgement.findings else ()
     )
     assert Read(render_findings(Report([lost], {}), Format.HTML)).text
 
@@ -87,7 +87,7 @@ def test_drift_of_all_is_an_overview_with_the_gravest_first() -> None:
 def test_a_page_since_another_has_the_refusals_of_diff() -> None:
     new = json.loads(json.dumps(SHIPPED.data))
     new["services"][0]["plans"] = []
-    shelf = Shelf("a", replace(SHIPPED, data=new), SHIPPED)
+    shelf = Shelf("a", SHIPPED._replace(data=new), SHIPPED)
     text = Read(make_page([shelf], PageOptions(since="main")).html).text
     assert "Since main." in text
     assert "refused" in text

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from osbctl.platforms.outcome import Refusal
@@ -15,13 +14,15 @@ if TYPE_CHECKING:
 _INDENT = "  "
 
 
-@dataclass(slots=True)
 class Errors:
     """What is wrong with one object, then with the objects in it; `heading` is printed above both."""
 
-    heading: str = ""
-    own: list[Refusal] = field(default_factory=list)
-    nested: list[Errors] = field(default_factory=list)
+    __slots__ = ("heading", "nested", "own")
+
+    def __init__(self, heading: str = "") -> None:
+        self.heading = heading
+        self.own: list[Refusal] = []
+        self.nested: list[Errors] = []
 
     def add(self, rule: str, path: Path, message: str) -> None:
         """One more reason, in the platform's words."""

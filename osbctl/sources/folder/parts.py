@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -102,7 +102,7 @@ class Parts:
         """What reading the files has to say; of places in files, not in the catalog, so that no path is given."""
         for document in self.documents:
             for note in document.notes:
-                yield replace(note, path=())
+                yield note._replace(path=())
 
     def unread(self, *below: str) -> Iterator[Path]:
         """The YAML and JSON files below a folder of the folder that nothing has read."""

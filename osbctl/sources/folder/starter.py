@@ -7,7 +7,7 @@ import uuid
 from typing import TYPE_CHECKING
 
 from osbctl.platforms import DEFAULT_API_VERSION
-from osbctl.resources import schemas_folder
+from osbctl.resources import catalog_schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -125,8 +125,7 @@ def folder(name: str) -> Iterator[tuple[str, str]]:
 
 def _editor_schema() -> str:
     """A JSON Schema of service files for editors: the catalog's, where nothing is required in the file itself."""
-    text = (schemas_folder() / f"catalog-{DEFAULT_API_VERSION}.json").read_text(encoding="utf-8")
-    whole = json.loads(text)
+    whole = json.loads(catalog_schema(DEFAULT_API_VERSION))
     for part in whole["definitions"].values():
         part.pop("required", None)
     whole["definitions"]["service"]["properties"]["plans"]["items"] = {

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from osbctl.findings import Severity
 from osbctl.paths import value_at
-from osbctl.rule import Category, Need, Scope, rule
+from osbctl.rule import Category, Scope, rule
 from osbctl.validation.rules.placeholders import holds_placeholder
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ _PAIRS = (
     category=Category.ADVICE,
     scope=Scope.PARAMETERS,
     source="JSON Schema Validation, default: RECOMMENDED to be valid against the schema that it stands in",
-    needs=Need.WRITTEN_VALUES,
+    needs="written_values",
 )
 def parameters_default(schema: Node) -> Iterator[Hit]:
     """A default or an example in a parameter schema is refused by the schema that it stands in.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from osbctl.findings import Fix, Severity
 from osbctl.jsonschemas.walk import subschemas
-from osbctl.rule import Category, Need, Scope, rule
+from osbctl.rule import Category, Scope, rule
 from osbctl.validation.metaschema import DRAFTS, faults
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ _ECMA_ONLY = ("(?<", "\\p{", "\\P{", "\\c", "\\u", "[^]", "[]")
     scope=Scope.PARAMETERS,
     source="OSB 2.13, Input Parameters Schema Object: the schema MUST have a $schema keyword",
     fix="adds draft-04; with --unsafe where it is not proved that the same requests pass.",
-    needs=Need.ODD_SCHEMAS,
+    needs="odd_schemas",
 )
 def parameters_dialect_missing(schema: Node) -> Iterator[Hit]:
     """A parameter schema does not say which draft of JSON Schema it is written for.
@@ -56,7 +56,7 @@ def parameters_dialect_missing(schema: Node) -> Iterator[Hit]:
     scope=Scope.PARAMETERS,
     source="OSB 2.13, Input Parameters Schema Object: draft-04 or later, no custom metaschema",
     fix="writes the exact name that a slip is near, with --unsafe.",
-    needs=Need.ODD_SCHEMAS,
+    needs="odd_schemas",
 )
 def parameters_dialect_unknown(schema: Node) -> Iterator[Hit]:
     """A parameter schema names a draft of JSON Schema that nobody knows.
@@ -88,7 +88,7 @@ def parameters_dialect_unknown(schema: Node) -> Iterator[Hit]:
     category=Category.SPEC,
     scope=Scope.PARAMETERS,
     source="OSB 2.13, Input Parameters Schema Object: parameters MUST be a valid JSON Schema",
-    needs=Need.ODD_SCHEMAS,
+    needs="odd_schemas",
 )
 def parameters_invalid(schema: Node) -> Iterator[Hit]:
     """A parameter schema is not valid under its own draft, or under draft-04 where it names none that is known.
@@ -134,7 +134,7 @@ def parameters_too_large(schema: Node) -> Iterator[Hit]:
     category=Category.ADVICE,
     scope=Scope.PARAMETERS,
     source="JSON Schema Validation, pattern: a regular expression of ECMA 262",
-    needs=Need.PATTERNS,
+    needs="patterns",
 )
 def parameters_pattern(schema: Node) -> Iterator[Hit]:
     """A pattern in a parameter schema is no regular expression.

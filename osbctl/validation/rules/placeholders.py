@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from osbctl.fields import PARTS, known
 from osbctl.findings import Severity
-from osbctl.rule import Category, Need, rule
+from osbctl.rule import Category, rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,7 +59,7 @@ def _between(text: str, opening: str, closing: str) -> str | None:
     severity=Severity.WARNING,
     category=Category.ADVICE,
     source="BOSH and Concourse ((var)), Spruce (( grab x )), Helm and Jinja {{ }}, shells ${VAR}, ERB <%= %>, printf",
-    needs=Need.PLACEHOLDERS,
+    needs="placeholders",
 )
 def placeholder_unresolved(catalog: Node) -> Iterator[Hit]:
     """A value still holds a placeholder of a template.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from osbctl.findings import Severity
 from osbctl.jsonschemas.references import Nowhere, References
-from osbctl.rule import Category, Need, Scope, rule
+from osbctl.rule import Category, Scope, rule
 from osbctl.validation.metaschema import DRAFTS
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     category=Category.SPEC,
     scope=Scope.PARAMETERS,
     source="OSB 2.13, Input Parameters Schema Object: schemas MUST NOT contain external references",
-    needs=Need.ODD_SCHEMAS,
+    needs="odd_schemas",
 )
 def parameters_reference_external(schema: Node) -> Iterator[Hit]:
     """A parameter schema refers to something outside of itself.
@@ -50,7 +50,7 @@ def parameters_reference_external(schema: Node) -> Iterator[Hit]:
     category=Category.SPEC,
     scope=Scope.PARAMETERS,
     source="JSON Schema, $ref: the reference identifies a schema",
-    needs=Need.ODD_SCHEMAS,
+    needs="odd_schemas",
 )
 def parameters_reference_missing(schema: Node) -> Iterator[Hit]:
     """A reference in a parameter schema leads nowhere.
@@ -81,7 +81,7 @@ def parameters_reference_missing(schema: Node) -> Iterator[Hit]:
     category=Category.SPEC,
     scope=Scope.PARAMETERS,
     source="JSON Schema, $ref: a schema MUST NOT be run into an infinite loop; Cloud Foundry crashes on one",
-    needs=Need.ODD_SCHEMAS,
+    needs="odd_schemas",
 )
 def parameters_reference_loop(schema: Node) -> Iterator[Hit]:
     """References in a parameter schema go round in a circle and never reach a schema.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from osbctl.findings import Severity
 from osbctl.platforms import Platform
-from osbctl.rule import Category, Need, Scope, rule
+from osbctl.rule import Category, Scope, rule
 from osbctl.validation.rules.naming import MAX_LENGTH
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def _long(holder: Node, key: str) -> Iterator[Hit]:
     severity=Severity.WARNING,
     category=Category.ADVICE,
     source="PostgreSQL, Character Types: the character with code zero cannot be stored",
-    needs=Need.NUL,
+    needs="nul",
 )
 def text_nul(catalog: Node) -> Iterator[Hit]:
     """A text holds the character NUL.
