@@ -17,10 +17,10 @@ demo: $(READY)
 test: $(READY)
 	$(BIN)/python -m pytest -n auto
 
-## Run the tests of the page in Chromium.
+## Run the tests of pages and of the documentation in Chromium.
 test-browser: $(READY)
 	$(BIN)/python -m pip install --quiet --group browser
-	$(BIN)/python -m pytest -m browser tests/pages
+	$(BIN)/python -m pytest -m browser
 
 ## Build the image with buildah on a base of Debian's packages (debootstrap), and run it. As root.
 test-container: $(READY)
@@ -29,7 +29,7 @@ test-container: $(READY)
 ## Run each install line as it is printed, and the checks of a release against a fault each.
 test-release: $(READY)
 	-$(BIN)/python -m pip install --quiet --group release
-	$(BIN)/python -m pytest -n auto -m release tests/release
+	$(BIN)/python -m pytest -n auto -m release
 
 ## Is what is here ready to be published? docs/how-to/publish.md has the steps.
 release-check: $(READY)

@@ -7,7 +7,7 @@ import os
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
-    "short", max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
+    "short", max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
 )
 settings.register_profile("fuzz", settings.get_profile("short"), max_examples=20_000, derandomize=False)
 settings.load_profile("fuzz" if os.environ.get("OSBCTL_FUZZ") else "short")

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
 import stat
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
 
 from osbctl.errors import SourceError
-from osbctl.files import write_file
+from osbctl.files import read_bounded, write_file
 
 OLD, NEW = b"old" * 1000, b"new"
 
@@ -62,6 +65,97 @@ def test_a_write_that_fails_leaves_the_old_file(file: Path, monkeypatch: pytest.
         write_file(file, NEW)
     assert file.read_bytes() == OLD
     assert [path.name for path in file.parent.iterdir()] == ["a.json"]
+
+
+def test_what_is_told_is_why_it_failed_and_not_that_it_could_not_be_tidied_up(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    def refuse(*_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(os, "fsync", fail)
+    monkeypatch.setattr(os, "unlink", refuse)
+    with pytest.raises(SourceError, match="No space left"):
+        write_file(file, NEW)
+
+
+def test_what_is_not_yet_whole_lies_hidden_in_the_same_folder(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A rename from another file system is none, and a pattern such as `*.json` is not to find it."""
+    seen = []
+    real = os.replace
+    monkeypatch.setattr(os, "replace", lambda new, old: (seen.append(Path(new)), real(new, old)))
+    monkeypatch.chdir("/")
+    write_file(file, NEW)
+    assert [(path.parent, path.name[:8]) for path in seen] == [(file.parent, ".a.json.")]
+
+
+@pytest.mark.parametrize(("mode", "want"), [(None, 0o640), (0o600, 0o600)])
+def test_a_new_file_has_the_mode_asked_for_or_the_umasks(tmp_path: Path, mode: int | None, want: int) -> None:
+    before = os.umask(0o026)
+    try:
+        write_file(tmp_path / "new", NEW, mode)
+        assert os.umask(before) == 0o026
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == want
+
+
+def test_a_mode_asked_for_replaces_that_of_the_file(file: Path) -> None:
+    write_file(file, NEW, 0o600)
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize(("most", "length"), [(len(OLD) - 2, len(OLD) - 1), (len(OLD), len(OLD)), (0, 1)])
+def test_no_more_is_read_than_one_byte_too_many(file: Path, most: int, length: int) -> None:
+    assert read_bounded(file, most) == OLD[:length]
+
+
+@pytest.fixture
+def fifo(tmp_path: Path) -> Path:
+    os.mkfifo(tmp_path / "fifo")
+    return tmp_path / "fifo"
+
+
+def fed(fifo: Path, *chunks: bytes, pause: float = 0.05) -> threading.Thread:
+    def feed() -> None:
+        with contextlib.suppress(BrokenPipeError), fifo.open("wb", buffering=0) as writer:
+            for chunk in chunks:
+                time.sleep(pause)
+                writer.write(chunk)
+
+    thread = threading.Thread(target=feed)
+    thread.start()
+    return thread
+
+
+def test_a_fifo_is_read_to_its_end(fifo: Path) -> None:
+    thread = fed(fifo, b"a" * 70_000, b"b", b"c")
+    assert read_bounded(fifo, 100_000) == b"a" * 70_000 + b"bc"
+    thread.join(10)
+
+
+@pytest.mark.parametrize("most", [9, 10])
+def test_a_fifo_that_holds_more_is_told_from_one_that_does_not(fifo: Path, most: int) -> None:
+    thread = fed(fifo, b"12345", b"67890", b"!")
+    assert read_bounded(fifo, most) == b"1234567890!"[: most + 1]
+    thread.join(10)
+
+
+@pytest.mark.parametrize("chunks", [(), (b"x",) * 40])
+def test_a_fifo_that_does_not_end_is_not_waited_for(
+    fifo: Path, monkeypatch: pytest.MonkeyPatch, chunks: tuple[bytes, ...]
+) -> None:
+    """Neither one that nobody writes to, nor one that is kept going by a byte now and then."""
+    monkeypatch.setattr("osbctl.files.WRITER_WAIT", 0.2)
+    thread = fed(fifo, *chunks) if chunks else None
+    with pytest.raises(OSError, match=r"no end of it came within 0\.2 seconds") as error:
+        read_bounded(fifo, 1000)
+    assert error.value.errno == errno.ETIMEDOUT
+    if thread:
+        thread.join(10)
 
 
 def test_a_symbolic_link_is_followed(file: Path) -> None:

@@ -16,6 +16,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.release
+
 ROOT = Path(__file__).parents[1]
 PARTS = ("osbctl", "schemas", "catalogs", "README.md", "CHANGELOG.md", "LICENSE", "pyproject.toml", ".gitignore")
 

@@ -94,6 +94,7 @@ def test_shellcheck_has_nothing_to_say(name: str, tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (0, "")
 
 
+@pytest.mark.release
 def test_it_installs_from_its_own_path(job: Job) -> None:
     shutil.rmtree(job.temp / "osbctl")
     job.known["steps.python.outputs.python-path"] = sys.executable

@@ -53,6 +53,7 @@ def image(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.release
 def test_the_image_serves_on_a_read_only_root_and_its_health_check_passes(
     image: Path, tmp_path: Path, credentials: Path, pair: tuple[Path, Path], trust: Any
 ) -> None:

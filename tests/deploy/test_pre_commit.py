@@ -72,6 +72,7 @@ def test_what_the_first_hook_looks_at(path: str, taken: bool) -> None:
     assert (bool(re.search(hook["files"], path)) and not re.search(hook["exclude"], path)) is taken
 
 
+@pytest.mark.release
 def test_the_hooks_stop_a_faulty_commit_and_let_a_good_one_pass(tmp_path: Path) -> None:
     hooks = hook_repository(tmp_path / "hooks")
     user = repository(tmp_path / "user", {"README.md": "catalogs"})

@@ -5,24 +5,18 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.docs.conftest import BUILD
+
 pytest.importorskip("sphinx")
+pytestmark = pytest.mark.release
 ROOT = Path(__file__).parents[2]
-BUILD = [sys.executable, "-m", "sphinx", "--quiet", "--fail-on-warning", "--keep-going", "--fresh-env"]
 LOADED = re.compile(
     r"<(?:script|img|iframe|source)[^>]+src=\"(?:https?:)?//|<link[^>]+href=\"(?:https?:)?//|@import|url\(.?https?:"
 )
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("site")
-    subprocess.run([*BUILD, ROOT / "docs", folder], cwd=ROOT, check=True, capture_output=True)
-    return folder
 
 
 def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+import os
 from functools import cache
 from typing import Any
+
+import pytest
 
 from osbctl.errors import DocumentError
 from osbctl.findings import Judgement
@@ -66,15 +69,17 @@ def test_real_catalogs() -> None:
     assert len(rows) == 76
 
 
+@pytest.mark.fuzz
 def test_mutations() -> None:
-    wrong, stored = [], 0
-    for record in records("mutations"):
+    """All of them under `make fuzz`: what the platform's own room says of each is held by `test_agreement.py`."""
+    wrong, stored, step = [], 0, 1 if "OSBCTL_FUZZ" in os.environ else 5
+    for record in records("mutations")[::step]:
         judgement = judged(json.dumps(record["catalog"]).encode(), "mutation.json")
         expected = recorded(record)
         if expected[0] is VerdictKind.ACCEPTS and any(f.rule == "cloudfoundry-storage" for f in judgement.findings):
             stored += 1  # what was recorded is the validator's answer, not that of the database
         elif ours(judgement) != expected:
             wrong.append((record["case"], ours(judgement), expected))
-    assert stored == 18
+    assert stored == (18 if step == 1 else 4)
     assert wrong == []
     assert len(records("mutations")) == 1_500

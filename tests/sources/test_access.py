@@ -145,6 +145,7 @@ def test_a_proxy_that_is_not_used_is_told_of(proxies: dict[str, str], address: s
         ("b.example.com:8443", "https://b.example.com", False),
         ("b.example.com:8443", "https://b.example.com:8443", True),
         ("10.0.0.0/8", "https://10.1.2.3", True),
+        ("10.9.9.9/8", "https://10.1.2.3", True),
         ("10.0.0.0/8", "https://11.1.2.3", False),
         ("10.1.2.3", "https://10.1.2.3", True),
         ("fd00::/8", "https://[fd00::1]:8443", True),
@@ -157,6 +158,11 @@ def test_a_proxy_that_is_not_used_is_told_of(proxies: dict[str, str], address: s
 def test_no_proxy(exempt: str, address: str, direct: bool) -> None:
     found = proxy_of(address, {"https": "proxy:3128", "no": exempt})
     assert found == ("" if direct else "http://proxy:3128")
+
+
+@pytest.mark.parametrize(("exempt", "direct"), [("b.example.com:80", True), ("b.example.com:443", False)])
+def test_no_proxy_knows_the_port_of_plain_http(exempt: str, direct: bool) -> None:
+    assert proxy_of("http://b.example.com", {"http": "proxy", "no": exempt}) == ("" if direct else "http://proxy")
 
 
 def test_the_environment_names_the_proxy(tmp_path: Path) -> None:
