@@ -52,8 +52,8 @@ def write_file(path: Path | str, data: bytes, mode: int | None = None) -> None:
     """Put `data` at `path`: a temporary file beside it, flushed to disk, then renamed.
 
     An interrupted write leaves the old file. `mode` sets the permission bits; None keeps those of the file that
-    stands, or the umask's for a new one. A symbolic link is followed, not replaced. What is no regular file (a FIFO,
-    a device), or is reached through /dev/fd or /proc, is written into.
+    stands, or the umask's for a new one; the owner stays where that may be. A symbolic link is followed, not replaced.
+    What is no regular file (a FIFO, a device), or is reached through /dev/fd or /proc, is written into.
 
     Raises:
         SourceError: the folder is missing, or it may not be written to; nobody reads from the FIFO.
@@ -143,6 +143,8 @@ def _replace(target: str, data: bytes, mode: int | None) -> None:
     descriptor, temporary = tempfile.mkstemp(prefix=f".{name[:100]}.", dir=folder)
     try:
         with os.fdopen(descriptor, "wb") as file:
+            if mode is None:  # else it is a secret, and whoever put a file there before may not get it
+                _keep_owner(descriptor, target)
             os.fchmod(descriptor, _permissions(target) if mode is None else mode)
             file.write(data)
             file.flush()
@@ -162,6 +164,15 @@ def _flush_folder(folder: str) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def _keep_owner(descriptor: int, target: str) -> None:
+    """Give the file the owner and the group of the one that it replaces, as far as this user may."""
+    with contextlib.suppress(FileNotFoundError):
+        known = os.stat(target)  # noqa: PTH116
+        for owner, group in ((-1, known.st_gid), (known.st_uid, -1)):
+            with contextlib.suppress(PermissionError):
+                os.fchown(descriptor, owner, group)
 
 
 def _permissions(target: str) -> int:

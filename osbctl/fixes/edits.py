@@ -47,7 +47,7 @@ def edit(text: str, syntax: Syntax, spans: Mapping[Path, Span], fix: Fix, path: 
     if fix.action == "quote":
         return quoted(text, None if span.style else (span.start, span.end))
     if fix.action == "wrap":
-        return Edit(span.start, span.end, f"[{written if span.style else json.dumps(fix.value)}]")
+        return Edit(span.start, span.end, f"[{written if span.style else _literal(fix.value)}]")
     return Edit(span.start, span.end, _literal(fix.value))
 
 

@@ -6,14 +6,11 @@ what it held before but for the fixes; else nothing of that pass is kept.
 
 from __future__ import annotations
 
-import copy
 import json
 import re
-import shutil
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from osbctl.errors import OsbctlError, UsageError
 from osbctl.files import write_file
@@ -21,6 +18,7 @@ from osbctl.fixes.drafts import draft_fix
 from osbctl.fixes.edits import Edit, applied, edit, quoted
 from osbctl.paths import found_at, value_at
 from osbctl.sources.file import read_file
+from osbctl.sources.folder import read_folder
 from osbctl.sources.limits import Limits
 from osbctl.sources.parse import decoded, parse_document, parse_text
 from osbctl.sources.read import read_source
@@ -35,6 +33,9 @@ if TYPE_CHECKING:
     from osbctl.sources.document import Document
     from osbctl.sources.spans import Span
     from osbctl.validation.options import ValidationOptions
+
+    _Wanted: TypeAlias = tuple[Finding, Fix]
+    _Read: TypeAlias = Callable[[dict[str, bytes]], Document]
 
 MAX_PASSES = 100
 """A reader points out 100 scalars at a time. What is left after that, the next run mends."""
@@ -73,17 +74,11 @@ def fix_source(
         raise UsageError(f"{source} is no file that could be edited", "name a file or a source folder")
     if Path(source).is_file():
         return fix_bytes(source, read_file(source, limits), options, unsafe=unsafe, at=at, limits=limits)
-    with tempfile.TemporaryDirectory() as scratch:
-        copied = Path(scratch) / "source"
-        shutil.copytree(source, copied, symlinks=True)
 
-        def read(files: dict[str, bytes]) -> Document:
-            for name, data in files.items():
-                Path(name).write_bytes(data)
-            return read_source(str(copied), limits=limits)
+    def read(files: dict[str, bytes]) -> Document:
+        return read_folder(source, limits=limits, unsaved={Path(name).resolve(): data for name, data in files.items()})
 
-        found = _passes(source, {}, read, options, unsafe)
-        return _moved(found, str(copied), source)
+    return _passes(source, {}, read, options, unsafe)
 
 
 def fix_bytes(
@@ -116,21 +111,16 @@ def edits_of(
     findings: Iterable[Finding],
     document: Document,
     files: dict[str, bytes],
-    read: Callable[[dict[str, bytes]], Document],
+    read: _Read,
     unsafe: bool,
 ) -> dict[str, list[Edit]]:
     """The edits by file that carry out the fixes of `findings`, each once.
 
     `files` are those of the document that differ from what is on disk, `read` reads it with those that it is given.
-    Empty where nothing can be done, or the source would not hold what it should then.
+    Empty where nothing can be done so that the source holds what it should then.
     """
-    step = _Pass(document, files, unsafe)
-    step.mend(findings)
-    try:
-        again = read(files | step.changes())
-    except OsbctlError:
-        return {}
-    return step.edits() if again.data == step.expected else {}
+    possible = _possible(document, files, _wanted(findings, unsafe), read, [])
+    return possible[0].edits() if possible else {}
 
 
 def write(mended: Mended) -> None:
@@ -142,30 +132,57 @@ def write(mended: Mended) -> None:
 def _passes(
     source: str,
     files: dict[str, bytes],
-    read: Callable[[dict[str, bytes]], Document],
+    read: _Read,
     options: ValidationOptions,
     unsafe: bool,
 ) -> Mended:
     before, after = dict(files), dict(files)
     mended: list[Finding] = []
+    failed: list[_Wanted] = []
     document = read(after)
     findings = _findings(document, options)
     for _ in range(MAX_PASSES):
-        step = _Pass(document, after, unsafe)
-        step.mend(findings)
+        possible = _possible(document, after, _wanted(findings, unsafe), read, failed)
+        if possible is None:
+            break
+        step, document = possible
         changes = step.changes()
-        if not changes:
-            break
-        again = read(after | changes)
-        if again.data != step.expected:
-            read(after)
-            break
-        before = {name: step.content(name) for name in changes} | before
-        document, after = again, after | changes
+        before, after = {name: step.content(name) for name in changes} | before, after | changes
         mended += step.done
         findings = _findings(document, options)
     would = tuple(finding for finding in findings if any(not fix.safe for fix in finding.fixes))
     return Mended(source, before, after, tuple(mended), () if unsafe else would, findings)
+
+
+def _wanted(findings: Iterable[Finding], unsafe: bool) -> list[_Wanted]:
+    return [(finding, fix) for finding in findings for fix in finding.fixes if fix.safe or unsafe]
+
+
+def _possible(
+    document: Document, files: dict[str, bytes], wanted: list[_Wanted], read: _Read, failed: list[_Wanted]
+) -> tuple[_Pass, Document] | None:
+    """The pass that carries out those of the `wanted` that can be made, and what the source holds then.
+
+    Where it would hold something else than it should, since a text counts in several places, say, a half of them is
+    tried. What fails alone is `failed`. None where nothing can be done.
+    """
+    step = _Pass(document, files)
+    step.mend([one for one in wanted if one not in failed])
+    if not step.made:
+        return None
+    try:
+        again = read(files | step.changes())
+    except OsbctlError:
+        again = None
+    if again is not None and again.data == step.expected:
+        return step, again
+    if len(step.made) == 1:
+        failed += step.made
+        return None
+    half = len(step.made) // 2
+    return _possible(document, files, step.made[:half], read, failed) or _possible(
+        document, files, step.made[half:], read, failed
+    )
 
 
 def _findings(document: Document, options: ValidationOptions) -> tuple[Finding, ...]:
@@ -176,18 +193,16 @@ def _findings(document: Document, options: ValidationOptions) -> tuple[Finding, 
 class _Pass:
     """The edits of one pass over the findings, and the value that the catalog must have after it."""
 
-    def __init__(self, document: Document, files: dict[str, bytes], unsafe: bool) -> None:
+    def __init__(self, document: Document, files: dict[str, bytes]) -> None:
         self.document = document
-        self.unsafe = unsafe
-        self.expected = copy.deepcopy(document.data)
-        self.done: list[Finding] = []
+        self.expected = json.loads(json.dumps(document.data))  # where an alias stands, too, a value is one by itself
+        self.made: list[_Wanted] = []
         self._files = dict(files)
         self._texts: dict[str, _Text] = {}
         self._edits: dict[str, dict[int, Edit]] = {}
 
-    def mend(self, findings: Iterable[Finding]) -> None:
-        """Make an edit of each fix that is allowed and can be made, one for each place."""
-        wanted = [(finding, fix) for finding in findings for fix in finding.fixes if fix.safe or self.unsafe]
+    def mend(self, wanted: list[_Wanted]) -> None:
+        """Make an edit of each fix that can be made, one for each place."""
         paths = {path for _, fix in wanted for path in (fix.path, fix.path[:-1])}
         paths = {path for path in paths if found_at(self.document.data, path, self) is not self}
         places = self.document.locate(paths) if paths else {}
@@ -200,11 +215,15 @@ class _Pass:
             return
         made = self._text(place.source).edit(fix, place, exists=fix.path in places)
         edits = self._edits.setdefault(place.source, {})
-        # Two new entries at one place are made one after the other, in the next pass.
-        if made and made.start not in edits and _carry_out(self.expected, fix, made):
+        # One text may stand in several places of the catalog; two edits at one place are made in two passes.
+        if made and edits.get(made.start, made) == made and _carry_out(self.expected, fix, made):
             edits[made.start] = made
-            if finding not in self.done:
-                self.done.append(finding)
+            self.made.append((finding, fix))
+
+    @property
+    def done(self) -> list[Finding]:
+        """The findings that something was done about, each once."""
+        return list({id(finding): finding for finding, _ in self.made}.values())
 
     def _text(self, name: str) -> _Text:
         if name not in self._texts:
@@ -273,23 +292,7 @@ def _carry_out(data: Any, fix: Fix, made: Edit) -> bool:
             return False
         data[fix.value] = data.pop(last)
     elif fix.action == "wrap":
-        data[last] = [data[last]]
+        data[last] = [fix.value]
     else:
         data[last] = json.loads(made.new) if fix.action == "quote" else fix.value
     return True
-
-
-def _moved(found: Mended, scratch: str, folder: str) -> Mended:
-    """What was found in a copy of the folder, as findings of the folder itself."""
-
-    def name(file: str) -> str:
-        return folder.rstrip("/") + file.removeprefix(scratch)
-
-    def renamed(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-        return tuple(
-            f._replace(location=f.location._replace(source=name(f.location.source))) if f.location else f
-            for f in findings
-        )
-
-    before, after = ({name(file): data for file, data in files.items()} for files in (found.before, found.after))
-    return Mended(found.source, before, after, renamed(found.mended), renamed(found.unsafe), renamed(found.left))

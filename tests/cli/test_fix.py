@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from tests.cli.test_validate import osbctl
 
+OSBCTL = [sys.executable, "-m", "osbctl"]
 TEXT = """services:
 - name: a
   id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4
@@ -73,3 +77,27 @@ def test_an_unreadable_text_is_told_at_its_place() -> None:
     done = osbctl("fix", "-", stdin="services: [")
     assert done.returncode == 1
     assert "<stdin>:1:" in done.stderr and done.stdout == ""
+
+
+def test_every_other_byte_of_standard_input_comes_out_again() -> None:
+    text = "\ufeff" + TEXT.replace("\n", "\r\n").removesuffix("\r\n") + "\t# é\t "
+    done = subprocess.run([*OSBCTL, "fix", "-"], input=text.encode(), capture_output=True, check=True)
+    assert done.stdout == text.replace('"yes"', "true").encode()
+
+
+@pytest.mark.parametrize(("option", "shown"), [("--check", ""), ("--diff", "+  bindable: true  # well\n")])
+def test_standard_input_is_looked_at_too(option: str, shown: str) -> None:
+    done = osbctl("fix", option, "-", stdin=TEXT)
+    assert done.returncode == 1
+    assert shown in done.stdout and TEXT not in done.stdout
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_what_may_not_be_written_is_said(tmp_path: Path) -> None:
+    file = tmp_path / "c.yaml"
+    file.write_text(TEXT)
+    tmp_path.chmod(0o500)
+    done = osbctl("fix", str(file))
+    tmp_path.chmod(0o700)
+    assert (done.returncode, file.read_text()) == (3, TEXT)
+    assert "cannot be written" in done.stderr

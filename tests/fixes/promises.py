@@ -1,0 +1,180 @@
+"""What `osbctl fix` promises of every text, checked without its own means: values, bytes, findings, a second run."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from osbctl.findings import Finding, Fix
+from osbctl.platforms import Platform
+from osbctl.rule import Category, Scope
+from osbctl.sources.parse import parse_document
+from osbctl.sources.spans import spans
+from osbctl.tasks import fix as task
+from osbctl.tasks.fix import Mended, fix_bytes
+from osbctl.validation.judge import judge
+from osbctl.validation.options import ValidationOptions
+from osbctl.validation.rules import load_all
+
+PLAIN = ValidationOptions()
+RULES = load_all()
+FULL = ValidationOptions(platforms=frozenset(Platform))
+Regions = dict[tuple[int, int], list[str]]
+"""From where to where in a text something may be replaced, and by what (regular expressions)."""
+
+
+def check(name: str, data: bytes, *, unsafe: bool, options: ValidationOptions = PLAIN) -> int:
+    """Mend `data` and hold it to the promises; how many fixes were carried out."""
+    found, passes = _mended(name, data, options, unsafe)
+    after = found.after[name]
+    assert not fix_bytes(name, after, options, unsafe=unsafe).changed, "the second run changes something"
+    text, made = data, []
+    for step in passes:
+        changed = step.changes()[name]
+        _check_pass(name, text, changed, step.made)
+        text = changed
+        made += step.made
+    assert text == after
+    no_new_findings(judge(parse_document(data, name), options).findings, found.left, made)
+    return len(made)
+
+
+def _mended(name: str, data: bytes, options: ValidationOptions, unsafe: bool) -> tuple[Mended, list[Any]]:
+    """What came out, and the passes that were made on the way."""
+    possible, passes = task._possible, list[Any]()
+
+    def watched(*given: Any) -> Any:
+        watching.append(None)
+        result = possible(*given)
+        watching.pop()
+        if result and not watching:  # it calls itself
+            passes.append(result[0])
+        return result
+
+    watching: list[None] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(task, "_possible", watched)
+        return fix_bytes(name, data, options, unsafe=unsafe), passes
+
+
+def _check_pass(name: str, old: bytes, new: bytes, made: list[tuple[Finding, Fix]]) -> None:
+    before, after = parse_document(old, name), parse_document(new, name)
+    assert new.startswith(b"\xef\xbb\xbf") == old.startswith(b"\xef\xbb\xbf")
+    fixes = {fix.path: fix for _, fix in made}
+    for path, was, is_now in differences(before.data, after.data):
+        assert is_meant(path, was, is_now, fixes), f"{path}: {was!r} became {is_now!r}"
+    assert _is_edited(before.text, after.text, _regions(before, made)), "a byte beside the fixes changed"
+
+
+ABSENT = object()
+
+
+def differences(old: Any, new: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], Any, Any]]:
+    """The deepest places where two values differ, and what stands there, `ABSENT` where nothing does."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        for key in {**old, **new}:
+            yield from differences(old.get(key, ABSENT), new.get(key, ABSENT), (*path, key))
+    elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        for index, pair in enumerate(zip(old, new, strict=True)):
+            yield from differences(*pair, (*path, index))
+    elif type(old) is not type(new) or old != new:
+        yield path, old, new
+
+
+def is_meant(path: tuple[Any, ...], old: Any, new: Any, fixes: dict[tuple[Any, ...], Fix]) -> bool:
+    """Whether a difference is what the fix at that place says, and an id stays what it is."""
+    fix = fixes.get(path)
+    if path[-1:] == ("id",) and old is not ABSENT:
+        return False
+    if new is ABSENT:
+        return fix is not None and fix.action == "rename"
+    if old is ABSENT and fix is None:  # the new name of an entry
+        return any(f.action == "rename" and (*p[:-1], f.value) == path for p, f in fixes.items())
+    if fix is None:
+        return False
+    return {
+        "set": type(new) is type(fix.value) and new == fix.value,
+        "quote": isinstance(old, int | float) and isinstance(new, str),
+        "wrap": new == [old],
+        "rename": False,
+    }[fix.action]
+
+
+def _regions(before: Any, made: list[tuple[Finding, Fix]]) -> Regions:
+    found, by_path = dict[tuple[int, int], list[str]](), spans(before)
+    starts = [0, *(end.end() for end in re.finditer(r"\r\n?|\n", before.text))]
+    for finding, fix in made:
+        span = by_path.get(fix.path) if fix.path else None
+        if not fix.path and finding.location:
+            start = starts[finding.location.line - 1] + finding.location.column - 1
+            end = start + finding.location.end - finding.location.column
+            found.setdefault((start, end), []).append(re.escape(json.dumps(before.text[start:end])))
+        elif span is None:
+            entries = [s.key[0] for p, s in by_path.items() if p and p[:-1] == fix.path[:-1]]
+            entry = rf'"?{re.escape(fix.path[-1])}"?: {re.escape(json.dumps(fix.value))}(?:,[ \t\r\n]*|[\r\n]+ *)'
+            for at in entries:
+                found.setdefault((at, at), []).append(entry)
+        else:
+            text = before.text[span.start : span.end]
+            place, new = {
+                "set": ((span.start, span.end), re.escape(json.dumps(fix.value))),
+                "rename": (span.key, rf"""(["']?){re.escape(str(fix.value))}\1"""),
+                "quote": ((span.start, span.end), re.escape(json.dumps(text))),
+                "wrap": (
+                    (span.start, span.end),
+                    rf"\[(?:{re.escape(text)}|{re.escape(json.dumps(fix.value, ensure_ascii=False))})\]",
+                ),
+            }[fix.action]
+            found.setdefault(place, []).append(new)
+    return found
+
+
+def _is_edited(before: str, after: str, regions: Regions) -> bool:
+    """Whether `after` is `before` with some of the regions replaced as they may be, and nothing else."""
+    places = sorted(regions)
+    tried = [(0, 0, 0)]  # the next region, and how far either text has been gone through
+    while tried:
+        number, old, new = tried.pop()
+        start, end = places[number] if number < len(places) else (len(before), len(before))
+        kept = before[old:start]
+        if start < old or not after.startswith(kept, new):
+            continue
+        old, new = start, new + len(kept)
+        if number == len(places):
+            if new == len(after):
+                return True
+            continue
+        tried.append((number + 1, old, new))
+        matches = (re.compile(form).match(after, new) for form in regions[start, end])
+        tried += [(number + 1, end, match.end()) for match in matches if match]
+    return False
+
+
+def no_new_findings(before: tuple[Finding, ...], left: tuple[Finding, ...], made: list[tuple[Finding, Fix]]) -> None:
+    """No new finding of a shape but below one that was mended.
+
+    Rules are silent on what has the wrong shape, and platforms stop reading there: they may speak up in the service
+    offering that has a mended part, and of the whole where they compare all of it, or it was mended for a platform.
+    """
+    places = [fix.path for _, fix in made if fix.path]
+    renamed = {(*fix.path[:-1], fix.value): fix.path for _, fix in made if fix.action == "rename"}
+    stopped = {platform for finding, _ in made for platform in finding.refused_by}
+    known = {(f.rule, path) for f in before for path in (f.path, *f.also)}
+    for finding in left:
+        category = RULES[finding.rule].category
+        depth = (
+            None
+            if category in (Category.SCHEMA, Category.READING)
+            else 0
+            if RULES[finding.rule].scope is Scope.CATALOG
+            else 2
+        )
+        for path in (finding.path, *finding.also):
+            was = next((old + path[len(new) :] for new, old in renamed.items() if path[: len(new)] == new), path)
+            below = any(was[: len(place[:depth])] == place[:depth] for place in places)
+            below |= category is Category.PLATFORM and stopped >= {*finding.refused_by} != set()
+            assert below or (finding.rule, was) in known, f"{finding.rule} at {path} is new: {finding.message}"

@@ -1,0 +1,163 @@
+"""`osbctl fix` over real catalogs, mutated and generated ones: a sample of each here, all of them under `make fuzz`."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from osbctl.errors import DocumentError, UsageError
+from osbctl.sources.folder import read_folder
+from osbctl.sources.folder.split import files
+from osbctl.tasks.fix import fix_source, write
+from osbctl.validation.judge import judge
+from tests.corpus import CORPUS, catalogs, needs_corpus
+from tests.fixes.generated import catalog, text
+from tests.fixes.promises import FULL, PLAIN, check, differences, is_meant, no_new_findings
+
+LONG = bool(os.environ.get("OSBCTL_FUZZ"))
+MUTATED = ("cloudfoundry-mutations", "cloudfoundry-probes-2")
+CHUNKS = range(20 if LONG else 1)
+"""Each is a test of its own, so that they run side by side."""
+
+
+def sample(number: int, whole: Iterable[int]) -> Iterator[int]:
+    """One chunk of all, or the first few."""
+    every = list(whole)
+    return iter(every[number :: len(CHUNKS)] if LONG else every)
+
+
+def held(texts: Iterable[tuple[int, str, bytes]]) -> int:
+    """Hold each text to the promises, some with all that may be mended, and for all platforms; how many were changed."""
+    changed = 0
+    for number, name, data in texts:
+        random = Random(number)
+        try:
+            unsafe, options = random.random() < 0.6, random.choice([PLAIN, FULL])
+            changed += bool(check(name, data, unsafe=unsafe, options=options))
+        except DocumentError:
+            continue
+        except AssertionError as error:
+            raise AssertionError(f"text {number} ({name}): {error}") from error
+    return changed
+
+
+@needs_corpus
+@pytest.mark.fuzz
+def test_real_catalogs() -> None:
+    whole = catalogs() if LONG else catalogs()[::5]
+    ways = ((unsafe, options) for unsafe in (False, True) for options in (PLAIN, FULL))
+    mended = 0
+    for unsafe, options in ways if LONG else [(True, PLAIN)]:
+        for file in whole:
+            try:
+                mended += bool(check(file.name, file.read_bytes(), unsafe=unsafe, options=options))
+            except DocumentError:
+                continue
+    assert mended >= (100 if LONG else 8)
+
+
+def mutated() -> Iterator[Any]:
+    assert CORPUS
+    for name in MUTATED:
+        with gzip.open(CORPUS / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
+            for line in lines:
+                with suppress(RecursionError):  # a few probes are nested deeper than anybody reads
+                    found = json.loads(line).get("catalog")
+                    json.dumps(found, indent=1)
+                    if found is not None:
+                        yield found
+
+
+@needs_corpus
+@pytest.mark.fuzz
+@pytest.mark.parametrize("chunk", CHUNKS)
+def test_mutated_catalogs(chunk: int) -> None:
+    found = list(zip(range(10**6 if LONG else 40), mutated(), strict=False))
+    assert not LONG or len(found) >= 2_000
+    picked = [found[number] for number in sample(chunk, range(len(found)))]
+    assert held((number, *text(Random(number), one)) for number, one in picked) > len(picked) // 10
+
+
+@pytest.mark.fuzz
+@pytest.mark.parametrize("chunk", CHUNKS)
+def test_generated_catalogs(chunk: int) -> None:
+    picked = list(sample(chunk, range(5_000 if LONG else 120)))
+    made = ((number, *text(random, catalog(random))) for number in picked for random in [Random(number)])
+    assert held(made) > len(picked) // 2
+
+
+@pytest.mark.fuzz
+def test_generated_source_folders(tmp_path: Path) -> None:
+    mended = 0
+    for number in range(300 if LONG else 12):
+        random = Random(number)
+        folder = tmp_path / str(number)
+        try:
+            for name, written in files(catalog(random)):
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                (folder / name).write_bytes(written.encode())
+            mended += folder_holds(folder, random.random() < 0.6)
+        except (DocumentError, UsageError):  # a service without a name, say
+            continue
+    assert mended >= (100 if LONG else 3)
+
+
+def folder_holds(folder: Path, unsafe: bool) -> bool:
+    """Mend a source folder and hold it to the promises; whether anything was mended."""
+    before = read_folder(str(folder))
+    found = fix_source(str(folder), PLAIN, unsafe=unsafe)
+    write(found)
+    after = read_folder(str(folder))
+    made = [(finding, fix) for finding in found.mended for fix in finding.fixes]
+    fixes = {fix.path: fix for _, fix in made}
+    for path, old, new in differences(before.data, after.data):
+        assert is_meant(path, old, new, fixes), f"{path}: {old!r} became {new!r}"
+    no_new_findings(judge(before, PLAIN).findings, found.left, made)
+    assert not fix_source(str(folder), PLAIN, unsafe=unsafe).changed
+    return bool(found.changed)
+
+
+@pytest.mark.parametrize(
+    "break_it",
+    [
+        lambda new: new.replace(b"description: d", b"description: e"),
+        lambda new: new.replace(b"# well", b"#well"),
+        lambda new: new.replace(b"\r\n", b"\n"),
+        lambda new: new.removeprefix(b"\xef\xbb\xbf"),
+        lambda new: new.replace(b"id: a", b'id: "a"'),
+        lambda new: new + b"\n",
+    ],
+)
+def test_a_broken_promise_is_seen(break_it: Callable[[bytes], bytes], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The check checks: each of these edits is one that `fix` must not make."""
+    from osbctl.tasks import fix as task
+
+    made = task._Pass.changes
+    monkeypatch.setattr(task._Pass, "changes", lambda step: {name: break_it(new) for name, new in made(step).items()})
+    whole = (
+        b"\xef\xbb\xbfservices:\r\n- id: a\r\n  description: d\r\n  name: n # well\r\n  bindable: 'yes'\r\n  plans: []"
+    )
+    monkeypatch.setattr(task, "_possible", lenient(task._possible))
+    with pytest.raises(AssertionError):
+        check("c.yaml", whole, unsafe=False)
+
+
+def lenient(possible: Any) -> Any:
+    """`_possible` without its own look at what comes out."""
+
+    def one(document: Any, files: Any, wanted: Any, read: Any, failed: Any) -> Any:
+        from osbctl.tasks.fix import _Pass
+
+        step = _Pass(document, files)
+        step.mend(wanted)
+        return (step, read(files | step.changes())) if step.made else None
+
+    return one
