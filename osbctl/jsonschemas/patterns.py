@@ -115,102 +115,65 @@ def texts(pattern: str) -> list[str]:
     return list(dict.fromkeys(read.text(v, n) for n, v in product((0, 1, 2, 4, 9), (0, 1))))
 
 
+_QUANTIFIER = re.compile(r"(?:([*+?])|\{(\d*)(,?)(\d*)\})[?+]?")
+_OPENING = re.compile(r"\((?:\?(?::|=|!|<=|<!|P<\w+>))?(?!\?)")
+_ONE = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]|\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|[^1-9pPkxucN])|\.|[^*+?\\\[(]")
+"""A class, an escape, a dot or a plain character."""
+
+
 def _read(pattern: str) -> PatternPart | None:
+    """The part of the syntax that ECMA 262 and Python share; None for everything else."""
     if len(pattern) > MAX_PATTERN:
         return None
     try:
-        return _Reader(pattern).read()
-    except (UndecidableError, re.error, ValueError, OverflowError, RecursionError):
+        part, at = _choice(pattern, 0, 0)
+    except (UndecidableError, re.error, ValueError, OverflowError):
         return None
+    return part if at == len(pattern) else None
 
 
-class _Reader:
-    """Reads the part of the syntax that ECMA 262 and Python share; refuses everything else."""
+def _choice(pattern: str, at: int, nesting: int) -> tuple[PatternPart, int]:
+    """The branches from `at` on, and where they end."""
+    if nesting > _MAX_NESTING:
+        raise UndecidableError
+    branches: list[list[PatternPart]] = [[]]
+    while at < len(pattern) and pattern[at] != ")":
+        if pattern[at] == "|":
+            branches.append([])
+            at += 1
+            continue
+        atom, at = _atom(pattern, at, nesting)
+        low, high, at = _repeated(pattern, at)
+        branches[-1].append(PatternPart((atom,), low=low, high=high))
+    rows = [PatternPart(tuple(branch)) for branch in branches]
+    return rows[0] if len(rows) == 1 else PatternPart(tuple(rows), choice=True), at
 
-    def __init__(self, pattern: str) -> None:
-        self.pattern = pattern
-        self.at = 0
 
-    def read(self) -> PatternPart:
-        part = self._choice(0)
-        if self.at < len(self.pattern):
+def _repeated(pattern: str, at: int) -> tuple[int, int | None, int]:
+    """How often the atom before `at` comes, and where the next one begins."""
+    found = _QUANTIFIER.match(pattern, at)
+    if not found or found.group().startswith(("{}", "{,}")):
+        return 1, 1, at
+    sign, low, comma, high = found.groups()
+    if sign:
+        return int(sign == "+"), 1 if sign == "?" else None, found.end()
+    least = int(low or 0)
+    return least, (int(high) if high else None) if comma else least, found.end()
+
+
+def _atom(pattern: str, at: int, nesting: int) -> tuple[PatternPart, int]:
+    if opening := _OPENING.match(pattern, at):
+        inner, end = _choice(pattern, opening.end(), nesting + 1)
+        if not pattern.startswith(")", end):
             raise UndecidableError
-        return part
-
-    def _choice(self, nesting: int) -> PatternPart:
-        if nesting > _MAX_NESTING:
-            raise UndecidableError
-        branches = [self._row(nesting)]
-        while self._take("|"):
-            branches.append(self._row(nesting))
-        return branches[0] if len(branches) == 1 else PatternPart(tuple(branches), choice=True)
-
-    def _row(self, nesting: int) -> PatternPart:
-        parts = []
-        while self.at < len(self.pattern) and self.pattern[self.at] not in "|)":
-            low, high, atom = self._quantified(nesting)
-            parts.append(PatternPart((atom,), low=low, high=high))
-        return PatternPart(tuple(parts))
-
-    def _quantified(self, nesting: int) -> tuple[int, int | None, PatternPart]:
-        atom = self._atom(nesting)
-        found = re.compile(r"(?:([*+?])|\{(\d*)(,?)(\d*)\})[?+]?").match(self.pattern, self.at)
-        if not found or found.group().startswith(("{}", "{,}")):
-            return 1, 1, atom
-        self.at = found.end()
-        sign, low, comma, high = found.groups()
-        if sign:
-            return (1 if sign == "+" else 0), (1 if sign == "?" else None), atom
-        least = int(low or 0)
-        most = int(high) if high else None
-        return least, (most if comma else least), atom
-
-    def _atom(self, nesting: int) -> PatternPart:
-        start = self.at
-        char = self.pattern[start]
-        self.at += 1
-        if char == "(":
-            return self._group(nesting)
-        if char in "^$":
-            return PatternPart(zero_width=True)
-        if char == "[":
-            return self._one_of(start)
-        if char == "\\":
-            return self._escape(start)
-        if char in "*+?":
-            raise UndecidableError
-        return _one(self.pattern[start : self.at]) if char == "." else PatternPart(chars=char)
-
-    def _group(self, nesting: int) -> PatternPart:
-        opening = re.compile(r"\?(?::|=|!|<=|<!|P<\w+>)").match(self.pattern, self.at)
-        if opening:
-            self.at = opening.end()
-        elif self.pattern.startswith("?", self.at):
-            raise UndecidableError
-        inner = self._choice(nesting + 1)
-        if not self._take(")"):
-            raise UndecidableError
-        look = opening is not None and opening.group()[-1] in "=!"
-        return PatternPart((inner,), zero_width=look)
-
-    def _one_of(self, start: int) -> PatternPart:
-        found = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]").match(self.pattern, start)
-        if not found or any(trap in found.group()[1:] for trap in _CLASS_TRAPS):
-            raise UndecidableError
-        self.at = found.end()
-        return _one(found.group())
-
-    def _escape(self, start: int) -> PatternPart:
-        found = re.compile(r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|[^1-9pPkxucN])").match(self.pattern, start)
-        if not found:
-            raise UndecidableError
-        self.at = found.end()
-        return PatternPart(zero_width=True) if found.group()[1] in _EMPTY_ESCAPES else _one(found.group())
-
-    def _take(self, char: str) -> bool:
-        found = self.pattern.startswith(char, self.at)
-        self.at += found
-        return found
+        return PatternPart((inner,), zero_width=opening.group()[-1] in "=!"), end + 1
+    found = _ONE.match(pattern, at)
+    text = found.group() if found else ""
+    if not found or (text[0] == "[" and any(trap in text[1:] for trap in _CLASS_TRAPS)):
+        raise UndecidableError
+    if text in ("^", "$") or (text[0] == "\\" and text[1] in _EMPTY_ESCAPES):
+        return PatternPart(zero_width=True), found.end()
+    return PatternPart(chars=text) if len(text) == 1 and text != "." else _one(text), found.end()
 
 
 def _one(source: str) -> PatternPart:
