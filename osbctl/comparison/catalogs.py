@@ -14,6 +14,7 @@ from osbctl.comparison.names import Renaming, given_up, is_all_the_same, renamin
 from osbctl.comparison.rules import fields, identity
 from osbctl.comparison.values import from_to, same, shown
 from osbctl.platforms import Platform
+from osbctl.text import plural
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -107,10 +108,15 @@ class _Comparison:
         for old, new in (*services.kept, *self._replaced):
             self._service(old, new)
         for gone in services.gone:
-            message = f"removed, with {_plans(gone)}{_alike(gone, services.fresh)}"
+            message = f"removed, with {plural(len(gone.plans), 'plan')}{_alike(gone, services.fresh)}"
             self._removed(identity.SERVICE_REMOVED, MatchedPair(gone), message, gone)
         for fresh in services.fresh:
-            self._to.add(identity.SERVICE_ADDED, MatchedPair(None, fresh), f"added, with {_plans(fresh)}", new=fresh.id)
+            self._to.add(
+                identity.SERVICE_ADDED,
+                MatchedPair(None, fresh),
+                f"added, with {plural(len(fresh.plans), 'plan')}",
+                new=fresh.id,
+            )
         self._moved()
         if [b.id for b, _ in services.kept] != [a.id for _, a in sorted(services.kept, key=lambda p: p[1].path)]:
             self._to.add(fields.ORDER, MatchedPair(), "the services are in another order", ("services",))
@@ -241,10 +247,6 @@ def _without_counterpart(
             if plan.id and plan.id not in known:
                 found.setdefault(plan.id, (service, plan))
     return found
-
-
-def _plans(service: ServiceOffering) -> str:
-    return "1 plan" if len(service.plans) == 1 else f"{len(service.plans)} plans"
 
 
 def _renamed(old: str, new: str, how: Renaming, holder: Identified | None) -> str:

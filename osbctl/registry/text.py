@@ -48,7 +48,7 @@ def table(rows: Iterable[BrokerRow], width: int, *, colored: bool) -> str:
 
 def broker_lines(broker: RegisteredBroker) -> Iterator[str]:
     """A broker in full: how it is registered, what it offers, and what is kept beside that."""
-    row = broker.row
+    row, services = broker.row, Catalog.of(broker.data).services
     facts = {
         "name": row.name,
         "url": row.url,
@@ -61,7 +61,7 @@ def broker_lines(broker: RegisteredBroker) -> Iterator[str]:
         "last outcome": row.outcome.value,
     }
     yield from (f"{key + ':':<14}{safe(value)}" for key, value in facts.items())
-    for service in Catalog.of(broker.data).services:
+    for service in services:
         yield ""
         yield f"{safe(service.name)}  {safe(service.id)}"
         yield from (f"  {safe(plan.name)}  {safe(plan.id)}" for plan in service.plans)
@@ -69,7 +69,7 @@ def broker_lines(broker: RegisteredBroker) -> Iterator[str]:
         yield ""
         yield "kept, though gone from the catalog:"
         names = {one.service_id: one.name for one in broker.kept if not one.plan_id}
-        names |= {service.id: service.name for service in Catalog.of(broker.data).services}
+        names |= {service.id: service.name for service in services}
         yield from (f"  {_kept(one, names)}" for one in broker.kept)
 
 

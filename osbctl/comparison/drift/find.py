@@ -10,6 +10,7 @@ from osbctl.comparison.drift.normalise import normalised, silence
 from osbctl.comparison.drift.wording import as_drift
 from osbctl.comparison.rules import fields
 from osbctl.errors import SourceError
+from osbctl.text import plural
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -128,4 +129,4 @@ def _unknown(things: Iterable[Mapping[str, Any]], known: Fields, word: str) -> I
             if key not in heads and value is not None and value not in ({}, []):
                 counts[key] = counts.get(key, 0) + 1
     for key, number in counts.items():
-        yield f"{key} of {number:,} {word}{'' if number == 1 else 's'}"
+        yield f"{key} of {plural(number, word)}"

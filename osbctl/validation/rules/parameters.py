@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import warnings
 from typing import TYPE_CHECKING
 
 from osbctl.findings import Fix, Severity
@@ -149,11 +151,22 @@ def parameters_pattern(schema: Node) -> Iterator[Hit]:
 
         parameters: {$schema: "http://json-schema.org/draft-04/schema#", properties: {a: {pattern: "^a"}}}
     """
-    from osbctl.validation.patterns import fault
-
     for place in subschemas(schema.value):
         keyword = place.value.get("pattern")
-        if isinstance(keyword, str) and not any(sign in keyword for sign in _ECMA_ONLY) and (text := fault(keyword)):
+        if isinstance(keyword, str) and not any(sign in keyword for sign in _ECMA_ONLY) and (text := _fault(keyword)):
             message = f"{keyword[:60]!r} is no regular expression: {text}"
             hint = "correct it: tools that read the schema stumble over it"
             yield schema.hit(message, (*place.path, "pattern"), hint)
+
+
+def _fault(pattern: str) -> str:
+    """What is wrong with a pattern, in the words of Python's `re`; empty where nothing is, or it cannot tell."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what Python means to change about sets is no fault of the pattern
+        try:
+            re.compile(pattern)
+        except re.error as error:
+            return error.msg
+        except (RecursionError, OverflowError):
+            pass
+    return ""
