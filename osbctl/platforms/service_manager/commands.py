@@ -1,7 +1,9 @@
 """The commands for Service Manager.
 
-Sources: smctl `provision` (Peripli/service-manager-cli, internal/cmd/instance/provision.go); SAP's help of
-`btp create services/instance`.
+Sources: smctl `provision` (Peripli/service-manager-cli, internal/cmd/instance/provision.go). SAP's reference of both
+(SAP-docs/btp-service-manager, docs/Service-Consumption/SAP-Service-Manager): `--parameters` of `btp create
+services/instance`, `update services/instance` and `create services/binding` is a JSON object, "provided as a file or
+in-line"; `-c` of `smctl provision` and `bind` takes the object alone.
 """
 
 from __future__ import annotations
