@@ -140,7 +140,9 @@ def _finding(data: dict[str, Any], path: Path, keyword: str, text: str) -> Findi
         message, several = about(data, path) + text, "fields of metadata are null"
         return Finding("metadata-type", Severity.INFO, message, path, hint="leave it out", several=several)
     hint, fixes = _advice(data, path, keyword, safe=False)
-    return Finding("metadata-type", severity, about(data, path) + text, path, hint=hint, fixes=fixes)
+    items = text.partition(" of ")[2].replace("must be", "must each be") if isinstance(path[-1], int) else ""
+    several = f"items of {items}" if items else ""
+    return Finding("metadata-type", severity, about(data, path) + text, path, hint=hint, fixes=fixes, several=several)
 
 
 def _severity(path: Path) -> Severity:

@@ -37,6 +37,23 @@ def test_a_file_has_one_word_on_free_with_the_fix_of_each_plan() -> None:
     assert finding.location and finding.location.line == 7
 
 
+def test_of_a_plan_with_a_price_its_silence_on_free_is_told_once_and_never_mended_to_free() -> None:
+    price = ", metadata: {costs: [{amount: {usd: %s}, unit: MONTHLY}]}"
+    (priced,) = found(plan(1, price % 9))
+    assert (priced.rule, priced.fixes) == ("cost-of-free-plan", ())
+    assert [finding.rule for finding in found(plan(1, price % 0))] == ["default-implicit"]
+
+
+def test_like_names_ids_and_items_of_metadata_are_told_together() -> None:
+    more = ", free: true, metadata: {bullets: [{a: 1}, {b: 2}, x]}"
+    plans = "".join(plan(n, more).replace("name: p", "name: p_").replace("A90E", "A90Z") for n in (1, 2))
+    assert [finding.message for finding in found(plans)] == [
+        "2 ids are almost GUIDs",
+        "2 names have more than letters, digits, . and -, which is all that API version 2.14 allows",
+        "4 items of bullets must each be a string, not an object",
+    ]
+
+
 def test_bindable_is_told_where_korifi_counts_or_it_is_asked_for() -> None:
     plans = plan(1, ", free: true")
     assert found(plans) == []

@@ -42,7 +42,6 @@ def test_a_comment_silences_its_line_or_the_entry_below_it() -> None:
     assert found(TEXT.replace("osbctl:", "osbctl :")) == [
         ("name-characters", 4),
         ("default-implicit", 8),
-        ("name-characters", 10),
     ]
 
 

@@ -110,16 +110,20 @@ def cost_of_free_plan(plan: Node) -> Iterator[Hit]:
         free: false
         metadata: {costs: [{amount: {usd: 9.5}, unit: MONTHLY}]}
     """
-    metadata = plan.child("metadata")
     free = plan.get("free")
-    for cost in metadata.children("costs") if metadata and free in (None, True) else ():
-        amount = cost.child("amount")
-        if amount and any(isinstance(value, int | float) and value > 0 for value in amount.value.values()):
-            text, of_several = ("is free", "are free") if free else (f"does {_SILENT}", f"do {_SILENT}")
-            several = f"plans {of_several}, but have a price"
-            hint = "write free: false, or drop the costs"
-            yield plan.hit(f"plan {plan.label} {text}, but has a price", "free", hint, several=several)
-            return
+    if free in (None, True) and has_price(plan):
+        text, of_several = ("is free", "are free") if free else (f"does {_SILENT}", f"do {_SILENT}")
+        several = f"plans {of_several}, but have a price"
+        hint = "write free: false, or drop the costs"
+        yield plan.hit(f"plan {plan.label} {text}, but has a price", "free", hint, several=several)
+
+
+def has_price(plan: Node) -> bool:
+    """Whether a cost of the plan has an amount above zero."""
+    metadata = plan.child("metadata")
+    amounts = (cost.child("amount") for cost in metadata.children("costs")) if metadata else ()
+    prices = (price for amount in amounts if amount for price in amount.value.values())
+    return any(isinstance(price, int | float) and price > 0 for price in prices)
 
 
 @rule(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from osbctl.findings import Fix, Severity
 from osbctl.platforms import ApiVersion, Platform
 from osbctl.rule import Category, Scope, rule
+from osbctl.validation.rules.metadata import has_price
 from osbctl.validation.rules.placeholders import holds_placeholder
 
 if TYPE_CHECKING:
@@ -76,7 +77,8 @@ def name_characters(thing: Node) -> Iterator[Hit]:
     words = "lower-case letters, digits and hyphens" if version == ApiVersion.V2_13 else "letters, digits, . and -"
     if wrong := _beyond(thing, allowed):
         message = f"the name {thing.label} has {wrong!r}: up to API version {version} a name has {words}"
-        yield thing.hit(message, "name", "rename it, or check with --api-version 2.15")
+        several = f"names have more than {words}, which is all that API version {version} allows"
+        yield thing.hit(message, "name", "rename it, or check with --api-version 2.15", several=several)
 
 
 @rule(
@@ -168,7 +170,8 @@ def id_almost_guid(thing: Node) -> Iterator[Hit]:
     value = thing.text("id")
     reason = _almost(value) if value and not _is_unique(value) and not holds_placeholder(value) else ""
     if reason:
-        yield thing.hit(f"the id of {thing.label} is almost a GUID: {reason}", "id", "correct it before publishing")
+        message = f"the id of {thing.label} is almost a GUID: {reason}"
+        yield thing.hit(message, "id", "correct it before publishing", several="ids are almost GUIDs")
 
 
 def _is_unique(text: str) -> bool:
@@ -252,7 +255,7 @@ def default_implicit(plan: Node) -> Iterator[Hit]:
 
         - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small., bindable: true, free: true}
     """
-    if "free" not in plan:
+    if "free" not in plan and not has_price(plan):  # what costs something, cost-of-free-plan speaks of
         yield _implicit(plan, "free", "platforms disagree on the default")
 
 
