@@ -74,7 +74,7 @@ def _change(change: Change, report: DiffReport, margin: str, rule: str = "") -> 
     excerpt = _excerpt(change) if report.words is DIFF else ()  # the sentences of a drift say who has what
     head = _head(change, _without_values(change) if excerpt else change.message)
     yield f"{margin}{paint(head, 'bold')}{rule}"
-    yield f"{margin}  {_places(change, report)}"
+    yield f"{margin}  {paint(_places(change, report), 'dim')}"
     for line, style in zip(excerpt, ("gone", "come"), strict=False):
         if line:
             yield f"{margin}  {paint(line, style)}"
