@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from osbctl.catalog import Catalog
 from osbctl.registry.records import RefreshOutcome
-from osbctl.text import safe
+from osbctl.text import plural, safe
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -32,11 +32,15 @@ def table(rows: Iterable[BrokerRow], width: int, *, colored: bool) -> str:
     from rich.table import Table
     from rich.text import Text
 
-    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), header_style="bold")
-    for column in COLUMNS:
-        made.add_column(column.capitalize(), overflow="fold", no_wrap=column not in ("NAME", "URL", "USER"))
+    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), header_style="bold", leading=1)
+    for column in ("Broker", "Platform", "Catalog"):
+        made.add_column(column, overflow="fold", no_wrap=column != "Broker")
     for row in rows:
-        made.add_row(*map(Text, cells(row)))
+        name = Text().append(safe(row.name), style="bold").append(f"\n{safe(row.url)}", style="dim")
+        name.append(f"\nas {safe(row.username)}" if row.username else "", style="dim")
+        last = f"{row.platform.label}\n{row.outcome.value}\n{safe(row.refreshed_at)}"
+        kept = f"\n{row.kept_plans:,} kept" if row.kept_plans else ""
+        made.add_row(name, Text(last), Text(f"{plural(row.services, 'service')}\n{plural(row.plans, 'plan')}{kept}"))
     file = io.StringIO()
     console = Console(
         file=file, width=width, height=25, color_system="standard" if colored else None, no_color=not colored,
