@@ -53,6 +53,7 @@ check: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/mypy benchmarks/*.py
 	$(BIN)/python tools/make_schemas.py --check
 	$(BIN)/python tools/release_lines.py --check
 	$(BIN)/python tools/surface.py --check
@@ -80,6 +81,7 @@ bench: $(READY)
 	$(BIN)/python benchmarks/serve.py
 	$(BIN)/python benchmarks/registry.py
 	$(BIN)/python benchmarks/page.py
+	$(BIN)/python benchmarks/scale.py
 
 ## A broker under a chaos of clients for a minute, floods of wrong passwords, silent crowds, the timing of refusals.
 soak: $(READY)

@@ -1,14 +1,16 @@
 """Refreshing many registered brokers: time, connections at the brokers, and memory.
 
-    python benchmarks/registry.py [--brokers N] [--jobs N] [--database URL]
+    python benchmarks/registry.py [--brokers N] [--jobs N] [--database URL | --postgresql]
 
 One server on loopback stands for all brokers: each has a path, and a catalog of two service offerings with ten plans
-each, of its own. The database is a new SQLite file; `--database` names an empty PostgreSQL instead.
+each, of its own. The database is a new SQLite file; `--database` names an empty PostgreSQL instead, and `--postgresql`
+starts one for the time of the run, as the tests do.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import hashlib
 import json
 import os
@@ -24,7 +26,7 @@ from typing import Any, NamedTuple
 from validate import catalog
 
 from osbctl.platforms import Platform
-from osbctl.registry.records import Refresh, RefreshOutcome, Registration
+from osbctl.registry.records import BrokerCatalog, Refresh, RefreshOutcome, Registration
 from osbctl.registry.store import Registry, now
 
 ROOT = Path(__file__).parent.parent
@@ -98,7 +100,8 @@ def register(database: str, brokers: Brokers, first: int, last: int) -> None:
             name = f"b{number}"
             body = brokers.body(name)
             new = Registration(name, f"{base}/{name}", "", "2.14", Platform.CLOUD_FOUNDRY)
-            registry.add(new, body, Refresh(now(), RefreshOutcome.ADDED, Platform.CLOUD_FOUNDRY, tag(body)))
+            added = Refresh(now(), RefreshOutcome.ADDED, Platform.CLOUD_FOUNDRY, tag(body))
+            registry.add(new, BrokerCatalog(body, json.loads(body)), added)
 
 
 def refresh(database: str, brokers: Brokers, jobs: int) -> Run:
@@ -118,12 +121,37 @@ def refresh(database: str, brokers: Brokers, jobs: int) -> Run:
     return Run(seconds, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, brokers.most, summary)
 
 
+def size(database: str) -> int:
+    """Bytes of the database, its indexes and logs among them."""
+    if "://" not in database:
+        return sum(file.stat().st_size for file in Path(database).parent.iterdir())
+    import psycopg
+
+    with psycopg.connect(database.replace("+psycopg", "", 1)) as connection:
+        (found,) = connection.execute("SELECT pg_database_size(current_database())").fetchone() or (0,)
+        return int(found)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--brokers", type=int, default=1_000)
     parser.add_argument("--jobs", type=int, default=8)
     parser.add_argument("--database")
+    parser.add_argument("--postgresql", action="store_true")
     options = parser.parse_args()
+    with contextlib.ExitStack() as stack:
+        if options.postgresql:
+            sys.path.append(str(ROOT))
+            from tests.registry import postgres
+
+            programs = postgres.programs()
+            if programs is None:
+                raise SystemExit("PostgreSQL is not installed")
+            options.database = stack.enter_context(postgres.cluster(programs)).create()
+        measure(options)
+
+
+def measure(options: argparse.Namespace) -> None:
     print("| brokers | catalogs | seconds | processor ms a broker | peak memory, MB | connections at once |")
     print("|---:|---|---:|---:|---:|---:|")
     with tempfile.TemporaryDirectory() as folder, Brokers() as brokers:
@@ -142,6 +170,7 @@ def main() -> None:
                 )
                 if kind not in run.summary:
                     raise SystemExit(f"not {kind}: {run.summary}")
+        print(f"\nThe database takes {size(database) / number / 1000:.1f} KB a broker.")
 
 
 if __name__ == "__main__":

@@ -110,15 +110,25 @@ def run(command: list[str]) -> Run:
 
 PEAK = """
 import resource, subprocess, sys
-subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+done = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(used.ru_maxrss, used.ru_utime + used.ru_stime, done.returncode)
 """
 
 
-def peak(command: list[str]) -> int:
-    """Peak resident memory of a process in bytes, measured from a small one: a child inherits its parent's."""
+def used(command: list[str]) -> tuple[int, float, int]:
+    """Peak resident memory of a process in bytes, its processor seconds, its exit code.
+
+    Measured from a small process: a child inherits its parent's peak.
+    """
     done = subprocess.run([sys.executable, "-c", PEAK, *command], check=True, capture_output=True, text=True)
-    return int(done.stdout) * 1024
+    memory, seconds, code = done.stdout.split()
+    return int(memory) * 1024, float(seconds), int(code)
+
+
+def peak(command: list[str]) -> int:
+    """Peak resident memory of a process in bytes."""
+    return used(command)[0]
 
 
 def medians(commands: dict[str, list[str]], rounds: int) -> dict[str, Run]:

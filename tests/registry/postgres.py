@@ -62,22 +62,43 @@ def cluster(bin: Path) -> Iterator[Cluster]:
     try:
         init = [bin / "initdb", "-D", folder / "data", "-U", "osbctl", "--auth=scram-sha-256", "-E", "UTF8"]
         _run([*init, "--no-sync", "--locale=C", f"--pwfile={folder / 'password'}"], folder, who)
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            port = free.getsockname()[1]
-        options = [f"port={port}", "listen_addresses=127.0.0.1", f"unix_socket_directories={folder}"]
-        options += ["fsync=off", "max_connections=40", "shared_buffers=16MB"]
-        words = [word for option in options for word in ("-c", option)]
-        with (folder / "log").open("wb") as log:
-            server = subprocess.Popen(
-                [bin / "postgres", "-D", folder / "data", *words], stdout=log, stderr=log, cwd=folder, **who
-            )
-        try:
-            yield _ready(Cluster(port), server, folder / "log")
-        finally:
-            server.send_signal(2)  # PostgreSQL's "fast" shutdown
-            server.wait(20)
+        with _serving(bin, folder / "data", who) as served:
+            yield served
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def standby(bin: Path, primary: Cluster) -> Iterator[Cluster]:
+    """A hot standby of `primary`, which streams what is written there."""
+    folder = Path(tempfile.mkdtemp(prefix="osbctl-pg-"))
+    who = _user()
+    if who:
+        os.chown(folder, pwd.getpwnam(who["user"]).pw_uid, -1)
+    try:
+        source = f"host=127.0.0.1 port={primary.port} user=osbctl password={PASSWORD}"
+        _run([bin / "pg_basebackup", "-d", source, "-D", folder / "data", "-R", "-c", "fast", "-N"], folder, who)
+        with _serving(bin, folder / "data", who) as served:
+            yield served
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def _serving(bin: Path, data: Path, who: dict[str, Any]) -> Iterator[Cluster]:
+    folder = data.parent
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    options = [f"port={port}", "listen_addresses=127.0.0.1", f"unix_socket_directories={folder}"]
+    options += ["fsync=off", "max_connections=40", "shared_buffers=16MB"]
+    words = [word for option in options for word in ("-c", option)]
+    with (folder / "log").open("wb") as log:
+        server = subprocess.Popen([bin / "postgres", "-D", data, *words], stdout=log, stderr=log, cwd=folder, **who)
+    try:
+        yield _ready(Cluster(port), server, folder / "log")
+    finally:
+        server.send_signal(2)  # PostgreSQL's "fast" shutdown
+        server.wait(20)
 
 
 def _user() -> dict[str, Any]:
