@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from osbctl.errors import SourceError
 from osbctl.findings import Finding, Severity
@@ -38,27 +38,9 @@ NO_VARIABLES: Mapping[str, str] = MappingProxyType({})
 NOTHING_UNSAVED: Mapping[Path, bytes] = MappingProxyType({})
 
 
-def read_folder(
-    folder: str,
-    *,
-    overlays: Sequence[str] = (),
-    variables: Mapping[str, str] = NO_VARIABLES,
-    accepted: Collection[str] = (),
-    limits: Limits = DEFAULT_LIMITS,
-    unsaved: Mapping[Path, bytes] = NOTHING_UNSAVED,
-) -> Document:
-    """The catalog that a source folder composes to; its places are those of the files it came from.
-
-    `overlays` are files, applied in order. `variables` are the values of `${NAME}` in strings. `accepted` names the
-    services and plans (`service/plan`) whose id may differ from the lock's. `unsaved` holds what files contain that are
-    being edited, by resolved path; it counts instead of what is on disk. Ids that are missing, or that
-    the lock speaks against, are notes of the document, errors all of them.
-
-    Raises:
-        SourceError: there is no such folder, or a file cannot be opened.
-        DocumentError: the folder does not compose; the findings say where.
-    """
-    return compose(folder, overlays=overlays, variables=variables, accepted=accepted, limits=limits, unsaved=unsaved)[0]
+def read_folder(folder: str, **options: Any) -> Document:
+    """The catalog that a source folder composes to; options and errors as in `compose`."""
+    return compose(folder, **options)[0]
 
 
 def compose(
@@ -70,7 +52,19 @@ def compose(
     limits: Limits = DEFAULT_LIMITS,
     unsaved: Mapping[Path, bytes] = NOTHING_UNSAVED,
 ) -> tuple[Document, Lock]:
-    """As `read_folder`, with the lock as it should be written after a build."""
+    """The catalog that a source folder composes to, and the lock as it should be written after a build.
+
+    The places of the catalog are those of the files it came from.
+
+    `overlays` are files, applied in order. `variables` are the values of `${NAME}` in strings. `accepted` names the
+    services and plans (`service/plan`) whose id may differ from the lock's. `unsaved` holds what files contain that are
+    being edited, by resolved path; it counts instead of what is on disk. Ids that are missing, or that
+    the lock speaks against, are notes of the document, errors all of them.
+
+    Raises:
+        SourceError: there is no such folder, or a file cannot be opened.
+        DocumentError: the folder does not compose; the findings say where.
+    """
     if not Path(folder).is_dir():
         raise SourceError(
             f"{without_secrets(folder)}: there is no such folder", "`osbctl init` writes one to start from"
