@@ -19,6 +19,10 @@ _JOINERS = {"\u200d", "\ufe0f"}
 """Format characters that emoji need and that do no harm."""
 
 
+_COMMAND = re.compile(r"##(?=\w*\[)")
+"""How commands to whoever keeps the log begin, anywhere in a line: `##vso[` (Azure), `##teamcity[`, `##[` (GitHub)."""
+
+
 class Paint:
     """Puts text into the colour of a style where colours are wanted: the style is a word of what is shown."""
 
@@ -52,9 +56,14 @@ _COLORS = re.compile(r"\x1b\[[\d;]*m")
 
 def safe(text: str) -> str:
     """`text` on one line, with whatever could steer a terminal or fool a reader shown as an escape."""
-    if text.isascii() and text.isprintable():
+    if text.isascii() and text.isprintable() and "##" not in text:
         return text
-    return "".join(map(_shown, text))
+    return "".join(map(_shown, _inert(text)))
+
+
+def _inert(text: str) -> str:
+    """`text` with the second `#` of what a CI system would obey as one character that is shown as an escape."""
+    return _COMMAND.sub("#\udc23", text) if "##" in text else text
 
 
 def is_safe(character: str) -> bool:
@@ -135,6 +144,7 @@ def excerpt(line: str, column: int, end: int = 0, width: int = 100) -> tuple[str
     The carets stand under what lies from `column` to before the column `end` (0: under one character), whether or not
     characters are wide or escaped.
     """
+    line = _inert(line)  # before it is cut into pieces
     at = min(max(column - 1, 0), len(line))
     start, stop = 0, len(line)
     if stop > width:
@@ -187,7 +197,7 @@ def _cells(character: str) -> int:
 def _shown(character: str) -> str:
     if is_safe(character):
         return character
-    named = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}.get(character)
+    named = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\udc23": "\\x23"}.get(character)
     code = ord(character)
     return named or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}")
 

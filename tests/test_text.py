@@ -26,6 +26,8 @@ from osbctl.text import cells, did_you_mean, escaped, excerpt, safe, wrapped
         ("a\u202eb\u2066", r"a\u202eb\u2066"),
         ("\u2028\ufeff\ud800", r"\u2028\ufeff\ud800"),
         ("\U000e0041", r"\U000e0041"),
+        ("a ##vso[task.x]##[error]", r"a #\x23vso[task.x]#\x23[error]"),
+        ("## heading ##", "## heading ##"),
     ],
 )
 def test_safe(text: str, shown: str) -> None:
@@ -80,6 +82,13 @@ def test_an_excerpt_is_short_and_has_room_for_the_caret(line: str, column: int) 
     assert 1 <= len(carets) <= cells(shown) + 1
     assert len(shown) <= 40 * len("\\U00000000") + 2
     assert "\n" not in shown
+
+
+@pytest.mark.parametrize("column", [1, 8, 10, 12])
+def test_an_excerpt_holds_no_command_wherever_the_caret_is(column: int) -> None:
+    shown, carets = excerpt("name: '##vso[x]'", column)
+    assert "##" not in shown
+    assert len(carets) == (column if column < 9 else column + 3)
 
 
 def test_an_excerpt_of_a_long_line_says_that_it_is_cut() -> None:

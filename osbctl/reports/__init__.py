@@ -28,6 +28,9 @@ class Format(StrEnum):
     GITHUB = "github"
     GITLAB = "gitlab"
     JUNIT = "junit"
+    CHECKSTYLE = "checkstyle"
+    AZURE = "azure"
+    TEAMCITY = "teamcity"
     HTML = "html"
 
 

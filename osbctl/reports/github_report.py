@@ -8,14 +8,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from osbctl.findings import Severity
-from osbctl.platforms import labels
-from osbctl.reports.places import relative
-from osbctl.text import safe, sentences
+from osbctl.reports.places import in_one_line, relative, verdict_lines
+from osbctl.text import safe
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from osbctl.findings import Finding, Judgement
+    from osbctl.findings import Finding
     from osbctl.reports import Report
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
@@ -24,8 +21,7 @@ _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO
 def render(report: Report) -> str:
     """A command a finding, then a plain line a document with its verdicts."""
     lines = [_command(finding, report.root) for finding in report.findings()]
-    for judgement in report.judgements:
-        lines += _verdicts(judgement) if judgement.verdicts else ()
+    lines += verdict_lines(report.judgements)
     return "\n".join(lines) + "\n" if lines else ""
 
 
@@ -35,21 +31,7 @@ def _command(finding: Finding, root: str) -> str:
         file = relative(place.source, root)
         properties = {"file": file, "line": str(place.line), "col": str(place.column), **properties}
     text = ",".join(f"{key}={_property(value)}" for key, value in properties.items())
-    return f"::{_COMMANDS[finding.severity]} {text}::{_data(sentences(_sentences(finding)))}"
-
-
-def _sentences(finding: Finding) -> Iterator[str]:
-    yield safe(finding.message)
-    if finding.refused_by:
-        yield "Refused by " + labels(finding.refused_by)
-    if finding.hint:
-        yield "Hint: " + safe(finding.hint)
-
-
-def _verdicts(judgement: Judgement) -> Iterator[str]:
-    # The leading blank keeps a name such as "::error::x" from being taken for a command.
-    text = ", ".join(f"{platform.label} {verdict.kind.value}" for platform, verdict in judgement.verdicts.items())
-    yield f" {safe(judgement.name)}: {text}"
+    return f"::{_COMMANDS[finding.severity]} {text}::{_data(in_one_line(finding))}"
 
 
 def _data(text: str) -> str:

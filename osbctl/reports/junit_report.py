@@ -1,5 +1,8 @@
 """For test reports: JUnit XML as Jenkins and GitLab read it, a suite a document and a case a finding.
 
+Jenkins' schema (junit-10.xsd of its xUnit plugin) knows no file or line of a case: both stand in its names. GitLab
+shows the text inside of a failure, Jenkins its `message`.
+
 A finding that makes the run fail is a failure; any other is a skipped case with its message, so that a
 warning is seen without turning a green run red.
 """
@@ -7,8 +10,9 @@ warning is seen without turning a green run red.
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-from xml.sax.saxutils import quoteattr
+from xml.sax.saxutils import escape, quoteattr
 
+from osbctl.reports.places import in_one_line
 from osbctl.text import safe
 
 if TYPE_CHECKING:
@@ -45,10 +49,9 @@ def _case(judgement: Judgement, finding: Finding, report: Report) -> Iterator[st
     where = f"{safe(place.source)}:{place.line}:{place.column}" if place else ""
     file = quoteattr(safe(report.source(finding)))
     name = quoteattr(f"{finding.rule} {where}".strip())
-    line = place.line if place else 1
-    yield f'    <testcase name={name} classname={file} file={file} line="{line}" time="0">'
+    yield f'    <testcase name={name} classname={file} time="0">'
     element = "failure" if report.counts(judgement, finding) else "skipped"
     message = quoteattr(f"{finding.severity.value}: {safe(finding.message)}")
     kind = f" type={quoteattr(finding.severity.value)}" if element == "failure" else ""
-    yield f"      <{element} message={message}{kind}/>"
+    yield f"      <{element} message={message}{kind}>{escape(in_one_line(finding))}</{element}>"
     yield "    </testcase>"

@@ -1,4 +1,4 @@
-"""How machine formats name a place: a relative path, a JSON pointer, a fingerprint that survives edits."""
+"""What machine formats share: how they name a place, know a finding again, and say it in one line."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from osbctl.paths import pointer
+from osbctl.platforms import labels
+from osbctl.text import safe, sentences
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from osbctl.findings import Finding
+    from osbctl.findings import Finding, Judgement
 
 
 def relative(source: str, root: str) -> str:
@@ -37,3 +39,18 @@ def with_fingerprints(findings: Iterable[Finding], root: str) -> Iterator[tuple[
         digest = hashlib.sha256("\0".join((*key, str(seen[key]))).encode("utf-8", "surrogatepass"))
         seen[key] += 1
         yield finding, digest.hexdigest()[:32]
+
+
+def in_one_line(finding: Finding) -> str:
+    """What a finding says, who refuses the catalog for it, and what to do."""
+    refused_by = [f"Refused by {labels(finding.refused_by)}"] if finding.refused_by else []
+    hint = [f"Hint: {safe(finding.hint)}"] if finding.hint else []
+    return sentences([safe(finding.message), *refused_by, *hint])
+
+
+def verdict_lines(judgements: Iterable[Judgement]) -> Iterator[str]:
+    """A line a document with what each platform says."""
+    for judgement in judgements:
+        text = ", ".join(f"{platform.label} {verdict.kind.value}" for platform, verdict in judgement.verdicts.items())
+        # The leading blank keeps a name such as "::error::x" from being taken for a command.
+        yield from [f" {safe(judgement.name)}: {text}"] if text else []

@@ -40,6 +40,7 @@ def _driver(rules: list[Rule]) -> dict[str, Any]:
     return {
         "name": "osbctl",
         "semanticVersion": osbctl.__version__,
+        **({"informationUri": osbctl.REPOSITORY} if osbctl.REPOSITORY else {}),
         "rules": [_rule(rule) for rule in rules],
     }
 

@@ -64,7 +64,7 @@ def test_what_has_no_line_is_said_of_the_address(machine: Machine) -> None:
     issues = json.loads(check(machine, "open", "--format", "gitlab", code=1))
     places = {issue["check_name"]: issue["location"] for issue in issues}
     assert places["wire-open"] == {"path": "ADDRESS", "lines": {"begin": 1}}
-    assert 'file="ADDRESS"' in check(machine, "open", "--format", "junit", code=1)
+    assert 'classname="ADDRESS"' in check(machine, "open", "--format", "junit", code=1)
     (run,) = json.loads(check(machine, "bad-catalog", "--format", "sarif", code=1))["runs"]
     found = [place["physicalLocation"] for result in run["results"] for place in result.get("locations", ())]
     assert {place["artifactLocation"]["uri"] for place in found} == {"ADDRESS"}

@@ -163,7 +163,7 @@ def test_no_change_is_no_text_but_for_programs(format: DiffFormat) -> None:
     text = render(report(), format)
     if format in (DiffFormat.JSON, DiffFormat.GITLAB, DiffFormat.SARIF):
         json.loads(text)
-    elif format is DiffFormat.JUNIT:
+    elif format in (DiffFormat.JUNIT, DiffFormat.CHECKSTYLE):
         ElementTree.fromstring(text)
     elif format is DiffFormat.HTML:
         assert "Nothing changed." in text
@@ -274,6 +274,9 @@ def test_a_catalog_that_cannot_be_read_is_reported_with_its_place(format: DiffFo
         DiffFormat.JUNIT: lambda text: 'failures="1"' in text and "new.yaml:3:5" in text,
         DiffFormat.GITLAB: lambda text: json.loads(text)[0]["location"] == {"path": "new.yaml", "lines": {"begin": 3}},
         DiffFormat.GITHUB: lambda text: text.startswith("::error file=new.yaml,line=3,col=5,"),
+        DiffFormat.AZURE: lambda text: ";sourcepath=new.yaml;linenumber=3;columnnumber=5]" in text,
+        DiffFormat.TEAMCITY: lambda text: " file='new.yaml' line='3' SEVERITY='ERROR']" in text,
+        DiffFormat.CHECKSTYLE: lambda text: '<file name="new.yaml">\n    <error line="3" column="5" ' in text,
         DiffFormat.MARKDOWN: lambda text: text == UNREAD,
         DiffFormat.HTML: lambda text: "new.yaml:3:5" in text and "Nothing changed" not in text,
     }

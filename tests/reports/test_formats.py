@@ -10,12 +10,14 @@ from xml.etree import ElementTree
 import jsonschema
 import pytest
 
+import osbctl
 from osbctl.findings import FailOn, Finding, Judgement, Location, Severity, Verdict
 from osbctl.platforms import Platform
 from osbctl.platforms.outcome import VerdictKind
 from osbctl.reports import Format, Report, render
 from osbctl.resources import schemas_folder
 from osbctl.rule import Category, Rule
+from osbctl.text import safe
 
 RULE = Rule(
     "plan-name-duplicate",
@@ -70,13 +72,37 @@ a dir/cat,alog.yaml: 1 error
 <?xml version="1.0" encoding="UTF-8"?>
 <testsuites name="osbctl">
   <testsuite name="a dir/cat,alog.yaml" tests="1" failures="1" errors="0" skipped="0" time="0">
-    <testcase name="plan-name-duplicate a dir/cat,alog.yaml:12:9" classname="a dir/cat,alog.yaml" \
-file="a dir/cat,alog.yaml" line="12" time="0">
-      <failure message="error: plan name 'small' is already used, 100 % sure" type="error"/>
+    <testcase name="plan-name-duplicate a dir/cat,alog.yaml:12:9" classname="a dir/cat,alog.yaml" time="0">
+      <failure message="error: plan name 'small' is already used, 100 % sure" type="error">\
+plan name 'small' is already used, 100 % sure. Refused by Cloud Foundry. Hint: rename one of them</failure>
     </testcase>
   </testsuite>
 </testsuites>
 """,
+    Format.CHECKSTYLE: f"""\
+<?xml version="1.0" encoding="UTF-8"?>
+<checkstyle version="{osbctl.__version__}">
+  <file name="a dir/cat,alog.yaml">
+    <error line="12" column="9" severity="error" message="plan name 'small' is already used, 100 % sure. \
+Refused by Cloud Foundry. Hint: rename one of them" source="osbctl.plan-name-duplicate"/>
+  </file>
+</checkstyle>
+""",
+    Format.AZURE: (
+        "##vso[task.logissue type=error;code=plan-name-duplicate;sourcepath=a dir/cat,alog.yaml;linenumber=12;"
+        "columnnumber=9]plan name 'small' is already used, 100 %AZP25 sure. Refused by Cloud Foundry. "
+        "Hint: rename one of them\n"
+        " a dir/cat,alog.yaml: Cloud Foundry refuses, Kubernetes Service Catalog accepts, "
+        "SAP Service Manager crashes, Korifi unreadable\n"
+    ),
+    Format.TEAMCITY: (
+        "##teamcity[inspectionType id='plan-name-duplicate' name='plan-name-duplicate' category='osbctl spec' "
+        "description='Two plans of one service share a name.']\n"
+        "##teamcity[inspection typeId='plan-name-duplicate' message='plan name |'small|' is already used, 100 % sure. "
+        "Refused by Cloud Foundry. Hint: rename one of them' file='a dir/cat,alog.yaml' line='12' SEVERITY='ERROR']\n"
+        " a dir/cat,alog.yaml: Cloud Foundry refuses, Kubernetes Service Catalog accepts, "
+        "SAP Service Manager crashes, Korifi unreadable\n"
+    ),
 }
 
 
@@ -179,17 +205,100 @@ def test_fail_on(fail_on: FailOn, failing: set[Severity]) -> None:
     assert {s for s in Severity if fail_on.counts(FINDING._replace(severity=s))} == failing
 
 
-HOSTILE = "x\x1b[31m\x07\r\n::error::y\u202e]]>&<\u2028"
+HOSTILE = "x\x1b[31m\x07\r\n::error::y\u202e]]>&<\u2028##vso[task.x;a=b]##teamcity[x '|n']##[error]%3B;]🐘"
 
 
-@pytest.mark.parametrize("format", [Format.TEXT, Format.GITHUB, Format.JUNIT])
-def test_text_from_a_catalog_cannot_leave_its_place(format: Format) -> None:
+LINES = [Format.TEXT, Format.GITHUB, Format.JUNIT, Format.CHECKSTYLE, Format.AZURE, Format.TEAMCITY]
+
+
+def hostile_text(format: Format, severity: Severity = Severity.ERROR) -> str:
     place = Location(HOSTILE, 1, 1, HOSTILE)
-    hostile = FINDING._replace(message=HOSTILE, hint=HOSTILE, location=place, platform_messages=(HOSTILE,))
-    judgement = Judgement(HOSTILE, (hostile,), VERDICTS)
-    text = render(Report([judgement], {RULE.id: RULE}), format)
+    texts = {"message": HOSTILE, "hint": HOSTILE, "location": place, "platform_messages": (HOSTILE,)}
+    judgement = Judgement(HOSTILE, (FINDING._replace(severity=severity, **texts),), VERDICTS)
+    return render(Report([judgement], {RULE.id: RULE}), format)
+
+
+@pytest.mark.parametrize("severity", Severity)
+@pytest.mark.parametrize("format", LINES)
+def test_text_from_a_catalog_cannot_leave_its_place(format: Format, severity: Severity) -> None:
+    text = hostile_text(format, severity)
     assert not re.search("[\x00-\x09\x0b-\x1f\x7f\u202e\u2028]", text)
     assert all(not line.startswith("::error::y") for line in text.splitlines())
+    # No command but our own: agents look for these anywhere in a line.
+    assert not re.search(r"##(?!vso\[task\.logissue type=|teamcity\[inspection(Type id|\ typeId)=)\w*\[", text)
+
+
+def test_azure_reads_back_what_was_meant() -> None:
+    """As the agent: up to the first `]` the properties, split at `;` and at the first `=`; each part then unescaped."""
+    command, verdicts = hostile_text(Format.AZURE).splitlines()
+    head, _, message = command.removeprefix("##vso[task.logissue ").partition("]")
+    properties = dict(part.split("=", 1) for part in head.split(";"))
+    assert list(properties) == ["type", "code", "sourcepath", "linenumber", "columnnumber"]
+    assert unescaped_by_azure(properties["sourcepath"]) == safe(HOSTILE)
+    assert unescaped_by_azure(message).startswith(safe(HOSTILE))
+    assert verdicts.startswith(" ")
+
+
+def unescaped_by_azure(text: str) -> str:
+    for escape, meant in {"%3B": ";", "%0D": "\r", "%0A": "\n", "%5D": "]", "%AZP25": "%"}.items():
+        text = text.replace(escape, meant)
+    return text
+
+
+def test_teamcity_reads_back_what_was_meant() -> None:
+    """As its parser: values in quotes, `|` before what is escaped."""
+    kind, inspection, _ = hostile_text(Format.TEAMCITY).splitlines()
+    assert kind.startswith("##teamcity[inspectionType id='plan-name-duplicate' ")
+    value = r"'((?:[^|'\[\]]|\|(?:['|\[\]nr]|0x[0-9a-f]{4}))*)'"
+    attributes = rf"(?: (\w+)={value})"
+    assert re.fullmatch(rf"##teamcity\[inspection{attributes}+\]", inspection)
+    found = dict(re.findall(attributes, inspection))
+    assert list(found) == ["typeId", "message", "file", "line", "SEVERITY"]
+    units = re.sub(r"\|0x([0-9a-f]{4})", lambda match: chr(int(match[1], 16)), found["file"])
+    meant = re.sub(r"\|(.)", r"\1", units).encode("utf-16", "surrogatepass").decode("utf-16")
+    assert meant == safe(HOSTILE)
+
+
+def test_checkstyle_reads_back_what_was_meant() -> None:
+    (file,) = ElementTree.fromstring(hostile_text(Format.CHECKSTYLE).encode())
+    (error,) = file
+    assert file.get("name") == safe(HOSTILE)
+    assert error.get("message", "").startswith(safe(HOSTILE))
+    assert set(error.attrib) == {"line", "column", "severity", "message", "source"}
+
+
+JENKINS = {
+    "testsuites": ({"name", "time", "tests", "failures", "errors"}, {"testsuite"}),
+    "testsuite": ({"name", "tests", "failures", "errors", "skipped", "time", "file", "package"}, {"testcase"}),
+    "testcase": ({"name", "classname", "time", "group"}, {"failure", "skipped"}),
+    "failure": ({"type", "message"}, set()),
+    "skipped": ({"type", "message"}, set()),
+}
+"""The rules of junit-10.xsd (Jenkins' xUnit plugin, which refuses whatever else) for what we write: attributes, children."""
+
+
+@pytest.mark.parametrize("severity", Severity)
+def test_junit_is_what_jenkins_and_gitlab_take(severity: Severity) -> None:
+    root = ElementTree.fromstring(hostile_text(Format.JUNIT, severity).encode())
+    for element in root.iter():
+        attributes, children = JENKINS[element.tag]
+        assert set(element.attrib) <= attributes
+        assert {child.tag for child in element} <= children
+    for suite in root:
+        assert {"name", "tests", "failures", "errors"} <= set(suite.attrib)
+        assert re.fullmatch(r"(([0-9]{0,3},)*[0-9]{3}|[0-9]{0,3})*(\.[0-9]*)?", suite.get("time", "0"))
+    # GitLab's parser takes the text of the element, not its message.
+    (told,) = (one for case in root.iter("testcase") for one in case)
+    assert (told.text or "").startswith(safe(HOSTILE))
+
+
+@pytest.mark.parametrize("address", ["", "https://git.example.com/acme/osbctl"])
+def test_sarif_says_where_osbctl_is_where_that_is_known(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(osbctl, "REPOSITORY", address)
+    told = json.loads(render(report(FINDING), Format.SARIF))
+    schema = json.loads((Path(__file__).parent / "sarif-2.1.0.json").read_text(encoding="utf-8"))
+    jsonschema.Draft7Validator(schema, format_checker=jsonschema.FormatChecker()).validate(told)
+    assert told["runs"][0]["tool"]["driver"].get("informationUri", "") == address
 
 
 def test_color_only_adds_escapes() -> None:

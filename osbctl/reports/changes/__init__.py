@@ -1,7 +1,7 @@
 """From the changes between two catalogs to text: one module for each format of its own.
 
-What knows findings alone (GitHub, GitLab, JUnit, SARIF) gets the changes as findings. The machine formats never change
-shape without a new version; `schemas/diff-1.json` is the shape of `json`.
+What knows findings alone (GitHub, GitLab, JUnit and the like) gets the changes as findings. The machine formats never
+change shape without a new version; `schemas/diff-1.json` is the shape of `json`.
 """
 
 from __future__ import annotations
@@ -30,6 +30,9 @@ class DiffFormat(StrEnum):
     GITHUB = "github"
     GITLAB = "gitlab"
     JUNIT = "junit"
+    CHECKSTYLE = "checkstyle"
+    AZURE = "azure"
+    TEAMCITY = "teamcity"
     SARIF = "sarif"
     ALLOW = "allow"
     HTML = "html"
@@ -119,8 +122,8 @@ def grouped(changes: Iterable[Change]) -> Iterator[list[Change]]:
 def render(report: DiffReport, format: DiffFormat) -> str:  # the option's own name
     """The whole text of `report` in `format`.
 
-    Empty where nothing changed, save in html and the formats that programs read (json, gitlab, junit, sarif): these
-    always get a whole document.
+    Empty where nothing changed, save in html and what programs read whole (json, gitlab, junit, checkstyle, sarif):
+    these always get a whole document.
     """
     name = format.value if format in OWN else "finding"
     module = import_module(f"osbctl.reports.changes.{name}_changes")
