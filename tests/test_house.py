@@ -162,3 +162,46 @@ def test_a_platform_is_loaded_when_asked_for() -> None:
     code = "import sys, osbctl.platforms.judge; print(*(name for name in sys.modules if name.startswith('osbctl')))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     assert set(done.stdout.split()) == {"osbctl", "osbctl.platforms", "osbctl.platforms.judge"}
+
+
+WATCHED = """
+import sys
+from osbctl.__main__ import main
+
+found, loading = {}, 0
+
+def watch(frame, event, _):
+    global loading
+    if frame.f_code.co_name == "<module>":
+        loading += {"call": 1, "return": -1}.get(event, 0)
+    elif event == "call" and not loading and frame.f_code.co_filename != "<string>":  # a dataclass is made
+        found.setdefault(frame.f_globals.get("__name__", "").replace(".", "/").removeprefix("osbctl/"))
+
+sys.setprofile(watch)
+try:
+    main()
+finally:
+    sys.setprofile(None)
+    print(*found, file=sys.stderr)
+"""
+"""Runs osbctl, and ends with the modules in the order in which they were first called; what imports call is left out."""
+
+
+@pytest.mark.parametrize(
+    ("way", "words"),
+    [
+        ("A byte of YAML to a finding", ("validate", "catalog.yaml")),
+        ("Two catalogs to a level", ("diff", "catalog.yaml", "new.yaml")),
+    ],
+)
+def test_a_run_passes_the_stops_of_its_way_in_their_order(way: str, words: tuple[str, ...], tmp_path: Path) -> None:
+    parameters = "schemas: {service_instance: {create: {parameters: {type: object, maxProperties: %d}}}}"
+    plan = "{id: 22222222-8a4f-4e57-9b1c-2d7f5a90e3b4, name: small, description: %s, " + parameters + "}"
+    text = "services:\n- {id: 6c3b1d0e-8a4f-4e57-9b1c-2d7f5a90e3b4, name: db, description: D., plans: [" + plan + "]}\n"
+    (tmp_path / "catalog.yaml").write_text(text % ("''", 3))
+    (tmp_path / "new.yaml").write_text(text % ("Small.", 2))
+    ran = subprocess.run(
+        [sys.executable, "-c", WATCHED, *words], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+    )
+    passed = ran.stderr.splitlines()[-1].split()
+    assert [stop for stop in passed if stop in WAYS[way]] == list(WAYS[way])

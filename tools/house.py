@@ -34,16 +34,17 @@ FLOORS = {
 
 WAYS = {
     "A byte of YAML to a finding": (
-        "sources/read", "sources/parse", "sources/yaml_reader", "validation/schema", "validation/engine",
-        "platforms/judge", "validation/judge", "reports/text_report",
+        "tasks/validate", "sources/read", "sources/parse", "sources/yaml_reader", "validation/judge", "platforms/judge",
+        "validation/schema", "validation/engine", "validation/fold", "sources/yaml_places", "reports/text_report",
     ),
     "A request to its answer": (
         "broker/loop", "broker/channel", "broker/parser", "broker/gate", "broker/task", "broker/answers",
         "broker/snapshot",
     ),
     "Two catalogs to a level": (
-        "tasks/compare", "comparison/catalogs", "comparison/match", "comparison/fields", "comparison/parameters",
-        "comparison/collect", "comparison/kinds", "comparison/allow",
+        "tasks/compare", "comparison/catalogs", "comparison/match", "comparison/fields", "comparison/collect",
+        "comparison/kinds", "comparison/parameters", "platforms/judge", "comparison/refusals", "comparison/places",
+        "comparison/allow", "reports/changes/text_changes",
     ),
     "A refresh to a drift": (
         "tasks/refresh", "tasks/reach", "sources/broker", "registry/refresh", "registry/reconcile", "registry/store",

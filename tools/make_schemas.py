@@ -14,8 +14,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from osbctl.platforms import ApiVersion
+
 ROOT = Path(__file__).parent.parent
-VERSIONS = ("2.13", "2.14", "2.15", "2.16", "2.17")
 
 Schema = dict[str, Any]
 
@@ -259,7 +260,7 @@ def catalog_schema(version: str) -> Schema:
 
 def main() -> int:
     stale = []
-    for version in VERSIONS:
+    for version in ApiVersion:
         file = ROOT / "schemas" / f"catalog-{version}.json"
         text = json.dumps(catalog_schema(version), indent=2, ensure_ascii=False) + "\n"
         if not file.exists() or file.read_text(encoding="utf-8") != text:

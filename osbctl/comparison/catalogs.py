@@ -47,13 +47,14 @@ _PLAN_NAMES = {
 }
 
 
-def _too_early(kind: Kind, new: Identified, holder: Identified | None) -> Kind:
-    """`kind`, refused by who wants names to be free if `holder` has this one, letter by letter, when `new` is saved."""
-    if holder is None or holder.name != new.name:
+def _as_saved(kind: Kind, new: Identified, holder: Identified | None) -> Kind:
+    """`kind` for who wants a name to be free when it is saved, letter by letter; `holder` may still have it."""
+    is_taken = holder is not None and holder.name == new.name
+    if is_taken == (kind in (identity.PLAN_NAME_REUSED, identity.SERVICE_NAME_REUSED)):
         return kind
-    swapped = identity.PLAN_NAMES_SWAPPED.answers
-    taken = {platform: swapped[platform] for platform in Platform if platform.record.needs_free_names}
-    return replace(kind, answers={**kind.answers, **taken})
+    other = (identity.PLAN_NAMES_SWAPPED if is_taken else identity.PLAN_RENAMED).answers
+    told = {platform: other[platform] for platform in Platform if platform.record.needs_free_names}
+    return replace(kind, answers={**kind.answers, **told})
 
 
 _UNTOLD = "the catalogs differ only in absent, null and empty values, or in parts that no platform reads"
@@ -131,7 +132,7 @@ class _Comparison:
         for old, new, how in renamings(services, {}):
             holder = holders.get(folded(new))
             kind = identity.SERVICE_NAME_CASE if holder and holder.name not in names else _SERVICE_NAMES[how]
-            kind = _too_early(kind, new, taken.get(id(new)))
+            kind = _as_saved(kind, new, taken.get(id(new)))
             message = _renamed(old.name, new.name, how, None)
             self._to.add(kind, MatchedPair(old, new), message, ("name",), old.name, new.name, holder=holder)
         passed_on = given_up(services.kept)
@@ -198,7 +199,7 @@ class _Comparison:
         taken = still_held(match)
         for before, after, how in renamings(match, taken):
             message = _renamed(before.name, after.name, how, taken.get(id(after)))
-            pair, kind = MatchedPair(old, new, before, after), _too_early(_PLAN_NAMES[how], after, taken.get(id(after)))
+            pair, kind = MatchedPair(old, new, before, after), _as_saved(_PLAN_NAMES[how], after, taken.get(id(after)))
             self._to.add(kind, pair, message, ("name",), before.name, after.name)
         passed_on = given_up(match.kept)
         for fresh in match.fresh:
