@@ -32,9 +32,7 @@ def fix(
     ] = None,
     at: common.At = "",
     stdin_filename: common.StdinFilename = None,
-    config: Annotated[
-        str | None, typer.Option("--config", metavar="FILE", help="Read this configuration, not the closest one.")
-    ] = None,
+    config: common.Config = None,
 ) -> int:
     """Mend catalogs in place: comments, order, quotes and line ends stay as they are.
 

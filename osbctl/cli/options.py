@@ -21,22 +21,8 @@ class Color(StrEnum):
 
 _SOURCE = "A JSON or YAML file, a source folder, - for standard input, or REV:path for a file in git."
 
-Sources = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="SOURCE...",
-        help=_SOURCE,
-        show_default=False,
-    ),
-]
-Source = Annotated[
-    str,
-    typer.Argument(
-        metavar="SOURCE",
-        help=_SOURCE,
-        show_default=False,
-    ),
-]
+Sources = Annotated[list[str], typer.Argument(metavar="SOURCE...", help=_SOURCE, show_default=False)]
+Source = Annotated[str, typer.Argument(metavar="SOURCE", help=_SOURCE, show_default=False)]
 At = Annotated[
     str, typer.Option("--at", metavar="POINTER", help="JSON pointer of the catalog inside a larger document.")
 ]
@@ -47,6 +33,9 @@ ColorChoice = Annotated[Color, typer.Option("--color", help="When to colour the 
 Output = Annotated[
     str | None,
     typer.Option("--output", "-o", metavar="FILE", help="Write the report there instead of printing it."),
+]
+Config = Annotated[
+    str | None, typer.Option("--config", metavar="FILE", help="Read this configuration, not the closest one.")
 ]
 MaxBytes = Annotated[int, typer.Option("--max-bytes", min=1, help="The largest source that is read, in bytes.")]
 MaxDepth = Annotated[int, typer.Option("--max-depth", min=1, max=MAX_DEPTH, help="The deepest nesting that is read.")]

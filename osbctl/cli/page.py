@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from osbctl.cli import options as common
 from osbctl.cli.brokers import options as registered
 from osbctl.cli.connection import BrokerConnection
 from osbctl.cli.output import note, put
@@ -52,9 +53,7 @@ def page(
     date: Annotated[
         str, typer.Option("--date", metavar="DATE", help="Tell the date: YYYY-MM-DD, or `commit` for that of HEAD.")
     ] = "",
-    config: Annotated[
-        str | None, typer.Option("--config", metavar="FILE", help="Read this configuration, not the closest one.")
-    ] = None,
+    config: common.Config = None,
     database: registered.Database = None,
     *,
     connection: BrokerConnection,

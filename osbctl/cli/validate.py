@@ -67,10 +67,7 @@ def validate(
     at: common.At = "",
     stdin_filename: common.StdinFilename = None,
     color: common.ColorChoice = common.Color.AUTO,
-    config: Annotated[
-        str | None,
-        typer.Option("--config", metavar="FILE", help="Read this configuration, not the closest one."),
-    ] = None,
+    config: common.Config = None,
     max_bytes: common.MaxBytes = common.LIMITS.bytes,
     max_depth: common.MaxDepth = common.LIMITS.depth,
     max_nodes: common.MaxNodes = common.LIMITS.nodes,

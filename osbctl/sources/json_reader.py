@@ -45,7 +45,7 @@ def parse(text: str, name: str, limits: Limits) -> Any:
         value = _DECODER.decode(text)
     except (_Suspicion, ValueError, RecursionError):  # the latter is far beyond any limit
         _Walk(text, name, limits).raise_problems()
-    if _depth(value) > limits.depth or (_may_hold_surrogates(text) and not _encodable(value)):
+    if _depth(value) > limits.depth or (("\\ud" in text or "\\uD" in text) and not _encodable(value)):
         _Walk(text, name, limits).raise_if_any()
     return value
 
@@ -129,10 +129,6 @@ def _depth(value: Any) -> int:
             if type(item) is dict or type(item) is list
         ]
     return depth
-
-
-def _may_hold_surrogates(text: str) -> bool:
-    return "\\ud" in text or "\\uD" in text
 
 
 def _encodable(value: Any) -> bool:

@@ -34,7 +34,7 @@ def bound(document: Document) -> Document:
     data = _bound(document.data, "catalog", (), written)
 
     def locate(paths: frozenset[Path]) -> dict[Path, Location]:
-        whole = {path: _as_written(path, written) for path in paths}
+        whole = {path: tuple(written.get(path[:at], path[at - 1]) for at in range(1, len(path) + 1)) for path in paths}
         places = document.locator(frozenset(whole.values()))
         return {path: places[there] for path, there in whole.items()}
 
@@ -65,7 +65,3 @@ def _names(kind: str) -> dict[str, str]:
 
 def _uniform(key: str) -> str:
     return key.replace("-", "").replace("_", "").lower()
-
-
-def _as_written(path: Path, written: dict[Path, str]) -> Path:
-    return tuple(written.get(path[: index + 1], step) for index, step in enumerate(path))

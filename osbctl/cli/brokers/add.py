@@ -15,7 +15,7 @@ from osbctl.platforms import DEFAULT_PLATFORM, Platform
 from osbctl.registry import location
 
 if TYPE_CHECKING:
-    from osbctl.registry.records import Refresh, Registration
+    pass
 
 
 @spread
@@ -58,6 +58,7 @@ def add(
         check_keyring()
     with location.open_registry(database, make=True) as registry:
         from osbctl.registry.records import Registration
+        from osbctl.registry.text import refresh_lines
         from osbctl.tasks.refresh import register_broker
 
         new = Registration(name, base, user or named, api_version.value, platform)
@@ -65,13 +66,7 @@ def add(
         passwords = Passwords(stdin=password_stdin, credentials=credentials, single=True, typed=True)
         reach = Reach(how.access(), passwords.of, note)
         done = register_broker(registry, new, reach)
-    _tell(new, done)
+    put("\n".join(refresh_lines(new.name, done)) + "\n", None)
     if done.outcome is RefreshOutcome.ADDED and save_to_keyring and new.username:
         save(new, passwords.of(new))
     return int(done.outcome is RefreshOutcome.REFUSED)
-
-
-def _tell(new: Registration, done: Refresh) -> None:
-    from osbctl.registry.text import refresh_lines
-
-    put("\n".join(refresh_lines(new.name, done)) + "\n", None)

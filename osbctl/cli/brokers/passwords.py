@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from osbctl.cli.passwords import read_password
 from osbctl.errors import SourceError, UsageError
 from osbctl.extras import command_to_install
 
@@ -26,7 +27,7 @@ class Passwords:
     def __init__(self, *, stdin: bool, credentials: str | None, single: bool, typed: bool = False) -> None:
         if stdin and not single:
             raise UsageError("one password on standard input, for several brokers", "refresh them one by one")
-        self._read = _read() if stdin else None
+        self._read = read_password() if stdin else None
         self._records = _records(credentials) if credentials else {}
         self._single = single
         self._typed = typed
@@ -129,12 +130,6 @@ def save_to_keyring(broker: Registration, password: str) -> None:
         keyring.set_password(_service(broker), broker.username, password)
     except keyring.errors.KeyringError:
         raise SourceError("the keyring did not take the password; the broker is registered") from None
-
-
-def _read() -> str:
-    from osbctl.cli.passwords import read_password
-
-    return read_password()
 
 
 def _records(file: str) -> dict[str, dict[str, str]]:

@@ -168,16 +168,14 @@ class Samples:
         fixed = max((len(items(schema)[0]) for schema in known), default=0)
         first = [v for i in range(fixed) for v in self.valid(facts.at_index(i), depth=depth + 1)]
         more = self.valid(facts.at_index(fixed), 4, depth + 1)
-        wanted = [v for s in known if s.get("contains") is not None for v in self._contained(s, depth)]
+        contained = [s.child("contains") for s in known if s.get("contains") is not None]
+        wanted = [v for s in contained for v in self.valid(Facts(()).and_also(s), depth=depth + 1)]
         counts = [0, 1, 2, fixed, *_counts(known, "minItems", "maxItems", _MAX_ITEMS)]
         for count in dict.fromkeys(counts):
             yield [*first, *more, *_spread(more, count)][:count]
             yield (first + more[:1] * count)[:count]
         yield wanted
         yield wanted + more
-
-    def _contained(self, schema: Subschema, depth: int) -> list[JsonValue]:
-        return self.valid(Facts(()).and_also(schema.child("contains")), depth=depth + 1)
 
 
 def _spread(values: list[JsonValue], count: int) -> Iterator[JsonValue]:
