@@ -112,7 +112,14 @@ function filter() {
 function grow(step = STEP) {
   limit += step;
   filter();
+  // Who is at the end again before this was noticed gets the cards after them: only a new observation tells.
+  nearEnd.unobserve(more);
+  nearEnd.observe(more);
 }
+
+const nearEnd = new IntersectionObserver((seen) => {
+  if (seen.some((one) => one.isIntersecting)) grow();
+}, { rootMargin: "800px" });
 
 /** @type {number | undefined} */
 let later;
@@ -318,9 +325,7 @@ more.querySelector("button")?.addEventListener("click", () => {
   grow();
   /** @type {HTMLElement | null | undefined} */ (cards.filter((card) => !card.element.hidden)[next]?.element.querySelector("h2 a"))?.focus();
 });
-new IntersectionObserver((seen) => {
-  if (seen.some((one) => one.isIntersecting)) grow();
-}, { rootMargin: "800px" }).observe(more);
+nearEnd.observe(more);
 addEventListener("beforeprint", () => {
   if (!main.classList.contains("one")) {
     cards.forEach(putBack);
