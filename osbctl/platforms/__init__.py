@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -26,8 +27,7 @@ class Platform(StrEnum):
     @property
     def record(self) -> PlatformRecord:
         """All that is known of it. Its folder is loaded when first asked."""
-        record: PlatformRecord = import_module(f"{__name__}.{self.replace('-', '_')}").PLATFORM
-        return record
+        return _record(self.value)
 
     @property
     def label(self) -> str:
@@ -38,6 +38,12 @@ class Platform(StrEnum):
     def api_version(self) -> str:
         """The `X-Broker-API-Version` that it sends."""
         return self.record.api_version
+
+
+@cache
+def _record(platform: str) -> PlatformRecord:
+    record: PlatformRecord = import_module(f"{__name__}.{platform.replace('-', '_')}").PLATFORM
+    return record
 
 
 DEFAULT_PLATFORM = Platform.CLOUD_FOUNDRY

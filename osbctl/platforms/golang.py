@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from osbctl.platforms.outcome import Refusal
+from osbctl.platforms.outcome import MAX_REFUSALS, Refusal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -81,11 +81,21 @@ class Struct:
 
 
 def decode(data: dict[str, Any], shape: Mapping[str, Shape], platform: str, name: str) -> tuple[Struct, list[Refusal]]:
-    """The struct that Go makes of `data`, and a refusal for each value that the platform cannot decode."""
+    """The struct that Go makes of `data`, and a refusal for each value that the platform cannot decode.
+
+    Where there are too many of these to be kept, the struct is empty.
+    """
     decoder = _Decoder()
-    struct = decoder.struct(data, shape, (), Struct(()))
+    try:
+        struct = decoder.struct(data, shape, (), Struct(()))
+    except _TooManyError:
+        struct = Struct(())
     text = f"{name} cannot read the catalog: this must be"
     return struct, [Refusal(f"{platform}-type", path, f"{text} {wanted}") for path, wanted in decoder.misfits]
+
+
+class _TooManyError(Exception):
+    """More values do not fit than are kept."""
 
 
 class _Decoder:
@@ -158,6 +168,8 @@ class _Decoder:
     def _refused(self, value: Any, wanted: str, path: Path, old: Any) -> Any:
         if value is not None:
             self.misfits.append((path, wanted))
+            if len(self.misfits) > MAX_REFUSALS:
+                raise _TooManyError
         return old
 
 

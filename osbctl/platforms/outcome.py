@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from osbctl.paths import Path
+
+MAX_REFUSALS = 10_000
+"""So many reasons of one platform are kept: nobody reads more, and a few megabytes can hold millions."""
 
 
 class VerdictKind(StrEnum):
@@ -39,3 +45,13 @@ class Outcome(NamedTuple):
     kind: VerdictKind
     refusals: tuple[Refusal, ...] = ()
     messages: tuple[str, ...] = ()
+
+
+def bounded(refusals: Iterable[Refusal]) -> tuple[Refusal, ...]:
+    """The first `MAX_REFUSALS`, and one that says so where there are more."""
+    several = iter(refusals)
+    first = tuple(islice(several, MAX_REFUSALS))
+    beyond = next(several, None)
+    if beyond is None:
+        return first
+    return (*first, Refusal(beyond.rule, (), f"more than {MAX_REFUSALS:,} reasons; the rest is left out"))

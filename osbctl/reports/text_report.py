@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from osbctl.findings import Severity
 from osbctl.platforms import Platform, labels
-from osbctl.platforms.outcome import VerdictKind
+from osbctl.platforms.outcome import MAX_REFUSALS, VerdictKind
 from osbctl.text import Paint, excerpt, plural, safe, wrapped
 
 if TYPE_CHECKING:
@@ -109,7 +109,8 @@ def _statistics(report: Report, paint: Paint) -> Iterator[str]:
 
 def _verdict(verdict: Verdict) -> str:
     if verdict.kind is VerdictKind.REFUSES:
-        return f"refuses ({plural(verdict.reasons, 'reason')})"
+        more = verdict.reasons > MAX_REFUSALS
+        return f"refuses ({f'more than {MAX_REFUSALS:,} reasons' if more else plural(verdict.reasons, 'reason')})"
     return verdict.kind.value
 
 

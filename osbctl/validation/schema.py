@@ -9,17 +9,19 @@ from osbctl.errors import ConfigError
 from osbctl.fields import load_schema
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from osbctl.findings import Finding
     from osbctl.platforms import ApiVersion
 
 
 def check_schema(data: dict[str, Any], api_version: ApiVersion) -> list[Finding]:
     """What the catalog schema of `api_version` says against `data`."""
-    if _decider(api_version)(data):
+    if _catalog_decider(api_version)(data):
         return []
     from osbctl.validation.explain import explained
 
-    return explained(data, load_schema(api_version))
+    return explained(data, load_schema(api_version), _decider)
 
 
 def check_house_schema(data: dict[str, Any], schema: object, name: str) -> list[Finding]:
@@ -43,13 +45,17 @@ def check_house_schema(data: dict[str, Any], schema: object, name: str) -> list[
 
 
 @cache
-def _decider(api_version: ApiVersion) -> Any:
+def _catalog_decider(api_version: ApiVersion) -> Callable[[Any], bool]:
+    return _decider(load_schema(api_version))
+
+
+def _decider(schema: Any) -> Callable[[Any], bool]:
     import jsonschema_rs
 
     # In draft-07 it holds values to their `format` unless configured otherwise; for jsonschema, and here, it is a note.
-    validator = jsonschema_rs.Draft7Validator(load_schema(api_version), validate_formats=False)
+    validator = jsonschema_rs.Draft7Validator(schema, validate_formats=False)
 
-    def decide(data: dict[str, Any]) -> bool:
+    def decide(data: Any) -> bool:
         try:
             return validator.is_valid(data)
         except ValueError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from osbctl.platforms.outcome import Refusal
+from osbctl.platforms.outcome import MAX_REFUSALS, Refusal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,23 +15,29 @@ _INDENT = "  "
 
 
 class Errors:
-    """What is wrong with one object, then with the objects in it; `heading` is printed above both."""
+    """What is wrong with one object, then with the objects in it; `heading` is printed above both.
 
-    __slots__ = ("heading", "nested", "own")
+    What is beyond `MAX_REFUSALS` reasons is left out.
+    """
+
+    __slots__ = ("heading", "nested", "number", "own")
 
     def __init__(self, heading: str = "") -> None:
         self.heading = heading
         self.own: list[Refusal] = []
         self.nested: list[Errors] = []
+        self.number = 0
 
     def add(self, rule: str, path: Path, message: str) -> None:
         """One more reason, in the platform's words."""
-        self.own.append(Refusal(rule, path, message))
+        if len(self.own) <= MAX_REFUSALS:
+            self.own.append(Refusal(rule, path, message))
 
     def nest(self, errors: Errors) -> None:
         """The errors of an object inside this one, if it has any."""
-        if errors:
+        if errors and self.number <= MAX_REFUSALS:
             self.nested.append(errors)
+            self.number += errors.number + len(errors.own)
 
     def __bool__(self) -> bool:
         return bool(self.own or self.nested)

@@ -13,7 +13,7 @@ from osbctl.platforms.cloudfoundry.ruby import RubyCrash, index, same, to_s
 from osbctl.platforms.cloudfoundry.schemas import SchemaChecks
 from osbctl.platforms.cloudfoundry.service import judge_service
 from osbctl.platforms.names import stored
-from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind
+from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind, bounded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,9 +38,9 @@ def judge(data: dict[str, Any], plain_schemas: bool = False) -> Outcome:
         refusal = Refusal("cloudfoundry-crash", crash.path, f"{_UNKNOWN_ERROR}: {crash.reason}")
         return Outcome(VerdictKind.CRASHES, (refusal,))
     if not errors:
-        unstored = tuple(_not_stored(services))
+        unstored = bounded(_not_stored(services))
         return Outcome(VerdictKind.REFUSES if unstored else VerdictKind.ACCEPTS, unstored)
-    return Outcome(VerdictKind.REFUSES, tuple(errors.refusals()), errors.lines())
+    return Outcome(VerdictKind.REFUSES, bounded(errors.refusals()), errors.lines())
 
 
 def _built(data: dict[str, Any]) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from osbctl.platforms.golang import Struct, decode
-from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind
+from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind, bounded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,8 +55,8 @@ def judge(data: dict[str, Any], _plain_schemas: bool = False) -> Outcome:
     """What Korifi does with the catalog `data`."""
     catalog, undecoded = decode(data, _SHAPE, "korifi", "Korifi")
     if undecoded:
-        return Outcome(VerdictKind.REFUSES, tuple(undecoded))
-    panics = tuple(_panics(catalog["services"] or []))
+        return Outcome(VerdictKind.REFUSES, bounded(undecoded))
+    panics = bounded(_panics(catalog["services"] or []))
     return Outcome(VerdictKind.CRASHES if panics else VerdictKind.ACCEPTS, panics)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from osbctl.platforms.golang import Struct, decode
-from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind
+from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind, bounded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,7 +53,7 @@ _SHAPE = {
 def judge(data: dict[str, Any], _plain_schemas: bool = False) -> Outcome:
     """What Service Catalog does with the catalog `data`."""
     catalog, undecoded = decode(data, _SHAPE, "kubernetes", "Service Catalog")
-    refusals = tuple(undecoded or _refusals(catalog["services"] or []))
+    refusals = bounded(undecoded or _refusals(catalog["services"] or []))
     return Outcome(VerdictKind.REFUSES if refusals else VerdictKind.ACCEPTS, refusals)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from osbctl.platforms.golang import Map, Pointers, Struct, decode
-from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind
+from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind, bounded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -85,15 +85,18 @@ def judge(data: dict[str, Any], _plain_schemas: bool = False) -> Outcome:
     """What Service Manager does with the catalog `data`."""
     catalog, undecoded = decode(data, _SHAPE, "service-manager", "Service Manager")
     services = list(enumerate(catalog["services"] or ()))
-    refusals = undecoded or [
-        *(refusal for at, service in services for refusal in _service(service, ("services", at))),
-        *_stored([service for _, service in services if service]),
-    ]
+    refusals = bounded(undecoded or _refusals(services))
     if not refusals:
         return Outcome(VerdictKind.ACCEPTS)
     # It goes through the catalog in order and stops at the first fault.
     crashes = refusals[0].rule == "service-manager-crash"
-    return Outcome(VerdictKind.CRASHES if crashes else VerdictKind.REFUSES, tuple(refusals))
+    return Outcome(VerdictKind.CRASHES if crashes else VerdictKind.REFUSES, refusals)
+
+
+def _refusals(services: list[tuple[int, Struct | None]]) -> Iterator[Refusal]:
+    for at, service in services:
+        yield from _service(service, ("services", at))
+    yield from _stored([service for _, service in services if service])
 
 
 def _service(service: Struct | None, path: Path) -> Iterator[Refusal]:
