@@ -205,12 +205,13 @@ def processor_seconds(process: subprocess.Popen[bytes]) -> float:
 
 
 def steady_memory(folder: Path, seconds: int) -> None:
-    """Resident memory under load, measured each tenth of the time."""
+    """Resident memory under load, measured each tenth of the time, each second of a short one."""
+    steps = min(10, seconds)
     _, command, port, tls = next(servers(folder))
     with running(command, port, folder) as process:
         found = []
-        for _ in range(10):
-            load(port, tls, 16, seconds // 10)
+        for _ in range(steps):
+            load(port, tls, 16, seconds // steps)
             found.append(peak_memory(process) / 1000)
     print(f"\nResident memory over {seconds} s of load, MB: {', '.join(f'{value:.1f}' for value in found)}")
 

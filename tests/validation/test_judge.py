@@ -15,7 +15,8 @@ from osbctl.errors import DocumentError
 from osbctl.findings import Finding, Severity
 from osbctl.platforms import ApiVersion, Platform
 from osbctl.platforms.judge import judge_all
-from osbctl.platforms.outcome import VerdictKind
+from osbctl.platforms.outcome import MAX_REFUSALS, VerdictKind
+from osbctl.reports import Format, Report, render
 from osbctl.resources import catalogs_folder
 from osbctl.sources.parse import parse_document
 from osbctl.validation.judge import judge, unreadable
@@ -133,3 +134,39 @@ def test_what_cannot_be_read_is_unreadable_to_all() -> None:
     verdicts = unreadable("x", ()).verdicts
     assert {verdict.kind for verdict in verdicts.values()} == {VerdictKind.UNREADABLE}
     assert list(verdicts) == list(Platform)
+
+
+LEFT_OUT = "more than 10,000 reasons; the rest is left out"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"services": [1] * (MAX_REFUSALS + 5)},
+        {"services": [{}] * (MAX_REFUSALS + 5)},
+        {"services": [{"plans": [{}] * (MAX_REFUSALS + 5)}]},
+        {"services": [{"requires": [1] * (MAX_REFUSALS + 5)}]},
+    ],
+    ids=("no objects", "empty services", "empty plans", "one list"),
+)
+def test_millions_of_refusals_are_bounded_and_told(data: dict[str, Any]) -> None:
+    outcomes = judge_all(data)
+    assert max(len(outcome.refusals) for outcome in outcomes.values()) == MAX_REFUSALS + 1
+    for outcome in outcomes.values():
+        assert (len(outcome.refusals) > MAX_REFUSALS) == (LEFT_OUT in [one.message for one in outcome.refusals])
+        assert len(outcome.messages) <= 3 * MAX_REFUSALS
+
+
+def test_a_report_tells_that_refusals_were_left_out() -> None:
+    judgement = judge(parse_document(json.dumps({"services": [{}] * 4_000}).encode(), "a.json"), ValidationOptions())
+    assert judgement.verdicts[Platform.CLOUD_FOUNDRY].reasons == MAX_REFUSALS + 1
+    assert LEFT_OUT in [
+        words for finding in judgement.findings for words in (finding.message, *finding.platform_messages)
+    ]
+    text = render(Report([judgement._replace(findings=())], load_all()), Format.TEXT)
+    assert "Cloud Foundry               refuses (more than 10,000 reasons)" in text
+
+
+def test_as_many_refusals_as_are_kept_are_all_told() -> None:
+    data = {"services": [1] * MAX_REFUSALS}
+    assert "left out" not in judge_all(data)[Platform.KORIFI].refusals[-1].message

@@ -250,6 +250,23 @@ def test_many_warnings_hide_no_error() -> None:
     assert found[-1].message == "more than 1000 warnings of the schema; the rest is left out"
 
 
+def test_only_items_that_are_wrong_are_explained(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked = []
+    real = jsonschema.Draft7Validator.VALIDATORS["required"]
+
+    def required(validator: Any, names: Any, instance: Any, schema: Any) -> Any:
+        looked.append(instance)
+        return real(validator, names, instance, schema)
+
+    monkeypatch.setitem(jsonschema.Draft7Validator.VALIDATORS, "required", required)
+    data = plan()
+    data["services"] = [*data["services"] * 50, {**SERVICE, "plans": [*[PLAN] * 50, {**PLAN, "description": ""}]}]
+    assert [finding.path for finding in check_schema(data, ApiVersion.V2_17)] == [
+        ("services", 50, "plans", 50, "description")
+    ]
+    assert len(looked) < 10
+
+
 def nested(depth: int) -> dict[str, Any]:
     value: Any = "x"
     for _ in range(depth):

@@ -33,6 +33,8 @@ _PAIRS = (
     ("minItems", "maxItems"),
     ("minProperties", "maxProperties"),
 )
+_SUSPECT = frozenset(("required", "enum", *_COMBINED, *(low for low, _ in _PAIRS)))
+"""What at least has to stand in an object for it to be impossible."""
 
 
 @rule(
@@ -151,6 +153,8 @@ def _holds(limit: Any, value: Any, sign: int) -> bool:
 
 def _may_be_impossible(part: dict[str, Any]) -> bool:
     """Whether a part cannot be told to be possible at a glance."""
+    if _SUSPECT.isdisjoint(part):
+        return False
     if not _COMBINED.isdisjoint(part):
         return True
     if "required" in part and _requires_odd(part):
