@@ -56,11 +56,3 @@ def check_contains(prover: Prover, pair: PlacePair) -> Iterator[Suspect]:
         if not limits and prover.implies(Facts(()).and_also(schema.child("contains")), pair.new.child("contains")):
             return
     yield pair.suspect("contains")
-
-
-ARRAY_CHECKS = {
-    check_items: ("items", "prefixItems", "additionalItems"),
-    check_count: ("minItems", "maxItems"),
-    check_unique: ("uniqueItems",),
-    check_contains: ("contains",),
-}

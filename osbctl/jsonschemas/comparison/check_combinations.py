@@ -98,11 +98,3 @@ def _by_kind(facts: Facts) -> Iterator[Facts]:
     for kinds in (NUMBERS, *(frozenset({kind}) for kind in sorted(facts.kinds - NUMBERS))):
         if facts.kinds & kinds:
             yield facts.only(kinds)
-
-
-COMBINATION_CHECKS = {
-    check_any_of: ("anyOf",),
-    check_one_of: ("oneOf",),
-    check_not: ("not",),
-    check_if: ("if",),
-}

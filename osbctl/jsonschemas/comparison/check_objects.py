@@ -132,12 +132,3 @@ def _depends_already(facts: Facts, new: Subschema, keyword: str, name: str) -> b
         if known and name in known and same_schema(schema.child(keyword, name), new.child(keyword, name)):
             return True
     return False
-
-
-OBJECT_CHECKS = {
-    check_required: ("required",),
-    check_size: ("minProperties", "maxProperties"),
-    check_properties: ("properties", "patternProperties", "additionalProperties"),
-    check_names: ("propertyNames",),
-    check_dependencies: ("dependencies", "dependentRequired", "dependentSchemas"),
-}

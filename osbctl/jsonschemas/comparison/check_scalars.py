@@ -140,14 +140,3 @@ def _stronger(old: Bound, new: Bound, whole: bool) -> bool:
 def _spelling(schema: Subschema, end: str) -> str:
     """The keyword that sets the bound."""
     return f"m{end}" if schema.get(f"m{end}") is not None else f"exclusiveM{end}"
-
-
-SCALAR_CHECKS = {
-    check_type: ("type",),
-    check_values: ("enum", "const"),
-    check_bounds: ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
-    check_multiple: ("multipleOf",),
-    check_length: ("minLength", "maxLength"),
-    check_pattern: ("pattern",),
-    check_format: ("format",),
-}

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from osbctl.jsonschemas.comparison.check_arrays import ARRAY_CHECKS
-from osbctl.jsonschemas.comparison.check_combinations import COMBINATION_CHECKS
-from osbctl.jsonschemas.comparison.check_objects import OBJECT_CHECKS
-from osbctl.jsonschemas.comparison.check_scalars import SCALAR_CHECKS
+import osbctl.jsonschemas.comparison.check_arrays as arrays
+import osbctl.jsonschemas.comparison.check_combinations as combinations
+import osbctl.jsonschemas.comparison.check_objects as objects
+import osbctl.jsonschemas.comparison.check_scalars as scalars
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -15,9 +15,25 @@ if TYPE_CHECKING:
     from osbctl.jsonschemas.comparison.prover import Check
 
 CHECKS: Mapping[Check, Collection[str]] = {
-    **SCALAR_CHECKS,
-    **OBJECT_CHECKS,
-    **ARRAY_CHECKS,
-    **COMBINATION_CHECKS,
+    scalars.check_type: ("type",),
+    scalars.check_values: ("enum", "const"),
+    scalars.check_bounds: ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
+    scalars.check_multiple: ("multipleOf",),
+    scalars.check_length: ("minLength", "maxLength"),
+    scalars.check_pattern: ("pattern",),
+    scalars.check_format: ("format",),
+    objects.check_required: ("required",),
+    objects.check_size: ("minProperties", "maxProperties"),
+    objects.check_properties: ("properties", "patternProperties", "additionalProperties"),
+    objects.check_names: ("propertyNames",),
+    objects.check_dependencies: ("dependencies", "dependentRequired", "dependentSchemas"),
+    arrays.check_items: ("items", "prefixItems", "additionalItems"),
+    arrays.check_count: ("minItems", "maxItems"),
+    arrays.check_unique: ("uniqueItems",),
+    arrays.check_contains: ("contains",),
+    combinations.check_any_of: ("anyOf",),
+    combinations.check_one_of: ("oneOf",),
+    combinations.check_not: ("not",),
+    combinations.check_if: ("if",),
 }
 """Each check with the keywords that it is for: where the new schema has none of them, it finds nothing."""
