@@ -160,6 +160,7 @@ class Registry:
             "kept_plans": 0,
             **stored(catalog, refresh),
         }
+        packed = zlib.compress(catalog.body)  # before other writers have to wait
         with self._database.writing() as connection:
             _check_free(connection, new.name)
             try:
@@ -169,7 +170,7 @@ class Registry:
             assert result.inserted_primary_key
             broker_id = result.inserted_primary_key[0]
             _remember(connection, broker_id, refresh)
-            _keep_catalog(connection, broker_id, refresh.at, catalog.body)
+            _keep_catalog(connection, broker_id, refresh.at, packed)
 
     def check_free(self, name: str) -> None:
         """Whether a broker can be registered under that name.
@@ -202,6 +203,7 @@ class Registry:
             values |= {"refreshed_at": refresh.at, "etag": refresh.etag}
         if kept is not None:
             values["kept_plans"] = sum(1 for one in kept if one.plan_id)
+        packed = zlib.compress(catalog.body) if catalog is not None else None
         still = (BROKERS.c.id == seen.id) & (BROKERS.c.revision == seen.revision)
         with self._database.writing() as connection:
             if connection.execute(update(BROKERS).where(still).values(values)).rowcount != 1:
@@ -209,8 +211,8 @@ class Registry:
             if kept is not None:
                 _replace_kept(connection, seen.id, kept)
             _remember(connection, seen.id, refresh)
-            if catalog is not None:
-                _keep_catalog(connection, seen.id, refresh.at, catalog.body)
+            if packed is not None:
+                _keep_catalog(connection, seen.id, refresh.at, packed)
 
     def remove(self, name: str) -> None:
         """Forget a broker with its catalog and its history.
@@ -270,8 +272,8 @@ def _remember(connection: Connection, broker_id: int, refresh: Refresh) -> None:
     _forget(connection, REFRESHES, broker_id, MAX_REFRESHES)
 
 
-def _keep_catalog(connection: Connection, broker_id: int, at: str, body: bytes) -> None:
-    connection.execute(insert(CATALOGS).values(broker_id=broker_id, at=at, packed=zlib.compress(body)))
+def _keep_catalog(connection: Connection, broker_id: int, at: str, packed: bytes) -> None:
+    connection.execute(insert(CATALOGS).values(broker_id=broker_id, at=at, packed=packed))
     _forget(connection, CATALOGS, broker_id, MAX_CATALOGS)
 
 
