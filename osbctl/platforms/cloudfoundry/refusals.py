@@ -270,8 +270,9 @@ REFUSALS = {
         "catalog.rb; db/migrations",
         """What passes Cloud Foundry's validator, and then its database does not take.
 
-    The names of two plans of a service offering differ in upper and lower case or in outer blanks alone, or a polling
-    duration does not fit into 32 bits. Measured with its migrations and its code on PostgreSQL and MariaDB.
+    The names of two plans of a service offering differ in upper and lower case or in outer blanks alone: the operator
+    reads "Plan names must be unique within a service". Or a polling duration does not fit into 32 bits: then it is "An
+    unknown error occurred". Measured with its migrations and its code on PostgreSQL and MariaDB.
 
     Bad::
 

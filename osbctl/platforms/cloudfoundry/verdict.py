@@ -39,7 +39,10 @@ def judge(data: dict[str, Any], plain_schemas: bool = False) -> Outcome:
         return Outcome(VerdictKind.CRASHES, (refusal,))
     if not errors:
         unstored = bounded(_not_stored(services))
-        return Outcome(VerdictKind.REFUSES if unstored else VerdictKind.ACCEPTS, unstored)
+        if not unstored:
+            return Outcome(VerdictKind.ACCEPTS)
+        refuses = unstored[0].path[-1] == "name"  # the first that fails ends it
+        return Outcome(VerdictKind.REFUSES if refuses else VerdictKind.CRASHES, unstored)
     return Outcome(VerdictKind.REFUSES, bounded(errors.refusals()), errors.lines())
 
 
@@ -93,7 +96,7 @@ def _not_stored(services: list[dict[str, Any]]) -> Iterator[Refusal]:
                 yield Refusal("cloudfoundry-storage", (*path, "name"), text)
             seen.add(name)
             if (plan.get("maximum_polling_duration") or 0) not in _INT_32:
-                text = "Cloud Foundry stores a polling duration in 32 bits, and this one does not fit"
+                text = "Cloud Foundry stores a polling duration in 32 bits, and crashes where one does not fit"
                 yield Refusal("cloudfoundry-storage", (*path, "maximum_polling_duration"), text)
 
 
