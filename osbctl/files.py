@@ -45,7 +45,7 @@ def check_regular(path: Path | str) -> None:
     """Raise OSError for what is there and no regular file, before a library opens it and waits."""
     kind = os.stat(path).st_mode  # noqa: PTH116
     if not stat.S_ISREG(kind):
-        raise OSError(errno.EINVAL, "it is no regular file")
+        raise OSError(errno.EINVAL, "it is not a regular file")
 
 
 def write_file(path: Path | str, data: bytes, mode: int | None = None) -> None:

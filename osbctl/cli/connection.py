@@ -52,13 +52,13 @@ def _version(word: str) -> str:
     import re
 
     if not re.fullmatch(r"[0-9]{1,4}\.[0-9]{1,4}", word):
-        raise UsageError(f"--api-version {word!r} is no version of the API", "write MAJOR.MINOR, for example 2.14")
+        raise UsageError(f"--api-version {word!r} is not an API version", "write MAJOR.MINOR, for example 2.14")
     return word
 
 
 def _seconds(value: float) -> float:
     if not 0.1 <= value <= 86_400:  # a day; neither inf nor nan is between
-        raise UsageError(f"--timeout {value} is no time to wait", "write seconds, from 0.1 to 86400")
+        raise UsageError(f"--timeout {value} is not a time to wait", "write seconds, from 0.1 to 86400")
     return value
 
 
@@ -68,7 +68,7 @@ class Conditions:
 
     ca_file: Annotated[str | None, typer.Option(metavar="FILE", help="Certificate authorities to trust, PEM.")] = None
     client_cert: Annotated[str | None, typer.Option(metavar="FILE", help="Client certificate and key, PEM.")] = None
-    insecure: Annotated[bool, typer.Option("--insecure", help="Take any certificate. For trying out only.")] = False
+    insecure: Annotated[bool, typer.Option("--insecure", help="Accept any certificate. For testing only.")] = False
     timeout: Annotated[float, typer.Option(callback=_seconds, help="Seconds for the whole answer.")] = 60.0
 
     def access(self, **more: Any) -> Access:

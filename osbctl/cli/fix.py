@@ -21,11 +21,11 @@ def fix(
         bool, typer.Option("--unsafe", help="Also make changes that platforms understand otherwise than before.")
     ] = False,
     check: Annotated[
-        bool, typer.Option("--check", help="Write nothing; exit with 1 where something would be mended.")
+        bool, typer.Option("--check", help="Write nothing; exit with 1 where something would be fixed.")
     ] = False,
     diff: Annotated[bool, typer.Option("--diff", help="As --check, and print the changes.")] = False,
     select: Annotated[
-        list[str] | None, typer.Option("--select", metavar="RULE", help="Mend only this rule; repeatable.")
+        list[str] | None, typer.Option("--select", metavar="RULE", help="Fix only this rule; repeatable.")
     ] = None,
     api_version: Annotated[
         ApiVersion | None, typer.Option("--api-version", help="The API version to check against.  [default: 2.14]")
@@ -34,7 +34,7 @@ def fix(
     stdin_filename: common.StdinFilename = None,
     config: common.Config = None,
 ) -> int:
-    """Mend catalogs in place: comments, order, quotes and line ends stay as they are.
+    """Fix catalogs in place: comments, order, quotes and line ends stay as they are.
 
     Only what every platform takes for the same, or refused before, is changed without --unsafe. Ids are never touched.
     With - for a source, standard input is mended and written to standard output.

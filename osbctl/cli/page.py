@@ -33,10 +33,10 @@ def page(
         typer.Option(
             "--since",
             metavar="OLD",
-            help="Tell what changed: a revision of git, or an earlier catalog for each SOURCE; repeatable.",
+            help="Show what changed: a revision of git, or an earlier catalog for each SOURCE; repeatable.",
         ),
     ] = None,
-    findings: Annotated[bool, typer.Option("--findings", help="Tell what osbctl validate finds.")] = False,
+    findings: Annotated[bool, typer.Option("--findings", help="Show what osbctl validate finds.")] = False,
     icons: Annotated[
         bool, typer.Option("--icons", help="Fetch the icons that have an address, into the page.")
     ] = False,
@@ -45,13 +45,13 @@ def page(
     ] = False,
     platforms: Annotated[
         list[Platform] | None,
-        typer.Option("--platform", "-p", help="Tell what this platform makes of it; repeatable.  [default: all]"),
+        typer.Option("--platform", "-p", help="Show what this platform makes of it; repeatable.  [default: all]"),
     ] = None,
     title: Annotated[str | None, typer.Option("--title", help="What the page is called.")] = None,
     logo: Annotated[str | None, typer.Option("--logo", metavar="FILE", help="A picture for its head.")] = None,
     accent: Annotated[str | None, typer.Option("--accent", metavar="COLOR", help="A colour as #rrggbb.")] = None,
     date: Annotated[
-        str, typer.Option("--date", metavar="DATE", help="Tell the date: YYYY-MM-DD, or `commit` for that of HEAD.")
+        str, typer.Option("--date", metavar="DATE", help="Show the date: YYYY-MM-DD, or `commit` for that of HEAD.")
     ] = "",
     config: common.Config = None,
     database: registered.Database = None,

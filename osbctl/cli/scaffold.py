@@ -96,7 +96,7 @@ def _checked(name: str) -> str:
 
     if not _NAME.fullmatch(name):
         raise UsageError(
-            f"{name!r} is no name for a file", "letters, digits, dots, hyphens and underscores, at most 63"
+            f"{name!r} is not a valid file name", "letters, digits, dots, hyphens and underscores, at most 63"
         )
     return name
 

@@ -58,14 +58,14 @@ def serve(
     ] = None,
     self_signed: Annotated[
         bool,
-        typer.Option("--self-signed", help="For trying out: makes a certificate.", envvar="OSBCTL_SELF_SIGNED"),
+        typer.Option("--self-signed", help="For testing: makes a certificate.", envvar="OSBCTL_SELF_SIGNED"),
     ] = False,
     insecure_http: Annotated[
         bool,
-        typer.Option("--insecure-http", help="For trying out: no TLS, loopback only.", envvar="OSBCTL_INSECURE_HTTP"),
+        typer.Option("--insecure-http", help="For testing: no TLS, loopback only.", envvar="OSBCTL_INSECURE_HTTP"),
     ] = False,
     base_path: Annotated[
-        str, typer.Option(metavar="PATH", help="What stands before /v2/catalog.", envvar="OSBCTL_BASE_PATH")
+        str, typer.Option(metavar="PATH", help="The path before /v2/catalog.", envvar="OSBCTL_BASE_PATH")
     ] = "",
     minimum_version: Annotated[
         str,

@@ -55,14 +55,14 @@ def validate(
     ] = False,
     baseline: Annotated[
         str | None,
-        typer.Option("--baseline", metavar="FILE", help="Report only what does not stand in this file."),
+        typer.Option("--baseline", metavar="FILE", help="Report only what is not in this file."),
     ] = None,
     write_baseline: Annotated[
         bool, typer.Option("--write-baseline", help="Write all findings to the --baseline file, and report none.")
     ] = False,
     together: Annotated[
         bool,
-        typer.Option("--together", help="The catalogs are for one platform: tell the ids and names that they share."),
+        typer.Option("--together", help="The catalogs are for one platform: report the ids and names that they share."),
     ] = False,
     at: common.At = "",
     stdin_filename: common.StdinFilename = None,

@@ -68,7 +68,7 @@ def compare_strays(to: Collector, pair: MatchedPair, key: str, old: Mapping[str,
     """What stands in the list `key` of service offerings or plans and is no object, so that nothing else sees it."""
     before, after = _strays(old.get(key)), _strays(new.get(key))
     if not same(before, after):
-        message = f"entries of {key} that are no objects changed from {shown(before)} to {shown(after)}"
+        message = f"entries of {key} that are not objects changed from {shown(before)} to {shown(after)}"
         to.add(rules.OTHER, pair, message, (key,), before, after)
 
 

@@ -70,10 +70,10 @@ def doubts(ids: Collection[str], plans: Collection[str], name: str) -> str:
     folded = {plan.casefold(): plan for plan in plans}
     meant = next((f"did you mean {folded[x.casefold()]} for {x}?" for x in unknown if x.casefold() in folded), "")
     if len(unknown) < len(ids):
-        are = "is no plan" if len(unknown) == 1 else "are no plans"
+        are = "is not a plan" if len(unknown) == 1 else "are not plans"
         sentence = f"{len(unknown):,} of the {len(ids):,} ids in {name} {are} of either catalog"
         return f"{sentence}: {meant}" if meant else sentence
-    some = f"none of the {len(ids):,} ids in {name} is a" if len(ids) > 1 else f"the id in {name} is no"
+    some = f"none of the {len(ids):,} ids in {name} is a" if len(ids) > 1 else f"the id in {name} is not a"
     return f"{some} plan of either catalog: {meant or 'does it hold plan ids?'}"
 
 

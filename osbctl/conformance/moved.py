@@ -14,7 +14,7 @@ _MOST_TOLD = 3
 def moved(before: Any, after: Any) -> tuple[Severity, str]:
     """How grave it is that the one JSON value became the other, and what changed, the gravest first."""
     if not (isinstance(before, dict) and isinstance(after, dict)):
-        return Severity.ERROR, "one of them is no JSON object"
+        return Severity.ERROR, "one of them is not a JSON object"
     changes = sorted(compare_catalogs(before, after), key=lambda change: -change.level.rank)
     if not changes:
         return Severity.INFO, "only in how it is written"

@@ -98,14 +98,14 @@ def _body(reply: Reply, concerned: Collection[Platform]) -> Iterator[Fault]:
     """What is wrong with the body of a good answer, which the platforms `concerned` get."""
     packing = packing_of(reply.headers.get("content-encoding"))
     if packing:
-        said = f"the body is packed ({packing}), and there was no Accept-Encoding"
+        said = f"the body is compressed ({packing}), and there was no Accept-Encoding"
         refused = None if packing == "gzip" else EVERY  # who unpacks at all, unpacks gzip
         yield _to(concerned, fault("wire-gzip-unasked", said, reply, refused_by=refused))
     if reply.fault:
         if packing in ("", "gzip"):
             yield _to(concerned, fault("wire-cut", reply.fault, reply))
     elif why := reply.why_no_catalog:
-        yield _to(concerned, fault("wire-not-json", f"the body is no JSON object: {why}", reply))
+        yield _to(concerned, fault("wire-not-json", f"the body is not a JSON object: {why}", reply))
     elif reply.media_type != "application/json":
         yield fault("wire-content-type", f"called {reply.media_type or 'nothing'}, not application/json", reply)
 
@@ -157,7 +157,7 @@ def _error_body(reply: Reply) -> Iterator[Fault]:
         return
     said = reply.json.get("description") if isinstance(reply.json, dict) else None
     if not (isinstance(said, str) and said.strip()):
-        yield fault("wire-error-body", "the body of the error is no JSON with a description", reply)
+        yield fault("wire-error-body", "the body of the error is not JSON with a description", reply)
     elif reply.media_type != "application/json":
         yield fault("wire-content-type", f"the body of the error is called {reply.media_type or 'nothing'}", reply)
 

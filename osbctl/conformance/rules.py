@@ -22,7 +22,7 @@ _error(
 )
 _error(
     "wire-cut",
-    """The body of an answer does not come whole.
+    """The body of an answer is incomplete.
 
     A platform that takes half a catalog for a whole one would remove services; all of them give up.
     """,
@@ -37,7 +37,7 @@ _error(
 )
 _error(
     "wire-not-json",
-    """The body of the catalog is no JSON object.""",
+    """The body of the catalog is not a JSON object.""",
     source="OSB, Catalog Management",
     refused_by=EVERY,
 )
@@ -59,7 +59,7 @@ _warning(
 )
 _warning(
     "wire-slow",
-    """The catalog takes long to come.
+    """The catalog takes long to arrive.
 
     SAP Service Manager gives up after 15 seconds, Cloud Controller and Service Catalog after 60.
     """,
@@ -112,7 +112,7 @@ _error(
 )
 _error(
     "wire-open",
-    """The catalog is given away without the right credentials.""",
+    """The catalog is served without the right credentials.""",
     source="OSB, Platform to Service Broker Authentication",
 )
 _error(
@@ -130,7 +130,7 @@ _warning(
 )
 _warning(
     "wire-error-body",
-    """The body of an error is no JSON object with a `description`.
+    """The body of an error is not a JSON object with a `description`.
 
     The description is all that an operator of a platform gets to read.
     """,
@@ -179,7 +179,7 @@ _warning(
 )
 _error(
     "wire-gzip-unasked",
-    """The body is packed although nobody asked for that.
+    """The body is compressed although the request did not ask for that.
 
     Cloud Controller never asks, and does not unpack.
     """,
@@ -187,7 +187,7 @@ _error(
 )
 _error(
     "wire-gzip-broken",
-    """The packed body does not unpack to the same catalog.
+    """The gzipped body does not decompress to the same catalog.
 
     Platforms written in Go always ask for gzip.
     """,

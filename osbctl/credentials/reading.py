@@ -38,7 +38,7 @@ def read_credentials(path: Path) -> tuple[CredentialRecord, ...]:
     except OSError as error:
         raise SourceError(f"cannot read {path}: {error.strerror}") from error
     if len(raw) > LARGEST:
-        raise ConfigError(f"{path}: larger than {LARGEST} bytes: this is no credentials file")
+        raise ConfigError(f"{path}: larger than {LARGEST} bytes: this is not a credentials file")
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError:

@@ -57,7 +57,7 @@ def parse_hash(text: str) -> HashParts:
     form = r"\$6\$(?:rounds=([1-9][0-9]{0,9})\$)?([./0-9A-Za-z]{1,16})\$[./0-9A-Za-z]{85}[./01]"
     match = re.fullmatch(form, text)
     if match is None:
-        problem = "the hash is no salted SHA-512 hash of crypt(3), $6$[rounds=N$]salt$hash"
+        problem = "the hash is not a salted SHA-512 hash of crypt(3), $6$[rounds=N$]salt$hash"
         raise ConfigError(problem, "Make one with `osbctl hash-password`, or with `openssl passwd -6`.")
     rounds = int(match[1]) if match[1] else IMPLIED_ROUNDS
     check_rounds(rounds)
@@ -80,4 +80,4 @@ def parse_expiry(text: str) -> float:
             return datetime.fromisoformat(text.upper()).timestamp()
     except (ValueError, OverflowError):
         pass
-    raise ConfigError("expires is no date and time of RFC 3339", "Write it as 2027-01-31T00:00:00Z.")
+    raise ConfigError("expires is not a date and time of RFC 3339", "Write it as 2027-01-31T00:00:00Z.")

@@ -153,7 +153,7 @@ class Root:
     def resolve(self, ref: JsonValue) -> Subschema:
         """The schema that a local `$ref` names. Raises `UndecidableError`."""
         if not isinstance(ref, str) or not (ref == "#" or ref.startswith("#/")):
-            raise UndecidableError("it has a $ref that leaves the schema, or is no JSON pointer")
+            raise UndecidableError("it has a $ref that leaves the schema, or is not a JSON pointer")
         place = self.places.get(pointer) if (pointer := target_of(self.value, ref)) is not None else None
         if place is None:
             raise UndecidableError("it has a $ref to a place that holds no schema")

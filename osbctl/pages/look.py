@@ -21,7 +21,7 @@ def accent_rules(accent: str) -> str:
     """
     color = (accent or DEFAULT_ACCENT).lower()
     if not _COLOR.fullmatch(color):
-        raise UsageError(f"{accent!r} is no colour", "write it as --accent '#2f5fd0'")
+        raise UsageError(f"{accent!r} is not a colour", "write it as --accent '#2f5fd0'")
     light, dark = _towards(color, "#000000", _LIGHT), _towards(color, "#ffffff", _DARK)
     return f":root{{--accent:light-dark({light},{dark});--on-accent:light-dark({_upon(light)},{_upon(dark)})}}"
 

@@ -146,10 +146,10 @@ def entries(document: Exported, path: Path) -> Iterator[tuple[Path, dict[str, An
     if values is None:
         return
     if not isinstance(values, list):
-        raise wrong(document, path, "is no list")
+        raise wrong(document, path, "is not a list")
     for index, value in enumerate(values):
         if not isinstance(value, dict):
-            raise wrong(document, (*path, index), "is no object")
+            raise wrong(document, (*path, index), "is not an object")
         yield (*path, index), value
 
 

@@ -91,7 +91,7 @@ def parse_url(url: str) -> URL:
     try:
         parsed = sqlalchemy.make_url(url) if "://" in url else sqlalchemy.URL.create("sqlite", database=url)
     except (ArgumentError, ValueError):
-        raise UsageError("--database is no URL of a database", _URLS) from None
+        raise UsageError("--database is not the URL of a database", _URLS) from None
     if parsed.drivername in ("postgresql", "postgres"):
         parsed = parsed.set(drivername="postgresql+psycopg")
     in_memory = parsed.drivername == "sqlite" and parsed.database in (None, "", ":memory:")

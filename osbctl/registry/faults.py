@@ -14,7 +14,7 @@ _KNOWN = (
     ("database or disk is full", "the disk is full; nothing was changed", "make room, and run it again"),
     ("disk full", "the disk of the database is full; nothing was changed", "make room, and run it again"),
     ("no space left", "the disk of the database is full; nothing was changed", "make room, and run it again"),
-    ("file is not a database", "this is no SQLite database", "--database names another"),
+    ("file is not a database", "this is not an SQLite database", "--database names another"),
     ("utf-8", "the database is damaged: it holds text that is not UTF-8", _RECOVER),
     ("no such table", _NO_TABLE, _BACKUP),
     ("no such column", _NO_TABLE, _BACKUP),

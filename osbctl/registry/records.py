@@ -181,5 +181,7 @@ class RegisteredBroker:
         except (ValueError, RecursionError):
             value = None
         if not isinstance(value, dict):
-            raise RegistryError(f"the stored catalog of {self.row.name} is no JSON object", "remove and add the broker")
+            raise RegistryError(
+                f"the stored catalog of {self.row.name} is not a JSON object", "remove and add the broker"
+            )
         return value

@@ -132,8 +132,8 @@ def _check_proxy(address: str, proxy: str) -> None:
         usable = False
     if not usable:  # not named: it may hold a password
         raise SourceError(
-            f"{shown(address)}: the proxy that the environment names is none with http:// or https://",
-            "mend HTTPS_PROXY or ALL_PROXY, or name the broker's host in NO_PROXY",
+            f"{shown(address)}: the proxy that the environment names does not begin with http:// or https://",
+            "correct HTTPS_PROXY or ALL_PROXY, or name the broker's host in NO_PROXY",
         )
     if urlsplit(address).scheme == "http":
         raise SourceError(
@@ -147,7 +147,7 @@ def _telling(file: str, wanted: str) -> Iterator[None]:
     try:
         yield
     except (ssl.SSLError, ValueError):
-        raise SourceError(f"{file}: this is no PEM file with {wanted}", _PEM) from None
+        raise SourceError(f"{file}: this is not a PEM file with {wanted}", _PEM) from None
 
 
 _PEM = "--ca-file and --client-cert are PEM files"

@@ -56,7 +56,7 @@ def split_url(url: str) -> tuple[str, str, str]:
     except ValueError:  # a port that is none, half an IPv6 address, a name that no host can have
         known = False
     if not known:
-        raise UsageError("this is no address of a broker", "write it as https://broker.example.com")
+        raise UsageError("this is not the address of a broker", "write it as https://broker.example.com")
     host = parts.netloc.rpartition("@")[2]
     path = parts.path if parts.path.rstrip("/").endswith(CATALOG_PATH) else parts.path.rstrip("/") + CATALOG_PATH
     user, password = unquote(parts.username or ""), unquote(parts.password or "")
@@ -119,7 +119,7 @@ def _redirected(current: str, location: str) -> str:
     try:
         target = urljoin(current, location)
     except ValueError:
-        raise SourceError(f"{shown(current)}: it redirects to what is no address") from None
+        raise SourceError(f"{shown(current)}: it redirects to something that is not an address") from None
     if not is_beside(current, target):
         raise SourceError(
             f"{shown(current)}: it redirects to another place, {origin(target)}",
@@ -153,7 +153,7 @@ def _answer(response: BaseHTTPResponse, line: Line, etag: str) -> Answer | None:
 
 def no_catalog(name: str, why: str) -> SourceError:
     """The answer is no JSON object, for this reason."""
-    return SourceError(f"{name}: the answer is no JSON object: {why}", "is this the address of a service broker?")
+    return SourceError(f"{name}: the answer is not a JSON object: {why}", "is this the address of a service broker?")
 
 
 def read_json(body: bytes) -> tuple[JsonValue, str]:
@@ -170,7 +170,7 @@ def read_json(body: bytes) -> tuple[JsonValue, str]:
     except UnicodeDecodeError:
         return None, "it is not UTF-8"
     except _NoJsonError as error:
-        return None, f"{error} is no JSON"
+        return None, f"{error} is not JSON"
     except json.JSONDecodeError as error:
         return None, f"{error.msg[0].lower()}{error.msg[1:]} at line {error.lineno}, column {error.colno}"
     except (ValueError, RecursionError):

@@ -248,7 +248,7 @@ class _Walk:
         if key in keys:
             first = self._lines.at(keys[key])
             message = (
-                f"the key {_short(key)} stands twice in one object; first at line {first.line}, column {first.column}"
+                f"the key {_short(key)} appears twice in one object; first at line {first.line}, column {first.column}"
             )
             self._problem("duplicate-key", message, at, "readers disagree about which one counts: remove one")
         keys.setdefault(key, at)
@@ -267,7 +267,7 @@ class _Walk:
                 return at + len(word)
         for word in ("NaN", "Infinity", "-Infinity"):
             if text.startswith(word, at):
-                self._problem("number-out-of-range", f"{word} is no JSON number", at, "write a number, or null")
+                self._problem("number-out-of-range", f"{word} is not a JSON number", at, "write a number, or null")
                 return at + len(word)
         match = _NUMBER.match(text, at)
         if not match:
@@ -281,7 +281,7 @@ class _Walk:
         if following.isalnum() or following in (".", "_"):
             self._stop(
                 "syntax",
-                f"this is no JSON number: {_shown(self._text, at)}",
+                f"this is not a JSON number: {_shown(self._text, at)}",
                 at,
                 "no leading zeros, no hexadecimal, a digit after the point and in the exponent",
             )
@@ -308,7 +308,7 @@ class _Walk:
                 "escape it, as \\n or \\u0000",
             )
         if any("\ud800" <= character <= "\udfff" for character in value):
-            message = "half of a surrogate pair stands alone: this is no Unicode text"
+            message = "half of a surrogate pair stands alone: this is not Unicode text"
             self._problem("lone-surrogate", message, at, "write the whole character")
         return value, end
 

@@ -246,7 +246,7 @@ def read_body(response: BaseHTTPResponse, line: Line) -> Iterator[bytes]:
     packing = packing_of(response.headers.get("Content-Encoding"))
     if packing not in ("", "gzip"):
         response.close()
-        text = f"the answer is packed as {safe(packing)[:40]}, which nobody asked for"
+        text = f"the answer is compressed as {safe(packing)[:40]}, which the request did not ask for"
         raise SourceError(f"{line.name}: {text}", "platforms understand gzip at most")
     unpack = zlib.decompressobj(wbits=31) if packing else None
     size, limit = 0, line.access.max_bytes

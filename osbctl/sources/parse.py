@@ -61,7 +61,7 @@ def _conflict(text: str, name: str) -> DocumentError | None:
 
     hint = "keep what is right of both sides, and delete the lines that begin with <<<<<<<, ======= and >>>>>>>"
     place = Lines(name, text).at(marker.start())
-    return DocumentError((Finding("syntax", Severity.ERROR, "a merge conflict stands here", (), place, hint=hint),))
+    return DocumentError((Finding("syntax", Severity.ERROR, "there is a merge conflict here", (), place, hint=hint),))
 
 
 def decoded(data: bytes, name: str) -> str:

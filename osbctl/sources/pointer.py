@@ -76,9 +76,9 @@ def _is_offerings(value: list[Any]) -> bool:
 
 def _steps(at: str) -> tuple[str, ...]:
     if at and not at.startswith("/"):
-        raise UsageError(f"{at!r} is no JSON pointer", f"it begins with a slash: --at /{at.replace('.', '/')}")
+        raise UsageError(f"{at!r} is not a JSON pointer", f"it begins with a slash: --at /{at.replace('.', '/')}")
     if re.search(r"~(?![01])", at):
-        raise UsageError(f"{at!r} is no JSON pointer", "a tilde in a key is written ~0, a slash ~1")
+        raise UsageError(f"{at!r} is not a JSON pointer", "a tilde in a key is written ~0, a slash ~1")
     return steps(at)
 
 
@@ -122,7 +122,7 @@ def _no_object(document: Document, value: Any, path: Path) -> Finding:
     if isinstance(value, list) and _is_offerings(value):
         hint = 'this looks like a list of service offerings: wrap it as {"services": […]}'
     elif (found := find_catalog(value)) is not None:
-        hint = f"a catalog stands deeper: add --at {pointer(path)}{found}"
+        hint = f"the catalog is deeper: add --at {pointer(path)}{found}"
     return _finding(document, "not-an-object", f"{_placed(path)} is {kind}, not an object", path, hint)
 
 

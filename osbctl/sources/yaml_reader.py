@@ -224,7 +224,9 @@ class _Builder:
         if frame.marks is None:
             raise _Duplicate
         first = self._at(frame.marks[key])
-        message = f"the key {key[:60]!r} stands twice in one mapping; first at line {first.line}, column {first.column}"
+        message = (
+            f"the key {key[:60]!r} appears twice in one mapping; first at line {first.line}, column {first.column}"
+        )
         hint = "readers disagree about which one counts: remove one"
         self._problem("duplicate-key", message, event.start_mark, hint)
 
@@ -259,7 +261,7 @@ class _Builder:
             self._stop("syntax", f"there is no anchor &{event.anchor} before this", event.start_mark)
         anchored = self._anchors[event.anchor]
         if isinstance(anchored, _Frame):
-            self._stop("recursive-alias", f"*{event.anchor} stands inside of what it means", event.start_mark)
+            self._stop("recursive-alias", f"*{event.anchor} refers to itself", event.start_mark)
         self._nodes += anchored.size
         if self._nodes > self._limits.nodes:
             message = f"more than {self._limits.nodes:,} values once aliases are expanded"
@@ -328,7 +330,7 @@ class _Builder:
         try:
             return float(value)
         except OverflowError:
-            message = f"an integer of {len(event.value)} digits is no float"
+            message = f"an integer of {len(event.value)} digits is not a float"
             self._problem("number-out-of-range", message, event.start_mark, "write it in quotes, as a string")
             return 0.0
 

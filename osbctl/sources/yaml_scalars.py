@@ -55,7 +55,7 @@ def numeric(text: str, max_digits: int) -> Any:
             raise OutOfRange(f"{text[:60]} is larger than any number that readers keep")
         return value
     if _NOT_FINITE.fullmatch(text):
-        raise OutOfRange(f"{text} is no number that JSON can hold")
+        raise OutOfRange(f"{text} is not a number that JSON can hold")
     return text
 
 

@@ -63,7 +63,7 @@ def _bad_escape(place: Location) -> Finding:
         message = "half of a surrogate pair as an escape: YAML writes a character whole"
         hint = "write the character itself, or \\U and its 8 digits"
         return Finding("lone-surrogate", Severity.ERROR, message, (), place, hint=hint)
-    message, hint = "the escape is no Unicode character", "the last one is \\U0010FFFF"
+    message, hint = "the escape is not a Unicode character", "the last one is \\U0010FFFF"
     return Finding("syntax", Severity.ERROR, message, (), place, hint=hint)
 
 

@@ -71,7 +71,7 @@ def fix_source(
     limits = limits or Limits()
     if not Path(source).is_file() and not Path(source).is_dir():
         read_source(source, limits=limits)
-        raise UsageError(f"{source} is no file that could be edited", "name a file or a source folder")
+        raise UsageError(f"{source} is not a file that can be edited", "name a file or a source folder")
     if Path(source).is_file():
         return fix_bytes(source, read_file(source, limits), options, unsafe=unsafe, at=at, limits=limits)
 

@@ -98,10 +98,10 @@ def _fetch(url: str, kind: type[Line]) -> str:
                 body = b"".join(read_body(response, line))
                 picture = as_data_url(body) if response.status == 200 else ""
                 if not picture:
-                    raise SourceError(f"{url}: this is no picture for a page (status {response.status})")
+                    raise SourceError(f"{url}: this is not a picture for a page (status {response.status})")
                 return picture
             response.close()
             current = followable(urljoin(current, location))
             if not current:
-                raise SourceError(f"{url}: it redirects to what is no web address")
+                raise SourceError(f"{url}: it redirects to something that is not a web address")
     raise SourceError(f"{url}: more than {MAX_REDIRECTS} redirects")

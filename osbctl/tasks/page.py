@@ -105,7 +105,7 @@ def _logo(file: str) -> str:
         raise SourceError(f"{file}: cannot be opened: {error.strerror}") from error
     if not picture:
         kinds = f"PNG, JPEG, GIF, WebP or SVG of at most {MAX_BYTES // 1000} kB"
-        raise SourceError(f"{file}: this is no picture for a page", f"take a {kinds}")
+        raise SourceError(f"{file}: this is not a picture for a page", f"take a {kinds}")
     return picture
 
 
@@ -123,7 +123,7 @@ def page_date(asked: str) -> str:
     try:
         return datetime.date.fromisoformat(asked).isoformat() if asked else ""
     except ValueError:
-        raise UsageError(f"{asked!r} is no date", "write it as YYYY-MM-DD, or as commit") from None
+        raise UsageError(f"{asked!r} is not a date", "write it as YYYY-MM-DD, or as commit") from None
 
 
 def _part(shelf: Shelf, options: PageOptions) -> Part:

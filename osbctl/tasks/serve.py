@@ -57,7 +57,7 @@ def _load(catalog: CatalogSource) -> LoadedCatalog:
 def _regular(path: Path) -> Path:
     """`path`. Raises SourceError where something is there from which nothing, or without end, may come."""
     if path.exists() and not path.is_file():
-        raise SourceError(f"{path} is no regular file")
+        raise SourceError(f"{path} is not a regular file")
     return path
 
 
@@ -75,5 +75,5 @@ def _watched(source: str) -> Iterator[Path]:
 def _version(text: str) -> Version:
     version = parse_version(text)
     if version is None or version[0] != 2:
-        raise UsageError(f"{text!r} is no API version", "write it as 2.14")
+        raise UsageError(f"{text!r} is not an API version", "write it as 2.14")
     return version

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def broken(schema: object) -> str:
     """Why `schema` is no JSON Schema that can be used; empty where it is one."""
     if not isinstance(schema, dict | bool):
-        return "it is no object"
+        return "it is not an object"
     if isinstance(schema, dict) and not isinstance(schema.get("$schema", ""), str):
         return "not a valid schema at /$schema: it must be a string"
     validator = _validator(schema)

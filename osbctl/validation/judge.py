@@ -99,7 +99,7 @@ def _elsewhere(data: dict[str, Any]) -> list[Finding]:
     pointer = None if "services" in data else find_catalog(data)
     if pointer is None:
         return []
-    message = f"there is no `services` here, but a catalog stands at {pointer}"
+    message = f"there is no `services` here, but there is a catalog at {pointer}"
     return [Finding("catalog-elsewhere", Severity.ERROR, message, ("services",), hint=f"add --at {pointer}")]
 
 

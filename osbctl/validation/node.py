@@ -53,7 +53,7 @@ class Node:
         return value if isinstance(value, str) else None
 
     def child(self, key: str) -> Node | None:
-        """The object at `key`, None where there is none or it is no object."""
+        """The object at `key`, None where there is none or it is not an object."""
         value = self.value.get(key)
         return Node(value, (*self.path, key), self, self.api_version) if isinstance(value, dict) else None
 

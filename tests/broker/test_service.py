@@ -231,5 +231,5 @@ def test_a_fifo_in_the_place_of_a_file_is_refused_at_once(tmp_path: Path, pair: 
         lambda: load_certificate(fifo, pair[1]),
         lambda: load_certificate(pair[0], fifo),
     ):
-        with pytest.raises((SourceError, ConfigError), match="is no regular file"):
+        with pytest.raises((SourceError, ConfigError), match="is not a regular file"):
             load()

@@ -762,7 +762,7 @@ def test_who_writes_to_the_database_cannot_lead_a_password_elsewhere(added: Prog
 def test_an_address_may_be_written_otherwise(added: Program, server: FakeBroker, url: str) -> None:
     same = url.format(server.url.removeprefix("http") if url.startswith("HTTP") else server.url)
     assert added("refresh", OSBCTL_BROKER_MY_DB_URL=same) == "my-db: unchanged\n"
-    assert "OSBCTL_BROKER_MY_DB_URL: this is no address" in added("refresh", code=3, OSBCTL_BROKER_MY_DB_URL="x")
+    assert "OSBCTL_BROKER_MY_DB_URL: this is not the address" in added("refresh", code=3, OSBCTL_BROKER_MY_DB_URL="x")
 
 
 def test_what_nothing_confirms_is_https_even_with_insecure(added: Program) -> None:

@@ -39,12 +39,12 @@ def test_the_catalog_comes_as_it_is(machine: Machine) -> None:
 @pytest.mark.parametrize(
     ("body", "told"),
     [
-        (b"{}\n--\n", "no JSON object: extra data at line 2, column 1"),
-        (b'{"a": "\xe9"}', "no JSON object: it is not UTF-8"),
-        (b"\xef\xbb\xbf{}", "no JSON object: it begins with a byte order mark"),
-        (b'{"services": NaN}', "no JSON object: NaN is no JSON"),
-        (b'{"services": [-Infinity]}', "no JSON object: -Infinity is no JSON"),
-        (b"<html>", "no JSON object: expecting value at line 1, column 1"),
+        (b"{}\n--\n", "not a JSON object: extra data at line 2, column 1"),
+        (b'{"a": "\xe9"}', "not a JSON object: it is not UTF-8"),
+        (b"\xef\xbb\xbf{}", "not a JSON object: it begins with a byte order mark"),
+        (b'{"services": NaN}', "not a JSON object: NaN is not JSON"),
+        (b'{"services": [-Infinity]}', "not a JSON object: -Infinity is not JSON"),
+        (b"<html>", "not a JSON object: expecting value at line 1, column 1"),
     ],
 )
 def test_what_is_no_json_is_not_written(machine: Machine, body: bytes, told: str) -> None:
@@ -91,7 +91,7 @@ def test_every_command_that_waits_refuses_a_time_that_is_none() -> None:
             for parameter in one.params:
                 if parameter.type.name == "float":
                     for value in ("inf", "-inf", "nan", "0", "-1", "1e400"):
-                        with pytest.raises(UsageError, match=r"--timeout .* is no time to wait"):
+                        with pytest.raises(UsageError, match=r"--timeout .* is not a time to wait"):
                             parameter.process_value(click.Context(one), value)
                     checked += 1
     assert checked >= 7
@@ -134,4 +134,4 @@ def test_a_password_of_any_letters(machine: Machine, authority: Authority) -> No
 @pytest.mark.parametrize("version", ["abc", "2", "2.14\n", "2.1\r\n4", "2.14.0", "\u0662.14"])
 def test_a_version_that_is_none_is_refused_before_anything_is_sent(machine: Machine, version: str) -> None:
     machine.run("fetch", "--api-version", version, "http://127.0.0.1:1", code=2)
-    assert "is no version of the API" in machine.output
+    assert "is not an API version" in machine.output

@@ -126,11 +126,11 @@ PLAN_IDS = {"p1", "p2", "Q-3"}
         ({"p1"}, ""),
         ({"p1", "Q-3"}, ""),
         ({"small", "large"}, "none of the 2 ids in FILE is a plan of either catalog: does it hold plan ids?"),
-        ({"small"}, "the id in FILE is no plan of either catalog: does it hold plan ids?"),
-        ({"q-3"}, "the id in FILE is no plan of either catalog: did you mean Q-3 for q-3?"),
-        ({"p1", "small"}, "1 of the 2 ids in FILE is no plan of either catalog"),
-        ({"p1", "small", "big"}, "2 of the 3 ids in FILE are no plans of either catalog"),
-        ({"p1", "P2"}, "1 of the 2 ids in FILE is no plan of either catalog: did you mean p2 for P2?"),
+        ({"small"}, "the id in FILE is not a plan of either catalog: does it hold plan ids?"),
+        ({"q-3"}, "the id in FILE is not a plan of either catalog: did you mean Q-3 for q-3?"),
+        ({"p1", "small"}, "1 of the 2 ids in FILE is not a plan of either catalog"),
+        ({"p1", "small", "big"}, "2 of the 3 ids in FILE are not plans of either catalog"),
+        ({"p1", "P2"}, "1 of the 2 ids in FILE is not a plan of either catalog: did you mean p2 for P2?"),
     ],
 )
 def test_ids_that_no_plan_has_are_doubted(ids: set[str], sentence: str) -> None:

@@ -441,7 +441,7 @@ def test_entries_that_are_no_objects_are_told(strays: tuple[list[Any], list[Any]
     ):
         (change,) = compare_catalogs(*sides)
         assert (change.rule, change.field) == ("change-other-field", holder)
-        assert change.message.startswith(f"entries of {holder} that are no objects changed from ")
+        assert change.message.startswith(f"entries of {holder} that are not objects changed from ")
 
 
 def test_every_rule_stands_in_the_table() -> None:

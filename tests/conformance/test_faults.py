@@ -207,7 +207,7 @@ def test_what_moves_between_two_requests_counts_as_much_as_it_hurts(name: str, s
     [
         ("empty-when-new", Severity.ERROR, "the catalog is empty", {"2.17"}),
         ("less-when-new", Severity.INFO, "metadata", {"2.17"}),
-        ("html-when-new", Severity.ERROR, "no JSON object", {"2.17"}),
+        ("html-when-new", Severity.ERROR, "not a JSON object", {"2.17"}),
     ],
 )
 def test_the_answer_at_a_platforms_own_version_is_looked_at(
@@ -340,7 +340,7 @@ def test_files_that_cannot_be_used(option: str, content: str | None, authority: 
     if content is not None:
         file.write_text(content)
     access = replace(ACCESS, **{option: str(file)})
-    told = pytest.raises(SourceError, match=r"own\.pem: (cannot be read|this is no PEM file)")
+    told = pytest.raises(SourceError, match=r"own\.pem: (cannot be read|this is not a PEM file)")
     with faulty("", context(authority.issue("check-files"))) as (address, _), told:
         check_broker(address, access, PATIENCE)
 

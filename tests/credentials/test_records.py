@@ -147,7 +147,7 @@ def test_one_record_a_list_and_htpasswd_are_read() -> None:
         (json.dumps(raw(password=None)), "password is not a string"),
         (json.dumps({"identity": "admin"}), "salt is missing"),
         (json.dumps(raw(salt="abc")), "the salt is not the salt of the hash"),
-        (json.dumps([raw(), raw(hash="$6$x$y")]), "record 2: the hash is no salted SHA-512 hash"),
+        (json.dumps([raw(), raw(hash="$6$x$y")]), "record 2: the hash is not a salted SHA-512 hash"),
         (json.dumps(raw(hash=HASH.replace("=1000$", "=999$"))), "999 rounds"),
         (json.dumps(raw(hash=HASH[:-1] + "z")), "the hash is no"),
         (json.dumps(raw(expires="2027-01-31")), "RFC 3339"),

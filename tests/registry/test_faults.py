@@ -186,8 +186,8 @@ def test_the_file_is_for_its_owner_alone(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        (b"services: []\n" * 100, "this is no SQLite database"),
-        (b"SQLite format 3\0" + b"\xff" * 5000, "this is no SQLite"),
+        (b"services: []\n" * 100, "this is not an SQLite database"),
+        (b"SQLite format 3\0" + b"\xff" * 5000, "this is not an SQLite"),
     ],
 )
 def test_a_file_that_is_something_else_is_left_alone(tmp_path: Path, content: bytes, told: str) -> None:

@@ -176,7 +176,7 @@ def test_the_environment_names_the_proxy(tmp_path: Path) -> None:
         cwd=tmp_path,
     )
     assert (done.returncode, done.stdout) == (3, "")
-    assert "the proxy that the environment names is none with http:// or https://" in done.stderr
+    assert "the proxy that the environment names does not begin with http:// or https://" in done.stderr
 
 
 TLS = {

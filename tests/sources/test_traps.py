@@ -41,7 +41,7 @@ REFUSED: dict[str, tuple[str, str | bytes, list[Fault]]] = {
         "a.json",
         '{"a": 1,\n "a": 2, "b": {"c": 1, "c": 1}}',
         [
-            Fault("duplicate-key", 2, 2, "'a' stands twice in one object; first at line 1, column 2"),
+            Fault("duplicate-key", 2, 2, "'a' appears twice in one object; first at line 1, column 2"),
             Fault("duplicate-key", 2, 24, "first at line 2, column 16"),
         ],
     ),
@@ -51,7 +51,7 @@ REFUSED: dict[str, tuple[str, str | bytes, list[Fault]]] = {
         "a: 1\nb: {c: 1, c: 2}\na: 2\n",
         [
             Fault("duplicate-key", 2, 11, "first at line 2, column 5"),
-            Fault("duplicate-key", 3, 1, "'a' stands twice in one mapping; first at line 1, column 1"),
+            Fault("duplicate-key", 3, 1, "'a' appears twice in one mapping; first at line 1, column 1"),
         ],
     ),
     "a key three times": (

@@ -94,7 +94,7 @@ def test_findings_are_capped() -> None:
 @pytest.mark.parametrize(
     ("house", "message"),
     [
-        ([], "it is no object"),
+        ([], "it is not an object"),
         ({"$schema": 5}, "not a valid schema at /$schema"),
         ({"$schema": "http://json-schema.org/draft-03/schema#"}, "draft-03 is not supported"),
         ({"type": "int"}, "not a valid schema at /type"),

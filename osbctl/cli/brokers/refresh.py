@@ -31,7 +31,7 @@ def refresh(
     instances: common.Instances = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would happen, and store nothing.")] = False,
     quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="Tell only of brokers that were refused or not fetched.")
+        bool, typer.Option("--quiet", "-q", help="Report only brokers that were refused or not fetched.")
     ] = False,
     jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, max=64, help="Brokers to ask at once.")] = 8,
     password_stdin: common.PasswordStdin = False,

@@ -80,9 +80,7 @@ def notes(stored: StoredCatalog, broker: Mapping[str, Any]) -> list[str]:
     sentences = []
     shape = stored.shape
     if shape and stored.public and _plan_ids(broker) - _plan_ids(stored.document.data):
-        sentences.append(
-            f"every plan of the export is public, and whoever is no administrator sees no other: {shape.whole}"
-        )
+        sentences.append(f"every plan of the export is public, and only administrators see others: {shape.whole}")
     offered = _offered(broker)
     if gone := [name for ids, name in stored.kept.items() if ids not in offered]:
         sentences.append(f"gone from the catalog and kept by the platform, so not compared: {', '.join(gone)}")

@@ -157,6 +157,6 @@ ORDER = kind(
 )
 OTHER = kind(
     "change-other-field",
-    """A field changed that the comparison knows nothing of.""",
+    """An unknown field changed.""",
     every=safe("ignores fields that it does not know"),
 )

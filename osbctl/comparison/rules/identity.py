@@ -15,7 +15,7 @@ NOW_REFUSED = kind(
     It reads the whole catalog again at the update, and applies nothing of one that it refuses.
     """,
     every=refused("refuses the whole update"),
-    advice="osbctl validate names the place and the way to mend it",
+    advice="osbctl validate shows where, and how to correct it",
 )
 CATALOG_EMPTIED = kind(
     "change-catalog-emptied",

@@ -27,7 +27,7 @@ REFUSALS = {
     ),
     "no-service": _in(
         "catalog.rb",
-        """Cloud Foundry wants at least one service offering; the specification does not.
+        """Cloud Foundry requires at least one service offering; the specification does not.
 
     Bad::
 
@@ -40,7 +40,7 @@ REFUSALS = {
     ),
     "service-ids": _in(
         "catalog.rb",
-        """Two service offerings have one id.
+        """Two service offerings share an id.
 
     Bad::
 
@@ -57,7 +57,7 @@ REFUSALS = {
     ),
     "service-names": _in(
         "catalog.rb",
-        """Two service offerings have one name.
+        """Two service offerings share a name.
 
     Bad::
 
@@ -74,7 +74,7 @@ REFUSALS = {
     ),
     "plan-ids": _in(
         "catalog.rb, catalog_service.rb",
-        """Two plans of the catalog have one id.
+        """Two plans of the catalog share an id.
 
     Bad::
 
@@ -91,7 +91,7 @@ REFUSALS = {
     ),
     "plan-names": _in(
         "catalog_service.rb",
-        """Two plans of a service offering have one name.
+        """Two plans of a service offering share a name.
 
     Bad::
 
@@ -108,7 +108,7 @@ REFUSALS = {
     ),
     "dashboard-client-ids": _in(
         "catalog.rb",
-        """Two dashboard clients have one id.
+        """Two dashboard clients share an id.
 
     Bad::
 
@@ -138,7 +138,7 @@ REFUSALS = {
     ),
     "required": _in(
         "catalog_validation_helper.rb",
-        """A field that Cloud Foundry wants is missing, null or blank.
+        """A field that Cloud Foundry requires is missing, null or blank.
 
     A string of nothing but white space, no-break spaces too, counts as missing.
 
@@ -176,7 +176,7 @@ REFUSALS = {
     ),
     "requires": _in(
         "catalog_service.rb",
-        """`requires` holds what Cloud Foundry does not know.
+        """`requires` holds a permission that Cloud Foundry does not know.
 
     Bad::
 
@@ -189,7 +189,7 @@ REFUSALS = {
     ),
     "maintenance-info": _in(
         "catalog_plan.rb",
-        """`maintenance_info` is not as Cloud Foundry takes it.
+        """`maintenance_info` is not what Cloud Foundry accepts.
 
     A Semantic Version, a description, nothing else, and at most 2,000 characters as JSON.
 
@@ -240,7 +240,7 @@ REFUSALS = {
     ),
     "schema-pattern": _in(
         "schema.rb",
-        """A key of `patternProperties` is no regular expression.
+        """A key of `patternProperties` is not a regular expression.
 
     Cloud Foundry compiles these keys, though it takes any text for a `pattern`.
 
@@ -268,7 +268,7 @@ REFUSALS = {
     ),
     "storage": _in(
         "catalog.rb; db/migrations",
-        """What passes Cloud Foundry's validator, and then its database does not take.
+        """Cloud Foundry's validator accepts it, and its database does not.
 
     The names of two plans of a service offering differ in upper and lower case or in outer blanks alone: the operator
     reads "Plan names must be unique within a service". Or a polling duration does not fit into 32 bits: then it is "An

@@ -7,7 +7,7 @@ from osbctl.platforms.record import RefusalRule
 
 _TEXTS = {
     "type": WRONG_TYPE.format("Korifi"),
-    "crash": """Korifi's controller panics on a documentationUrl that is no string.
+    "crash": """Korifi's controller panics on a documentationUrl that is not a string.
 
     Bad::
 

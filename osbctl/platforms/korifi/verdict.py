@@ -63,5 +63,5 @@ def judge(data: dict[str, Any], _plain_schemas: bool = False) -> Outcome:
 def _panics(services: list[Struct]) -> Iterator[Refusal]:
     for service in services:
         if not isinstance((service["metadata"] or {}).get("documentationUrl", ""), str):
-            text = "Korifi's controller panics on a documentationUrl that is no string"
+            text = "Korifi's controller panics on a documentationUrl that is not a string"
             yield Refusal("korifi-crash", (*service.at("metadata"), "documentationUrl"), text)

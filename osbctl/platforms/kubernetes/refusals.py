@@ -36,7 +36,7 @@ _TEXTS = {
           - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small.}
           - {id: A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13, name: large, description: Large.}
     """,
-    "no-plan": """Service Catalog wants at least one plan in each class.
+    "no-plan": """Service Catalog requires at least one plan in each class.
 
     Bad::
 
@@ -46,7 +46,7 @@ _TEXTS = {
 
         plans: [{name: small}]
     """,
-    "description": """Service Catalog wants a description for each class and plan.
+    "description": """Service Catalog requires a description for each class and plan.
 
     Bad::
 

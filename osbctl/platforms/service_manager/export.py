@@ -75,7 +75,7 @@ def _rows(document: Exported, path: Path, data: dict[str, Any]) -> list[ExportRo
     inside = data.get("plans")
     for index, plan in enumerate(inside if isinstance(inside, list) else ()):
         if not isinstance(plan, dict):
-            raise wrong(document, (*path, "plans", index), "is no object")
+            raise wrong(document, (*path, "plans", index), "is not an object")
         rows.append(ExportRow(document, (*path, "plans", index), {"service_offering_id": data.get("id"), **plan}, True))
     return rows
 

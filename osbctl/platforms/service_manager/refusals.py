@@ -7,7 +7,7 @@ from osbctl.platforms.record import RefusalRule
 
 _TEXTS = {
     "type": WRONG_TYPE.format("SAP Service Manager"),
-    "required": """A field that Service Manager wants is missing.
+    "required": """A field that Service Manager requires is missing.
 
     Id and name of a service offering; id, name and description of a plan.
 

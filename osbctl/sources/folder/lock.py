@@ -56,7 +56,9 @@ def parse(text: str, name: str) -> Lock:
     for number, line in enumerate(lines, 1):
         place = f"{name}:{number}"
         if line.startswith(("<<<<<<<", "|||||||", "=======", ">>>>>>>")):
-            raise ConfigError(f"{place}: a merge conflict stands here", "keep the lines of both sides, not the markers")
+            raise ConfigError(
+                f"{place}: there is a merge conflict here", "keep the lines of both sides, not the markers"
+            )
         if line and not line.startswith("#"):
             thing, id_, *retired = _entry(line, place)
             if retired:
@@ -75,7 +77,7 @@ def _entry(line: str, place: str) -> list[str]:
         entry = []
     words = isinstance(entry, list) and all(isinstance(word, str) for word in entry)
     if not words or len(entry) not in (2, 3) or entry[2:] not in ([], ["retired"]):
-        raise ConfigError(f"{place}: no line of a lock file", _BROKEN)
+        raise ConfigError(f"{place}: not a line of a lock file", _BROKEN)
     return entry
 
 

@@ -81,7 +81,7 @@ class Parts:
             self.problems.add("folder-escape", f"{file} leads out of the source folder", hint="keep it inside")
             return None
         if resolved.exists() and not resolved.is_file():  # a FIFO, say, would be waited for
-            raise SourceError(f"{file}: this is no regular file", "a source folder is made of files")
+            raise SourceError(f"{file}: this is not a regular file", "a source folder is made of files")
         if resolved not in self._read:
             self._read[resolved] = self._part(file, resolved)
         return self._read[resolved]

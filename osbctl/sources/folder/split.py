@@ -26,7 +26,9 @@ def files(catalog: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """
     services = catalog.get("services")
     if not isinstance(services, list) or not all(isinstance(service, dict) for service in services):
-        raise UsageError("the catalog cannot be split: `services` is no list of objects", "osbctl validate says more")
+        raise UsageError(
+            "the catalog cannot be split: `services` is not a list of objects", "osbctl validate says more"
+        )
     shared = _shared(services)
     stems: list[str] = []
     for service in services:

@@ -48,7 +48,7 @@ def _replaced(text: str, variables: Mapping[str, str], problem: Callable[[str], 
         if match[0] == "$${":
             return "${"
         if name is None:
-            problem(f"{match[0]!r} is no reference: it is ${{NAME}} or ${{NAME:-default}}")
+            problem(f"{match[0]!r} is not a reference: write ${{NAME}} or ${{NAME:-default}}")
             return match[0]
         value = variables.get(name) if name in variables else default
         if value is None:

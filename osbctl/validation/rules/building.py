@@ -45,12 +45,12 @@ _error(
 _error("folder-settings", """catalog.yaml holds a key or a type that osbctl does not know.""", source="osbctl build")
 _error(
     "folder-plans",
-    """A service with plans in files has `plans` that are no list.""",
+    """A service with plans in files has `plans` that are not a list.""",
     source="osbctl build",
 )
 _error(
     "build-variable",
-    """A `${NAME}` in a string is not set, or is no reference.
+    """A `${NAME}` in a string is not set, or is not a reference.
 
     Set it with `--set NAME=VALUE` or `--env-prefix`, give a default (`${NAME:-default}`), or write `$${` for a
     literal `${`.

@@ -83,7 +83,7 @@ def _slip(catalog: Node, field: _Unknown) -> Hit | None:
     fix="renames the field, with --unsafe, where its value has the type that the known field takes.",
 )
 def field_near_miss(catalog: Node) -> Iterator[Hit]:
-    """A field that nobody knows is very like one that everybody knows.
+    """An unknown field looks like a misspelt known one.
 
     Unknown fields are allowed, and passed over in silence: `planUpdateable: true` changes nothing. The one field
     whose correct spelling is wrong is `plan_updateable`.
@@ -126,8 +126,8 @@ def field_too_new(catalog: Node) -> Iterator[Hit]:
     for _, path, kind, key in _unknown(catalog.value, "catalog", version):
         if key in known(kind):
             brought = since(kind, key)
-            message = f"{key} came with API version {brought}; platforms that speak {version} pass it over"
-            several = f"fields came with API version {brought}; platforms that speak {version} pass them over"
+            message = f"{key} came with API version {brought}; platforms that speak {version} ignore it"
+            several = f"fields came with API version {brought}; platforms that speak {version} ignore them"
             yield catalog.hit(message, (*path, key), f"check with --api-version {brought}", several=several)
 
 
@@ -139,7 +139,7 @@ def field_too_new(catalog: Node) -> Iterator[Hit]:
     source="OSB 2.15, Maintenance Info Object: version MUST conform to Semantic Version 2.0",
 )
 def maintenance_version(plan: Node) -> Iterator[Hit]:
-    """`maintenance_info.version` is no Semantic Version 2.0.
+    """`maintenance_info.version` is not a Semantic Version 2.0.
 
     Platforms compare it to tell whether an instance can be upgraded.
 
@@ -154,7 +154,7 @@ def maintenance_version(plan: Node) -> Iterator[Hit]:
     info = plan.child("maintenance_info")
     version = info.text("version") if info else None
     if info and version and not semantic_version().fullmatch(version):
-        yield info.hit(f"{version[:60]!r} is no Semantic Version", "version", "write it as MAJOR.MINOR.PATCH")
+        yield info.hit(f"{version[:60]!r} is not a Semantic Version", "version", "write it as MAJOR.MINOR.PATCH")
 
 
 @rule(
@@ -259,7 +259,7 @@ def field_misplaced(thing: Node) -> Iterator[Hit]:
     only_for=Platform.CLOUD_FOUNDRY,
 )
 def cloudfoundry_feature(service: Node) -> Iterator[Hit]:
-    """A service offering requires what an installation of Cloud Foundry may have switched off.
+    """A service offering requires a feature that may be off in an installation of Cloud Foundry.
 
     With volume or route services off, Cloud Foundry refuses the whole catalog (ServiceBrokerCatalogIncompatible); the
     verdict takes them to be on. Reported only where Cloud Foundry is among the platforms that are checked for

@@ -134,7 +134,7 @@ def has_price(plan: Node) -> bool:
     source="Peripli/service-manager e616ec91f886, pkg/types/service_plan_utils.go",
 )
 def sap_metadata_ignored(plan: Node) -> Iterator[Hit]:
-    """Service Manager passes over a field of its own, as its value has the wrong type.
+    """Service Manager ignores a field of its own, since its value has the wrong type.
 
     A plan whose `supportedPlatforms` is no list is offered on every platform; one whose `supportsInstanceSharing` is
     anything but `true` is not shared.
@@ -150,7 +150,7 @@ def sap_metadata_ignored(plan: Node) -> Iterator[Hit]:
     metadata = plan.child("metadata")
     for key in ("supportedPlatforms", "supportedPlatformNames", "excludedPlatformNames") if metadata else ():
         if metadata and key in metadata and not isinstance(metadata.get(key), list):
-            text = f"Service Manager passes over {key} of plan {plan.label}, and offers it everywhere"
+            text = f"Service Manager ignores {key} of plan {plan.label}, and offers it everywhere"
             yield metadata.hit(text, key, "make it a list")
     if metadata and not isinstance(metadata.get("supportsInstanceSharing"), bool | None):
         text = f"Service Manager does not share plan {plan.label}"
@@ -193,7 +193,7 @@ def url_not_https(service: Node) -> Iterator[Hit]:
     source="A data: URL is part of every answer to GET /v2/catalog and of the platform's database",
 )
 def url_data_large(service: Node) -> Iterator[Hit]:
-    """An image stands in the catalog itself, and is large.
+    """A large image is embedded in the catalog.
 
     It travels with every catalog answer, into the database and out to every marketplace page.
 
@@ -247,7 +247,7 @@ def secret_in_metadata(thing: Node) -> Iterator[Hit]:
     source="OSB profile, Cloud Foundry Catalog Extensions: dashboard_client.secret is an OAuth client secret",
 )
 def dashboard_secret_literal(service: Node) -> Iterator[Hit]:
-    """The secret of a dashboard client stands in the file.
+    """The secret of a dashboard client is written in the file.
 
     It ends up in version control. `osbctl build` can set it from the environment.
 
@@ -273,7 +273,7 @@ def dashboard_secret_literal(service: Node) -> Iterator[Hit]:
     source="Brokers' practice, metadata.state; a date was asked for in the specification's own threads",
 )
 def deprecated(thing: Node) -> Iterator[Hit]:
-    """A service offering or a plan is marked as one that is to go.
+    """A service offering or a plan is marked as deprecated.
 
     `state: deprecated` in its metadata says so, `sunset` until which day it is promised to be there. Then `osbctl show`
     tells of it, and `osbctl diff` calls its removal *risky* once that day has passed, *breaking* before.
@@ -301,7 +301,7 @@ def deprecated(thing: Node) -> Iterator[Hit]:
     source="RFC 3339, section 5.6, full-date",
 )
 def sunset_invalid(thing: Node) -> Iterator[Hit]:
-    """A sunset is no date, or stands there without `state: deprecated`.
+    """A sunset is not a date, or stands there without `state: deprecated`.
 
     Bad::
 
@@ -315,6 +315,6 @@ def sunset_invalid(thing: Node) -> Iterator[Hit]:
     if not metadata or metadata.get("sunset") is None:
         return
     if calendar_day(metadata.get("sunset")) is None:
-        yield metadata.hit(f"the sunset of {thing.label} is no date", "sunset", "write a day such as 2027-03-31")
+        yield metadata.hit(f"the sunset of {thing.label} is not a date", "sunset", "write a day such as 2027-03-31")
     elif metadata.get("state") != "deprecated":
         yield metadata.hit(f"{thing.label} has a sunset, but is not deprecated", "sunset", "add state: deprecated")

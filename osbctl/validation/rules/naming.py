@@ -127,7 +127,7 @@ def _beyond(thing: Node, allowed: frozenset[str]) -> str:
     source="OSB 2.14, Service Offering Object: using a GUID is RECOMMENDED",
 )
 def id_not_guid(thing: Node) -> Iterator[Hit]:
-    """An id is no GUID.
+    """An id is not a GUID.
 
     Ids must be unique in the whole world; a GUID is, without asking anybody. Do not change the id of what is
     already published, though: to platforms it would be another thing.
@@ -142,8 +142,8 @@ def id_not_guid(thing: Node) -> Iterator[Hit]:
     """
     value = thing.text("id")
     if value and not _is_unique(value) and value.strip() and not holds_placeholder(value) and not _almost(value):
-        message = f"the id of {thing.label} is no GUID"
-        yield thing.hit(message, "id", "keep it if it is published already", several="ids are no GUIDs")
+        message = f"the id of {thing.label} is not a GUID"
+        yield thing.hit(message, "id", "keep it if it is published already", several="ids are not GUIDs")
 
 
 @rule(
@@ -195,7 +195,7 @@ def _almost(text: str) -> str:
     wrong = next((character for group in groups for character in group if character not in _HEX), None)
     if wrong:
         digits = sum(character in _HEX for group in groups for character in group)
-        return f"{wrong!r} is no hexadecimal digit" if digits >= 24 else ""
+        return f"{wrong!r} is not a hexadecimal digit" if digits >= 24 else ""
     return f"its groups have {', '.join(str(len(group)) for group in groups)} digits, not 8, 4, 4, 4, 12"
 
 

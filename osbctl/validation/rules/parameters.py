@@ -61,7 +61,7 @@ def parameters_dialect_missing(schema: Node) -> Iterator[Hit]:
     needs="odd_schemas",
 )
 def parameters_dialect_unknown(schema: Node) -> Iterator[Hit]:
-    """A parameter schema names a draft of JSON Schema that nobody knows.
+    """A parameter schema names an unknown draft of JSON Schema.
 
     The names are exact: draft-07 and before begin with http, later ones with https.
 
@@ -81,7 +81,7 @@ def parameters_dialect_unknown(schema: Node) -> Iterator[Hit]:
         is_slip = near.rstrip("#") in DRAFTS
         hint = f"write {near}" if is_slip else "known: draft-04, draft-06, draft-07, 2019-09, 2020-12"
         fixes = (Fix("set", (*schema.path, "$schema"), near),) if is_slip else ()
-        yield schema.hit(f"{dialect[:80]!r} is no known draft of JSON Schema", "$schema", hint, fixes)
+        yield schema.hit(f"{dialect[:80]!r} is not a known draft of JSON Schema", "$schema", hint, fixes)
 
 
 @rule(
@@ -141,7 +141,7 @@ def parameters_too_large(schema: Node) -> Iterator[Hit]:
     needs="patterns",
 )
 def parameters_pattern(schema: Node) -> Iterator[Hit]:
-    """A pattern in a parameter schema is no regular expression.
+    """A pattern in a parameter schema is not a regular expression.
 
     It is read, never run.
 
@@ -156,7 +156,7 @@ def parameters_pattern(schema: Node) -> Iterator[Hit]:
     for place in subschemas(schema.value):
         keyword = place.value.get("pattern")
         if isinstance(keyword, str) and not any(sign in keyword for sign in _ECMA_ONLY) and (text := _fault(keyword)):
-            message = f"{keyword[:60]!r} is no regular expression: {text}"
+            message = f"{keyword[:60]!r} is not a regular expression: {text}"
             hint = "correct it: tools that read the schema stumble over it"
             yield schema.hit(message, (*place.path, "pattern"), hint)
 

@@ -19,7 +19,7 @@ _error(
 )
 _error(
     "syntax",
-    """The text is no JSON, or no YAML.
+    """The text is not valid JSON or YAML.
 
     Bad::
 
@@ -65,7 +65,7 @@ _error(
 )
 _error(
     "duplicate-key",
-    """A key stands twice in one object.
+    """A key appears twice in one object.
 
     Most readers take the last one in silence, some the first.
 
@@ -81,7 +81,7 @@ _error(
 )
 _error(
     "key-not-string",
-    """A key of a mapping is no string.
+    """A key of a mapping is not a string.
 
     YAML reads `1:` as a number and `true:` as a boolean; JSON has string keys only.
 
@@ -97,7 +97,7 @@ _error(
 )
 _error(
     "number-out-of-range",
-    """A number is infinite, no number, or longer than readers keep.
+    """A number is infinite, not a number, or too long.
 
     Bad::
 
@@ -136,7 +136,7 @@ _error(
 )
 _error(
     "recursive-alias",
-    """An alias stands inside of what it means.
+    """An alias refers to itself.
 
     JSON has no value that holds itself.
 
@@ -161,7 +161,7 @@ _error(
 )
 _error(
     "not-an-object",
-    """The document is no object.
+    """The document is not an object.
 
     A catalog is an object with `services`, not a list of them.
 
@@ -178,7 +178,7 @@ _error(
 )
 _error(
     "unknown-tag",
-    """A YAML tag asks for a type that JSON has not.
+    """A YAML tag asks for a type that JSON does not have.
 
     Bad::
 
@@ -197,7 +197,7 @@ _error(
 )
 _error(
     "catalog-elsewhere",
-    """The document has no `services` at its top, but a catalog stands deeper in it.
+    """The document has no `services` at its top, but there is a catalog deeper in it.
 
     `--at POINTER` reads the catalog there.
 
@@ -233,7 +233,7 @@ describe(
 )
 describe(
     "format-mismatch",
-    """The file's ending says one format, its content is another.
+    """The file's ending names one format, and its content is in another.
 
     osbctl goes by the content; other tools may not.
     """,

@@ -42,7 +42,7 @@ _error(
 )
 _error(
     "schema-empty",
-    """A field that must say something is empty.
+    """A required text or list is empty.
 
     Bad::
 
@@ -56,7 +56,7 @@ _error(
 )
 _error(
     "schema-enum",
-    """A value is none of those that are allowed.
+    """A value is not one of those that are allowed.
 
     Bad::
 

@@ -244,7 +244,7 @@ def test_a_merge_conflict_is_told_at_its_marker(tmp_path: Path) -> None:
     write(tmp_path, services__postgres=SERVICE + conflict)
     (finding,) = faults(tmp_path)
     assert finding.location
-    assert (finding.rule, finding.message, finding.location.line) == ("syntax", "a merge conflict stands here", 7)
+    assert (finding.rule, finding.message, finding.location.line) == ("syntax", "there is a merge conflict here", 7)
     assert "both sides" in finding.hint
 
 
