@@ -211,7 +211,7 @@ def test_the_url_is_stored_as_the_base_address_without_userinfo(osbctl: Program,
     [
         (("my-db", "https://u:{p}@broker.example.com"), "stays in the shell's history"),
         (("a b", "https://x.example.com"), "cannot name a broker"),
-        (("my-db", "ftp://x.example.com"), "no address of a broker"),
+        (("my-db", "ftp://x.example.com"), "not the address of a broker"),
         (("my-db", "https://x.example.com/?token={p}"), "it has a query"),
         (("my-db", "https://x.example.com/a\u202eb"), "signs that cannot be shown"),
         (("my-db", "https://x.example.com", "--as", "heroku"), "--as"),

@@ -145,7 +145,7 @@ def test_an_earlier_catalog_that_is_not_there_is_told(
         (["a.yaml", "--accent", "red"], 2, "is not a colour"),
         (["a.yaml", "--date", "yesterday"], 2, "is not a date"),
         (["a.yaml", "b.yaml", "--since", "a.yaml"], 2, "--since needs"),
-        (["a.yaml", "--logo", "a.yaml"], 3, "no picture"),
+        (["a.yaml", "--logo", "a.yaml"], 3, "not a picture"),
         (["a.yaml", "--since", "nowhere"], 3, "no revision nowhere"),
         (["-", "-"], 2, "one thing only"),
         (["gone.yaml"], 3, "no such file"),

@@ -178,7 +178,7 @@ def test_a_value_that_many_share_is_left(tmp_path: Path) -> None:
 
 
 def test_what_is_no_file_cannot_be_mended() -> None:
-    with pytest.raises(UsageError, match="no file that could be edited"):
+    with pytest.raises(UsageError, match="not a file that can be edited"):
         fix_source("HEAD:catalogs/faulty.yaml", OPTIONS)
 
 

@@ -246,8 +246,8 @@ def test_a_key_with_a_passphrase_is_refused_and_nothing_is_asked(authority: Auth
     [
         (http("200 OK", CATALOG, "X: " + "x" * 70_000), "a header that is too large"),
         (http("200 OK", CATALOG, *(f"X-{number}: 1" for number in range(200))), "a header that is too large"),
-        (http("200 OK", CATALOG, "Content-Encoding: br"), "packed as br, which nobody asked for"),
-        (http("200 OK", CATALOG, "Content-Encoding: deflate"), "packed as deflate"),
+        (http("200 OK", CATALOG, "Content-Encoding: br"), "compressed as br, which the request did not ask for"),
+        (http("200 OK", CATALOG, "Content-Encoding: deflate"), "compressed as deflate"),
         (http("404 Gone", b'{"description": "no /v2/catalog?token=hunter2hunter2"}'), r"token=\*\*\*"),
     ],
 )

@@ -106,7 +106,7 @@ def test_pointers_that_lead_to_no_object(at: str, rule: str, words: str) -> None
 
 @pytest.mark.parametrize("at", ["catalog", "#/catalog", "/a~2b", "/a~"])
 def test_what_is_no_pointer(at: str) -> None:
-    with pytest.raises(UsageError, match="no JSON pointer"):
+    with pytest.raises(UsageError, match="not a JSON pointer"):
         parse_document(TEXT, "a.json", at=at)
 
 

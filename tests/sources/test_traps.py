@@ -140,7 +140,7 @@ REFUSED: dict[str, tuple[str, str | bytes, list[Fault]]] = {
     "half a surrogate pair in JSON": ("a.json", '{"a":\n"x\\ud800"}', [Fault("lone-surrogate", 2, 1)]),
     "half a surrogate pair as key": ("a.json", '{"\\uDFFF": 1}', [Fault("lone-surrogate", 1, 2)]),
     "half a surrogate pair in YAML": ("a.yaml", 'a: "\\ud800"\n', [Fault("lone-surrogate", 1, 7)]),
-    "an escape beyond Unicode": ("a.yaml", 'a: "\\U00110000"\n', [Fault("syntax", 1, 7, "no Unicode character")]),
+    "an escape beyond Unicode": ("a.yaml", 'a: "\\U00110000"\n', [Fault("syntax", 1, 7, "not a Unicode character")]),
     "NUL in YAML": ("a.yaml", b"a: b\0c", [Fault("syntax", 1, 5, "U+0000")]),
     "NUL in JSON": ("a.json", b'{"a": "b\0c"}', [Fault("syntax", 1, 9, "control character")]),
     "a bell in YAML": ("a.yaml", b"x: 1\na: b\x07c", [Fault("syntax", 2, 5, "U+0007")]),

@@ -314,7 +314,7 @@ UNHAPPY: dict[str, tuple[list[Any], str]] = {
     "class without a name": ([{"kind": "ServiceClass", "spec": {}}], "the top has no metadata.name"),
     "included is no list": ([page([PLAN], included={"service_offerings": "x"})], "/included/service_offerings is not"),
     "something else of Service Manager": ([{"items": [{"id": "x"}]}], "/items/0 has no catalog_id"),
-    "plans inside are wrong": ([{"items": [{"id": "x", "catalog_id": "y", "plans": [1]}]}], "/items/0/plans/0 is no"),
+    "plans inside are wrong": ([{"items": [{"id": "x", "catalog_id": "y", "plans": [1]}]}], "/items/0/plans/0 is not"),
 }
 
 

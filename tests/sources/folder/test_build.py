@@ -230,7 +230,7 @@ def test_a_loop_of_links_is_an_error(tmp_path: Path, name: str) -> None:
 def test_what_is_no_file_is_not_waited_for(tmp_path: Path, name: str) -> None:
     write(tmp_path, services__postgres=SERVICE)
     os.mkfifo(tmp_path / name)
-    with pytest.raises(SourceError, match="no regular file"):
+    with pytest.raises(SourceError, match="not a regular file"):
         built(tmp_path)
 
 
