@@ -120,8 +120,8 @@ def test_what_a_proxy_may_do_wrong() -> None:
 @pytest.mark.parametrize(
     ("proxies", "address", "told"),
     [
-        ({"https": "socks5://u:hunter2hunter2@proxy:1080"}, f"https://{HOST}/v2/catalog", "is none with http"),
-        ({"all": "http://u:hunter2hunter2@proxy:99999"}, f"https://{HOST}/v2/catalog", "is none with http"),
+        ({"https": "socks5://u:hunter2hunter2@proxy:1080"}, f"https://{HOST}/v2/catalog", "does not begin with http"),
+        ({"all": "http://u:hunter2hunter2@proxy:99999"}, f"https://{HOST}/v2/catalog", "does not begin with http"),
         ({"http": "http://u:hunter2hunter2@proxy"}, f"http://{HOST}/v2/catalog", "could read the credentials"),
     ],
 )
