@@ -4,13 +4,14 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 PYTHONS ?= python3.11 python3.12 python3.13
+TRIED  := $(VENV)/.tried
 EXTRAS := .[self-signed,postgresql,keyring,lsp]
 SITE   = $(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --fresh-env docs build/site
 
 .PHONY: demo test test-browser test-container test-oldest test-release release-check try-install check docs site bench fuzz soak clean
 
 ## Install into .venv and walk through the main job on the shipped catalogs.
-demo: $(READY)
+demo: $(TRIED)
 	$(BIN)/python tools/demo.py
 
 ## Run every test.
@@ -90,6 +91,12 @@ soak: $(READY)
 ## Run the property tests for long: at least 50,000 examples.
 fuzz: $(READY)
 	OSBCTL_FUZZ=1 $(BIN)/python -m pytest -n auto -m fuzz
+
+# Just what the demo runs, for those who look for the first time.
+$(TRIED): pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[self-signed]"
+	touch $@
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)

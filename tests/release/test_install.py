@@ -69,7 +69,8 @@ def try_it(here: World, line: str, clone: str) -> None:
     here.run(line, here.clone if clone == "." else here.project, env)
     if line.startswith("pip wheel"):
         here.run("pip install -r requirements.txt", here.clone / "deploy/cloudfoundry", env)
-    program = "/opt/osbctl/bin/osbctl" if "/opt/osbctl" in line else "osbctl"
+    place = re.search(r"-m venv (\S+) &&", line)
+    program = f"{place[1]}/bin/osbctl" if place else "osbctl"
     validated = here.run(f"{program} validate catalog.yaml", here.project, env)
     assert "no findings" in validated
     if "[registry]" in line:
