@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 
 
 class Level(StrEnum):
@@ -45,25 +46,8 @@ class Depends:
         return self.unknown if used is None else self.used if used else self.unused
 
 
-def refused(does: str) -> Reaction:
-    """An answer of level refused."""
-    return Reaction(Level.REFUSED, does)
-
-
-def breaking(does: str) -> Reaction:
-    """An answer of level breaking."""
-    return Reaction(Level.BREAKING, does)
-
-
-def risky(does: str) -> Reaction:
-    """An answer of level risky."""
-    return Reaction(Level.RISKY, does)
-
-
-def safe(does: str) -> Reaction:
-    """An answer of level safe."""
-    return Reaction(Level.SAFE, does)
-
+refused, breaking, risky, safe = (partial(Reaction, level) for level in Level)
+"""Make an answer of that level of what a platform does."""
 
 UPDATES = breaking("overwrites the name; scripts that use the old one stop working")
 NOT_STORED = safe("does not store it")

@@ -28,6 +28,14 @@ class Identity(StrEnum):
     CLIENT_ID = "dashboard client id"
 
 
+BY_BROKER = {
+    **dict.fromkeys((Identity.SERVICE_ID, Identity.PLAN_ID), "takes both: they are known by broker and id"),
+    Identity.SERVICE_NAME: "takes both, and users must name the broker (-b)",
+    Identity.CLIENT_ID: "ignores it",
+}
+"""What a platform does with what two catalogs share that knows everything by its broker, and no dashboard client."""
+
+
 class State(StrEnum):
     """How a platform keeps what is gone from the catalog."""
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from osbctl.platforms.record import Identity, PlatformRecord, State
+from osbctl.platforms.record import BY_BROKER, Identity, PlatformRecord, State
 
-_KNOWN_BY = "takes both: they are known by broker and id"
 _REFUSES = {
     "build-id-changed", "build-id-missing", "build-id-reused", "catalog-elsewhere", "empty-document", "encoding",
     "id-duplicate", "lone-surrogate", "maintenance-version", "not-an-object", "number-out-of-range",
@@ -20,12 +19,7 @@ PLATFORM = PlatformRecord(
     api_version="2.15",
     refuses=frozenset(_REFUSES),
     # Cloud Controller's service_brokers and unique indexes.
-    sharing={
-        Identity.SERVICE_ID: _KNOWN_BY,
-        Identity.PLAN_ID: _KNOWN_BY,
-        Identity.SERVICE_NAME: "takes both, and users must name the broker (-b)",
-        Identity.CLIENT_ID: "refuses the broker that comes later: a client is one broker's",
-    },
+    sharing={**BY_BROKER, Identity.CLIENT_ID: "refuses the broker that comes later: a client is one broker's"},
     keeps=State.INACTIVE,
     stops_at=frozenset({308}),
     is_quoted=True,

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from osbctl.platforms.record import Identity, PlatformRecord, State
-
-_KNOWN_BY = "takes both: they are known by broker and id"
+from osbctl.platforms.record import BY_BROKER, PlatformRecord, State
 
 PLATFORM = PlatformRecord(
     folder=__name__,
@@ -12,12 +10,7 @@ PLATFORM = PlatformRecord(
     api_version="2.17",
     refuses=frozenset({"schema-type", "wire-gzip-broken"}),
     # brokers/controller.go names its objects by broker and id and keeps no dashboard client.
-    sharing={
-        Identity.SERVICE_ID: _KNOWN_BY,
-        Identity.PLAN_ID: _KNOWN_BY,
-        Identity.SERVICE_NAME: "takes both, and users must name the broker (-b)",
-        Identity.CLIENT_ID: "ignores it",
-    },
+    sharing=BY_BROKER,
     omitted_is_false=frozenset({"free", "bindable", "plan_updateable"}),
     keeps=State.OFFERED,
     takes=range(300),

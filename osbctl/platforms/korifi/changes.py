@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from osbctl.platforms.reactions import NO_ACT, NOT_STORED, UPDATES, breaking, risky, safe
-
-if TYPE_CHECKING:
-    from osbctl.platforms.reactions import Reaction
 
 _KEEPS = breaking("keeps what is gone, and goes on offering it; the broker no longer knows it")
 
-REACTIONS: dict[str, Reaction] = {
+REACTIONS = {
     "change-catalog-emptied": _KEEPS,
     "change-service-without-plans": _KEEPS,
     "change-service-removed": _KEEPS,

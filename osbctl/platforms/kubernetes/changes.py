@@ -6,17 +6,12 @@ pkg/controller/controller_clusterservicebroker.go).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from osbctl.platforms.reactions import NO_ACT, NOT_STORED, UPDATES, breaking, refused, safe
-
-if TYPE_CHECKING:
-    from osbctl.platforms.reactions import Reaction
 
 _FLAGS = breaking("flags it as removed and refuses new instances; deletes it once the last one is gone")
 _ADDS = safe("adds it, visible at once")
 
-REACTIONS: dict[str, Reaction] = {
+REACTIONS = {
     "change-catalog-emptied": breaking("flags every class and plan as removed"),
     "change-service-without-plans": refused("refuses a class without plans"),
     "change-service-removed": _FLAGS,

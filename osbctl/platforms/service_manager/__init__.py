@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from osbctl.platforms.record import Identity, PlatformRecord
+from osbctl.platforms.record import BY_BROKER, PlatformRecord
 
-_KNOWN_BY = "takes both: they are known by broker and id"
 _REFUSES = {
     "build-id-changed", "id-duplicate", "plan-name-duplicate", "schema-type", "service-name-duplicate",
     "wire-gzip-broken",
@@ -16,12 +15,7 @@ PLATFORM = PlatformRecord(
     api_version="2.14",
     refuses=frozenset(_REFUSES),
     # 003_catalog.up.sql (unique within a broker) and smctl's help.
-    sharing={
-        Identity.SERVICE_ID: _KNOWN_BY,
-        Identity.PLAN_ID: _KNOWN_BY,
-        Identity.SERVICE_NAME: "takes both, and users must name the broker (-b)",
-        Identity.CLIENT_ID: "ignores it",
-    },
+    sharing=BY_BROKER,
     needs_free_names=True,
     gives_up=15.0,
 )
