@@ -46,6 +46,7 @@ CATALOG = {
 SLOW_SECONDS = 0.5
 HOPS = {
     "redirects": {"/v2/catalog": "/elsewhere/v2/catalog"},
+    "redirects-308": {"/v2/catalog": "/elsewhere/v2/catalog"},
     "redirects-twice": {"/v2/catalog": "/v2/catalog/", "/v2/catalog/": "/elsewhere/v2/catalog"},
 }
 PLACES = {
@@ -102,7 +103,7 @@ class Handler(BaseHTTPRequestHandler):
         asked = self.requestline.split()[1].partition("?")[0]  # `path` has lost a doubled slash already
         path = asked.replace("//", "/") if fault != "double-slash" else asked
         if fault.startswith("redirects") and path in HOPS.get(fault, {}):
-            return self._send(301, b"", {"Location": HOPS[fault][path]})
+            return self._send(308 if fault.endswith("308") else 301, b"", {"Location": HOPS[fault][path]})
         if fault in PLACES:
             return self._send(302, b"", {"Location": PLACES[fault]})
         if path.removeprefix("/elsewhere") != "/v2/catalog":

@@ -63,6 +63,7 @@ TABLE: dict[str, set[str]] = {
     "identity": set(),
     "html-when-old": {"wire-not-json"},
     "redirects": {"wire-redirect"},
+    "redirects-308": {"wire-redirect"},
     "redirects-away": {"wire-redirect"},
     "redirects-nowhere": {"wire-redirect"},
     "slow": {"wire-slow"},
@@ -168,6 +169,7 @@ def test_every_rule_of_the_wire_is_shown() -> None:
         ("mark", set(EVERY)),
         ("loops", set(EVERY)),
         ("redirects", set()),
+        ("redirects-308", {Platform.CLOUD_FOUNDRY}),
         ("redirects-twice", set()),
         ("redirects-up", set()),
         ("redirects-away", set(EVERY)),
@@ -257,6 +259,8 @@ def test_service_manager_gives_up_first() -> None:
             if f.rule != HTTP
         )
     assert (found.severity, found.refused_by) == (Severity.ERROR, (Platform.SERVICE_MANAGER,))
+    usual = Patience().gives_up
+    assert usual.pop(Platform.SERVICE_MANAGER) == 15 < min(usual.values())
 
 
 def test_what_a_refusal_says_is_told_without_the_password() -> None:
