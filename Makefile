@@ -83,6 +83,7 @@ bench: $(READY)
 	$(BIN)/python benchmarks/registry.py
 	$(BIN)/python benchmarks/page.py
 	$(BIN)/python benchmarks/scale.py
+	$(BIN)/python benchmarks/edit.py
 
 ## A broker under a chaos of clients for a minute, floods of wrong passwords, silent crowds, the timing of refusals.
 soak: $(READY)

@@ -140,7 +140,9 @@ class OpenFiles:
             unsaved = self.unsaved(source)
             loop = asyncio.get_running_loop()
             try:
-                analysis = await loop.run_in_executor(self.judge, self._analysed, source, unsaved) if unsaved else None
+                analysis = (
+                    await loop.run_in_executor(self.judge, analyse, source, unsaved, self.encoding) if unsaved else None
+                )
             except Exception as error:  # a fault of ours ends no session, and nothing that it left is shown
                 self._fail(error)
                 analysis = None
@@ -150,13 +152,6 @@ class OpenFiles:
         judged.task = None
         if not self.unsaved(source):
             del self.sources[source]
-
-    def _analysed(self, source: str, unsaved: dict[str, str]) -> Analysis:
-        analysis = analyse(source, unsaved, self.encoding)
-        for path in {self.path(finding.location.source) for finding in analysis.findings if finding.location}:
-            if path in unsaved:
-                written(path, unsaved[path], self.encoding).starts  # noqa: B018  # here, where nobody waits for it
-        return analysis
 
     def _show(self, source: str, judged: Judged, unsaved: dict[str, str]) -> None:
         found: Found = {path: [] for path in unsaved}

@@ -48,20 +48,11 @@ class Written(Text):
         return value
 
     def extent(self, place: Location) -> tuple[int, int]:
-        """What is underlined for a finding: the value, with its key, where it stands on one line; else its key."""
+        """What is underlined for a finding: the same as in a report; at the end of a line, its last character."""
         start = self.offset_of(place.line, place.column)
-        line_end = self.line_end(self.line_of(start))
-        span = self.starts.get(start)
-        if span is None:
-            return (start, line_end) if start < line_end else (max(self.lines[self.line_of(start)], start - 1), start)
-        whole = span.end if span.end <= line_end else span.key[1] or line_end
-        return start, max(whole, start + 1)
-
-    @cached_property
-    def starts(self) -> dict[int, Span]:
-        """The value that each finding's place stands for: an entry at its key, an item at itself."""
-        found = {span.start: span for span in reversed(self.spans.values())}
-        return found | {span.key[0]: span for span in self.spans.values() if span.key[1]}
+        line = self.line_of(start)
+        end = start + place.end - place.column if place.end else self.line_end(line)
+        return (start, end) if start < end else (max(self.lines[line], start - 1), start)
 
 
 @lru_cache(maxsize=16)

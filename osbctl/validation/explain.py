@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import jsonschema
@@ -19,16 +20,25 @@ from osbctl.catalog import names_at
 from osbctl.findings import Finding, Fix, Severity
 from osbctl.jsonschemas.sentences import field_name, refusal
 from osbctl.paths import value_at
+from osbctl.validation.parts import CatalogPart, decider, part_schema
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterable, Iterator
+    from typing import TypeAlias
 
     from jsonschema.exceptions import ValidationError
 
     from osbctl.paths import Path
+    from osbctl.platforms import ApiVersion
+
+    _Fault: TypeAlias = tuple[Path, str, str]
+    """A path, a keyword, and our sentence."""
 
 MAX_FINDINGS = 1_000
 """So many errors, and as many warnings, of a schema are reported of one document: nobody reads more."""
+
+MAX_KEPT = 10_000
+"""Characters of a part whose faults are kept: of a thousand, some megabytes."""
 
 _CONVENTIONS = {
     "displayName",
@@ -51,15 +61,11 @@ _LISTS = {"services", "plans", "tags", "requires", "bullets", "costs"}
 _REST = {Severity.ERROR: "schema-other", Severity.WARNING: "metadata-type"}
 
 
-def explained(data: dict[str, Any], schema: Any, decider: Callable[[Any], Callable[[Any], bool]]) -> list[Finding]:
-    """A finding for each fault of `data` under a shipped schema; of too many, the first and a word on the rest.
-
-    `decider` makes of a schema a quick function that tells whether a value meets it.
-    """
-    validator = _explainer(schema, decider)(schema, registry=Registry())
+def explained(data: dict[str, Any], version: ApiVersion) -> list[Finding]:
+    """A finding for each fault of `data` under a shipped schema; of too many, the first and a word on the rest."""
     number: Counter[Severity] = Counter()
     findings = []
-    for path, keyword, sentence in (fault for error in validator.iter_errors(data) for fault in faults(error)):
+    for path, keyword, sentence in (fault for part in _parts(data) for fault in _faults_of(version, *part)):
         severity = _severity(path)
         number[severity] += 1
         if number[severity] <= MAX_FINDINGS:
@@ -70,22 +76,34 @@ def explained(data: dict[str, Any], schema: Any, decider: Callable[[Any], Callab
     return findings + [more(_REST[severity], severity) for severity, found in number.items() if found > MAX_FINDINGS]
 
 
-def _explainer(schema: Any, decider: Callable[[Any], Callable[[Any], bool]]) -> Any:
-    """A validator that passes over the items of lists that are right: a look into all takes a hundred times as long."""
-    quick: dict[str, Callable[[Any], bool]] = {}
+def _parts(data: dict[str, Any]) -> Iterator[tuple[CatalogPart, Path, Any]]:
+    """The catalog, each service offering and each plan, with their paths: what is right in itself is passed over."""
+    yield CatalogPart.CATALOG, (), data
+    for i, service in enumerate(_items(data, "services")):
+        yield CatalogPart.SERVICE, ("services", i), service
+        for j, plan in enumerate(_items(service, "plans")):
+            yield CatalogPart.PLAN, ("services", i, "plans", j), plan
 
-    def items(validator: Any, inner: Any, instance: Any, whole: Any) -> Iterator[ValidationError]:
-        target = inner.get("$ref")
-        if target is None or not isinstance(instance, list):
-            yield from jsonschema.Draft7Validator.VALIDATORS["items"](validator, inner, instance, whole) or ()
-            return
-        if target not in quick:
-            quick[target] = decider({"$ref": target, "definitions": schema["definitions"]})
-        for index, item in enumerate(instance):
-            if not quick[target](item):
-                yield from validator.descend(item, inner, path=index)
 
-    return jsonschema.validators.extend(jsonschema.Draft7Validator, {"items": items})  # type: ignore[no-untyped-call]
+def _items(value: Any, key: str) -> list[Any]:
+    found = value.get(key) if isinstance(value, dict) else None
+    return found if isinstance(found, list) else []
+
+
+def _faults_of(version: ApiVersion, kind: CatalogPart, path: Path, part: Any) -> Iterable[_Fault]:
+    """The faults of one part, without those of the parts in it."""
+    if decider(version, kind)(part):
+        return ()
+    text = json.dumps(part)
+    found = _known_faults if len(text) < MAX_KEPT else _known_faults.__wrapped__
+    return found(version, kind, path, text)
+
+
+@lru_cache(maxsize=1_000)
+def _known_faults(version: ApiVersion, kind: CatalogPart, path: Path, text: str) -> tuple[_Fault, ...]:
+    """Those of the part that `text` holds as JSON: an editor asks for most of them again with the next key."""
+    validator = jsonschema.Draft7Validator(part_schema(version, kind), registry=Registry())
+    return tuple(fault for error in validator.iter_errors(json.loads(text)) for fault in faults(error, path))
 
 
 def more(rule: str, severity: Severity) -> Finding:
@@ -103,10 +121,13 @@ def _innermost(error: ValidationError) -> ValidationError:
     return error
 
 
-def faults(error: ValidationError) -> Iterator[tuple[Path, str, str]]:
-    """The path, the keyword and our sentence of an error; one for each field that is missing or too many."""
+def faults(error: ValidationError, above: Path = ()) -> Iterator[_Fault]:
+    """The path, the keyword and our sentence of an error; one for each field that is missing or too many.
+
+    `above` is the path of what was held to the schema.
+    """
     error = _innermost(error)
-    path = tuple(error.absolute_path)
+    path = (*above, *error.absolute_path)
     keyword, instance = str(error.validator), error.instance
     value: Any = error.validator_value
     if keyword in ("required", "dependentRequired", "dependencies"):

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from osbctl.errors import ConfigError
-from osbctl.fields import load_schema
+from osbctl.validation.parts import decider
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from osbctl.findings import Finding
     from osbctl.platforms import ApiVersion
 
 
 def check_schema(data: dict[str, Any], api_version: ApiVersion) -> list[Finding]:
     """What the catalog schema of `api_version` says against `data`."""
-    if _catalog_decider(api_version)(data):
+    if decider(api_version)(data):
         return []
     from osbctl.validation.explain import explained
 
-    return explained(data, load_schema(api_version), _decider)
+    return explained(data, api_version)
 
 
 def check_house_schema(data: dict[str, Any], schema: object, name: str) -> list[Finding]:
@@ -42,23 +39,3 @@ def check_house_schema(data: dict[str, Any], schema: object, name: str) -> list[
         raise ConfigError(
             f"house schema {name}: its references go round in circles, or it is nested too deeply"
         ) from error
-
-
-@cache
-def _catalog_decider(api_version: ApiVersion) -> Callable[[Any], bool]:
-    return _decider(load_schema(api_version))
-
-
-def _decider(schema: Any) -> Callable[[Any], bool]:
-    import jsonschema_rs
-
-    # In draft-07 it holds values to their `format` unless configured otherwise; for jsonschema, and here, it is a note.
-    validator = jsonschema_rs.Draft7Validator(schema, validate_formats=False)
-
-    def decide(data: Any) -> bool:
-        try:
-            return validator.is_valid(data)
-        except ValueError:
-            return False  # nested deeper than it reads: jsonschema has the say
-
-    return decide

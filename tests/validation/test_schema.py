@@ -8,6 +8,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import jsonschema
@@ -20,9 +21,11 @@ from osbctl.findings import Severity
 from osbctl.platforms import ApiVersion
 from osbctl.resources import catalogs_folder, schemas_folder
 from osbctl.sources.limits import MAX_DEPTH
-from osbctl.validation.explain import MAX_FINDINGS
+from osbctl.validation import explain
+from osbctl.validation.explain import MAX_FINDINGS, faults
 from osbctl.validation.schema import check_schema
 from tests.corpus import CORPUS, needs_corpus
+from tests.fixes import generated
 
 SCHEMAS = {v: json.loads((schemas_folder() / f"catalog-{v}.json").read_text(encoding="utf-8")) for v in ApiVersion}
 GOOD: dict[str, Any] = json.loads((catalogs_folder() / "interface-example.json").read_text(encoding="utf-8"))
@@ -279,3 +282,26 @@ def test_deep_nesting_is_judged_all_the_same() -> None:
     assert told(service(metadata=nested(MAX_DEPTH), bindable=None)) == [
         ("schema-type", "service 'db': bindable must be a boolean, not null")
     ]
+
+
+@pytest.mark.parametrize("version", ApiVersion)
+def test_part_by_part_says_what_the_whole_schema_says(version: ApiVersion) -> None:
+    validator = jsonschema.Draft7Validator(SCHEMAS[version])
+    for number in range(40):
+        data = generated.catalog(Random(number))
+        whole = {fault for error in validator.iter_errors(data) for fault in faults(error)}
+        parts = {fault for part in explain._parts(data) for fault in explain._faults_of(version, *part)}
+        assert parts == whole
+
+
+def test_what_is_kept_of_a_part_is_of_that_part_in_that_place() -> None:
+    service = {**GOOD["services"][0], "bindable": "yes"}
+    for services in ([service, 1], [{**service, "name": "other"}, service], [1, service], [service, 1]):
+        assert [
+            (f.path, f.message.partition(" must be")[0]) for f in check_schema({"services": services}, ApiVersion.V2_14)
+        ] == [
+            (("services", n, "bindable"), f"service {one['name']!r}: bindable")
+            if one != 1
+            else (("services", n), f"item {n + 1} of services")
+            for n, one in enumerate(services)
+        ]
