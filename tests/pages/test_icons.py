@@ -72,7 +72,7 @@ def test_pictures_come_into_the_page(site: str) -> None:
         ("/large", "larger than"),
         ("/gone", "status 404"),
         ("/round", "redirects"),
-        ("/file", "no web address"),
+        ("/file", "not a web address"),
     ],
 )
 def test_what_is_no_picture_stays_out(site: str, path: str, told: str) -> None:
