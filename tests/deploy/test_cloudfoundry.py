@@ -54,7 +54,8 @@ def test_without_the_service_it_says_so(app: Path, credentials: Path) -> None:
 
 
 def test_the_app_asks_for_this_version_and_for_what_it_reads() -> None:
-    assert (FOLDER / "requirements.txt").read_text().strip() == f"osbctl=={osbctl.__version__}"
+    # The wheel beside it, or the index where release.toml names one: tests/release installs from either.
+    assert osbctl.__version__ in (FOLDER / "requirements.txt").read_text()
     assert APP["services"] == ["osbctl-credentials"]
     assert APP["env"]["OSBCTL_SOURCE"] == "catalog.json"
     done = run(Path(sys.executable).with_name("shellcheck"), FOLDER / "start.sh", cwd=ROOT)
