@@ -56,7 +56,8 @@ def plan(number: int) -> dict[str, Any]:
         "metadata": {
             "displayName": f"Plan {number}",
             "bullets": ["10 GB storage", "20 connections", "daily backup"],
-            "costs": [{"amount": {"usd": 10.5 + number, "eur": 9.5 + number}, "unit": "MONTHLY"}],
+            # A free plan with a price would be a finding, and cost a look for its place.
+            "costs": [{"amount": {"usd": 10.5 + number, "eur": 9.5 + number}, "unit": "MONTHLY"}][: number % 7],
         },
         "schemas": {"service_instance": {"create": {"parameters": schema}}},
     }
@@ -79,6 +80,29 @@ def catalog(services: int, plans: int) -> dict[str, Any]:
             for number in range(services)
         ]
     }
+
+
+def noted(services: int, plans: int) -> dict[str, Any]:
+    """The same, valid, with something to say of each plan: two fields that are too new, and a name or a price."""
+    data = catalog(services, plans)
+    for number, each in enumerate(each for service in data["services"] for each in service["plans"]):
+        each |= {"maximum_polling_duration": 3600, "maintenance_info": {"version": "1.0.0"}}
+        if number % 4 == 0:
+            each["metadata"]["costs"] = [{"amount": {"usd": 1.0}, "unit": ""}]
+        elif number % 4 == 1:
+            each["name"] = f"Plan {number}"
+    return data
+
+
+def faulty(services: int, plans: int) -> dict[str, Any]:
+    """The same with errors: empty descriptions, and texts in the place of booleans."""
+    data = noted(services, plans)
+    for number, each in enumerate(each for service in data["services"] for each in service["plans"]):
+        if number % 3 == 0:
+            each["description"] = ""
+        if number % 5 == 0:
+            each["free"] = "yes"
+    return data
 
 
 def write(folder: Path, name: str, data: dict[str, Any]) -> tuple[str, str]:
@@ -179,6 +203,20 @@ def large(folder: Path, rounds: int) -> None:
         print(f"| peak memory, {size / 1e6:.1f} MB {kind} / file | {peak(osbctl(file)) / size:.1f} | < 12, aim 8 |")
 
 
+def with_findings(folder: Path, rounds: int) -> None:
+    """Some 9,500 findings, those of one cause reported as one; without errors, and with some 2,000."""
+    for what, data in (("notes", noted(42, 90)), ("errors", faulty(42, 90))):
+        file = write(folder, what, data)[0]
+        told = medians({"osbctl": osbctl(file), "check-jsonschema": check_jsonschema(file)}, rounds)
+        size = Path(file).stat().st_size
+        row(
+            f"{size / 1e6:.1f} MB JSON with {what} / check-jsonschema",
+            told["osbctl"],
+            told["check-jsonschema"],
+            "< 0.4",
+        )
+
+
 def growth(folder: Path) -> None:
     sizes = (1_000, 10_000, 100_000)
     for kind in (0, 1):
@@ -207,6 +245,7 @@ def main() -> None:
         folder = Path(name)
         small(folder, rounds)
         large(folder, max(rounds // 2, 2))
+        with_findings(folder, max(rounds // 2, 2))
         growth(folder)
 
 
