@@ -108,7 +108,7 @@ class Release:
 
         for pattern, replacement in self.lines(clone):
             text = re.sub(pattern, replacement, text)
-        return re.sub(r"""(pipx? install (?:--force )?)('[^'\n]+'|(?![-"$])[^\s`]+)""", install, text)
+        return re.sub(r"""(pipx run --spec |pipx? install (?:--force )?)('[^'\n]+'|(?![-"$])[^\s`]+)""", install, text)
 
 
 def release(root: Path = ROOT) -> Release:
