@@ -246,6 +246,24 @@ def test_a_descriptor_of_this_process_is_written_to(tmp_path: Path, name: str, t
             assert ours.recv(10) == b"new"
 
 
+@pytest.mark.parametrize("through", [[], ["link"], ["link", "deep/again"], ["deep/link"]])
+def test_a_descriptor_is_found_behind_links(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, through: list[str]
+) -> None:
+    """Whether they are named from the root or from where they lie; what is behind them is appended to, not cut."""
+    (tmp_path / "deep").mkdir()
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "log").write_bytes(b"old ")
+    descriptor = os.open("log", os.O_WRONLY | os.O_APPEND)
+    name = f"/dev/fd/{descriptor}"
+    for link in through:
+        Path(link).symlink_to(name)
+        name = link if "/" in link or len(through) == 1 else "../" + link
+    write_file(name.removeprefix("../"), b"new")
+    os.close(descriptor)
+    assert (tmp_path / "log").read_bytes() == b"old new"
+
+
 def _environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
 

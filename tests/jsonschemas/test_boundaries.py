@@ -143,6 +143,8 @@ KINDS = [
     row(S, {**S, "const": "b"}, T, DRAFT_4),
 ]
 OBJECTS = [
+    row({**O, "patternProperties": {"^a": {}}, "additionalProperties": S}, {**O, "patternProperties": {"b": S}}, U),
+    row({**O, "propertyNames": {"minLength": 2}}, {**O, "propertyNames": {"type": "string", "minLength": 1}}, T),
     *pair({**O, "required": ["a"]}, {**O, "required": ["a"]}, {**O, "required": ["a", "b"]}),
     row(O, {**O, "required": ["a"]}, F),
     row({}, {"required": ["a"]}, F),
@@ -212,6 +214,7 @@ OBJECTS = [
     row(O, {**O, "dependencies": {"a": ["b"]}}, T, DRAFT_2020),
 ]
 ARRAYS = [
+    row({**A, "allOf": [{"minItems": 1}, {"contains": S}]}, {**A, "contains": S}, T),
     *pair({**A, "minItems": 2}, {**A, "minItems": 2}, {**A, "minItems": 3}),
     *pair({**A, "maxItems": 2}, {**A, "maxItems": 2}, {**A, "maxItems": 1}),
     row(A, {**A, "minItems": 1}, F),
@@ -262,6 +265,11 @@ ARRAYS = [
     row({**A, "contains": S, "minContains": 2}, {**A, "contains": S, "minContains": 3}, U, DRAFT_2020),
 ]
 COMBINED = [
+    row({}, {"then": {"minLength": 2}}, T),
+    row({}, {"if": S, "else": {"not": S}}, T),
+    row(
+        {"oneOf": [{"minimum": 1}, {"multipleOf": 2}], "maximum": 5}, {"oneOf": [{"minimum": 1}, {"multipleOf": 2}]}, T
+    ),
     row({"anyOf": [S, I]}, {"anyOf": [I, S, {"type": "null"}]}, T),
     row({"anyOf": [S, I]}, {"anyOf": [S, {"type": "null"}]}, F),
     row({"anyOf": [S, I]}, S, F),

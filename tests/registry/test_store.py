@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import datetime
 import shutil
 import threading
+import time
 import zlib
 from contextlib import closing
 from dataclasses import replace
@@ -25,6 +27,17 @@ from osbctl.registry.store import Registry
 from tests.registry.make import AT, SMALL, add, body, names, read, refresh, registration, service, tag
 
 ODD = 'quo"te \' 100% \x00 \ud83d "\u202e" ümläut \U0001f600'
+
+
+def test_times_are_in_utc_to_the_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    time.tzset()
+    try:
+        told = datetime.datetime.strptime(store.now(), "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=datetime.UTC)
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+    assert abs(told.timestamp() - time.time()) < 60
 
 
 def test_what_was_added_is_read_again(registry: Registry) -> None:
@@ -127,7 +140,7 @@ def test_an_outdated_refresh_stores_nothing(registry: Registry) -> None:
     seen = registry.row("db")
     registry.store_refresh(seen, refresh(), catalog=read(body(service("first", "p"))))
     stands = registry.broker("db")
-    with pytest.raises(OutdatedError):
+    with pytest.raises(OutdatedError, match="db"):
         registry.store_refresh(seen, refresh(), catalog=read(body(service("second", "p"))), kept=())
     assert registry.broker("db") == stands
     assert len(registry.history("db")) == 2

@@ -13,7 +13,7 @@ import sys
 import threading
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from cryptography.hazmat.primitives import serialization
@@ -137,6 +137,7 @@ def test_a_proxy_that_is_not_used_is_told_of(proxies: dict[str, str], address: s
         ("", "https://b.example.com", False),
         ("*", "https://b.example.com", True),
         ("other.com, example.com", "https://b.example.com", True),
+        ("other.com,example.com", "https://b.example.com", True),
         (".example.com", "https://b.example.com", True),
         ("*.example.com", "https://b.example.com", True),
         ("B.EXAMPLE.COM", "https://b.example.com", True),
@@ -218,13 +219,76 @@ def test_a_missing_client_certificate(authority: Authority, version: ssl.TLSVers
     assert "--client-cert" in caught.value.advice
 
 
-def test_a_key_with_a_passphrase_is_refused_and_nothing_is_asked(authority: Authority, tmp_path: Path) -> None:
-    cert, key = authority.issue("locked")
-    locked = serialization.load_pem_private_key(key.read_bytes(), None).private_bytes(
+_FILES = "--ca-file and --client-cert are PEM files"
+_PROXY = "correct HTTPS_PROXY or ALL_PROXY, or name the broker's host in NO_PROXY"
+_WHAT = {"ca_file": "certificates", "client_cert": "a certificate and its key, without a passphrase"}
+
+
+def refusal(address: str, **options: Any) -> tuple[str, str]:
+    with pytest.raises(SourceError) as caught:
+        check_access(address, Access(**options))
+    return caught.value.message, caught.value.advice
+
+
+@pytest.mark.parametrize(
+    ("address", "proxies", "told", "advice"),
+    [
+        ("http://b.test/?key=x", {}, "credentials do not go out over plain http", "use https, or --insecure"),
+        ("https://b.test/?key=x", {"all": "socks5://p:1"},
+         "the proxy that the environment names does not begin with http:// or https://", _PROXY),
+        ("https://b.test/?key=x", {"all": "http://p:0"},
+         "the proxy that the environment names does not begin with http:// or https://", _PROXY),
+        ("http://b.test/?key=x", {"http": "http://p"},
+         "the proxy could read the credentials, since plain http has no tunnel",
+         "use https, or name the broker's host in NO_PROXY"),
+    ],
+)  # fmt: skip
+def test_the_way_is_refused_before_anything_is_sent(
+    address: str, proxies: dict[str, str], told: str, advice: str
+) -> None:
+    shown = address.replace("key=x", "***")
+    assert refusal(address, proxies=proxies, insecure=bool(proxies)) == (f"{shown}: {told}", advice)
+
+
+@pytest.mark.parametrize("option", _WHAT)
+def test_files_are_refused_before_anything_is_sent(authority: Authority, tmp_path: Path, option: str) -> None:
+    file = tmp_path / "some.pem"
+    assert refusal("https://b.test", **{option: str(file)}) == (
+        f"{file}: cannot be read: No such file or directory", _FILES,
+    )  # fmt: skip
+    contents = [b"-----BEGIN nothing", b"\xff"]
+    if option == "client_cert":
+        cert, key = authority.issue("locked-too")
+        contents += [cert.read_bytes(), cert.read_bytes() + locked(key)]
+    for content in contents:
+        file.write_bytes(content)
+        told = f"{file}: this is not a PEM file with {_WHAT[option]}"
+        assert refusal("https://b.test", **{option: str(file)}) == (told, _FILES)
+
+
+def test_what_is_right_passes(authority: Authority, tmp_path: Path) -> None:
+    cert, key = authority.issue("unlocked")
+    both = tmp_path / "both.pem"
+    both.write_bytes(cert.read_bytes() + key.read_bytes())
+    for proxy in ("http://p:1", "https://p", "p:3128"):
+        files = {"ca_file": str(authority.cert), "client_cert": str(both)}
+        check_access("https://b.test", Access(proxies={"https": proxy}, **files))
+
+
+def locked(key: Path) -> bytes:
+    return serialization.load_pem_private_key(key.read_bytes(), None).private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.BestAvailableEncryption(b"hidden")
     )
+
+
+def test_credentials_are_written_as_the_rfc_has_it() -> None:
+    assert basic("ü", "p:w") == "Basic w7w6cDp3"  # RFC 7617, 2
+
+
+def test_a_key_with_a_passphrase_is_refused_and_nothing_is_asked(authority: Authority, tmp_path: Path) -> None:
+    cert, key = authority.issue("locked")
     both = tmp_path / "locked.pem"
-    both.write_bytes(cert.read_bytes() + locked)
+    both.write_bytes(cert.read_bytes() + locked(key))
     child, terminal = pty.fork()  # OpenSSL asks at the controlling terminal, whatever standard input is
     if child == 0:
         os.execv(
