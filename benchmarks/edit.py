@@ -82,7 +82,7 @@ async def measure(file: Path, text: str, rounds: int) -> None:
     server = cpu(client) - server
     await client.shutdown_async(None)
     client.exit(None)
-    await client.stop()
+    await client.stop()  # type: ignore[no-untyped-call]
     key, validate = (statistics.median(times) * 1000 for times in (typed, validated))
     print(f"| {file.suffix[1:]} | {len(text) // 1000} kB | {findings} ", end="")
     server, spent = (seconds / rounds * 1000 for seconds in (server, spent))
@@ -91,6 +91,7 @@ async def measure(file: Path, text: str, rounds: int) -> None:
 
 def cpu(client: LanguageClient) -> float:
     """Seconds that the server has computed so far (Linux)."""
+    assert client._server
     fields = Path(f"/proc/{client._server.pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
