@@ -54,6 +54,13 @@ def wanted(kind: str, key: str) -> str:
 
 
 @cache
+def is_boolean(key: str) -> bool:
+    """Whether a field of this name, in any of the objects, is true or false."""
+    kinds = {*PARTS, *(kind for inner in PARTS.values() for kind in inner.values())}
+    return any(wanted(kind, key) == "boolean" for kind in kinds)
+
+
+@cache
 def since(kind: str, key: str) -> ApiVersion:
     """The first version that knows the field."""
     return next(version for version in ApiVersion if key in known(kind, version))

@@ -113,6 +113,11 @@ def _name_values(command: Any) -> None:
         kind = type(option.type).__name__
         if option.metavar is None and kind in _VALUES and not getattr(option, "is_flag", False):
             option.metavar = _VALUES[kind]
+        choices = list(map(str, getattr(option.type, "choices", ())))
+        if option.metavar is None and len("|".join(choices)) > _ROOM:
+            option.metavar = option.name.upper()
+            sentence, _, rest = option.help.partition(".")
+            option.help = f"{sentence}: {', '.join(choices)}.{rest}"
         if option.param_type_name == "argument" and option.required:
             # Typer would put it in braces.
             option.make_metavar = partial(_metavar, option.metavar or option.name.upper())
@@ -128,6 +133,9 @@ def _range(bounds: Any) -> str:
     low, high = bounds.min, bounds.max
     return f"at least {low}" if high is None else f"at most {high}" if low is None else f"{low} to {high}"
 
+
+_ROOM = 60
+"""Characters of the choices of an option that are written beside its name; more are words of its help."""
 
 _VALUES = {"StringParamType": "TEXT", "IntParamType": "N", "IntRange": "N", "FloatParamType": "N", "FloatRange": "N"}
 """What the help calls a value, by the type that reads it."""

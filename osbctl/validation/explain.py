@@ -17,6 +17,7 @@ from jsonschema.exceptions import best_match
 from referencing import Registry
 
 from osbctl.catalog import names_at
+from osbctl.fields import is_boolean
 from osbctl.findings import Finding, Fix, Severity
 from osbctl.jsonschemas.sentences import field_name, refusal
 from osbctl.paths import value_at
@@ -53,10 +54,6 @@ _CONVENTIONS = {
 """Metadata fields whose types are a convention of the profile, not a rule of the specification."""
 
 _WORDS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
-_FLAGS = {
-    "allow_context_updates", "bindable", "binding_rotatable", "bindings_retrievable", "free",
-    "instances_retrievable", "plan_updateable", "shareable",
-}  # fmt: skip
 _LISTS = {"services", "plans", "tags", "requires", "bullets", "costs"}
 _REST = {Severity.ERROR: "schema-other", Severity.WARNING: "metadata-type"}
 
@@ -213,7 +210,7 @@ def _type_advice(path: Path, value: Any, safe: bool) -> tuple[str, tuple[Fix, ..
     if field in _LISTS and value is not None:
         single = isinstance(value, str) and field not in ("services", "plans", "costs")
         return "write a list, even of a single entry", (Fix("wrap", path, value, safe),) if single else ()
-    if isinstance(value, str) and field in _FLAGS and value.lower() in _WORDS:
+    if isinstance(value, str) and value.lower() in _WORDS and is_boolean(str(field)):
         meant = _WORDS[value.lower()]
         return f"write {json.dumps(meant)}, without quotes", (Fix("set", path, meant, safe),)
     if isinstance(value, str) and (field == "maximum_polling_duration" or "amount" in path):
