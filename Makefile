@@ -8,7 +8,7 @@ TRIED  := $(VENV)/.tried
 EXTRAS := .[self-signed,postgresql,keyring,lsp]
 SITE   = $(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --fresh-env docs build/site
 
-.PHONY: demo test test-browser test-container test-oldest test-release release-check try-install check docs site bench fuzz soak clean
+.PHONY: demo test test-browser test-container test-oldest test-release release-check try-install check docs site bench fuzz mutants soak clean
 
 ## Install into .venv and walk through the main job on the shipped catalogs.
 demo: $(TRIED)
@@ -93,6 +93,11 @@ soak: $(READY)
 fuzz: $(READY)
 	OSBCTL_FUZZ=1 $(BIN)/python -m pytest -n auto -m fuzz
 
+## Change the lines that security and soundness hang on, one at a time: a test must turn red for each.
+mutants: $(READY)
+	$(BIN)/python -m pip install --quiet --group mutants
+	$(BIN)/python tools/mutants.py
+
 # Just what the demo runs, for those who look for the first time.
 $(TRIED): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -106,4 +111,4 @@ $(READY): pyproject.toml
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(VENV)-oldest dist build .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(VENV)-oldest dist build .hypothesis .mypy_cache .pytest_cache .ruff_cache mutants
