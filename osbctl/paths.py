@@ -62,3 +62,13 @@ def found_at(data: JsonValue, path: Path, default: Any = None) -> JsonValue:
 def entries(value: JsonValue) -> Iterable[tuple[str | int, JsonValue]]:
     """The values right inside of an object or array, each with its key or index; none of any other value."""
     return value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+
+
+def tree_of(paths: Iterable[Path]) -> dict[Any, Any]:
+    """The paths as a tree: by each step what follows on it."""
+    tree: dict[Any, Any] = {}
+    for path in paths:
+        branch = tree
+        for step in path:
+            branch = branch.setdefault(step, {})
+    return tree

@@ -1,4 +1,4 @@
-"""JSON text (RFC 8259) to plain values, and places on demand.
+"""JSON text (RFC 8259) to plain values.
 
 The standard library's scanner reads; what it would let pass (duplicate keys, NaN, numbers out of range, lone
 surrogates, depth) is noticed by its hooks, and only then a second, slower walk finds out where.
@@ -10,23 +10,19 @@ import contextlib
 import json
 import re
 from json.decoder import scanstring  # type: ignore[attr-defined]  # undocumented, but public since Python 2.6
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from osbctl.errors import DocumentError
 from osbctl.findings import Finding, Severity
-from osbctl.sources.limits import TOO_DEEP_HINT
+from osbctl.sources.limits import MAX_DIGITS, MAX_PROBLEMS, TOO_DEEP_HINT
 from osbctl.sources.text_lines import Lines
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Mapping
+    from collections.abc import Iterator
     from typing import NoReturn
 
     from osbctl.findings import Location
-    from osbctl.paths import Path
     from osbctl.sources.limits import Limits
-
-MAX_PROBLEMS = 100
-"""So many faults of one text are reported; more of the same would only hide the first."""
 
 
 class _Suspicion(Exception):  # noqa: N818  # not an error yet: the walk decides and says where
@@ -48,39 +44,6 @@ def parse(text: str, name: str, limits: Limits) -> Any:
     if _depth(value) > limits.depth or (("\\ud" in text or "\\uD" in text) and not _encodable(value)):
         _Walk(text, name, limits).raise_if_any()
     return value
-
-
-def locate(text: str, name: str, paths: Iterable[Path]) -> dict[Path, Location]:
-    """The places of `paths` in `text`, in one pass that skips whatever no path leads into."""
-    lines = Lines(name, text)
-    asked = list(paths)
-    found = places(text, wanted=tree_of(asked))
-    return {path: lines.at(*_shown_of(text, _nearest(path, found), found)) for path in asked}
-
-
-def tree_of(paths: Iterable[Path]) -> dict[Any, Any]:
-    """The paths as a tree: by each step what follows on it."""
-    tree: dict[Any, Any] = {}
-    for path in paths:
-        branch = tree
-        for step in path:
-            branch = branch.setdefault(step, {})
-    return tree
-
-
-def _nearest(path: Path, found: Container[Path]) -> Path:
-    """The path, or its closest ancestor that is there."""
-    while path not in found:
-        path = path[:-1]
-    return path
-
-
-def _shown_of(text: str, path: Path, found: Mapping[Path, Place]) -> tuple[int, int]:
-    """What reports underline: an entry with its key, or the key alone where an object or array follows."""
-    start, end, key = found[path]
-    if not path:
-        return start, start
-    return (key[0], key[1] if text[start] in "{[" else end) if key[1] else (start, end)
 
 
 def _finding(rule: str, message: str, place: Location, hint: str = "") -> Finding:
@@ -110,9 +73,6 @@ def _whole(text: str) -> int:
         raise _Suspicion
     return int(text)
 
-
-MAX_DIGITS = 4_300
-"""Longer integers are refused: it is what Python itself takes, since reading them costs quadratic time."""
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_refused, parse_float=_finite, parse_int=_whole)
 
@@ -153,7 +113,6 @@ def _strings(value: Any) -> Iterator[str]:
             rest += item
 
 
-_SPACE = re.compile(r"[ \t\r\n]*")
 _NUMBER = re.compile(r"(-?(?:0|[1-9]\d*))(\.\d+)?([eE][-+]?\d+)?", re.ASCII)
 _LITERALS = ("true", "false", "null")
 
@@ -199,7 +158,7 @@ class _Walk:
 
     def _walk(self) -> None:
         stack: list[dict[str, int] | None] = []  # an object's keys with their offsets, None for an array
-        at = self._space(0)
+        at = past_space(self._text, 0)
         while True:
             character = self._text[at : at + 1]
             if character in ("{", "["):
@@ -207,23 +166,23 @@ class _Walk:
                     message = f"nested deeper than {self._depth} levels"
                     self._stop("nesting-too-deep", message, at, TOO_DEEP_HINT)
                 stack.append({} if character == "{" else None)
-                at = self._space(at + 1)
+                at = past_space(self._text, at + 1)
                 if self._text[at : at + 1] != ("}" if character == "{" else "]"):
                     at = self._key(at, stack[-1])
                     continue
             else:
                 at = self._scalar(at)
-                at = self._space(at)
+                at = past_space(self._text, at)
             while stack:
                 closing = "]" if stack[-1] is None else "}"
                 character = self._text[at : at + 1]
                 if character == ",":
-                    at = self._key(self._space(at + 1), stack[-1], after_comma=True)
+                    at = self._key(past_space(self._text, at + 1), stack[-1], after_comma=True)
                     break
                 if character != closing:
                     self._unclosed(at, closing)
                 stack.pop()
-                at = self._space(at + 1)
+                at = past_space(self._text, at + 1)
             else:
                 if at < len(self._text):
                     self._stop(*_trailing(self._text[at:]), at)
@@ -252,11 +211,11 @@ class _Walk:
             )
             self._problem("duplicate-key", message, at, "readers disagree about which one counts: remove one")
         keys.setdefault(key, at)
-        colon = self._space(end)
+        colon = past_space(self._text, end)
         if self._text[colon : colon + 1] != ":":
             message = f"a colon is expected after the key {_short(key)}"
             self._stop("syntax", message, colon, "" if colon < len(self._text) else _CUT_SHORT)
-        return self._space(colon + 1)
+        return past_space(self._text, colon + 1)
 
     def _scalar(self, at: int) -> int:
         text = self._text
@@ -318,9 +277,14 @@ class _Walk:
         hint = "is a comma missing?" if self._text[at] in '"{[-0123456789tfn' else _value_hint(self._text, at)
         self._stop("syntax", f"a comma or {closing!r} is expected, not {_shown(self._text, at)}", at, hint)
 
-    def _space(self, at: int) -> int:
-        match = _SPACE.match(self._text, at)
-        return match.end() if match else at
+
+_SPACE = re.compile(r"[ \t\r\n]*")
+
+
+def past_space(text: str, at: int) -> int:
+    """Where the next token begins."""
+    match = _SPACE.match(text, at)
+    return match.end() if match else at
 
 
 def _trailing(rest: str) -> tuple[str, str]:
@@ -355,55 +319,3 @@ def _value_hint(text: str, at: int) -> str:
     if text[at : at + 1] in ("+", "-", "."):
         return "a JSON number begins with a digit, or a minus and a digit"
     return _quotes(text[at : at + 1])
-
-
-Place: TypeAlias = "tuple[int, int, tuple[int, int]]"
-"""Where a value begins and ends in the text, and from where to where its key, (0, 0) for an item of an array."""
-_EVERYTHING: dict[Any, Any] = {}
-"""A tree of wanted paths that has them all."""
-
-
-def places(text: str, at: int = 0, wanted: dict[Any, Any] = _EVERYTHING) -> dict[Path, Place]:
-    """The places of the values from offset `at` on, those inside of a value before its own.
-
-    `wanted` has a tree for each step that leads to a value that is asked for; the rest is skipped by the C scanner.
-    """
-    finder = _Finder(text)
-    finder.value(finder.space(at), wanted, (), (0, 0))
-    return finder.found
-
-
-class _Finder:
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self._skip = json.JSONDecoder().scan_once  # type: ignore[attr-defined]  # as above
-        self.found: dict[Path, Place] = {}
-
-    def value(self, start: int, tree: dict[Any, Any], path: Path, key: tuple[int, int]) -> int:
-        inside = self._text[start] in "{[" and (tree or tree is _EVERYTHING)
-        end = self._entries(start, tree, path) if inside else int(self._skip(self._text, start)[1])
-        self.found[path] = (start, end, key)
-        return end
-
-    def _entries(self, at: int, tree: dict[Any, Any], path: Path) -> int:
-        is_object = self._text[at] == "{"
-        at, index = self.space(at + 1), 0
-        while self._text[at] not in "}]":
-            step: str | int = index
-            start, end = 0, 0
-            if is_object:
-                start = at
-                step, end = scanstring(self._text, at + 1, True)
-                at = self.space(self.space(end) + 1)
-            below = tree if tree is _EVERYTHING else tree.get(step)
-            if below is None:
-                at = int(self._skip(self._text, at)[1])
-            else:
-                at = self.value(at, below, (*path, step), (start, end))
-            at = self.space(at)
-            at, index = self.space(at + 1) if self._text[at] == "," else at, index + 1
-        return at + 1
-
-    def space(self, at: int) -> int:
-        match = _SPACE.match(self._text, at)
-        return match.end() if match else at

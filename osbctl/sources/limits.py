@@ -1,4 +1,4 @@
-"""How much a reader takes before it gives up. Options change these; nothing else does."""
+"""How much a reader takes before it gives up. Options change what `Limits` holds; nothing changes the rest."""
 
 from __future__ import annotations
 
@@ -15,6 +15,13 @@ TOO_DEEP_HINT = "real catalogs have under 15 levels"
 
 MAX_NODES = 20_000_000
 """The most values, YAML aliases expanded: more than 50 MB of plain text can hold is an alias bomb."""
+
+
+MAX_DIGITS = 4_300
+"""Longer integers are refused: it is what Python itself takes, since reading them costs quadratic time."""
+
+MAX_PROBLEMS = 100
+"""So many faults of one text are reported; more of the same would only hide the first."""
 
 
 class Limits(NamedTuple):

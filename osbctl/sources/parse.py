@@ -150,9 +150,9 @@ def _mismatch(name: str, named: str, held: str) -> Finding:
 
 def _locate(syntax: Syntax, text: str, name: str, paths: Iterable[Path]) -> dict[Path, Location]:
     if syntax == "json":
-        from osbctl.sources import json_reader
+        from osbctl.sources import json_places
 
-        return json_reader.locate(text, name, paths)
+        return json_places.locate(text, name, paths)
     from osbctl.sources import yaml_places
 
     return yaml_places.locate(text, name, paths)

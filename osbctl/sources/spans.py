@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import yaml
 from yaml import AliasEvent, MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceEndEvent
 
-from osbctl.sources.json_reader import places
+from osbctl.sources.json_places import places
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator

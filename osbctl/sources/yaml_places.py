@@ -16,7 +16,7 @@ from yaml import (
     SequenceEndEvent,
 )
 
-from osbctl.sources.json_reader import tree_of
+from osbctl.paths import tree_of
 from osbctl.sources.text_lines import Lines
 
 if TYPE_CHECKING:

@@ -14,8 +14,7 @@ from yaml import AliasEvent, MappingStartEvent, ScalarEvent, SequenceStartEvent
 
 from osbctl.errors import DocumentError
 from osbctl.findings import Finding, Fix, Severity
-from osbctl.sources.json_reader import MAX_DIGITS, MAX_PROBLEMS
-from osbctl.sources.limits import TOO_DEEP_HINT
+from osbctl.sources.limits import MAX_DIGITS, MAX_PROBLEMS, TOO_DEEP_HINT
 from osbctl.sources.text_lines import Lines
 from osbctl.sources.yaml_scalars import BOOLEANS_OF_1_1, CONSTANTS, NUMERIC, OutOfRange, numeric, seen_by_1_1
 from osbctl.sources.yaml_syntax import syntax_finding

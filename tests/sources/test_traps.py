@@ -9,8 +9,7 @@ import pytest
 
 from osbctl.errors import DocumentError
 from osbctl.findings import Severity
-from osbctl.sources.json_reader import MAX_PROBLEMS
-from osbctl.sources.limits import Limits
+from osbctl.sources.limits import MAX_PROBLEMS, Limits
 from osbctl.sources.parse import parse_document
 
 
