@@ -21,6 +21,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PROGRAM = str(Path(__file__).with_name("serve_program.py"))
+HAND_OVER = """
+import os, sys
+os.dup2(int(sys.argv[1]), 3)
+os.set_inheritable(3, True)
+os.environ.update(LISTEN_FDS="1", LISTEN_PID=str(os.getpid()))
+os.execv(sys.argv[2], sys.argv[2:])
+"""
+"""What systemd does with the socket of osbctl.socket: a program for `python -c`, with a descriptor and a command."""
 ADMIN = "GET {} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
 
 
@@ -82,15 +90,10 @@ def handed_over(
     tmp_path: Path, listener: socket.socket, *, ended: int = 0, **told: Any
 ) -> Iterator[subprocess.Popen[bytes]]:
     """The program started as systemd starts it: with a socket that listens already."""
-    starter = (
-        "import os, sys; os.dup2(int(sys.argv[1]), 3); os.set_inheritable(3, True);"
-        "os.environ.update(LISTEN_FDS='1', LISTEN_PID=str(os.getpid()));"
-        "os.execv(sys.executable, [sys.executable, *sys.argv[2:]])"
-    )
     file = tmp_path / "catalog.json"
     file.write_bytes(b"one")
-    command = [sys.executable, "-c", starter, str(listener.fileno())]
-    command += [PROGRAM, json.dumps({"file": str(file), "port": 1, **told})]
+    command = [sys.executable, "-c", HAND_OVER, str(listener.fileno())]
+    command += [sys.executable, PROGRAM, json.dumps({"file": str(file), "port": 1, **told})]
     log = tmp_path / "err"
     with log.open("wb") as err:
         started = subprocess.Popen(command, pass_fds=[listener.fileno()], stdout=err, stderr=err)
@@ -104,31 +107,24 @@ def handed_over(
 
 
 @dataclass
-class Load:
-    """Clients of one port, each in a thread until `ended`; a kept connection is asked five times."""
+class Crowd:
+    """Clients of one port, each in a thread that asks again and again until `ended`."""
 
-    trust: ssl.SSLContext
     port: int
+    trust: ssl.SSLContext
     ended: threading.Event = field(default_factory=threading.Event)
-    pids: list[str] = field(default_factory=list)
-    lost: list[Exception] = field(default_factory=list)
 
-    def _ask(self) -> None:
+    def ask(self) -> None:
+        """One turn of one client."""
+        raise NotImplementedError
+
+    def _ask_on(self) -> None:
         while not self.ended.is_set():
-            try:
-                raw = socket.create_connection(("127.0.0.1", self.port), timeout=20)
-                with self.trust.wrap_socket(raw, server_hostname="localhost") as sock:
-                    for _ in range(5):
-                        headers = ask(sock)[1]
-                        self.pids.append(headers["x-pid"])
-                        if headers.get("connection") == "close":
-                            break
-            except (OSError, EOFError) as error:
-                self.lost.append(error)
+            self.ask()
 
     @contextmanager
     def running(self, clients: int) -> Iterator[None]:
-        threads = [threading.Thread(target=self._ask) for _ in range(clients)]
+        threads = [threading.Thread(target=self._ask_on) for _ in range(clients)]
         for thread in threads:
             thread.start()
         try:
@@ -136,4 +132,24 @@ class Load:
         finally:
             self.ended.set()
             for thread in threads:
-                thread.join(30)
+                thread.join(60)
+
+
+@dataclass
+class Load(Crowd):
+    """A kept connection is asked five times."""
+
+    pids: list[str] = field(default_factory=list)
+    lost: list[Exception] = field(default_factory=list)
+
+    def ask(self) -> None:
+        try:
+            raw = socket.create_connection(("127.0.0.1", self.port), timeout=20)
+            with self.trust.wrap_socket(raw, server_hostname="localhost") as sock:
+                for _ in range(5):
+                    headers = ask(sock)[1]
+                    self.pids.append(headers["x-pid"])
+                    if headers.get("connection") == "close":
+                        break
+        except (OSError, EOFError) as error:
+            self.lost.append(error)

@@ -34,7 +34,7 @@ def test_two_processes_on_one_socket_are_restarted_under_load_without_a_loss(
             folder.mkdir()
             return stack.enter_context(handed_over(folder, listener, **tls))
 
-        load, first = Load(trust, listener.getsockname()[1]), [start("one"), start("two")]
+        load, first = Load(listener.getsockname()[1], trust), [start("one"), start("two")]
         with load.running(4):
             assert until(lambda: {str(process.pid) for process in first} <= set(load.pids), 20), "both have a share"
             for number, process in enumerate(first):

@@ -6,9 +6,8 @@ import shutil
 import socket
 import subprocess
 import sys
-import threading
 from collections import Counter
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.broker.harness import until
+from tests.broker.processes import HAND_OVER, Crowd
 from tests.deploy.harness import DEPLOY
 from tests.deploy.running import ask, free_port, started
 from tests.deploy.test_front import accepts, nginx_config
@@ -23,47 +23,21 @@ from tests.deploy.test_systemd import command_of, loaded
 
 if TYPE_CHECKING:
     import ssl
-    from collections.abc import Iterator
 
 __all__ = ["loaded"]
 
-HAND_OVER = """
-import os, sys
-os.dup2(int(sys.argv[1]), 3)
-os.set_inheritable(3, True)
-os.environ.update(LISTEN_FDS="1", LISTEN_PID=str(os.getpid()))
-os.execv(sys.argv[2], sys.argv[2:])
-"""
-"""What systemd does with the socket of osbctl.socket."""
-
 
 @dataclass
-class Clients:
-    """Platforms that ask through a front until `ended`, each time on a new connection."""
+class Clients(Crowd):
+    """Platforms that ask through a front, each time on a new connection."""
 
-    port: int
-    trust: ssl.SSLContext
     answers: Counter[int | str] = field(default_factory=Counter)
-    ended: threading.Event = field(default_factory=threading.Event)
 
-    def _ask(self) -> None:
-        while not self.ended.is_set():
-            try:
-                self.answers[ask(self.port, self.trust)[0]] += 1
-            except OSError as error:
-                self.answers[repr(error)] += 1
-
-    @contextmanager
-    def running(self, number: int) -> Iterator[None]:
-        threads = [threading.Thread(target=self._ask) for _ in range(number)]
-        for thread in threads:
-            thread.start()
+    def ask(self) -> None:
         try:
-            yield
-        finally:
-            self.ended.set()
-            for thread in threads:
-                thread.join(60)
+            self.answers[ask(self.port, self.trust)[0]] += 1
+        except OSError as error:
+            self.answers[repr(error)] += 1
 
 
 def instance(folder: Path, loaded: Path, listener: socket.socket) -> subprocess.Popen[bytes]:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.pages.browser import chromium
+from tests.pages.browser import browser as browser
+from tests.pages.browser import watched
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -21,27 +22,12 @@ AXE = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"], "pre
 """Without `preload`, by which axe would load the style sheets once more, and a browser forbids that for files."""
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as found:
-        yield found
-
-
 @contextmanager
 def visitor(browser: Browser, **options: Any) -> Iterator[Page]:
-    """A page that must ask for files of the site alone and say nothing on the console."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900}, **options)
-    page = context.new_page()
-    page.set_default_timeout(10_000)
-    heard: list[str] = []
-    page.on("console", lambda message: heard.append(message.text))
-    page.on("pageerror", lambda error: heard.append(str(error)))
-    page.on("request", lambda asked: heard.append(asked.url) if not asked.url.startswith(("file:", "data:")) else None)
-    try:
+    """A page that must ask for files of the site alone."""
+    with watched(browser, width=1280, **options) as (page, asked):
         yield page
-        assert heard == []
-    finally:
-        context.close()
+    assert [url for url in asked if not url.startswith("file:")] == []
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

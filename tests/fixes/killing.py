@@ -54,15 +54,13 @@ def kill(child: int, folder: Path, seconds: float, *, writing: bool) -> None:
 def main(folder: Path, times: int) -> None:
     file, found = folder / "c.yaml", {"old": 0, "new": 0, "temporary": 0}
     file.write_bytes(OLD)
-    assert (
-        fix_bytes("c.yaml", OLD, ValidationOptions()).after["c.yaml"] == NEW
-    )  # and all is loaded before the first fork
+    # And all is loaded before the first fork.
+    assert fix_bytes("c.yaml", OLD, ValidationOptions()).after["c.yaml"] == NEW
     begun = time.monotonic()
     os.waitpid(fixing(file), 0)
     seconds = time.monotonic() - begun
-    for number in range(
-        times * 20
-    ):  # until the moments asked for were met: a file is written in less than a millisecond
+    # A file is written in less than a millisecond: until one kill came in the middle, there are more of them.
+    for number in range(times * 20):
         if number >= times and found["temporary"]:
             break
         file.write_bytes(OLD)

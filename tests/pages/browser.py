@@ -35,9 +35,15 @@ def chromium() -> Iterator[Browser]:
             browser.close()
 
 
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as found:
+        yield found
+
+
 @contextmanager
-def opened(browser: Browser, file: Path, fragment: str = "", **options: Any) -> Iterator[Page]:
-    """The page in `file`; at the end, it must have asked for nothing else, and have said nothing on the console."""
+def watched(browser: Browser, **options: Any) -> Iterator[tuple[Page, list[str]]]:
+    """A new page, which must say nothing on the console or in a dialog, and at the end the addresses that it asked for."""
     context = browser.new_context(viewport={"width": options.pop("width", 1440), "height": 900}, **options)
     page = context.new_page()
     page.set_default_timeout(10_000)
@@ -47,11 +53,19 @@ def opened(browser: Browser, file: Path, fragment: str = "", **options: Any) -> 
     page.on("pageerror", lambda error: said.append(str(error)))
     page.on("request", lambda request: asked.append(request.url))
     page.on("dialog", lambda dialog: (said.append(dialog.message), dialog.dismiss()))
-    address = file.as_uri()
     try:
-        page.goto(address + fragment)
-        yield page
+        yield page, asked
         assert said == []
-        assert {url for url in asked if not url.startswith(("data:", "blob:"))} == {address}
+        asked[:] = [url for url in asked if not url.startswith(("data:", "blob:"))]
     finally:
         context.close()
+
+
+@contextmanager
+def opened(browser: Browser, file: Path, fragment: str = "", **options: Any) -> Iterator[Page]:
+    """The page in `file`; at the end, it must have asked for nothing else, and have said nothing on the console."""
+    address = file.as_uri()
+    with watched(browser, **options) as (page, asked):
+        page.goto(address + fragment)
+        yield page
+    assert set(asked) == {address}

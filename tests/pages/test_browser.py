@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +15,8 @@ from osbctl.resources import catalogs_folder
 from osbctl.sources.parse import parse_document
 from osbctl.sources.read import read_source
 from osbctl.tasks.page import PageOptions, Shelf, make_page
-from tests.pages.browser import chromium, opened
+from tests.pages.browser import browser as browser
+from tests.pages.browser import opened
 from tests.pages.test_reports import changes
 
 if TYPE_CHECKING:
@@ -27,12 +27,6 @@ pytestmark = pytest.mark.browser
 POSTGRES = "#service/281FA6F5-54A5-454C-AA2E-C0035E0E14CA"
 SMALL = f"{POSTGRES}/2399D29D-B61E-4BA5-B682-4DD6B80469B8"
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(1)><a href=javascript:alert(1)>\u202ex"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as found:
-        yield found
 
 
 @pytest.fixture(scope="module")
