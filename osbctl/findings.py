@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from osbctl.paths import Path
     from osbctl.platforms import Platform
-    from osbctl.platforms.outcome import VerdictKind
+    from osbctl.platforms.outcome import Outcome, VerdictKind
 
 
 class Severity(StrEnum):
@@ -114,7 +114,7 @@ class Judgement(NamedTuple):
     """All that validation says of one source: findings in document order, a verdict for each platform.
 
     `left_out` counts the findings that were not asked for, or are ignored. `data` is the catalog, None where it could
-    not be read. `fail_on` None: as the whole run has it.
+    not be read, and `outcomes` what each platform does with it. `fail_on` None: as the whole run has it.
     """
 
     name: str
@@ -123,6 +123,7 @@ class Judgement(NamedTuple):
     left_out: int = 0
     data: dict[str, Any] | None = None
     fail_on: FailOn | None = None
+    outcomes: Mapping[Platform, Outcome] = {}
 
     @property
     def errors(self) -> tuple[Finding, ...]:

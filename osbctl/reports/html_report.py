@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from osbctl.catalog import Catalog
 from osbctl.pages.content import Content, Look, Part
 from osbctl.pages.render import render_page
-from osbctl.platforms.judge import judge_all
 
 if TYPE_CHECKING:
     from osbctl.findings import Judgement
@@ -23,5 +22,4 @@ def render(report: Report) -> str:
 def _part(judgement: Judgement) -> Part:
     if judgement.data is None:
         return Part(judgement.name, Catalog(()), findings=judgement.findings)
-    data = judgement.data
-    return Part(judgement.name, Catalog.of(data), judge_all(data), judgement.findings)
+    return Part(judgement.name, Catalog.of(judgement.data), judgement.outcomes, judgement.findings)

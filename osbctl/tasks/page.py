@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from osbctl.changes import Change
     from osbctl.findings import Finding
+    from osbctl.platforms.outcome import Outcome
     from osbctl.sources.document import Document
 
 
@@ -127,25 +128,28 @@ def page_date(asked: str) -> str:
 
 
 def _part(shelf: Shelf, options: PageOptions) -> Part:
-    from osbctl.platforms.judge import judge_all
-    from osbctl.validation.survey import survey
-
-    seen = survey(shelf.document)
-    outcomes = judge_all(shelf.document.data, plain_schemas=not seen.odd_schemas)
+    outcomes, findings = _judged(shelf.document, options.findings)
     return Part(
         shelf.broker,
         Catalog.of(shelf.document.data),
         {platform: outcome for platform, outcome in outcomes.items() if platform in options.platforms},
-        _findings(shelf.document) if options.findings else (),
+        findings,
         _changes(shelf.before, shelf.document, options.platforms) if shelf.before else (),
     )
 
 
-def _findings(document: Document) -> Sequence[Finding]:
-    from osbctl.validation.judge import judge
-    from osbctl.validation.options import ValidationOptions
+def _judged(document: Document, with_findings: bool) -> tuple[Mapping[Platform, Outcome], Sequence[Finding]]:
+    """What platforms do with the catalog, and where they are asked for the findings."""
+    if with_findings:
+        from osbctl.validation.judge import judge
+        from osbctl.validation.options import ValidationOptions
 
-    return judge(document, ValidationOptions()).findings
+        judgement = judge(document, ValidationOptions())
+        return judgement.outcomes, judgement.findings
+    from osbctl.platforms.judge import judge_all
+    from osbctl.validation.survey import survey
+
+    return judge_all(document.data, plain_schemas=not survey(document).odd_schemas), ()
 
 
 def _changes(old: Document, new: Document, platforms: frozenset[Platform]) -> Sequence[Change]:

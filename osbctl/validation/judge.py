@@ -60,7 +60,8 @@ def judge(document: Document, options: ValidationOptions, selection: Selection |
     wanted = folded(_graded(silenced, options))
     verdicts = {platform: _verdict(outcome) for platform, outcome in outcomes.items()}
     left_out = max(0, len(folded(joined)) - len(wanted))
-    return Judgement(document.name, tuple(_located(wanted, document)), verdicts, left_out, document.data)
+    placed = tuple(_located(wanted, document))
+    return Judgement(document.name, placed, verdicts, left_out, document.data, outcomes=outcomes)
 
 
 def _sought(options: ValidationOptions, rules: frozenset[str]) -> bool:
