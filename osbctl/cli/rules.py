@@ -14,7 +14,7 @@ from osbctl.cli import options as common
 from osbctl.cli.output import put
 from osbctl.cli.terminal import use_color, wrap_width
 from osbctl.platforms import labels
-from osbctl.rule import Category, Rule, chosen
+from osbctl.rule import Category, Rule
 from osbctl.text import Paint, wrapped
 
 if TYPE_CHECKING:
@@ -63,15 +63,10 @@ def rules(
 
 
 def _found(word: str | None) -> list[Rule]:
-    from osbctl.errors import UsageError
-    from osbctl.tasks.rules import all_rules
-    from osbctl.text import did_you_mean
+    from osbctl.tasks.rules import all_rules, rules_named
 
     known = all_rules()
-    ids = known.keys() if word is None else chosen(word, known)
-    if not ids:
-        advice = did_you_mean(word or "", (*known, *Category)) or "osbctl rules lists them"
-        raise UsageError(f"there is no rule {word!r}", advice)
+    ids = known.keys() if word is None else rules_named(word)
     return sorted((known[id_] for id_ in ids), key=lambda record: (list(Category).index(record.category), record.id))
 
 

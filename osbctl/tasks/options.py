@@ -6,12 +6,11 @@ import os
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from osbctl.config import find_config
-from osbctl.errors import ConfigError, OsbctlError, UsageError
+from osbctl.errors import ConfigError, OsbctlError
 from osbctl.findings import FailOn, Severity
 from osbctl.platforms import DEFAULT_API_VERSION, ApiVersion, Platform
-from osbctl.rule import chosen
 from osbctl.sources.limits import Limits
-from osbctl.tasks.rules import all_rules
+from osbctl.tasks.rules import rules_named
 from osbctl.text import did_you_mean
 
 if TYPE_CHECKING:
@@ -98,21 +97,11 @@ def validation_options(request: Request, config: Config) -> ValidationOptions:
 
 
 def _asked(words: Iterable[str]) -> frozenset[str]:
-    return frozenset(rule for word in words for rule in _chosen(word, UsageError, ""))
+    return frozenset(rule for word in words for rule in rules_named(word))
 
 
 def _configured(config: Config, key: str, words: Iterable[str]) -> frozenset[str]:
-    return frozenset(rule for word in words for rule in _chosen(word, ConfigError, f"{config.place(key, word)}: "))
-
-
-def _chosen(word: str, error: type[OsbctlError], origin: str) -> frozenset[str]:
-    rules = all_rules()
-    found = chosen(word, rules)
-    if not found:
-        known = (*rules, *{record.category.value for record in rules.values()})
-        advice = did_you_mean(word, known) or "osbctl rules lists them"
-        raise error(f"{origin}there is no rule {word!r}", advice)
-    return found
+    return frozenset(rule for word in words for rule in rules_named(word, ConfigError, f"{config.place(key, word)}: "))
 
 
 def _house_schema(name: str) -> object:

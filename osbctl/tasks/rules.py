@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from osbctl.errors import UsageError
+from osbctl.rule import Category, chosen
+from osbctl.text import did_you_mean
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from osbctl.errors import OsbctlError
     from osbctl.rule import Rule
 
 
@@ -29,3 +34,17 @@ def all_rules() -> Mapping[str, Rule]:
     load_comparison()
     load_conformance()
     return RULES
+
+
+def rules_named(word: str, error: type[OsbctlError] = UsageError, origin: str = "") -> frozenset[str]:
+    """The ids of the rules that `word` stands for: an id, a group, or a beginning with `*`.
+
+    Raises:
+        `error`: there is none; its sentence begins with `origin`.
+    """
+    rules = all_rules()
+    found = chosen(word, rules)
+    if not found:
+        advice = did_you_mean(word, (*rules, *Category)) or "osbctl rules lists them"
+        raise error(f"{origin}there is no rule {word!r}", advice)
+    return found
