@@ -6,7 +6,9 @@ The documentation pages, `osbctl rules ID`, SARIF metadata and the tests all rea
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
+from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from osbctl.platforms import refusing
@@ -67,57 +69,63 @@ _MEANINGS = {
 class Rule(NamedTuple):
     """All that is known of a rule.
 
-    `docstring` is that of its check, as written: a summary line, paragraphs that say why, then a block
-    after `Bad::` and one after `Good::`. `source` cites where the rule comes from. `check` is None where
-    something else finds it: the reader, the schema engine, or the emulation of a platform. `fix` says what
-    `osbctl fix` does about it; empty where the author has to decide. `needs` None: the check is always run.
-    `only_for`: the rule is silent unless that platform is checked for, or the rule was selected.
+    `text` is the docstring of its check: a summary line, paragraphs that say why, then labelled lines. `Bad:` and
+    `Good:` are fragments of YAML, behind the label or below it, indented; `Fix:` is what `osbctl fix` does about it,
+    left out where the author has to decide; `Source:` cites where the rule comes from. `check` is None where something
+    else finds it: the reader, the schema engine, or the emulation of a platform. `needs` None: the check is always
+    run. `only_for`: the rule is silent unless that platform is checked for, or the rule was selected.
     """
 
     id: str
     severity: Severity
     category: Category
-    source: str
-    docstring: str
+    text: str
     refused_by: tuple[Platform, ...] = ()
     scope: Scope = Scope.CATALOG
     check: Check | None = None
-    fix: str = ""
     needs: Need | None = None
     only_for: Platform | None = None
 
     @property
-    def doc(self) -> str:
-        """The docstring without its indentation."""
-        import inspect  # costs more than all rules together, and only readers of the text need it
-
-        return inspect.cleandoc(self.docstring)
-
-    @property
     def summary(self) -> str:
         """One sentence: what is wrong."""
-        return self.doc.partition("\n\n")[0].replace("\n", " ")
+        return _parts(self.text)[""].partition("\n\n")[0].replace("\n", " ")
 
     @property
     def why(self) -> str:
         """The paragraphs between the summary and the examples."""
-        return self.doc.partition("\n\n")[2].partition("Bad::")[0].strip()
+        return _parts(self.text)[""].partition("\n\n")[2]
 
     @property
     def bad(self) -> str:
         """A fragment of YAML that breaks the rule."""
-        return _example(self.doc.partition("Bad::\n")[2].partition("Good::")[0])
+        return _parts(self.text).get("Bad", "")
 
     @property
     def good(self) -> str:
         """The same fragment, mended."""
-        return _example(self.doc.partition("Good::\n")[2])
+        return _parts(self.text).get("Good", "")
+
+    @property
+    def fix(self) -> str:
+        """What `osbctl fix` does about it; empty where the author has to decide."""
+        return " ".join(_parts(self.text).get("Fix", "").split())
+
+    @property
+    def source(self) -> str:
+        """Where the rule comes from."""
+        return " ".join(_parts(self.text).get("Source", "").split())
 
 
-def _example(block: str) -> str:
+@cache
+def _parts(text: str) -> dict[str, str]:
+    """What stands behind each label of a rule's text; what stands before the first is at the empty one."""
+    import inspect  # costs more than all rules together, and only readers of the text need it
     from textwrap import dedent
 
-    return dedent(block).strip("\n ")
+    before, *labelled = re.split(r"(?m)^(Bad|Good|Fix|Source):", inspect.cleandoc(text))
+    parts = {label: dedent(part).strip() for label, part in zip(labelled[::2], labelled[1::2], strict=True)}
+    return {"": before.strip(), **parts}
 
 
 def chosen(word: str, rules: Mapping[str, Rule]) -> frozenset[str]:
@@ -135,44 +143,34 @@ RULES: dict[str, Rule] = {}
 
 def rule(
     id: str,  # the record's own field name
-    *,
     severity: Severity,
     category: Category,
-    source: str,
     scope: Scope = Scope.CATALOG,
-    fix: str = "",
+    *,
     needs: Need | None = None,
     only_for: Platform | None = None,
 ) -> Callable[[Check], Check]:
     """Register the decorated generator function as the check of a rule; its docstring is the rule's text."""
 
     def register(check: Check) -> Check:
-        text = check.__doc__ or ""
-        _add(Rule(id, severity, category, source, text, refusing(id), scope, check, fix, needs, only_for))
+        _add(Rule(id, severity, category, check.__doc__ or "", refusing(id), scope, check, needs, only_for))
         return check
 
     return register
 
 
 def describe(
-    id: str,
-    text: str,
-    *,
-    severity: Severity,
-    category: Category,
-    source: str,
-    refused_by: tuple[Platform, ...] | None = None,
-    fix: str = "",
+    texts: Mapping[str, str], severity: Severity, category: Category, refused_by: tuple[Platform, ...] | None = None
 ) -> None:
-    """Register a rule that something else finds; `text` is written as a check's docstring is.
+    """Register rules that something else finds, each with its text by its id.
 
     `refused_by` None: by the platforms whose records say so.
     """
-    _add(Rule(id, severity, category, source, text, refusing(id) if refused_by is None else refused_by, fix=fix))
+    for name, text in texts.items():
+        _add(Rule(name, severity, category, text, refusing(name) if refused_by is None else refused_by))
 
 
-def _add(record: Rule) -> Rule:
+def _add(record: Rule) -> None:
     if record.id in RULES:
         raise ValueError(f"rule {record.id} is registered twice")
     RULES[record.id] = record
-    return record

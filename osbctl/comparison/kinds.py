@@ -67,14 +67,9 @@ def kind(
     answers = {platform: answer for platform in Platform if (answer := platform.record.reactions.get(id, every))}
     levels = {platform: _usual(answer) for platform, answer in answers.items()}
     level = level or max(levels.values(), key=lambda one: one.rank)
-    describe(
-        id,
-        text,
-        severity=SEVERITIES[level],
-        category=Category.CHANGE,
-        source="What the platforms do when a broker is updated",
-        refused_by=tuple(platform for platform, one in levels.items() if one is Level.REFUSED),
-    )
+    refused_by = tuple(platform for platform, one in levels.items() if one is Level.REFUSED)
+    text += "\n\n    Source: What the platforms do when a broker is updated"
+    describe({id: text}, SEVERITIES[level], Category.CHANGE, refused_by)
     KINDS[id] = Kind(id, answers, advice)
     return KINDS[id]
 

@@ -35,21 +35,6 @@ class Map(NamedTuple):
     shape: Shape
 
 
-WRONG_TYPE = """A value has a type that {} cannot decode.
-
-    It is written in Go: one value of a wrong type, and the whole answer is unreadable to it. The names of fields
-    match there whatever their case.
-
-    Bad::
-
-        bindable: "true"
-
-    Good::
-
-        bindable: true
-    """
-"""The text of the rule that each of these platforms has for it."""
-
 _PLAIN = {"string": str, "bool": bool}
 _SAID = {
     "string": "a string",
@@ -60,6 +45,17 @@ _SAID = {
 }
 _INT_64 = range(-(2**63), 2**63)
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d([.,]\d+)?(Z|[+-]\d\d:\d\d)", re.ASCII)
+
+
+def wrong_type(platform: str, source: str) -> str:
+    """The text of the rule that each of these platforms has for a value of a wrong type."""
+    return f"""A value has a type that {platform} cannot decode.
+
+    It is written in Go: one value of a wrong type, and the whole answer is unreadable to it. The names of fields
+    match there whatever their case.
+    Bad: bindable: "true"
+    Good: bindable: true
+    Source: {source}"""
 
 
 class Struct:

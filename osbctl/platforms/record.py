@@ -47,14 +47,6 @@ class State(StrEnum):
     """Nothing happens; it is still offered."""
 
 
-class RefusalRule(NamedTuple):
-    """A rule about catalogs that this platform alone refuses: the rule's text, where it stands in its code, a fix."""
-
-    text: str
-    source: str
-    fix: str = ""
-
-
 class PlatformRecord(NamedTuple):
     """One platform. `folder` is the package that holds its record and its other modules.
 
@@ -91,9 +83,9 @@ class PlatformRecord(NamedTuple):
         return outcome
 
     @property
-    def refusals(self) -> Mapping[str, RefusalRule]:
-        """What it alone refuses, by the rest of a rule's id; from the module `refusals`."""
-        found: Mapping[str, RefusalRule] = self._module("refusals").REFUSALS
+    def refusals(self) -> Mapping[str, str]:
+        """The texts of the rules that it alone has, by the rest of the rule's id; from the module `refusals`."""
+        found: Mapping[str, str] = self._module("refusals").REFUSALS
         return found
 
     @property

@@ -41,9 +41,8 @@ def judge(data, _plain_schemas=False):
     return Outcome(VerdictKind.REFUSES if found else VerdictKind.ACCEPTS, found)
 """,
     "refusals.py": """
-from osbctl.platforms.record import RefusalRule
 
-REFUSALS = {"lego": RefusalRule("A service offering is called lego.", "the lid of the box")}
+REFUSALS = {"lego": "A service offering is called lego.\\n\\nSource: the lid of the box"}
 """,
     "changes.py": """
 from osbctl.platforms.reactions import breaking

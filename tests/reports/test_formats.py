@@ -23,8 +23,7 @@ RULE = Rule(
     "plan-name-duplicate",
     Severity.ERROR,
     Category.SPEC,
-    "OSB 2.14, Plan Object",
-    "Two plans of one service share a name.\n\n    Users order a plan by its name.\n",
+    "Two plans of one service share a name.\n\n    Users order a plan by its name.\n    Source: OSB 2.14, Plan Object",
 )
 FINDING = Finding(
     rule=RULE.id,

@@ -23,8 +23,8 @@ CHECKED = (
 )
 """The modules whose rules have a check that the engine runs."""
 
-DESCRIBED = ("reading", "building", "schema", "platforms", "together")
-"""The modules that only describe what others find: the reader, the schema, the platforms."""
+DESCRIBED = ("described",)
+"""The rules that others find: the reader, the schema, the build, the platforms."""
 
 ELSEWHERE = (Category.CHANGE, Category.WIRE)
 """What other rooms find, and may have registered by now."""

@@ -37,26 +37,16 @@ _SUSPECT = frozenset(("required", "enum", *_COMBINED, *(low for low, _ in _PAIRS
 """What at least has to stand in an object for it to be impossible."""
 
 
-@rule(
-    "parameters-default",
-    severity=Severity.WARNING,
-    category=Category.ADVICE,
-    scope=Scope.PARAMETERS,
-    source="JSON Schema Validation, default: RECOMMENDED to be valid against the schema that it stands in",
-    needs="written_values",
-)
+@rule("parameters-default", Severity.WARNING, Category.ADVICE, Scope.PARAMETERS, needs="written_values")
 def parameters_default(schema: Node) -> Iterator[Hit]:
     """A default or an example in a parameter schema is refused by the schema that it stands in.
 
     Forms fill it in, and the broker or the next check refuses it. Only what is proved is told.
 
-    Bad::
-
+    Bad:
         parameters: {$schema: "http://json-schema.org/draft-04/schema#", properties: {n: {type: integer, default: "3"}}}
-
-    Good::
-
-        parameters: {$schema: "http://json-schema.org/draft-04/schema#", properties: {n: {type: integer, default: 3}}}
+    Good: parameters: {$schema: "http://json-schema.org/draft-04/schema#", properties: {n: {type: integer, default: 3}}}
+    Source: JSON Schema Validation, default: RECOMMENDED to be valid against the schema that it stands in
     """
     if any(_may_be_refused(part) for part in _objects(schema.value)):
         for path, keywords in _refused(json.dumps(schema.value)):
@@ -65,34 +55,26 @@ def parameters_default(schema: Node) -> Iterator[Hit]:
             yield schema.hit(f"the schema refuses its own {what}{by}", path, "correct one of the two")
 
 
-@rule(
-    "parameters-impossible",
-    severity=Severity.WARNING,
-    category=Category.ADVICE,
-    scope=Scope.PARAMETERS,
-    source="OSB 2.13, Input Parameters Schema Object: the schema describes what may be sent",
-)
+@rule("parameters-impossible", Severity.WARNING, Category.ADVICE, Scope.PARAMETERS)
 def parameters_impossible(schema: Node) -> Iterator[Hit]:
     """Nothing can meet a part of a parameter schema, or all of it.
 
     A bound above its counterpart, or a required property that is forbidden. Only what is proved is told; a bare `false`
     or `not` is meant.
 
-    Bad::
-
+    Bad:
         parameters:
           $schema: "http://json-schema.org/draft-04/schema#"
           required: [size]
           properties: {sise: {type: integer}}
           additionalProperties: false
-
-    Good::
-
+    Good:
         parameters:
           $schema: "http://json-schema.org/draft-04/schema#"
           required: [size]
           properties: {size: {type: integer}}
           additionalProperties: false
+    Source: OSB 2.13, Input Parameters Schema Object: the schema describes what may be sent
     """
     odd = schema.get("type") not in (None, "object") or any(map(_may_be_impossible, _objects(schema.value)))
     for path, why in _impossible(json.dumps(schema.value)) if odd else ():

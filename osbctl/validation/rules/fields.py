@@ -75,50 +75,32 @@ def _slip(catalog: Node, field: _Unknown) -> Hit | None:
     return catalog.hit(f"unknown field {field.key!r}: did you mean {meant}?", path, hint, fixes, several)
 
 
-@rule(
-    "field-near-miss",
-    severity=Severity.WARNING,
-    category=Category.ADVICE,
-    source="OSB 2.14: unknown fields are allowed and ignored, so that a slip goes unnoticed",
-    fix="renames the field, with --unsafe, where its value has the type that the known field takes.",
-)
+@rule("field-near-miss", Severity.WARNING, Category.ADVICE)
 def field_near_miss(catalog: Node) -> Iterator[Hit]:
     """An unknown field looks like a misspelt known one.
 
     Unknown fields are allowed, and passed over in silence: `planUpdateable: true` changes nothing. The one field
     whose correct spelling is wrong is `plan_updateable`.
 
-    Bad::
-
-        planUpdateable: true
-
-    Good::
-
-        plan_updateable: true
+    Bad: planUpdateable: true
+    Good: plan_updateable: true
+    Fix: renames the field, with --unsafe, where its value has the type that the known field takes.
+    Source: OSB 2.14: unknown fields are allowed and ignored, so that a slip goes unnoticed
     """
     for field in _unknown(catalog.value, "catalog", LATEST):
         if hit := _slip(catalog, field):
             yield hit
 
 
-@rule(
-    "field-too-new",
-    severity=Severity.INFO,
-    category=Category.ADVICE,
-    source="OSB release notes: 2.14 brought *_retrievable, 2.15 plan updates and maintenance_info, 2.17 rotation",
-)
+@rule("field-too-new", Severity.INFO, Category.ADVICE)
 def field_too_new(catalog: Node) -> Iterator[Hit]:
     """A field is newer than the API version that is checked against.
 
     A platform that speaks only that version ignores it.
 
-    Bad::
-
-        maintenance_info: {version: 1.2.0}  # with --api-version 2.14
-
-    Good::
-
-        maintenance_info: {version: 1.2.0}  # with --api-version 2.15
+    Bad: maintenance_info: {version: 1.2.0}  # with --api-version 2.14
+    Good: maintenance_info: {version: 1.2.0}  # with --api-version 2.15
+    Source: OSB release notes: 2.14 brought *_retrievable, 2.15 plan updates and maintenance_info, 2.17 rotation
     """
     version = catalog.api_version
     if version == LATEST:
@@ -131,25 +113,15 @@ def field_too_new(catalog: Node) -> Iterator[Hit]:
             yield catalog.hit(message, (*path, key), f"check with --api-version {brought}", several=several)
 
 
-@rule(
-    "maintenance-version",
-    severity=Severity.ERROR,
-    category=Category.SPEC,
-    scope=Scope.PLAN,
-    source="OSB 2.15, Maintenance Info Object: version MUST conform to Semantic Version 2.0",
-)
+@rule("maintenance-version", Severity.ERROR, Category.SPEC, Scope.PLAN)
 def maintenance_version(plan: Node) -> Iterator[Hit]:
     """`maintenance_info.version` is not a Semantic Version 2.0.
 
     Platforms compare it to tell whether an instance can be upgraded.
 
-    Bad::
-
-        maintenance_info: {version: v1.2}
-
-    Good::
-
-        maintenance_info: {version: 1.2.0}
+    Bad: maintenance_info: {version: v1.2}
+    Good: maintenance_info: {version: 1.2.0}
+    Source: OSB 2.15, Maintenance Info Object: version MUST conform to Semantic Version 2.0
     """
     info = plan.child("maintenance_info")
     version = info.text("version") if info else None
@@ -157,25 +129,15 @@ def maintenance_version(plan: Node) -> Iterator[Hit]:
         yield info.hit(f"{version[:60]!r} is not a Semantic Version", "version", "write it as MAJOR.MINOR.PATCH")
 
 
-@rule(
-    "polling-duration",
-    severity=Severity.WARNING,
-    category=Category.ADVICE,
-    scope=Scope.PLAN,
-    source="OSB 2.15, Service Plan Object: maximum_polling_duration is a number of seconds; platforms take any integer",
-)
+@rule("polling-duration", Severity.WARNING, Category.ADVICE, Scope.PLAN)
 def polling_duration(plan: Node) -> Iterator[Hit]:
     """A polling duration is zero or negative.
 
     No platform refuses it, and none can wait so long: an operation is given up, or the platform's own maximum counts.
 
-    Bad::
-
-        maximum_polling_duration: -1
-
-    Good::
-
-        maximum_polling_duration: 3600
+    Bad: maximum_polling_duration: -1
+    Good: maximum_polling_duration: 3600
+    Source: OSB 2.15, Service Plan Object: maximum_polling_duration is a number of seconds; platforms take any integer
     """
     value = plan.get("maximum_polling_duration")
     if type(value) is int and value <= 0:
@@ -183,31 +145,23 @@ def polling_duration(plan: Node) -> Iterator[Hit]:
         yield plan.hit(message, "maximum_polling_duration", "write the seconds, or leave it out")
 
 
-@rule(
-    "binding-schema-unused",
-    severity=Severity.WARNING,
-    category=Category.ADVICE,
-    scope=Scope.SERVICE,
-    source="OSB 2.14, Service Plan Object: bindable overrides that of the service offering",
-)
+@rule("binding-schema-unused", Severity.WARNING, Category.ADVICE, Scope.SERVICE)
 def binding_schema_unused(service: Node) -> Iterator[Hit]:
     """A plan has a schema for bindings, and is not bindable.
 
     Nobody will ever use it: likely `bindable` is meant to be true.
 
-    Bad::
-
+    Bad:
         - name: small
           free: true
           bindable: false
           schemas: {service_binding: {create: {parameters: {$schema: "http://json-schema.org/draft-04/schema#"}}}}
-
-    Good::
-
+    Good:
         - name: small
           free: true
           bindable: true
           schemas: {service_binding: {create: {parameters: {$schema: "http://json-schema.org/draft-04/schema#"}}}}
+    Source: OSB 2.14, Service Plan Object: bindable overrides that of the service offering
     """
     for plan in service.children("plans"):
         bindable = service.get("bindable") if plan.get("bindable") is None else plan.get("bindable")
@@ -219,25 +173,15 @@ def binding_schema_unused(service: Node) -> Iterator[Hit]:
             yield plan.hit(message, ("schemas", "service_binding"), "make the plan bindable, or drop the schema")
 
 
-@rule(
-    "field-misplaced",
-    severity=Severity.WARNING,
-    category=Category.ADVICE,
-    scope=Scope.THING,
-    source="OSB 2.14: unknown fields are allowed and ignored, so that one in a wrong place goes unnoticed",
-)
+@rule("field-misplaced", Severity.WARNING, Category.ADVICE, Scope.THING)
 def field_misplaced(thing: Node) -> Iterator[Hit]:
     """A field that belongs elsewhere: to plans, to the service offering, or into metadata.
 
     Unknown fields are passed over in silence: `free` of a service offering makes none of its plans free.
 
-    Bad::
-
-        displayName: Postgres
-
-    Good::
-
-        metadata: {displayName: Postgres}
+    Bad: displayName: Postgres
+    Good: metadata: {displayName: Postgres}
+    Source: OSB 2.14: unknown fields are allowed and ignored, so that one in a wrong place goes unnoticed
     """
     ours, theirs = ("plan", "service") if thing.path[-2] == "plans" else ("service", "plan")
     if known(ours) >= thing.value.keys():
@@ -250,14 +194,7 @@ def field_misplaced(thing: Node) -> Iterator[Hit]:
             yield thing.hit(f"{key!r} of {thing.label} belongs {where}", key, "move it there", several=several)
 
 
-@rule(
-    "cloudfoundry-feature",
-    severity=Severity.INFO,
-    category=Category.PLATFORM,
-    scope=Scope.SERVICE,
-    source="cloudfoundry/cloud_controller_ng 3bbba906, lib/services/service_brokers/v2/catalog.rb, `compatible?`",
-    only_for=Platform.CLOUD_FOUNDRY,
-)
+@rule("cloudfoundry-feature", Severity.INFO, Category.PLATFORM, Scope.SERVICE, only_for=Platform.CLOUD_FOUNDRY)
 def cloudfoundry_feature(service: Node) -> Iterator[Hit]:
     """A service offering requires a feature that may be off in an installation of Cloud Foundry.
 
@@ -265,13 +202,9 @@ def cloudfoundry_feature(service: Node) -> Iterator[Hit]:
     verdict takes them to be on. Reported only where Cloud Foundry is among the platforms that are checked for
     (`--platform cloudfoundry`), or the rule is selected.
 
-    Bad::
-
-        requires: [volume_mount]
-
-    Good::
-
-        requires: [syslog_drain]
+    Bad: requires: [volume_mount]
+    Good: requires: [syslog_drain]
+    Source: cloudfoundry/cloud_controller_ng 3bbba906, lib/services/service_brokers/v2/catalog.rb, `compatible?`
     """
     requires = service.get("requires")
     for place, needed in enumerate(requires if isinstance(requires, list) else ()):

@@ -14,29 +14,22 @@ if TYPE_CHECKING:
     from osbctl.validation.node import Hit, Node
 
 
-@rule(
-    "id-duplicate",
-    severity=Severity.ERROR,
-    category=Category.SPEC,
-    source="OSB 2.14, Service Offering Object and Service Plan Object: id MUST be globally unique",
-)
+@rule("id-duplicate", Severity.ERROR, Category.SPEC)
 def id_duplicate(catalog: Node) -> Iterator[Hit]:
     """An id is used twice in the catalog.
 
     Platforms know a service offering and a plan by its id alone: with two of the same id, one of them cannot be
     ordered, or hides the other.
 
-    Bad::
-
+    Bad:
         plans:
           - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small.}
           - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: large, description: Large.}
-
-    Good::
-
+    Good:
         plans:
           - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small.}
           - {id: A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13, name: large, description: Large.}
+    Source: OSB 2.14, Service Offering Object and Service Plan Object: id MUST be globally unique
     """
     for things in _services_and_plans(catalog):
         for thing, first in _repeated(things, "id"):
@@ -49,31 +42,24 @@ def _services_and_plans(catalog: Node) -> tuple[list[Node], list[Node]]:
     return services, [plan for service in services for plan in service.children("plans")]
 
 
-@rule(
-    "id-shared",
-    severity=Severity.WARNING,
-    category=Category.SPEC,
-    source="OSB 2.14, Service Offering Object and Service Plan Object: id MUST be globally unique",
-)
+@rule("id-shared", Severity.WARNING, Category.SPEC)
 def id_shared(catalog: Node) -> Iterator[Hit]:
     """A plan has the id of a service offering.
 
     Ids must be unique, but no known platform mixes the two up, so that this is a warning. Do not change the id of what
     is already published.
 
-    Bad::
-
+    Bad:
         services:
           - id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4
             name: postgres
             plans: [{id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, free: true}]
-
-    Good::
-
+    Good:
         services:
           - id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4
             name: postgres
             plans: [{id: A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13, name: small, free: true}]
+    Source: OSB 2.14, Service Offering Object and Service Plan Object: id MUST be globally unique
     """
     services, plans = _services_and_plans(catalog)
     taken = {service.text("id"): service for service in services}
@@ -85,58 +71,43 @@ def id_shared(catalog: Node) -> Iterator[Hit]:
             yield plan.hit(message, "id", "keep it if it is published already", earlier=earlier)
 
 
-@rule(
-    "service-name-duplicate",
-    severity=Severity.ERROR,
-    category=Category.SPEC,
-    source="OSB 2.14, Service Offering Object: name MUST be unique across all service offerings of the broker",
-)
+@rule("service-name-duplicate", Severity.ERROR, Category.SPEC)
 def service_name_duplicate(catalog: Node) -> Iterator[Hit]:
     """Two service offerings share a name.
 
     Users order a service offering by its name; with two of the same name the platform cannot tell which is meant.
 
-    Bad::
-
+    Bad:
         services:
           - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: postgres, description: A database.}
           - {id: A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13, name: postgres, description: A cache.}
-
-    Good::
-
+    Good:
         services:
           - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: postgres, description: A database.}
           - {id: A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13, name: redis, description: A cache.}
+    Source: OSB 2.14, Service Offering Object: name MUST be unique across all service offerings of the broker
     """
     for service, first in _repeated(catalog.children("services"), "name"):
         message = f"another service offering has the name {service.label}"
         yield service.hit(message, "name", "rename one of them", earlier=(*first.path, "name"))
 
 
-@rule(
-    "plan-name-duplicate",
-    severity=Severity.ERROR,
-    category=Category.SPEC,
-    scope=Scope.SERVICE,
-    source="OSB 2.14, Service Plan Object: name MUST be unique within the service offering",
-)
+@rule("plan-name-duplicate", Severity.ERROR, Category.SPEC, Scope.SERVICE)
 def plan_name_duplicate(service: Node) -> Iterator[Hit]:
     """Two plans of one service offering share a name.
 
     Users order a plan by the service's name and the plan's; with two of the same name the platform cannot tell
     which one is meant.
 
-    Bad::
-
+    Bad:
         plans:
           - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small.}
           - {id: A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13, name: small, description: Large.}
-
-    Good::
-
+    Good:
         plans:
           - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small.}
           - {id: A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13, name: large, description: Large.}
+    Source: OSB 2.14, Service Plan Object: name MUST be unique within the service offering
     """
     for plan, first in _repeated(service.children("plans"), "name"):
         message = f"another plan of {service.label} has the name {plan.label}"

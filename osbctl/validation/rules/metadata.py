@@ -20,26 +20,16 @@ MAX_DATA_URL = 32_768
 """Characters of a `data:` URL from which on it is worth a word: it travels with every catalog answer."""
 
 
-@rule(
-    "cost-incomplete",
-    severity=Severity.WARNING,
-    category=Category.ADVICE,
-    scope=Scope.PLAN,
-    source="OSB profile, Service Plan Metadata: an entry of costs has `amount` and `unit`",
-)
+@rule("cost-incomplete", Severity.WARNING, Category.ADVICE, Scope.PLAN)
 def cost_incomplete(plan: Node) -> Iterator[Hit]:
     """An entry of `costs` has no amount or no unit.
 
     Marketplaces leave it out. Cloud Foundry then shows none of the plan's costs (cloud_controller_ng 3bbba906,
     app/presenters/v3/service_plan_presenter.rb, `costs`).
 
-    Bad::
-
-        metadata: {costs: [{amount: {usd: 9.5}}]}
-
-    Good::
-
-        metadata: {costs: [{amount: {usd: 9.5}, unit: MONTHLY}]}
+    Bad: metadata: {costs: [{amount: {usd: 9.5}}]}
+    Good: metadata: {costs: [{amount: {usd: 9.5}, unit: MONTHLY}]}
+    Source: OSB profile, Service Plan Metadata: an entry of costs has `amount` and `unit`
     """
     metadata = plan.child("metadata")
     for cost in metadata.children("costs") if metadata else ():
@@ -48,25 +38,15 @@ def cost_incomplete(plan: Node) -> Iterator[Hit]:
                 yield cost.hit(f"a cost of plan {plan.label} has no {key}", key, "write amount and unit")
 
 
-@rule(
-    "cost-amount",
-    severity=Severity.WARNING,
-    category=Category.ADVICE,
-    scope=Scope.PLAN,
-    source="OSB profile, Service Plan Metadata: amount maps currencies to numbers; ISO 4217",
-)
+@rule("cost-amount", Severity.WARNING, Category.ADVICE, Scope.PLAN)
 def cost_amount(plan: Node) -> Iterator[Hit]:
     """An amount of a cost is negative, or its currency is empty or there in two spellings.
 
     With an empty currency Cloud Foundry shows none of the plan's costs; `usd` beside `USD` are two prices.
 
-    Bad::
-
-        metadata: {costs: [{amount: {usd: 9.5, USD: 8}, unit: MONTHLY}]}
-
-    Good::
-
-        metadata: {costs: [{amount: {usd: 9.5}, unit: MONTHLY}]}
+    Bad: metadata: {costs: [{amount: {usd: 9.5, USD: 8}, unit: MONTHLY}]}
+    Good: metadata: {costs: [{amount: {usd: 9.5}, unit: MONTHLY}]}
+    Source: OSB profile, Service Plan Metadata: amount maps currencies to numbers; ISO 4217
     """
     metadata = plan.child("metadata")
     for cost in metadata.children("costs") if metadata else ():
@@ -85,13 +65,7 @@ def cost_amount(plan: Node) -> Iterator[Hit]:
                 yield cost.hit(f"a cost of plan {plan.label} {text}", ("amount", currency), "correct the amount")
 
 
-@rule(
-    "cost-of-free-plan",
-    severity=Severity.WARNING,
-    category=Category.ADVICE,
-    scope=Scope.PLAN,
-    source="OSB 2.14, Service Plan Object: free is false where instances cost something, by default true",
-)
+@rule("cost-of-free-plan", Severity.WARNING, Category.ADVICE, Scope.PLAN)
 def cost_of_free_plan(plan: Node) -> Iterator[Hit]:
     """A plan is free, and has a price.
 
@@ -100,15 +74,13 @@ def cost_of_free_plan(plan: Node) -> Iterator[Hit]:
     The reverse, a plan that is not free and has no price, is not told: of 295 such plans in 76 real catalogs 205 have
     none, and all but one of their catalogs publish no prices at all.
 
-    Bad::
-
+    Bad:
         free: true
         metadata: {costs: [{amount: {usd: 9.5}, unit: MONTHLY}]}
-
-    Good::
-
+    Good:
         free: false
         metadata: {costs: [{amount: {usd: 9.5}, unit: MONTHLY}]}
+    Source: OSB 2.14, Service Plan Object: free is false where instances cost something, by default true
     """
     free = plan.get("free")
     if free in (None, True) and has_price(plan):
@@ -126,26 +98,16 @@ def has_price(plan: Node) -> bool:
     return any(isinstance(price, int | float) and price > 0 for price in prices)
 
 
-@rule(
-    "sap-metadata-ignored",
-    severity=Severity.WARNING,
-    category=Category.ADVICE,
-    scope=Scope.PLAN,
-    source="Peripli/service-manager e616ec91f886, pkg/types/service_plan_utils.go",
-)
+@rule("sap-metadata-ignored", Severity.WARNING, Category.ADVICE, Scope.PLAN)
 def sap_metadata_ignored(plan: Node) -> Iterator[Hit]:
     """Service Manager ignores a field of its own, since its value has the wrong type.
 
     A plan whose `supportedPlatforms` is no list is offered on every platform; one whose `supportsInstanceSharing` is
     anything but `true` is not shared.
 
-    Bad::
-
-        metadata: {supportedPlatforms: cloudfoundry}
-
-    Good::
-
-        metadata: {supportedPlatforms: [cloudfoundry]}
+    Bad: metadata: {supportedPlatforms: cloudfoundry}
+    Good: metadata: {supportedPlatforms: [cloudfoundry]}
+    Source: Peripli/service-manager e616ec91f886, pkg/types/service_plan_utils.go
     """
     metadata = plan.child("metadata")
     for key in ("supportedPlatforms", "supportedPlatformNames", "excludedPlatformNames") if metadata else ():
@@ -157,25 +119,15 @@ def sap_metadata_ignored(plan: Node) -> Iterator[Hit]:
         yield metadata.hit(text, "supportsInstanceSharing", "write true without quotes")
 
 
-@rule(
-    "url-not-https",
-    severity=Severity.WARNING,
-    category=Category.ADVICE,
-    scope=Scope.SERVICE,
-    source="Browsers block or warn of http links and images in https pages",
-)
+@rule("url-not-https", Severity.WARNING, Category.ADVICE, Scope.SERVICE)
 def url_not_https(service: Node) -> Iterator[Hit]:
     """A link or an image is fetched over plain http.
 
     Marketplaces are https pages: browsers do not show such an image, and warn of such a link.
 
-    Bad::
-
-        metadata: {documentationUrl: "http://docs.example.com"}
-
-    Good::
-
-        metadata: {documentationUrl: "https://docs.example.com"}
+    Bad: metadata: {documentationUrl: "http://docs.example.com"}
+    Good: metadata: {documentationUrl: "https://docs.example.com"}
+    Source: Browsers block or warn of http links and images in https pages
     """
     metadata = service.child("metadata")
     for key in ("imageUrl", "documentationUrl", "supportUrl") if metadata else ():
@@ -185,25 +137,15 @@ def url_not_https(service: Node) -> Iterator[Hit]:
             yield metadata.hit(message, key, "use https", several="links and images are not https")
 
 
-@rule(
-    "url-data-large",
-    severity=Severity.INFO,
-    category=Category.ADVICE,
-    scope=Scope.SERVICE,
-    source="A data: URL is part of every answer to GET /v2/catalog and of the platform's database",
-)
+@rule("url-data-large", Severity.INFO, Category.ADVICE, Scope.SERVICE)
 def url_data_large(service: Node) -> Iterator[Hit]:
     """A large image is embedded in the catalog.
 
     It travels with every catalog answer, into the database and out to every marketplace page.
 
-    Bad::
-
-        metadata: {imageUrl: "data:image/png;base64,…"}
-
-    Good::
-
-        metadata: {imageUrl: "https://example.com/logo.png"}
+    Bad: metadata: {imageUrl: "data:image/png;base64,…"}
+    Good: metadata: {imageUrl: "https://example.com/logo.png"}
+    Source: A data: URL is part of every answer to GET /v2/catalog and of the platform's database
     """
     metadata = service.child("metadata")
     value = metadata.text("imageUrl") if metadata else None
@@ -212,25 +154,15 @@ def url_data_large(service: Node) -> Iterator[Hit]:
         yield metadata.hit(message, "imageUrl", "make it smaller, or link to it")
 
 
-@rule(
-    "secret-in-metadata",
-    severity=Severity.WARNING,
-    category=Category.ADVICE,
-    scope=Scope.THING,
-    source="OSB 2.14, Catalog Management: metadata is shown to every user of the marketplace",
-)
+@rule("secret-in-metadata", Severity.WARNING, Category.ADVICE, Scope.THING)
 def secret_in_metadata(thing: Node) -> Iterator[Hit]:
     """Metadata holds what looks like a secret.
 
     Every user of the marketplace can read it.
 
-    Bad::
-
-        metadata: {adminPassword: hunter2}
-
-    Good::
-
-        metadata: {displayName: Postgres}
+    Bad: metadata: {adminPassword: hunter2}
+    Good: metadata: {displayName: Postgres}
+    Source: OSB 2.14, Catalog Management: metadata is shown to every user of the marketplace
     """
     metadata = thing.child("metadata")
     for key in metadata.value if metadata else ():
@@ -239,25 +171,15 @@ def secret_in_metadata(thing: Node) -> Iterator[Hit]:
             yield metadata.hit(f"{key!r} looks like a secret", key, "remove it: all users can read metadata")
 
 
-@rule(
-    "dashboard-secret-literal",
-    severity=Severity.INFO,
-    category=Category.ADVICE,
-    scope=Scope.SERVICE,
-    source="OSB profile, Cloud Foundry Catalog Extensions: dashboard_client.secret is an OAuth client secret",
-)
+@rule("dashboard-secret-literal", Severity.INFO, Category.ADVICE, Scope.SERVICE)
 def dashboard_secret_literal(service: Node) -> Iterator[Hit]:
     """The secret of a dashboard client is written in the file.
 
     It ends up in version control. `osbctl build` can set it from the environment.
 
-    Bad::
-
-        dashboard_client: {id: ui, secret: hunter2, redirect_uri: "https://ui.example.com"}
-
-    Good::
-
-        dashboard_client: {id: ui, secret: ((secret)), redirect_uri: "https://ui.example.com"}
+    Bad: dashboard_client: {id: ui, secret: hunter2, redirect_uri: "https://ui.example.com"}
+    Good: dashboard_client: {id: ui, secret: ((secret)), redirect_uri: "https://ui.example.com"}
+    Source: OSB profile, Cloud Foundry Catalog Extensions: dashboard_client.secret is an OAuth client secret
     """
     client = service.child("dashboard_client")
     value = client.text("secret") if client else None
@@ -265,26 +187,16 @@ def dashboard_secret_literal(service: Node) -> Iterator[Hit]:
         yield client.hit(f"the dashboard secret of {service.label} is written out", "secret", "keep it out of the file")
 
 
-@rule(
-    "deprecated",
-    severity=Severity.INFO,
-    category=Category.ADVICE,
-    scope=Scope.THING,
-    source="Brokers' practice, metadata.state; a date was asked for in the specification's own threads",
-)
+@rule("deprecated", Severity.INFO, Category.ADVICE, Scope.THING)
 def deprecated(thing: Node) -> Iterator[Hit]:
     """A service offering or a plan is marked as deprecated.
 
     `state: deprecated` in its metadata says so, `sunset` until which day it is promised to be there. Then `osbctl show`
     tells of it, and `osbctl diff` calls its removal *risky* once that day has passed, *breaking* before.
 
-    Bad::
-
-        metadata: {state: deprecated}
-
-    Good::
-
-        metadata: {displayName: Postgres}
+    Bad: metadata: {state: deprecated}
+    Good: metadata: {displayName: Postgres}
+    Source: Brokers' practice, metadata.state; a date was asked for in the specification's own threads
     """
     metadata = thing.child("metadata")
     if metadata and metadata.get("state") == "deprecated":
@@ -293,23 +205,13 @@ def deprecated(thing: Node) -> Iterator[Hit]:
         yield metadata.hit(f"{thing.label} is deprecated{f', there until {sunset}' if sunset else ''}", "state", hint)
 
 
-@rule(
-    "sunset-invalid",
-    severity=Severity.WARNING,
-    category=Category.ADVICE,
-    scope=Scope.THING,
-    source="RFC 3339, section 5.6, full-date",
-)
+@rule("sunset-invalid", Severity.WARNING, Category.ADVICE, Scope.THING)
 def sunset_invalid(thing: Node) -> Iterator[Hit]:
     """A sunset is not a date, or stands there without `state: deprecated`.
 
-    Bad::
-
-        metadata: {sunset: "2027-03-31"}
-
-    Good::
-
-        metadata: {displayName: Postgres}
+    Bad: metadata: {sunset: "2027-03-31"}
+    Good: metadata: {displayName: Postgres}
+    Source: RFC 3339, section 5.6, full-date
     """
     metadata = thing.child("metadata")
     if not metadata or metadata.get("sunset") is None:

@@ -23,25 +23,15 @@ _FRIENDLY = _LOWER | frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZ.")
 _HEX = frozenset("0123456789abcdefABCDEF")
 
 
-@rule(
-    "text-blank",
-    severity=Severity.ERROR,
-    category=Category.SPEC,
-    scope=Scope.THING,
-    source="OSB 2.14, Catalog Management: id, name and description MUST be non-empty strings",
-)
+@rule("text-blank", Severity.ERROR, Category.SPEC, Scope.THING)
 def text_blank(thing: Node) -> Iterator[Hit]:
     """An id, a name or a description holds nothing but white space.
 
     Users would see nothing; Cloud Foundry takes it for missing.
 
-    Bad::
-
-        description: " "
-
-    Good::
-
-        description: A database.
+    Bad: description: " "
+    Good: description: A database.
+    Source: OSB 2.14, Catalog Management: id, name and description MUST be non-empty strings
     """
     for key in ("id", "name", "description"):
         value = thing.text(key)
@@ -49,26 +39,16 @@ def text_blank(thing: Node) -> Iterator[Hit]:
             yield thing.hit(f"{key} of {thing.label} is blank", key, "write what users should read")
 
 
-@rule(
-    "name-characters",
-    severity=Severity.WARNING,
-    category=Category.SPEC,
-    scope=Scope.THING,
-    source="OSB 2.13 and 2.14, Catalog Management: a CLI-friendly name has only letters, digits, dots, hyphens",
-)
+@rule("name-characters", Severity.WARNING, Category.SPEC, Scope.THING)
 def name_characters(thing: Node) -> Iterator[Hit]:
     """A name has characters that API versions up to 2.14 forbid.
 
     Up to 2.13 a name has lower-case letters, digits and hyphens; 2.14 adds capitals and dots; from 2.15 on any
     character may stand there. No known platform refuses it, so that this is a warning whatever the old text says.
 
-    Bad::
-
-        name: postgres (EU)
-
-    Good::
-
-        name: postgres-eu
+    Bad: name: postgres (EU)
+    Good: name: postgres-eu
+    Source: OSB 2.13 and 2.14, Catalog Management: a CLI-friendly name has only letters, digits, dots, hyphens
     """
     version = thing.api_version
     if version > ApiVersion.V2_14:
@@ -81,26 +61,17 @@ def name_characters(thing: Node) -> Iterator[Hit]:
         yield thing.hit(message, "name", "rename it, or check with --api-version 2.15", several=several)
 
 
-@rule(
-    "name-not-cli-friendly",
-    severity=Severity.WARNING,
-    category=Category.ADVICE,
-    scope=Scope.THING,
-    source="OSB 2.15, Service Offering Object: a CLI-friendly name is RECOMMENDED",
-)
+@rule("name-not-cli-friendly", Severity.WARNING, Category.ADVICE, Scope.THING)
 def name_not_cli_friendly(thing: Node) -> Iterator[Hit]:
     """A name must be quoted in a shell.
 
     From API version 2.15 on it may hold any character, but people type it on command lines.
 
-    Bad::
-
-        name: postgres (EU)
-
-    Good::
-
+    Bad: name: postgres (EU)
+    Good:
         name: postgres-eu
         metadata: {displayName: Postgres (EU)}
+    Source: OSB 2.15, Service Offering Object: a CLI-friendly name is RECOMMENDED
     """
     if thing.api_version <= ApiVersion.V2_14:
         return
@@ -119,26 +90,16 @@ def _beyond(thing: Node, allowed: frozenset[str]) -> str:
     return next(character for character in name if character not in allowed)
 
 
-@rule(
-    "id-not-guid",
-    severity=Severity.INFO,
-    category=Category.ADVICE,
-    scope=Scope.THING,
-    source="OSB 2.14, Service Offering Object: using a GUID is RECOMMENDED",
-)
+@rule("id-not-guid", Severity.INFO, Category.ADVICE, Scope.THING)
 def id_not_guid(thing: Node) -> Iterator[Hit]:
     """An id is not a GUID.
 
     Ids must be unique in the whole world; a GUID is, without asking anybody. Do not change the id of what is
     already published, though: to platforms it would be another thing.
 
-    Bad::
-
-        id: postgres-service
-
-    Good::
-
-        id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4
+    Bad: id: postgres-service
+    Good: id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4
+    Source: OSB 2.14, Service Offering Object: using a GUID is RECOMMENDED
     """
     value = thing.text("id")
     if value and not _is_unique(value) and value.strip() and not holds_placeholder(value) and not _almost(value):
@@ -146,26 +107,16 @@ def id_not_guid(thing: Node) -> Iterator[Hit]:
         yield thing.hit(message, "id", "keep it if it is published already", several="ids are not GUIDs")
 
 
-@rule(
-    "id-almost-guid",
-    severity=Severity.WARNING,
-    category=Category.ADVICE,
-    scope=Scope.THING,
-    source="RFC 9562, section 4: 8-4-4-4-12 hexadecimal digits",
-)
+@rule("id-almost-guid", Severity.WARNING, Category.ADVICE, Scope.THING)
 def id_almost_guid(thing: Node) -> Iterator[Hit]:
     """An id looks like a GUID, but is not one.
 
     A digit too few, a letter that is not hexadecimal: likely a slip of the hand or of a copy. Platforms take
     it, and then it must stay for ever.
 
-    Bad::
-
-        id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3BG
-
-    Good::
-
-        id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4
+    Bad: id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3BG
+    Good: id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4
+    Source: RFC 9562, section 4: 8-4-4-4-12 hexadecimal digits
     """
     value = thing.text("id")
     reason = _almost(value) if value and not _is_unique(value) and not holds_placeholder(value) else ""
@@ -199,88 +150,59 @@ def _almost(text: str) -> str:
     return f"its groups have {', '.join(str(len(group)) for group in groups)} digits, not 8, 4, 4, 4, 12"
 
 
-@rule(
-    "text-too-long",
-    severity=Severity.WARNING,
-    category=Category.ADVICE,
-    scope=Scope.THING,
-    source="OSB 2.14, guidance for supported string lengths: at least 255 characters",
-)
+@rule("text-too-long", Severity.WARNING, Category.ADVICE, Scope.THING)
 def text_too_long(thing: Node) -> Iterator[Hit]:
     """An id or a name is longer than 255 characters.
 
     Platforms must store only so many. Cloud Foundry fails with MySQL (`varchar(255)`), and takes more with PostgreSQL.
+
+    Source: OSB 2.14, guidance for supported string lengths: at least 255 characters
     """
     for key in ("id", "name"):
         if len(thing.text(key) or "") > MAX_LENGTH:
             yield thing.hit(f"{key} has more than {MAX_LENGTH} characters", key, "shorten it")
 
 
-@rule(
-    "description-long",
-    severity=Severity.INFO,
-    category=Category.ADVICE,
-    scope=Scope.THING,
-    source="OSB 2.17, guidance for supported string lengths: at least 255 characters",
-)
+@rule("description-long", Severity.INFO, Category.ADVICE, Scope.THING)
 def description_long(thing: Node) -> Iterator[Hit]:
     """A description is longer than 255 characters.
 
     Platforms must store only so many. Cloud Foundry takes 10,000. What is longer fits better into
     `metadata.longDescription`.
+
+    Source: OSB 2.17, guidance for supported string lengths: at least 255 characters
     """
     if len(thing.text("description") or "") > MAX_LENGTH:
         message = f"the description of {thing.label} has more than {MAX_LENGTH} characters"
         yield thing.hit(message, "description", "shorten it; metadata.longDescription may hold the rest")
 
 
-@rule(
-    "default-implicit",
-    severity=Severity.INFO,
-    category=Category.ADVICE,
-    scope=Scope.PLAN,
-    source="OSB 2.14, Service Plan Object: free, default true; Service Catalog and Korifi default it to false",
-    fix="writes the specification's default, `free: true`, with --unsafe.",
-)
+@rule("default-implicit", Severity.INFO, Category.ADVICE, Scope.PLAN)
 def default_implicit(plan: Node) -> Iterator[Hit]:
     """A plan does not set `free`, and platforms disagree on the default.
 
     The specification takes such a plan for free; Kubernetes Service Catalog and Korifi take it for paid.
 
-    Bad::
-
-        - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small., bindable: true}
-
-    Good::
-
-        - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small., bindable: true, free: true}
+    Bad: - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small., bindable: true}
+    Good: - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small., bindable: true, free: true}
+    Fix: writes the specification's default, `free: true`, with --unsafe.
+    Source: OSB 2.14, Service Plan Object: free, default true; Service Catalog and Korifi default it to false
     """
     if "free" not in plan and not has_price(plan):  # what costs something, cost-of-free-plan speaks of
         yield _implicit(plan, "free", "platforms disagree on the default")
 
 
-@rule(
-    "korifi-bindable-implicit",
-    severity=Severity.INFO,
-    category=Category.PLATFORM,
-    scope=Scope.SERVICE,
-    source="Korifi: ServicePlan.Bindable is a boolean that is false where the catalog does not set it",
-    fix="writes `bindable: true`, with --unsafe.",
-    only_for=Platform.KORIFI,
-)
+@rule("korifi-bindable-implicit", Severity.INFO, Category.PLATFORM, Scope.SERVICE, only_for=Platform.KORIFI)
 def korifi_bindable_implicit(service: Node) -> Iterator[Hit]:
     """A plan of a bindable service offering does not set `bindable`, and Korifi takes it for not bindable.
 
     Every other platform takes the value of the service offering. Reported only where Korifi is among the platforms that
     are checked for (`--platform korifi`), or the rule is selected.
 
-    Bad::
-
-        - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small., free: true}
-
-    Good::
-
-        - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small., free: true, bindable: true}
+    Bad: - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small., free: true}
+    Good: - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small., free: true, bindable: true}
+    Fix: writes `bindable: true`, with --unsafe.
+    Source: Korifi: ServicePlan.Bindable is a boolean that is false where the catalog does not set it
     """
     # Where the service is not bindable, every platform makes of it that its plans are not either.
     if service.get("bindable") is True:

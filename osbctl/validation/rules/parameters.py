@@ -26,52 +26,30 @@ _ECMA_ONLY = ("(?<", "\\p{", "\\P{", "\\c", "\\u", "[^]", "[]")
 """Signs of what ECMA 262 knows and Python, which reads the patterns, does not."""
 
 
-@rule(
-    "parameters-dialect-missing",
-    severity=Severity.ERROR,
-    category=Category.SPEC,
-    scope=Scope.PARAMETERS,
-    source="OSB 2.13, Input Parameters Schema Object: the schema MUST have a $schema keyword",
-    fix="adds draft-04; with --unsafe where it is not proved that the same requests pass.",
-    needs="odd_schemas",
-)
+@rule("parameters-dialect-missing", Severity.ERROR, Category.SPEC, Scope.PARAMETERS, needs="odd_schemas")
 def parameters_dialect_missing(schema: Node) -> Iterator[Hit]:
     """A parameter schema does not say which draft of JSON Schema it is written for.
 
-    Bad::
-
-        parameters: {type: object}
-
-    Good::
-
-        parameters: {$schema: "http://json-schema.org/draft-04/schema#", type: object}
+    Bad: parameters: {type: object}
+    Good: parameters: {$schema: "http://json-schema.org/draft-04/schema#", type: object}
+    Fix: adds draft-04; with --unsafe where it is not proved that the same requests pass.
+    Source: OSB 2.13, Input Parameters Schema Object: the schema MUST have a $schema keyword
     """
     if "$schema" not in schema:
         hint = 'add "$schema": "http://json-schema.org/draft-04/schema#"'
         yield schema.hit("the parameter schema has no $schema", "$schema", hint)
 
 
-@rule(
-    "parameters-dialect-unknown",
-    severity=Severity.ERROR,
-    category=Category.SPEC,
-    scope=Scope.PARAMETERS,
-    source="OSB 2.13, Input Parameters Schema Object: draft-04 or later, no custom metaschema",
-    fix="writes the exact name that a slip is near, with --unsafe.",
-    needs="odd_schemas",
-)
+@rule("parameters-dialect-unknown", Severity.ERROR, Category.SPEC, Scope.PARAMETERS, needs="odd_schemas")
 def parameters_dialect_unknown(schema: Node) -> Iterator[Hit]:
     """A parameter schema names an unknown draft of JSON Schema.
 
     The names are exact: draft-07 and before begin with http, later ones with https.
 
-    Bad::
-
-        parameters: {$schema: "https://json-schema.org/draft-04/schema#"}
-
-    Good::
-
-        parameters: {$schema: "http://json-schema.org/draft-04/schema#"}
+    Bad: parameters: {$schema: "https://json-schema.org/draft-04/schema#"}
+    Good: parameters: {$schema: "http://json-schema.org/draft-04/schema#"}
+    Fix: writes the exact name that a slip is near, with --unsafe.
+    Source: OSB 2.13, Input Parameters Schema Object: draft-04 or later, no custom metaschema
     """
     dialect = schema.text("$schema")
     if dialect is None and "$schema" in schema:
@@ -84,24 +62,13 @@ def parameters_dialect_unknown(schema: Node) -> Iterator[Hit]:
         yield schema.hit(f"{dialect[:80]!r} is not a known draft of JSON Schema", "$schema", hint, fixes)
 
 
-@rule(
-    "parameters-invalid",
-    severity=Severity.ERROR,
-    category=Category.SPEC,
-    scope=Scope.PARAMETERS,
-    source="OSB 2.13, Input Parameters Schema Object: parameters MUST be a valid JSON Schema",
-    needs="odd_schemas",
-)
+@rule("parameters-invalid", Severity.ERROR, Category.SPEC, Scope.PARAMETERS, needs="odd_schemas")
 def parameters_invalid(schema: Node) -> Iterator[Hit]:
     """A parameter schema is not valid under its own draft, or under draft-04 where it names none that is known.
 
-    Bad::
-
-        parameters: {$schema: "http://json-schema.org/draft-04/schema#", properties: {size: {type: int}}}
-
-    Good::
-
-        parameters: {$schema: "http://json-schema.org/draft-04/schema#", properties: {size: {type: integer}}}
+    Bad: parameters: {$schema: "http://json-schema.org/draft-04/schema#", properties: {size: {type: int}}}
+    Good: parameters: {$schema: "http://json-schema.org/draft-04/schema#", properties: {size: {type: integer}}}
+    Source: OSB 2.13, Input Parameters Schema Object: parameters MUST be a valid JSON Schema
     """
     # Cloud Foundry takes every schema for one of draft-04, whatever its $schema says.
     whole = schema.value if _dialect(schema) else {**schema.value, "$schema": _DRAFT_04}
@@ -113,15 +80,12 @@ def _dialect(schema: Node) -> str | None:
     return DRAFTS.get((schema.text("$schema") or "").removesuffix("#"))
 
 
-@rule(
-    "parameters-too-large",
-    severity=Severity.ERROR,
-    category=Category.SPEC,
-    scope=Scope.PARAMETERS,
-    source="OSB 2.13, Schemas Object: at most 64 kB",
-)
+@rule("parameters-too-large", Severity.ERROR, Category.SPEC, Scope.PARAMETERS)
 def parameters_too_large(schema: Node) -> Iterator[Hit]:
-    """A parameter schema is larger than 64 kB."""
+    """A parameter schema is larger than 64 kB.
+
+    Source: OSB 2.13, Schemas Object: at most 64 kB
+    """
     if len(json.dumps(schema.value)) <= MAX_BYTES:  # with blanks and escapes: no shorter than what is counted
         return
     text = json.dumps(schema.value, ensure_ascii=False, separators=(",", ":"))
@@ -132,26 +96,15 @@ def parameters_too_large(schema: Node) -> Iterator[Hit]:
         )
 
 
-@rule(
-    "parameters-pattern",
-    severity=Severity.WARNING,
-    category=Category.ADVICE,
-    scope=Scope.PARAMETERS,
-    source="JSON Schema Validation, pattern: a regular expression of ECMA 262",
-    needs="patterns",
-)
+@rule("parameters-pattern", Severity.WARNING, Category.ADVICE, Scope.PARAMETERS, needs="patterns")
 def parameters_pattern(schema: Node) -> Iterator[Hit]:
     """A pattern in a parameter schema is not a regular expression.
 
     It is read, never run.
 
-    Bad::
-
-        parameters: {$schema: "http://json-schema.org/draft-04/schema#", properties: {a: {pattern: "("}}}
-
-    Good::
-
-        parameters: {$schema: "http://json-schema.org/draft-04/schema#", properties: {a: {pattern: "^a"}}}
+    Bad: parameters: {$schema: "http://json-schema.org/draft-04/schema#", properties: {a: {pattern: "("}}}
+    Good: parameters: {$schema: "http://json-schema.org/draft-04/schema#", properties: {a: {pattern: "^a"}}}
+    Source: JSON Schema Validation, pattern: a regular expression of ECMA 262
     """
     for place in subschemas(schema.value):
         keyword = place.value.get("pattern")

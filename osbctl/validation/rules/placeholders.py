@@ -54,26 +54,16 @@ def _between(text: str, opening: str, closing: str) -> str | None:
     return None
 
 
-@rule(
-    "placeholder-unresolved",
-    severity=Severity.WARNING,
-    category=Category.ADVICE,
-    source="BOSH and Concourse ((var)), Spruce (( grab x )), Helm and Jinja {{ }}, shells ${VAR}, ERB <%= %>, printf",
-    needs="placeholders",
-)
+@rule("placeholder-unresolved", Severity.WARNING, Category.ADVICE, needs="placeholders")
 def placeholder_unresolved(catalog: Node) -> Iterator[Hit]:
     """A value still holds a placeholder of a template.
 
     The platform would store it as it stands, an id for ever. Nothing else is said of a value with a placeholder:
     what will stand there is not known.
 
-    Bad::
-
-        id: ((plan_id))
-
-    Good::
-
-        id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4
+    Bad: id: ((plan_id))
+    Good: id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4
+    Source: BOSH and Concourse ((var)), Spruce (( grab x )), Helm and Jinja {{ }}, shells ${VAR}, ERB <%= %>, printf
     """
     for path, text in _texts(catalog.value):
         placeholder = _found(text)

@@ -16,18 +16,14 @@ if TYPE_CHECKING:
     from osbctl.validation.node import Hit, Node
 
 
-@rule(
-    "text-long",
-    severity=Severity.INFO,
-    category=Category.ADVICE,
-    scope=Scope.THING,
-    source="OSB 2.17, guidance for supported string lengths: at least 255 characters",
-)
+@rule("text-long", Severity.INFO, Category.ADVICE, Scope.THING)
 def text_long(thing: Node) -> Iterator[Hit]:
     """A tag or a text of the metadata is longer than 255 characters.
 
     Platforms must store only so many. `longDescription` is meant to be long, and addresses may be: of them nothing is
     told.
+
+    Source: OSB 2.17, guidance for supported string lengths: at least 255 characters
     """
     metadata = thing.child("metadata")
     for key in ("displayName", "providerDisplayName", "bullets") if metadata else ():
@@ -43,13 +39,7 @@ def _long(holder: Node, key: str) -> Iterator[Hit]:
             yield holder.hit(f"{key} has a text of more than {MAX_LENGTH} characters", at, "shorten it")
 
 
-@rule(
-    "text-nul",
-    severity=Severity.WARNING,
-    category=Category.ADVICE,
-    source="PostgreSQL, Character Types: the character with code zero cannot be stored",
-    needs="nul",
-)
+@rule("text-nul", Severity.WARNING, Category.ADVICE, needs="nul")
 def text_nul(catalog: Node) -> Iterator[Hit]:
     """A text holds the character NUL.
 
@@ -57,13 +47,9 @@ def text_nul(catalog: Node) -> Iterator[Hit]:
     descriptions the verdict on Service Manager tells, which refuses it; Cloud Foundry fails there with PostgreSQL, and
     takes it with MySQL.
 
-    Bad::
-
-        metadata: {displayName: "Postgres\\0"}
-
-    Good::
-
-        metadata: {displayName: Postgres}
+    Bad: metadata: {displayName: "Postgres\\0"}
+    Good: metadata: {displayName: Postgres}
+    Source: PostgreSQL, Character Types: the character with code zero cannot be stored
     """
     for path, text in _texts(catalog):
         refused = len(path) in (3, 5) and path[-1] in ("id", "name", "description")
@@ -71,14 +57,7 @@ def text_nul(catalog: Node) -> Iterator[Hit]:
             yield catalog.hit("a text holds the character NUL", path, "remove it")
 
 
-@rule(
-    "cloudfoundry-mysql",
-    severity=Severity.INFO,
-    category=Category.PLATFORM,
-    source="cloudfoundry/cloud_controller_ng 3bbba906, lib/cloud_controller/db_connection/mysql_options_factory.rb "
-    "(charset utf8, of three bytes); measured with MariaDB",
-    only_for=Platform.CLOUD_FOUNDRY,
-)
+@rule("cloudfoundry-mysql", Severity.INFO, Category.PLATFORM, only_for=Platform.CLOUD_FOUNDRY)
 def cloudfoundry_mysql(catalog: Node) -> Iterator[Hit]:
     """A text holds a character beyond U+FFFF, as emoji are.
 
@@ -86,13 +65,10 @@ def cloudfoundry_mysql(catalog: Node) -> Iterator[Hit]:
     character. Reported only where Cloud Foundry is among the platforms that are checked for
     (`--platform cloudfoundry`), or the rule is selected.
 
-    Bad::
-
-        description: A database 🐘
-
-    Good::
-
-        description: A database
+    Bad: description: A database 🐘
+    Good: description: A database
+    Source: cloudfoundry/cloud_controller_ng 3bbba906, lib/cloud_controller/db_connection/mysql_options_factory.rb
+        (charset utf8, of three bytes); measured with MariaDB
     """
     for path, text in _texts(catalog):
         if text and max(text) > "\uffff":

@@ -1,0 +1,240 @@
+"""The rules that others find: the reader, the schema, the build, several catalogs together, and the platforms."""
+
+from __future__ import annotations
+
+from osbctl.findings import Severity
+from osbctl.platforms import Platform
+from osbctl.rule import Category, describe
+
+_READING_ERRORS = {
+    "cannot-open": """A source cannot be opened.
+
+    The file is missing or may not be read, or the revision is not in this clone. The run ends with exit code 3.
+    Source: the operating system, git""",
+    "syntax": """The text is not valid JSON or YAML.
+    Bad: services: [
+    Good: services: []
+    Source: RFC 8259; YAML 1.2""",
+    "empty-document": """The document is empty.
+
+    A catalog is an object with `services`.
+    Source: OSB 2.14, Catalog Management: the answer is a JSON object""",
+    "encoding": """The text is not UTF-8.
+
+    JSON between systems is UTF-8 (a byte order mark at its beginning is passed over). Save the file as UTF-8.
+    Source: RFC 8259, section 8.1""",
+    "lone-surrogate": """Half of a surrogate pair stands alone.
+
+    An escape such as `\\ud800` by itself is no character; platforms refuse the whole answer.
+    Bad: {"name": "\\ud83d"}
+    Good: {"name": "\\ud83d\\udc18"}
+    Source: RFC 8259, section 8.2""",
+    "duplicate-key": """A key appears twice in one object.
+
+    Most readers take the last one in silence, some the first.
+    Bad: {name: small, name: large}
+    Good: {name: small}
+    Source: RFC 8259, section 4: names SHOULD be unique; YAML 1.2, section 3.2.1.3: keys must be""",
+    "key-not-string": """A key of a mapping is not a string.
+
+    YAML reads `1:` as a number and `true:` as a boolean; JSON has string keys only.
+    Bad: 1: small
+    Good: "1": small
+    Source: RFC 8259, section 4""",
+    "number-out-of-range": """A number is infinite, not a number, or too long.
+    Bad: amount: {usd: .inf}
+    Good: amount: {usd: 99.0}
+    Source: RFC 8259, section 6""",
+    "nesting-too-deep": """The document is nested deeper than 100 levels, or than `--max-depth`.
+
+    Real catalogs have under 15 levels. Each reader runs out of stack somewhere; what platforms make of such a text is
+    not foretold.
+    Source: RFC 8259, section 9: an implementation may limit the depth""",
+    "too-large": """The source is larger than the limit.
+
+    `--max-bytes` raises it.
+    Source: osbctl's own limit""",
+    "too-many-nodes": """The document has too many values once its aliases are expanded.
+
+    A few hundred bytes of aliases on aliases can stand for billions of values. `--max-nodes` raises the limit.
+    Source: osbctl's own limit""",
+    "recursive-alias": """An alias refers to itself.
+
+    JSON has no value that holds itself.
+    Bad:
+        &a
+        - *a
+    Good: - a
+    Source: RFC 8259, section 3""",
+    "several-documents": """A second document follows the first.
+
+    A catalog is one. Remove the `---`, or split the file.
+    Source: RFC 8259, section 2; YAML 1.2, section 9.2""",
+    "not-an-object": """The document is not an object.
+
+    A catalog is an object with `services`, not a list of them.
+    Bad: - name: postgres
+    Good:
+        services:
+          - name: postgres
+    Source: OSB 2.14, Catalog Management: the answer is a JSON object""",
+    "unknown-tag": """A YAML tag asks for a type that JSON does not have.
+    Bad: description: !!binary aGVsbG8=
+    Good: description: hello
+    Source: YAML 1.2, section 10.3: core schema""",
+    "pointer-not-found": """The pointer of `--at` leads nowhere in the document.
+    Source: RFC 6901""",
+    "catalog-elsewhere": """The document has no `services` at its top, but there is a catalog deeper in it.
+
+    `--at POINTER` reads the catalog there.
+    Bad: catalog: {services: []}
+    Good: services: []
+    Source: OSB 2.14, Catalog Management: the answer has `services`""",
+}
+_READING_WARNINGS = {
+    "yaml-1.1": """YAML 1.1 readers see another value here.
+
+    osbctl reads YAML 1.2, where `no` is a string; readers in many other languages still see a boolean, `012` as
+    ten, and `2001-01-01` as a date.
+    Bad: free: no
+    Good: free: false
+    Fix: puts what is text here in quotes.
+    Source: YAML 1.2, section 10.3, against YAML 1.1's type repository""",
+    "ignore-unused": """A comment `# osbctl: ignore[rule]` silences nothing.
+
+    What it was written for is mended, or it stands in another line than the finding: it belongs behind what the finding
+    is about, or on a line of its own above it. A comment is not called unused where its rule was not looked for: it
+    depends on `--platform`, `--schema`, `--select` or `--together`.
+    Bad: name: postgres  # osbctl: ignore[name-characters] published in 2019
+    Good: name: postgres
+    Source: osbctl: an ignore that nothing needs would hide the next finding""",
+}
+_READING_NOTES = {
+    "format-mismatch": """The file's ending names one format, and its content is in another.
+
+    osbctl goes by the content; other tools may not.
+    Source: the names of files""",
+}
+_BUILD_ERRORS = {
+    "folder-without-services": """The folder has no file under `services/`.
+    Source: osbctl build""",
+    "folder-escape": """A file of the folder leads out of it, by `..` or a symbolic link.
+
+    Whoever may change the folder could have any file of the machine published.
+    Source: osbctl build""",
+    "folder-two-files": """Two files of the folder have one stem.
+    Source: osbctl build""",
+    "folder-unread": """A YAML or JSON file under `services/` is part of nothing.
+
+    Its plans or its service would be missing from the catalog, and nobody would hear of it: a folder of plans beside
+    no service of that name, a misspelt `plans/`, an ending in capitals.
+    Source: osbctl build""",
+    "folder-order": """A list of files names one that is not there, one twice, or forgets one.
+    Bad: services: [postgres, postgres]
+    Good: services: [postgres, redis]
+    Source: osbctl build""",
+    "folder-settings": """catalog.yaml holds a key or a type that osbctl does not know.
+    Source: osbctl build""",
+    "folder-plans": """A service with plans in files has `plans` that are not a list.
+    Source: osbctl build""",
+    "build-variable": """A `${NAME}` in a string is not set, or is not a reference.
+
+    Set it with `--set NAME=VALUE` or `--env-prefix`, give a default (`${NAME:-default}`), or write `$${` for a
+    literal `${`.
+    Source: osbctl build""",
+    "build-overlay": """An overlay addresses nothing, or has the wrong shape.
+
+    It addresses services and plans by name; what is named must be there.
+    Source: osbctl build; RFC 7396 for the changes""",
+    "build-reference": """A `$ref` of a parameter schema cannot be followed.
+
+    It names a URL, leads out of the folder, back to itself, or to nothing.
+    Source: osbctl build; OSB 2.13: no external references""",
+    "build-id-missing": """A service offering or a plan has no id.
+
+    Ids are never made up in silence: what platforms know a thing by must be in its file. The hint offers a fresh GUID.
+    Source: OSB 2.14, Service Offering Object: id is required""",
+    "build-id-changed": """An id has changed while the name stayed.
+
+    Platforms know a thing by its id: Cloud Foundry always refuses such an update, Service Manager while there are
+    instances; Service Catalog takes it for a new plan.
+    Source: catalog.lock; Cloud Controller, catalog.rb""",
+    "build-id-reused": """An id was used before for something else.
+
+    A platform would take the new thing for the old one, or refuse the update.
+    Source: catalog.lock; OSB 2.16: ids SHOULD NOT be reused""",
+}
+_SCHEMA_ERRORS = {
+    "schema-required": """A field that must be there is missing.
+    Bad:
+        plans:
+          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small}
+    Good:
+        plans:
+          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small.}
+    Source: OSB 2.14, Catalog Management: the fields marked as required""",
+    "schema-type": """A field has a value of the wrong type.
+    Bad: bindable: "true"
+    Good: bindable: true
+    Fix: writes a word for a boolean as the boolean, a number in quotes as the number, and a single text as a list.
+    Source: OSB 2.14, Catalog Management: the types of the fields""",
+    "schema-empty": """A required text or list is empty.
+    Bad: description: ""
+    Good: description: A database.
+    Source: OSB 2.14: MUST be a non-empty string; a service offering MUST have at least one plan""",
+    "schema-enum": """A value is not one of those that are allowed.
+    Bad: requires: [syslog]
+    Good: requires: [syslog_drain]
+    Source: OSB 2.14, Service Offering Object: the permissions of requires""",
+    "schema-other": """A value breaks another keyword of the schema.
+    Source: the JSON Schema of the API version""",
+    "house-schema": """A value breaks a schema of your own, given with `--schema`.
+    Source: your schema""",
+}
+_SCHEMA_WARNINGS = {
+    "metadata-type": """A field of the metadata conventions has an unusual type.
+
+    Metadata is free in form, but marketplaces know some fields and their types.
+    Bad: metadata: {bullets: fast and cheap}
+    Good: metadata: {bullets: [fast, cheap]}
+    Fix: as schema-type, with --unsafe.
+    Source: OSB profile, Service Metadata and Service Plan Metadata conventions""",
+}
+_SHARED_ID = {
+    "shared-id": """Two catalogs that are validated together share the id of a service offering or of a plan.
+
+    The same id means the same thing, whichever broker says it. Service Catalog names the objects of a cluster by their
+    ids and refuses the broker that comes later; Cloud Foundry, Service Manager and Korifi know a thing by broker and id
+    and take both. A test catalog that shares ids with production on purpose goes to another platform: leave
+    `--together` out.
+    Source: OSB 2.14, Service Offering Object and Service Plan Object: id MUST be globally unique""",
+}
+_SHARED_NAME = {
+    "shared-service-name": """Two catalogs that are validated together have a service offering of one name.
+
+    Every platform takes both, since a name is unique within one broker only. But whoever orders it has to name the
+    broker (`cf create-service -b`, `smctl provision -b`), and Service Catalog refuses an instance that names its class
+    by the name.
+    Source: cf create-service; smctl provision; Service Catalog, controller_instance.go""",
+}
+_SHARED_CLIENT = {
+    "shared-dashboard-client": """\
+    Two catalogs that are validated together want the same OAuth client for their dashboards.
+
+    Cloud Foundry makes the client when it registers the first broker, and refuses the second: "Service dashboard client
+    id must be unique". Service Manager and Korifi do not read `dashboard_client`.
+    Source: Cloud Controller, service_brokers/service_dashboard_client_differ.rb, dashboard_sso_client""",
+}
+
+describe(_READING_ERRORS, Severity.ERROR, Category.READING)
+describe(_READING_WARNINGS, Severity.WARNING, Category.READING)
+describe(_READING_NOTES, Severity.INFO, Category.READING)
+describe(_BUILD_ERRORS, Severity.ERROR, Category.BUILD)
+describe(_SCHEMA_ERRORS, Severity.ERROR, Category.SCHEMA)
+describe(_SCHEMA_WARNINGS, Severity.WARNING, Category.SCHEMA)
+describe(_SHARED_ID, Severity.WARNING, Category.SPEC)
+describe(_SHARED_NAME, Severity.INFO, Category.ADVICE)
+describe(_SHARED_CLIENT, Severity.WARNING, Category.PLATFORM)
+for _platform in Platform:
+    _texts = {f"{_platform}-{name}": text for name, text in _platform.record.refusals.items()}
+    describe(_texts, Severity.WARNING, Category.PLATFORM, (_platform,))
