@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -40,6 +41,8 @@ class EditorServer:
 
     def run(self, stdin: BinaryIO, stdout: BinaryIO) -> None:
         """Serve until the editor says that it is done, or hangs up."""
+        gc.freeze()
+        gc.set_threshold(100_000)  # a key makes hardly any garbage in circles, and to look takes a tenth of its time
         try:
             self.protocol.start_io(stdin, stdout)
         finally:

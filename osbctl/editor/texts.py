@@ -83,6 +83,8 @@ class Text:
         return [0, *accumulate(widths)]
 
     def _between(self, start: int, end: int) -> int:
+        if not self._wide:
+            return end - start
         wide = self._more[bisect_left(self._wide, end)] - self._more[bisect_left(self._wide, start)]
         return end - start + wide
 

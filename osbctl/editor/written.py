@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
+from osbctl.editor.pieces import read_pieces
 from osbctl.editor.texts import Text
 from osbctl.errors import DocumentError
 from osbctl.sources.parse import decoded, parse_text
@@ -30,7 +31,8 @@ class Written(Text):
     def document(self) -> Document | None:
         """What the file holds, whatever value it is; None where it cannot be read, and `faults` say why."""
         try:
-            return parse_text(decoded(self._text.encode("utf-8", "surrogatepass"), self.name), self.name)
+            text = decoded(self._text.encode("utf-8", "surrogatepass"), self.name)
+            return read_pieces(text, self.name) or parse_text(text, self.name)
         except DocumentError as error:
             self.faults = error.findings
             return None

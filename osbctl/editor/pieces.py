@@ -1,0 +1,134 @@
+"""A YAML catalog read service offering by service offering, so that a key that was typed costs one of them.
+
+What is kept of a service offering is found again by its text. A text that begins with `services:` and a block list
+is cut before each item of that list. Where every piece can be read by itself, the whole is the pieces together: each
+ends outside of all quotes and brackets, and nothing but an alias reaches from one into another. Where a piece cannot be
+read, or the text looks otherwise, the whole has to be read at once, which also says what is wrong.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from functools import lru_cache
+from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING, Any
+
+from osbctl.errors import DocumentError
+from osbctl.sources.document import Document
+from osbctl.sources.limits import MAX_DEPTH, MAX_NODES, MAX_PROBLEMS, Limits
+from osbctl.sources.parse import parse_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from osbctl.findings import Finding, Location
+    from osbctl.paths import Path
+
+_BLANK = r"(?:[ \t]*(?:#.*)?\r?\n)*"
+_BEGIN = re.compile(rf"{_BLANK}(?:---[ \t]*\r?\n)?services:(?:[ \t]*|[ \t]+#.*)\r?\n{_BLANK}( *)- ")
+
+MOST = 1_000
+"""Pieces that are kept, and that one text may have. Together they hold no more values than one text may."""
+
+_LIMITS = Limits(depth=MAX_DEPTH - 1, nodes=MAX_NODES // MOST)
+
+
+class _Piece:
+    """A part of the text that was read: its service offerings, and the places in it that were asked for so far."""
+
+    def __init__(self, document: Document, services: list[Any]) -> None:
+        self.document = document
+        self.services = services
+        self._places: dict[Path, Location] = {}
+
+    def places(self, paths: set[Path]) -> dict[Path, Location]:
+        if new := paths - self._places.keys():
+            self._places |= self.document.locate(new)
+        return self._places
+
+
+@lru_cache(maxsize=MOST)
+def _piece(text: str, name: str) -> _Piece:
+    """The piece with that text, which is the beginning of the whole or some items of the list."""
+    document = parse_text(text, name, _LIMITS)
+    data: Any = document.data
+    return _Piece(document, data["services"] if isinstance(data, dict) else data)
+
+
+def read_pieces(text: str, name: str) -> Document | None:
+    """The document in `text`, the same as `parse_text` makes of it; None where it must be asked."""
+    begin = _BEGIN.match(text)
+    if begin is None or name.lower().endswith(".json") or _is_odd(text, begin.end()):
+        return None
+    cuts = [0, *_starts(text, f"\n{begin[1]}- ", begin.end()), len(text)]
+    if len(cuts) > MOST:
+        return None
+    try:
+        pieces = [_piece(text[start:end], name) for start, end in pairwise(cuts)]
+    except DocumentError:
+        return None
+    if pieces[0].document.data.keys() != {"services"}:  # the list has ended before its second item
+        return None
+    whole = _Whole(text, cuts, pieces)
+    data = {"services": [service for piece in pieces for service in piece.services]}
+    return Document(name, data, "yaml", whole.locate, whole.notes()[:MAX_PROBLEMS], text)
+
+
+def _is_odd(text: str, start: int) -> bool:
+    """Whether there is another document from `start` on, or line ends that are not looked for here."""
+    another = any(text.find(mark, start) >= 0 for mark in ("\n---", "\n..."))
+    return another or ("\r" in text and text.count("\r") != text.count("\r\n"))
+
+
+def _starts(text: str, item: str, start: int) -> Iterator[int]:
+    """Where lines begin with an item of the list, after the first."""
+    while (start := text.find(item, start) + 1) > 0:
+        yield start
+
+
+class _Whole:
+    """Pieces with the line and the index at which each begins."""
+
+    def __init__(self, text: str, cuts: Sequence[int], pieces: list[_Piece]) -> None:
+        self.pieces = pieces
+        self.lines = [0, *accumulate(text.count("\n", start, end) for start, end in pairwise(cuts))]
+        self.first = [0, *accumulate(len(piece.services) for piece in pieces)]
+
+    def notes(self) -> tuple[Finding, ...]:
+        return tuple(
+            note._replace(
+                path=self._outside(number, note.path), location=note.location and self._moved(number, note.location)
+            )
+            for number, piece in enumerate(self.pieces)
+            for note in piece.document.notes
+        )
+
+    def locate(self, paths: Iterable[Path]) -> dict[Path, Location]:
+        """The places of all `paths`."""
+        asked: dict[int, dict[Path, Path]] = {}
+        for path in paths:
+            number, inside = self._inside(path)
+            asked.setdefault(number, {})[path] = inside
+        found: dict[Path, Location] = {}
+        for number, inside_of in asked.items():
+            places = self.pieces[number].places(set(inside_of.values()))
+            found.update({path: self._moved(number, places[inside]) for path, inside in inside_of.items()})
+        return found
+
+    def _inside(self, path: Path) -> tuple[int, Path]:
+        """The piece that `path` leads into, and the path in there. What is missing is looked for in the first."""
+        index = path[1] if len(path) > 1 else 0
+        if not isinstance(index, int) or index not in range(self.first[1], self.first[-1]):
+            return 0, path
+        number = bisect_right(self.first, index) - 1
+        return number, (index - self.first[number], *path[2:])
+
+    def _outside(self, number: int, path: Path) -> Path:
+        if not number or not path:
+            return path
+        index, *rest = path
+        return ("services", self.first[number] + int(index), *rest)
+
+    def _moved(self, number: int, place: Location) -> Location:
+        return place._replace(line=place.line + self.lines[number]) if number else place
