@@ -7,6 +7,7 @@ validation's work), a name of a wrong type is empty.
 from __future__ import annotations
 
 from datetime import date
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from osbctl.paths import found_at
@@ -89,14 +90,17 @@ class ServiceOffering(NamedTuple):
 
 
 class Catalog(NamedTuple):
-    """All that a service broker offers."""
+    """All that a service broker offers. `data` is the object as it was written."""
 
     services: tuple[ServiceOffering, ...]
+    data: Mapping[str, Any] = MappingProxyType({})
 
     @classmethod
-    def of(cls, data: Mapping[str, Any]) -> Catalog:
-        """The catalog in the JSON object `data`; never fails."""
-        return cls(tuple(_service(value, path) for value, path in objects(data, "services", ())))
+    def of(cls, data: Mapping[str, Any] | Catalog) -> Catalog:
+        """The catalog in the JSON object `data`, or the one that was made of it already; never fails."""
+        if isinstance(data, Catalog):
+            return data
+        return cls(tuple(_service(value, path) for value, path in objects(data, "services", ())), data)
 
     @property
     def plans(self) -> Iterator[ServicePlan]:

@@ -44,10 +44,11 @@ class Sides:
             raise UsageError(
                 f"no registered broker {_shown(broker)}, and no STORED is named", "osbctl drift BROKER STORED..."
             )
-        kept = self._stored(stored) if stored else stored_in_registry(self._from_registry(broker))
-        if known:
-            return kept, registered_catalog(self._from_registry(broker), self.reach(single=True))
-        return kept, self.connection.read(broker)
+        if not known:
+            return self._stored(stored), self.connection.read(broker)
+        registered = self._from_registry(broker)
+        kept = self._stored(stored) if stored else stored_in_registry(registered)
+        return kept, registered_catalog(registered, self.reach(single=True))
 
     def reach(self, *, single: bool) -> Reach:
         """How registered brokers are reached; `single` as in `Passwords`.

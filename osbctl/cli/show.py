@@ -49,7 +49,7 @@ def show(
     from osbctl.sources.read import read_source
 
     document = read_source(source, at=at, stdin_filename=stdin_filename)
-    catalog = Catalog.of(document.data)
+    catalog = document.catalog
     chosen = _chosen(catalog, service) if service is not None else None
     if format in (ShowFormat.JSON, ShowFormat.YAML):
         put(_data(chosen.data if chosen else document.data, format), None)

@@ -61,8 +61,8 @@ _UNTOLD = "the catalogs differ only in absent, null and empty values, or in part
 
 
 def compare_catalogs(
-    old: Mapping[str, Any],
-    new: Mapping[str, Any],
+    old: Mapping[str, Any] | Catalog,
+    new: Mapping[str, Any] | Catalog,
     *,
     platforms: Collection[Platform] = (),
     instances: frozenset[str] | None = None,
@@ -75,7 +75,9 @@ def compare_catalogs(
     fails: what has a wrong shape is passed over, as in `osbctl.catalog`.
     """
     collector = Collector(platforms or tuple(Platform), instances)
-    _Comparison(Catalog.of(old), Catalog.of(new), collector, today).run()
+    before, after = Catalog.of(old), Catalog.of(new)
+    _Comparison(before, after, collector, today).run()
+    old, new = before.data, after.data
     for key in (*old, *(key for key in new if key not in old)):
         if key != "services" and not same(old.get(key), new.get(key)):
             message = f"{shown(key)} changed {from_to(old.get(key), new.get(key), (key,))}"

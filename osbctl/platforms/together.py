@@ -30,7 +30,7 @@ class SharedIdentity:
     second_object: str
 
 
-def shared(catalogs: Iterable[tuple[str, Mapping[str, Any]]]) -> Iterator[SharedIdentity]:
+def shared(catalogs: Iterable[tuple[str, Mapping[str, Any] | Catalog]]) -> Iterator[SharedIdentity]:
     """What each of the named `catalogs` shares with the first of those before it that has it. Linear in their size."""
     seen: dict[tuple[Identity, str], tuple[str, Path, str]] = {}
     for name, data in catalogs:
@@ -75,7 +75,7 @@ def sentences(found: Iterable[SharedIdentity], platforms: Collection[Platform]) 
         yield safe(f"{text} share the {identity} {members[0].value}{more}") + (f": {outcome}" if outcome else "")
 
 
-def _identities(data: Mapping[str, Any]) -> Iterator[tuple[Identity, str, Path, str]]:
+def _identities(data: Mapping[str, Any] | Catalog) -> Iterator[tuple[Identity, str, Path, str]]:
     """Kind, value, path and object of each id or name in a catalog that others might have."""
     for service in Catalog.of(data).services:
         client = service.data.get("dashboard_client")

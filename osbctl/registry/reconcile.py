@@ -48,7 +48,11 @@ class Reconciliation:
 
 
 def reconcile(
-    stored: RegisteredBroker, new: Mapping[str, Any], platform: Platform, instances: frozenset[str] | None, at: str
+    stored: RegisteredBroker,
+    new: Mapping[str, Any] | Catalog,
+    platform: Platform,
+    instances: frozenset[str] | None,
+    at: str,
 ) -> Reconciliation:
     """What `platform` does when the broker `stored` comes with the catalog `new` at the time `at`.
 
@@ -56,24 +60,24 @@ def reconcile(
     already, and no others.
     """
     used = frozenset(one.plan_id for one in stored.kept) if instances is None else instances
-    old = stored.data
-    changes = compare_catalogs(old, new, platforms=(platform,), instances=used)
+    old, new = stored.offered, Catalog.of(new)
     whole = with_kept(old, stored.kept)
-    # A row that is kept holds its name, too.
-    against = compare_catalogs(whole, new, platforms=(platform,), instances=used) if stored.kept else changes
+    changes = against = compare_catalogs(old, new, platforms=(platform,), instances=used)
+    if stored.kept:  # a row that is kept holds its name, too
+        against = compare_catalogs(whole, new, platforms=(platform,), instances=used)
     refusals = [change for change in against if change.level is Level.REFUSED]
     if refusals:
         return Reconciliation(True, (), _remarks(refusals), stored.kept)
-    work = _Work(Catalog.of(old), Catalog.of(whole), Catalog.of(new), platform, used, stored.kept, at)
+    work = _Work(old, whole, new, platform, used, stored.kept, at)
     actions = tuple(work.actions())
     return Reconciliation(False, actions, _remarks(changes), tuple(work.kept))
 
 
-def with_kept(catalog: Mapping[str, Any], kept: Sequence[Kept]) -> dict[str, Any]:
-    """The catalog together with what the platform keeps beside it."""
-    services = [
-        {**service.data, "plans": [plan.data for plan in service.plans]} for service in Catalog.of(catalog).services
-    ]
+def with_kept(catalog: Catalog, kept: Sequence[Kept]) -> Catalog:
+    """The catalog together with what the platform keeps beside it; the same one where that is nothing."""
+    if not kept:
+        return catalog
+    services = [{**service.data, "plans": [plan.data for plan in service.plans]} for service in catalog.services]
     by_id = {service.get("id"): service for service in services}
     for one in kept:
         if not one.plan_id and one.service_id not in by_id:
@@ -82,7 +86,7 @@ def with_kept(catalog: Mapping[str, Any], kept: Sequence[Kept]) -> dict[str, Any
     for one in kept:
         if one.plan_id and one.service_id in by_id:
             by_id[one.service_id]["plans"].append(one.data)
-    return {**catalog, "services": services}
+    return Catalog.of({**catalog.data, "services": services})
 
 
 class _Work:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from osbctl.errors import RegistryError
+from osbctl.catalog import Catalog
+from osbctl.errors import DocumentError, RegistryError
+from osbctl.sources.parse import parse_document
 
 if TYPE_CHECKING:
     from osbctl.platforms import Platform
     from osbctl.platforms.record import State
+    from osbctl.sources.document import Document
 
 
 class RefreshOutcome(StrEnum):
@@ -129,7 +132,7 @@ class Registration:
     platform: Platform
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class BrokerCatalog:
     """A catalog as a broker sent it, read once: its bytes, what they hold, and why it is refused, if it is.
 
@@ -140,6 +143,11 @@ class BrokerCatalog:
     data: dict[str, Any] = field(repr=False)
     refused: tuple[Remark, ...] = ()
     secrets: tuple[str, ...] = field(default=(), repr=False)
+
+    @cached_property
+    def offered(self) -> Catalog:
+        """What it offers."""
+        return Catalog.of(self.data)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +169,7 @@ class BrokerRow(Registration):
     revision: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RegisteredBroker:
     """A registered broker: its row, its catalog as the broker sent it but for secrets, and what is kept beside that."""
 
@@ -169,19 +177,26 @@ class RegisteredBroker:
     catalog: bytes
     kept: tuple[Kept, ...] = ()
 
-    @property
-    def data(self) -> dict[str, Any]:
-        """The stored catalog as JSON values.
+    @cached_property
+    def document(self) -> Document:
+        """The stored catalog, read.
 
         Raises:
             RegistryError: it is no JSON object: something else than osbctl wrote to the database.
         """
+        name = self.row.name
         try:
-            value = json.loads(self.catalog)
-        except (ValueError, RecursionError):
-            value = None
-        if not isinstance(value, dict):
-            raise RegistryError(
-                f"the stored catalog of {self.row.name} is not a JSON object", "remove and add the broker"
-            )
-        return value
+            return parse_document(self.catalog, f"{name} (stored)")
+        except DocumentError as error:
+            text = f"the stored catalog of {name} is not a JSON object"
+            raise RegistryError(text, "remove and add the broker") from error
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """The stored catalog as JSON values; raises as `document`."""
+        return self.document.data
+
+    @property
+    def offered(self) -> Catalog:
+        """What the stored catalog offers; raises as `document`."""
+        return self.document.catalog

@@ -122,7 +122,9 @@ def _take_over(
         if any(one.rule == HELD for one in told) and fit.body == stored.catalog:
             told = (*told, Remark(HELD, "error", seen.name, _STORED))
         return _store(registry, seen, replace(base, outcome=RefreshOutcome.REFUSED, told=told), policy)
-    result = reconcile(stored, fit.data, base.platform, policy.instances, base.at)
+    if fit.body == stored.catalog and not stored.kept:  # nothing is new, and nothing waits for its last instance
+        return _store(registry, seen, base, policy)
+    result = reconcile(stored, fit.offered, base.platform, policy.instances, base.at)
     if result.refused:
         refused = replace(base, outcome=RefreshOutcome.REFUSED, told=result.told)
         return _store(registry, seen, _without(refused, catalog.secrets), policy)

@@ -7,7 +7,6 @@ import zlib
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from osbctl.catalog import Catalog
 from osbctl.errors import RegistryError
 from osbctl.platforms import ApiVersion, Platform
 from osbctl.platforms.record import State
@@ -69,12 +68,12 @@ def refreshes(rows: Iterable[Row[Any]]) -> list[Refresh]:
 
 def stored(catalog: BrokerCatalog, refresh: Refresh) -> dict[str, Any]:
     """The columns of a broker that change with its catalog."""
-    services = Catalog.of(catalog.data).services
+    offered = catalog.offered
     return {
         "catalog": catalog.body,
         "etag": refresh.etag,
-        "services": len(services),
-        "plans": sum(len(service.plans) for service in services),
+        "services": len(offered.services),
+        "plans": sum(1 for _ in offered.plans),
         "refreshed_at": refresh.at,
         "outcome": refresh.outcome.value,
     }

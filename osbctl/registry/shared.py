@@ -21,5 +21,5 @@ def shared_identities(registry: Registry, names: set[str]) -> Iterator[str]:
     for platform in sorted({row.platform for row in rows if row.name in names}):
         ours = [row.name for row in rows if row.platform is platform]
         if len(ours) > 1:
-            catalogs = ((name, registry.broker(name).data) for name in ours)
+            catalogs = ((name, registry.broker(name).offered) for name in ours)
             yield from sentences([one for one in shared(catalogs) if names & {one.first, one.second}], (platform,))

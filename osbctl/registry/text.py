@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from osbctl.catalog import Catalog
 from osbctl.registry.records import RefreshOutcome
 from osbctl.text import plural, safe
 
@@ -52,7 +51,7 @@ def table(rows: Iterable[BrokerRow], width: int, *, colored: bool) -> str:
 
 def broker_lines(broker: RegisteredBroker) -> Iterator[str]:
     """A broker in full: how it is registered, what it offers, and what is kept beside that."""
-    row, services = broker.row, Catalog.of(broker.data).services
+    row, services = broker.row, broker.offered.services
     facts = {
         "name": row.name,
         "url": row.url,

@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from osbctl.catalog import Catalog
     from osbctl.findings import Finding, Location
     from osbctl.paths import JsonValue, Path
 
 Syntax: TypeAlias = Literal["json", "yaml", "folder"]
 
 
-class Document(NamedTuple):
+class _Read(NamedTuple):
+    name: str
+    data: dict[str, JsonValue]
+    syntax: Syntax
+    locator: Callable[[frozenset[Path]], dict[Path, Location]]
+    notes: tuple[Finding, ...] = ()
+    text: str = ""
+    top: Path = ()
+    parts: tuple[Document, ...] = ()
+
+
+class Document(_Read):
     """A source that could be read.
 
     `name` is what reports call it. `data` is the catalog as plain JSON values; always a dict.
@@ -23,14 +36,12 @@ class Document(NamedTuple):
     it came from several.
     """
 
-    name: str
-    data: dict[str, JsonValue]
-    syntax: Syntax
-    locator: Callable[[frozenset[Path]], dict[Path, Location]]
-    notes: tuple[Finding, ...] = ()
-    text: str = ""
-    top: Path = ()
-    parts: tuple[Document, ...] = ()
+    @cached_property
+    def catalog(self) -> Catalog:
+        """The data as platforms understand it."""
+        from osbctl.catalog import Catalog
+
+        return Catalog.of(self.data)
 
     def locate(self, paths: Iterable[Path]) -> dict[Path, Location]:
         """The places of all `paths`, in one forward pass over the text; every path gets one.

@@ -6,7 +6,6 @@ import datetime
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from osbctl.catalog import Catalog
 from osbctl.comparison.allow import load_allowed, sort_out
 from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.comparison.places import with_places
@@ -37,10 +36,11 @@ def compare(old: Document, new: Document, view: frozenset[Platform], instances: 
     """
     used = _used(instances) if instances else None
     notes = doubts_of(used, instances, old, new)
-    changes = compare_catalogs(old.data, new.data, platforms=view, instances=used)
+    changes = compare_catalogs(old.catalog, new.catalog, platforms=view, instances=used)
     if changes:
-        notes += _already_refused(old, view)
-        changes = with_places(changes + now_refused(old.data, new.data, changes, view), old, new)
+        known = refusals_of(old.data, view)
+        notes += _already_refused(old.name, known)
+        changes = with_places(changes + now_refused(old.data, new.data, changes, view, known), old, new)
     return Comparison(old.name, new.name, changes, notes)
 
 
@@ -61,24 +61,32 @@ def doubts_of(used: frozenset[str] | None, file: str | None, *sides: Document) -
         return []
     from osbctl.comparison.instances import doubts
 
-    plans = {plan.id for side in sides for plan in Catalog.of(side.data).plans}
+    plans = {plan.id for side in sides for plan in side.catalog.plans}
     return list(filter(None, [doubts(used, plans, file)]))
 
 
-def _already_refused(old: Document, view: frozenset[Platform]) -> list[str]:
+def _already_refused(name: str, known: list[Refused]) -> list[str]:
     """A sentence where platforms refuse the old catalog, too: what they hold is then another one."""
-    refusing = {refused.platform for refused in refusals_of(old.data, view)}
+    refusing = {refused.platform for refused in known}
     who = labels([platform for platform in Platform if platform in refusing])
-    sentence = f"{old.name} is refused as it is by {who}: what is stored there, if anything, is an older catalog"
+    sentence = f"{name} is refused as it is by {who}: what is stored there, if anything, is an older catalog"
     return [sentence] if refusing else []
 
 
 def now_refused(
-    old: dict[str, Any], new: dict[str, Any], changes: list[Change], view: frozenset[Platform]
+    old: dict[str, Any],
+    new: dict[str, Any],
+    changes: list[Change],
+    view: frozenset[Platform],
+    known: list[Refused] | None = None,
 ) -> list[Change]:
-    """What platforms in `view` refuse of the catalog `new` and not of `old`, unless `changes` tell it."""
+    """What platforms in `view` refuse of the catalog `new` and not of `old`, unless `changes` tell it.
+
+    `known` is what they refuse of `old`, where that was worked out already.
+    """
     refused = refusals_of(touched_alone(new, (change.new_path for change in changes)), view)
-    known = refusals_of(old, view) if refused else []
+    if known is None:
+        known = refusals_of(old, view) if refused else []
     return new_refusals(old, new, known, refused, changes)
 
 
@@ -88,7 +96,6 @@ def refusals_of(data: dict[str, Any], view: frozenset[Platform]) -> list[Refused
 
     return [
         Refused(platform, refusal.rule, refusal.path, refusal.message)
-        for platform, outcome in judge_all(data).items()
-        if platform in view
+        for platform, outcome in judge_all(data, asked=view).items()
         for refusal in outcome.refusals
     ]

@@ -5,15 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from osbctl.catalog import Catalog
 from osbctl.comparison.drift.find import find_drift, notes
 from osbctl.comparison.places import with_places
 from osbctl.errors import SourceError, UsageError
 from osbctl.parallel import in_parallel
 from osbctl.platforms import Platform
+from osbctl.registry.secrets import without_secrets
 from osbctl.sources.broker import as_document
 from osbctl.sources.exports.stored import StoredCatalog
-from osbctl.sources.parse import parse_document
 from osbctl.tasks.compare import Comparison, doubts_of, now_refused
 
 if TYPE_CHECKING:
@@ -53,12 +52,14 @@ def compare_with_stored(stored: StoredCatalog, broker: Document, view: DriftView
         SourceError: the export is that of another broker.
     """
     platforms = _platforms(stored, view)
-    sentences = [*notes(stored, broker.data), *doubts_of(view.instances, view.instances_file, stored.document, broker)]
-    if stored.without_secrets:
-        broker = _without_secrets(broker, sentences)
-    changes = find_drift(stored, broker.data, platforms=platforms, instances=view.instances)
+    data = without_secrets(broker.data) if stored.without_secrets else broker.data
+    hidden = ["secrets of dashboard clients are not stored, so they are not compared"] * (data is not broker.data)
+    broker = broker._replace(data=data) if hidden else broker
+    doubts = doubts_of(view.instances, view.instances_file, stored.document, broker)
+    sentences = [*notes(stored, broker.catalog), *doubts, *hidden]
+    changes = find_drift(stored, broker.catalog, platforms=platforms, instances=view.instances)
     if changes:
-        changes += now_refused(stored.document.data, broker.data, changes, platforms)
+        changes += now_refused(stored.document.data, data, changes, platforms)
     return Comparison(stored.document.name, broker.name, with_places(changes, stored.document, broker), sentences)
 
 
@@ -94,29 +95,17 @@ def registered_catalog(broker: RegisteredBroker, reach: Reach) -> Document:
 
 def stored_in_registry(broker: RegisteredBroker) -> StoredCatalog:
     """What the registry has stored of a broker, seen as the platform that it is registered for."""
-    document = parse_document(broker.catalog, f"{broker.row.name} (stored)")
-    services = {service.id: service.name for service in Catalog.of(document.data).services}
+    services = {service.id: service.name for service in broker.offered.services}
     services |= {one.service_id: one.name for one in broker.kept if not one.plan_id}
     kept = {
         (one.service_id, one.plan_id): services.get(one.service_id, one.service_id)
         + (f"/{one.name}" if one.plan_id else "")
         for one in broker.kept
     }
-    return StoredCatalog(document, broker.row.platform, kept=kept, without_secrets=True)
+    return StoredCatalog(broker.document, broker.row.platform, kept=kept, without_secrets=True)
 
 
 def _platforms(stored: StoredCatalog, view: DriftView) -> frozenset[Platform]:
     if stored.shape and stored.platform and view.platforms and view.platforms != {stored.platform}:
         raise UsageError(f"this is an export of {stored.platform.label}", "leave --platform out")
     return view.platforms or frozenset(Platform if stored.platform is None else {stored.platform})
-
-
-def _without_secrets(broker: Document, sentences: list[str]) -> Document:
-    """The broker's side as the registry would have stored it; `sentences` gets a sentence where that is another."""
-    from osbctl.registry.secrets import without_secrets
-
-    data = without_secrets(broker.data)
-    if data is broker.data:
-        return broker
-    sentences.append("secrets of dashboard clients are not stored, so they are not compared")
-    return broker._replace(data=data)

@@ -46,7 +46,6 @@ class CatalogSource:
 
 def load(source: CatalogSource) -> LoadedCatalog:
     """Read and check it here. Raises OsbctlError; DocumentError with the errors that validation finds."""
-    from osbctl.catalog import Catalog
     from osbctl.config import find_config
     from osbctl.sources.limits import Limits
     from osbctl.sources.read import read_source
@@ -65,7 +64,7 @@ def load(source: CatalogSource) -> LoadedCatalog:
     body = json.dumps(document.data, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
     if len(body) > source.max_bytes:
         raise _too_large(source)
-    catalog = Catalog.of(document.data)
+    catalog = document.catalog
     return LoadedCatalog(body, len(catalog.services), sum(1 for _ in catalog.plans))
 
 

@@ -6,7 +6,6 @@ import datetime
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from osbctl.catalog import Catalog
 from osbctl.errors import SourceError, UsageError
 from osbctl.pages.content import Content, Look, Part, Requests
 from osbctl.platforms import Platform
@@ -131,7 +130,7 @@ def _part(shelf: Shelf, options: PageOptions) -> Part:
     outcomes, findings = _judged(shelf.document, options.findings)
     return Part(
         shelf.broker,
-        Catalog.of(shelf.document.data),
+        shelf.document.catalog,
         {platform: outcome for platform, outcome in outcomes.items() if platform in options.platforms},
         findings,
         _changes(shelf.before, shelf.document, options.platforms) if shelf.before else (),

@@ -6,7 +6,6 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from osbctl.catalog import Catalog
 from osbctl.errors import DocumentError, UsageError
 from osbctl.findings import Finding, Location, Severity
 from osbctl.jsonschemas.parameters import parameters
@@ -21,7 +20,7 @@ from osbctl.sources.read import STDIN, read_source
 from osbctl.text import did_you_mean
 
 if TYPE_CHECKING:
-    from osbctl.catalog import ServiceOffering, ServicePlan
+    from osbctl.catalog import Catalog, ServiceOffering, ServicePlan
     from osbctl.sources.document import Document
 
 INLINE = "-c"
@@ -40,7 +39,7 @@ def plan_parameters(
         SourceError: the file cannot be opened, or the schema cannot be applied.
         DocumentError: the request is no JSON object.
     """
-    found = _plan(_service(Catalog.of(document.data), service), plan)
+    found = _plan(_service(document.catalog, service), plan)
     schema = found.parameters.get(purpose.place)
     described = tuple(other for other in Purpose if other.place in found.parameters)
     rows = tuple(parameters(schema)) if schema is not None else ()

@@ -9,7 +9,7 @@ from osbctl.errors import DocumentError, SourceError, UsageError
 from osbctl.findings import Severity
 from osbctl.paths import pointer
 from osbctl.registry.records import BrokerCatalog, Remark
-from osbctl.registry.secrets import HELD, places_of, without_secrets
+from osbctl.registry.secrets import HELD, places_of
 from osbctl.secrecy import looks_secret
 from osbctl.sources.broker import CATALOG_PATH, fetch, split_url
 
@@ -68,7 +68,8 @@ class Reach:
         from osbctl.validation.judge import judge
         from osbctl.validation.options import ValidationOptions
 
-        options = ValidationOptions(ApiVersion(broker.api_version), frozenset({broker.platform}))
+        version = ApiVersion(broker.api_version)
+        options = ValidationOptions(version, frozenset({broker.platform}), errors_alone=True)
         data: dict[str, Any] = {}
         errors: Iterable[Finding]
         try:
@@ -92,7 +93,7 @@ class Reach:
     def _held(self, body: bytes, data: dict[str, Any], broker: Registration) -> Remark | None:
         """Why the catalog is refused where it holds the password; a note alone where that may be chance."""
         password, secrets = self._sent.get(broker.name, ""), self._forms(broker)
-        places = places_of(secrets, without_secrets(data)) if password else []
+        places = places_of(secrets, data) if password else []
         sure = len(password) >= SURE_LENGTH
         if not places and not (sure and not data and password.encode() in body):
             return None

@@ -6,7 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from osbctl.catalog import PARAMETER_PLACES
-from osbctl.findings import Finding
+from osbctl.findings import Finding, Severity
 from osbctl.rule import Rule, Scope
 from osbctl.validation.node import Node
 from osbctl.validation.rules import load_checks
@@ -52,6 +52,8 @@ def _is_needed(rule: Rule, survey: Survey) -> bool:
 
 def is_wanted(rule: Rule, options: ValidationOptions) -> bool:
     """Whether findings of `rule` are sought with these options."""
+    if options.errors_alone and rule.severity is not Severity.ERROR:
+        return False
     return rule.only_for is None or rule.only_for in options.platforms or rule.id in (options.select or ())
 
 

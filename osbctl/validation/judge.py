@@ -46,7 +46,8 @@ def judge(document: Document, options: ValidationOptions, selection: Selection |
     """
     selection = selection or Selection(options)
     seen = survey(document)
-    outcomes = judge_all(document.data, plain_schemas=not seen.odd_schemas)
+    asked = options.platforms if options.errors_alone else tuple(Platform)
+    outcomes = judge_all(document.data, plain_schemas=not seen.odd_schemas, asked=asked)
     read = [*document.notes, *_elsewhere(document.data)]
     findings = [*read, *_checked(document, options, seen, read)]
     joined = _blame_newcomers(_with_refusals(findings, outcomes, options.platforms), document.data)

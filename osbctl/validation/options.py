@@ -26,7 +26,8 @@ class ValidationOptions(NamedTuple):
 
     `platforms` are those whose refusals count as errors. `select` (None: all) and `ignore` hold rule ids;
     `ignore_at` silences rules for named objects. `house_schemas` are the user's own JSON Schemas, each
-    with the name that reports call it. `severity` is pairs of a rule and how much it matters here.
+    with the name that reports call it. `severity` is pairs of a rule and how much it matters here. `errors_alone`: the
+    rest is not looked for, nor what other platforms than `platforms` do.
     """
 
     api_version: ApiVersion = DEFAULT_API_VERSION
@@ -36,3 +37,4 @@ class ValidationOptions(NamedTuple):
     ignore_at: tuple[IgnoreAt, ...] = ()
     house_schemas: tuple[tuple[str, object], ...] = ()
     severity: tuple[tuple[str, Severity], ...] = ()
+    errors_alone: bool = False

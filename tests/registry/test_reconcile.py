@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from osbctl.catalog import Catalog
 from osbctl.platforms import Platform
 from osbctl.platforms.record import State
 from osbctl.registry import reconcile as module
@@ -164,7 +165,7 @@ def test_kept_rows_join_the_catalog_in_their_places() -> None:
         Kept("s", "x", State.INACTIVE, AT, plan("x")),
         Kept("lost", "y", State.INACTIVE, AT, plan("y")),
     )
-    whole = with_kept(OLD, kept)
+    whole = with_kept(Catalog.of(OLD), kept).data
     ids = {one["id"]: [each["id"] for each in one["plans"]] for one in whole["services"]}
     assert ids == {"s": ["p", "q", "x"], "t": ["r"], "gone": ["g1"]}
     assert catalog(service("s", plan("p", "small"), plan("q", "large")), service("t", plan("r", "only"))) == OLD

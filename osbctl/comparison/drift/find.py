@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def find_drift(
     stored: StoredCatalog,
-    broker: Mapping[str, Any],
+    broker: Mapping[str, Any] | Catalog,
     *,
     platforms: Collection[Platform] = (),
     instances: frozenset[str] | None = None,
@@ -37,12 +37,14 @@ def find_drift(
         SourceError: the export is that of another broker.
     """
     shape = stored.shape
-    old, new = stored.document.data, broker
+    broker = Catalog.of(broker)
+    old, new = stored.document.catalog, broker
     if shape and stored.platform:
         _check_same_broker(stored, broker, shape)
         false, platforms = stored.platform.record.omitted_is_false, (stored.platform,)
-        old, new = normalised(old, shape, false), normalised(broker, shape, false)
-        silence(old, new, broker, false)
+        before, after = normalised(old.data, shape, false), normalised(broker.data, shape, false)
+        silence(before, after, broker.data, false)
+        old, new = Catalog.of(before), Catalog.of(after)
     changes = compare_catalogs(old, new, platforms=platforms, instances=instances)
     return [
         as_drift(change, back=_ids(change) in stored.kept)
@@ -51,9 +53,9 @@ def find_drift(
     ]
 
 
-def _check_same_broker(stored: StoredCatalog, broker: Mapping[str, Any], shape: Shape) -> None:
+def _check_same_broker(stored: StoredCatalog, broker: Catalog, shape: Shape) -> None:
     """Refuse an export that has nothing in common with the broker's catalog, where both hold something."""
-    ours, theirs = _marks(broker), _marks(stored.document.data)
+    ours, theirs = _marks(broker), _marks(stored.document.catalog)
     theirs |= {mark for ids in stored.kept for mark in ids if mark}
     if ours and theirs and not ours & theirs:
         raise SourceError(
@@ -62,8 +64,7 @@ def _check_same_broker(stored: StoredCatalog, broker: Mapping[str, Any], shape: 
         )
 
 
-def _marks(data: Mapping[str, Any]) -> set[str]:
-    catalog = Catalog.of(data)
+def _marks(catalog: Catalog) -> set[str]:
     services = {mark for service in catalog.services for mark in (service.id, service.name)}
     return (services | {plan.id for plan in catalog.plans}) - {""}
 
@@ -72,14 +73,14 @@ def _ids(change: Change) -> tuple[str, str]:
     return change.service.id if change.service else "", change.plan.id if change.plan else ""
 
 
-def notes(stored: StoredCatalog, broker: Mapping[str, Any]) -> list[str]:
+def notes(stored: StoredCatalog, broker: Mapping[str, Any] | Catalog) -> list[str]:
     """What there is to know of the stored side beside drift, a sentence each.
 
     What the platform keeps though it is gone, and what of the broker's catalog it does not store.
     """
     sentences = []
-    shape = stored.shape
-    if shape and stored.public and _plan_ids(broker) - _plan_ids(stored.document.data):
+    broker, shape = Catalog.of(broker), stored.shape
+    if shape and stored.public and _plan_ids(broker) - _plan_ids(stored.document.catalog):
         sentences.append(f"every plan of the export is public, and only administrators see others: {shape.whole}")
     offered = _offered(broker)
     if gone := [name for ids, name in stored.kept.items() if ids not in offered]:
@@ -87,23 +88,23 @@ def notes(stored: StoredCatalog, broker: Mapping[str, Any]) -> list[str]:
     if shape and stored.platform and (left_out := [*_left_out(broker, shape)]):
         sentences.append(f"{stored.platform.label} does not keep or show, so it is not compared: {', '.join(left_out)}")
     for name, sentence in shape.unsure.items() if shape else ():
-        if _any_true(broker, name) and not _any_true(stored.document.data, name):
+        if _any_true(broker, name) and not _any_true(stored.document.catalog, name):
             sentences.append(sentence)
     return sentences
 
 
-def _offered(broker: Mapping[str, Any]) -> set[tuple[str, str]]:
+def _offered(broker: Catalog) -> set[tuple[str, str]]:
     """The ids of service offerings and their plans, as `StoredCatalog.kept` has them."""
-    services = Catalog.of(broker).services
+    services = broker.services
     return {(service.id, "") for service in services} | {(s.id, plan.id) for s in services for plan in s.plans}
 
 
-def _plan_ids(data: Mapping[str, Any]) -> set[str]:
-    return {plan.id for plan in Catalog.of(data).plans}
+def _plan_ids(catalog: Catalog) -> set[str]:
+    return {plan.id for plan in catalog.plans}
 
 
-def _any_true(data: Mapping[str, Any], name: str) -> bool:
-    return any(service.data.get(name) is True for service in Catalog.of(data).services)
+def _any_true(catalog: Catalog, name: str) -> bool:
+    return any(service.data.get(name) is True for service in catalog.services)
 
 
 def _is_shape_alone(change: Change) -> bool:
@@ -113,10 +114,9 @@ def _is_shape_alone(change: Change) -> bool:
     return change.rule == fields.OTHER.id and change.service is None and not change.field
 
 
-def _left_out(broker: Mapping[str, Any], shape: Shape) -> Iterator[str]:
-    catalog = Catalog.of(broker)
-    yield from _unknown((service.data for service in catalog.services), shape.service, "service offering")
-    yield from _unknown((plan.data for plan in catalog.plans), shape.plan, "plan")
+def _left_out(broker: Catalog, shape: Shape) -> Iterator[str]:
+    yield from _unknown((service.data for service in broker.services), shape.service, "service offering")
+    yield from _unknown((plan.data for plan in broker.plans), shape.plan, "plan")
 
 
 def _unknown(things: Iterable[Mapping[str, Any]], known: Fields, word: str) -> Iterator[str]:
