@@ -114,15 +114,15 @@ def _notes(known: list[_Settings], sources: tuple[str, ...]) -> Iterator[str]:
 
 
 def _together(judged: list[_Judged], settings: list[_Settings]) -> list[_Judged]:
-    """The same once more, the judgements completed by what those share that could be read.
+    """The same once more, the judgements completed by what those share that could be read."""
+    from osbctl.validation.together import Judged, judge_together
 
-    What is told of several catalogs is selected as for the first of them.
-    """
-    from osbctl.validation.together import judge_together
-
-    read = [(document, judgement) for document, judgement, _ in judged if document]
-    platforms = frozenset(platform for one in settings for platform in one.options.platforms)
-    completed = iter(judge_together(read, platforms, settings[0].selection))
+    read = [
+        Judged(document, judgement, one.options, one.selection)
+        for (document, judgement, _), one in zip(judged, settings, strict=True)
+        if document
+    ]
+    completed = iter(judge_together(read))
     return [(document, next(completed) if document else judgement, code) for document, judgement, code in judged]
 
 

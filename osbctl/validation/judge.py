@@ -58,7 +58,7 @@ def judge(document: Document, options: ValidationOptions, selection: Selection |
     else:
         picked = joined
     silenced = without_ignored(selection.of(picked, document.data), document, selection, partial(_sought, options))
-    wanted = folded(_graded(silenced, options))
+    wanted = folded(graded(silenced, options))
     verdicts = {platform: _verdict(outcome) for platform, outcome in outcomes.items()}
     left_out = max(0, len(folded(joined)) - len(wanted))
     placed = tuple(_located(wanted, document))
@@ -74,7 +74,8 @@ def _sought(options: ValidationOptions, rules: frozenset[str]) -> bool:
     )
 
 
-def _graded(findings: list[Finding], options: ValidationOptions) -> list[Finding]:
+def graded(findings: list[Finding], options: ValidationOptions) -> list[Finding]:
+    """The findings with the severities that the configuration gives their rules."""
     severity = dict(options.severity)
     if not severity:
         return findings

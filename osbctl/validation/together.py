@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from osbctl.findings import Finding, Severity, Verdict
 from osbctl.platforms import Platform
@@ -12,7 +12,7 @@ from osbctl.platforms.record import Identity
 from osbctl.platforms.together import does, shared
 from osbctl.rule import RULES
 from osbctl.validation.inline import without_ignored
-from osbctl.validation.judge import reading_order
+from osbctl.validation.judge import graded, reading_order
 from osbctl.validation.rules import SHARED, load_all
 from osbctl.validation.rules.placeholders import holds_placeholder
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from osbctl.paths import Path
     from osbctl.platforms.together import SharedIdentity
     from osbctl.sources.document import Document
+    from osbctl.validation.options import ValidationOptions
     from osbctl.validation.selection import Selection
 
 _RULES = {
@@ -33,16 +34,23 @@ _RULES = {
 }
 
 
-def judge_together(
-    judged: Sequence[tuple[Document, Judgement]], counted: frozenset[Platform], selection: Selection
-) -> list[Judgement]:
+class Judged(NamedTuple):
+    """A catalog, its judgement by itself, and what that was made with."""
+
+    document: Document
+    judgement: Judgement
+    options: ValidationOptions
+    selection: Selection
+
+
+def judge_together(judged: Sequence[Judged]) -> list[Judgement]:
     """The judgements, completed by what a catalog shares with those before it.
 
-    Each is reported at the later of two places, with the name of the other. `counted` are the platforms whose refusals
-    are errors. A platform that refuses one of two catalogs refuses the later.
+    Each is reported at the later of two places, with the name of the other, and as the options of the later say. A
+    platform that refuses one of two catalogs refuses the later.
     """
     load_all()
-    documents = {number: document for number, (document, _) in enumerate(judged)}
+    documents = {number: one.document for number, one in enumerate(judged)}
     found: dict[int, list[SharedIdentity]] = {number: [] for number in documents}
     paths: dict[int, set[Path]] = {number: set() for number in documents}
     for one in shared((str(number), document.data) for number, document in documents.items()):
@@ -52,8 +60,7 @@ def judge_together(
             paths[int(one.first)].add(one.first_path)
     places = {number: documents[number].locate(wanted) for number, wanted in paths.items() if wanted}
     return [
-        _completed(judgement, document, _findings(found[number], places, counted), selection)
-        for number, (document, judgement) in enumerate(judged)
+        _completed(one, _findings(found[number], places, one.options.platforms)) for number, one in enumerate(judged)
     ]
 
 
@@ -78,8 +85,10 @@ def _finding(
     return Finding(rule.id, severity, message, one.second_path, seconds[one.second_path], rule.refused_by, hint=hint)
 
 
-def _completed(judgement: Judgement, document: Document, found: list[Finding], selection: Selection) -> Judgement:
-    wanted = without_ignored(selection.of(found, document.data), document, selection, _sought)
+def _completed(one: Judged, found: list[Finding]) -> Judgement:
+    document, judgement, options, selection = one
+    silenced = without_ignored(selection.of(found, document.data), document, selection, _sought)
+    wanted = graded(silenced, options)
     refused = Counter(platform for finding in found for platform in finding.refused_by)
     verdicts = {platform: _verdict(verdict, refused[platform]) for platform, verdict in judgement.verdicts.items()}
     left_out = judgement.left_out + len(found) - sum(finding.rule.startswith(SHARED) for finding in wanted)

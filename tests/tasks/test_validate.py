@@ -96,3 +96,18 @@ def test_settings_of_a_path_hold_for_its_files_alone(tmp_path: Path) -> None:
         f"{tmp_path}/osbctl.toml:1: ignore of cost-amount matched nothing: remove it",
         f"{tmp_path}/osbctl.toml:4: ignore of url-data-large matched nothing: remove it",
     )
+
+
+def test_what_catalogs_share_is_reported_with_the_settings_of_the_file_that_it_is_reported_of(tmp_path: Path) -> None:
+    names = ("first.yaml", "graded.yaml", "ignored.yaml", "counted.yaml")
+    for name in names:
+        shutil.copy(catalogs_folder() / "data-services.yaml", tmp_path / name)
+    (tmp_path / "osbctl.toml").write_text(
+        '[[per-path]]\npaths = ["graded.*"]\nseverity = {"shared-id" = "info"}\n'
+        '[[per-path]]\npaths = ["ignored.*"]\nignore = ["shared-id"]\n'
+        '[[per-path]]\npaths = ["counted.*"]\nplatform = ["kubernetes"]\n'
+    )
+    done = validate(Request(tuple(str(tmp_path / name) for name in names), together=True))
+    severities = [{f.severity.value for f in one.findings if f.rule == "shared-id"} for one in done.judgements]
+    assert severities == [set(), {"info"}, set(), {"error"}]
+    assert done.notes == ()
