@@ -45,7 +45,9 @@ def _run(arguments: list[str]) -> int:
     except KeyboardInterrupt:
         return 130
     except MemoryError:
-        _say("osbctl: out of memory")
+        from osbctl.cli.output import say
+
+        say("osbctl: out of memory")
         return 3
     except Exception as error:  # the one net under everything
         return _failed(error)
@@ -53,25 +55,19 @@ def _run(arguments: list[str]) -> int:
 
 def _failed(error: Exception) -> int:
     """Say what went wrong, and return the exit code; raises the error itself where a developer asks for it."""
-    from osbctl.cli.output import cannot_print, silence
-    from osbctl.errors import DocumentError, OsbctlError
+    from osbctl.cli.output import cannot_print, say, silence, tell
+    from osbctl.errors import OsbctlError
 
-    if isinstance(error, DocumentError):
-        from osbctl.reports.text_report import finding_lines
-
-        _say(finding_lines(error.findings).rstrip("\n"))
-        return error.exit_code
     if isinstance(error, BrokenPipeError):
         silence()  # the reader of our output has gone (`| head`): nothing is left to be said to it
         return 0
     if isinstance(error, OSError) and error.errno in _OUTPUT_FAILS and error.filename is None:
         error = cannot_print(error)
     if isinstance(error, OsbctlError):
-        _say(f"osbctl: {error.message}" + (f"\n  hint: {error.advice}" if error.advice else ""))
-        return error.exit_code
+        return tell(error)
     if os.environ.get("OSBCTL_DEBUG"):
         raise error
-    _say(
+    say(
         f"osbctl: internal error: {type(error).__name__}\n"
         "  hint: this is a bug; run again with OSBCTL_DEBUG=1 and report what it prints"
     )
@@ -95,14 +91,6 @@ def _command(arguments: list[str]) -> int:
 
 def _plain(arguments: list[str]) -> bool:
     return bool(arguments) and not any(word.startswith("-") and word != "-" for word in arguments)
-
-
-def _say(text: str) -> None:
-    from osbctl.cli.terminal import wrap_width
-    from osbctl.text import safe, wrapped
-
-    width = wrap_width(sys.stderr)
-    print("\n".join(wrapped(safe(line), width) for line in text.split("\n")), file=sys.stderr)  # noqa: T201
 
 
 if __name__ == "__main__":

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
 from osbctl.cli import options as common
-from osbctl.cli.output import note, put
+from osbctl.cli.output import note, put, tell
 from osbctl.platforms import ApiVersion
 
 if TYPE_CHECKING:
     from osbctl.tasks.fix import Mended
+    from osbctl.validation.options import ValidationOptions
 
 
 def fix(
@@ -46,30 +47,47 @@ def fix(
     osbctl fix - < catalog.json > mended.json
     """
     from osbctl.config import load_config
-    from osbctl.sources.read import called, read_stdin
-    from osbctl.tasks.fix import fix_bytes, fix_source, write
     from osbctl.tasks.options import Request, config_of, validation_options
 
     request = Request(tuple(sources), api_version=api_version, select=tuple(select or ()))
     given = load_config(config) if config else None
-    would = False
-    for source in sources:
-        options = validation_options(request, config_of(source, stdin_filename, given))
+    options = [validation_options(request, config_of(source, stdin_filename, given)) for source in sources]
+    way = _Way(unsafe, at, check or diff, diff)
+    return max(_fixed(source, stdin_filename, *rest, way) for source, *rest in zip(sources, options, strict=True))
+
+
+class _Way(NamedTuple):
+    """How sources are mended. `looks`: nothing is written, and what would be mended fails the run; `diff` shows it."""
+
+    unsafe: bool
+    at: str
+    looks: bool
+    diff: bool
+
+
+def _fixed(source: str, stdin_filename: str | None, options: ValidationOptions, way: _Way) -> int:
+    """Mend one source; the exit code that it asks for. A fault of its own is said, and the others go on."""
+    from osbctl.errors import OsbctlError
+    from osbctl.sources.read import called, read_stdin
+    from osbctl.tasks.fix import fix_bytes, fix_source, write
+
+    try:
         if source == "-":
             name = called(source, stdin_filename)
-            mended = fix_bytes(name, read_stdin(name, common.LIMITS), options, unsafe=unsafe, at=at)
+            mended = fix_bytes(name, read_stdin(name, common.LIMITS), options, unsafe=way.unsafe, at=way.at)
         else:
-            mended = fix_source(source, options, unsafe=unsafe, at=at)
-        would = would or bool(mended.changed)
-        if diff:
+            mended = fix_source(source, options, unsafe=way.unsafe, at=way.at)
+        if way.diff:
             put("".join(_diff(mended)), None)
-        elif source == "-" and not check:
+        elif source == "-" and not way.looks:
             put(mended.after[mended.source].decode(), None)
-        elif not check:
+        elif not way.looks:
             write(mended)
-        for line in _told(mended, "would fix" if check or diff else "fixed"):
-            note(line)
-    return int(would and (check or diff))
+    except OsbctlError as error:
+        return tell(error)
+    for line in _told(mended, "would fix" if way.looks else "fixed"):
+        note(line)
+    return int(way.looks and bool(mended.changed))
 
 
 def _told(mended: Mended, verb: str) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from osbctl.errors import SourceError
+from osbctl.errors import DocumentError, OsbctlError, SourceError
 
 
 def put(text: str, file: str | None) -> None:
@@ -46,7 +46,24 @@ def silence() -> None:
 
 def note(text: str) -> None:
     """Say something beside the report, on standard error; control characters are escaped."""
+    say(f"osbctl: {text}")
+
+
+def tell(error: OsbctlError) -> int:
+    """Say on standard error what went wrong, and return the exit code of that."""
+    if isinstance(error, DocumentError):
+        from osbctl.reports.text_report import finding_lines
+
+        say(finding_lines(error.findings).rstrip("\n"))
+    else:
+        note(error.message + (f"\n  hint: {error.advice}" if error.advice else ""))
+    return error.exit_code
+
+
+def say(text: str) -> None:
+    """Lines for standard error, wrapped to the terminal; control characters are escaped."""
     from osbctl.cli.terminal import wrap_width
     from osbctl.text import safe, wrapped
 
-    print(wrapped(f"osbctl: {safe(text)}", wrap_width(sys.stderr)), file=sys.stderr)  # noqa: T201
+    width = wrap_width(sys.stderr)
+    print("\n".join(wrapped(safe(line), width) for line in text.split("\n")), file=sys.stderr)  # noqa: T201

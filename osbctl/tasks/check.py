@@ -11,7 +11,7 @@ from osbctl.platforms import ApiVersion, Platform
 from osbctl.platforms.outcome import VerdictKind
 from osbctl.sources.access import shown
 from osbctl.sources.parse import parse_document
-from osbctl.validation.judge import judge, unreadable
+from osbctl.validation.judge import graded, judge, unreadable
 from osbctl.validation.selection import Selection
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def check_and_judge(address: str, access: Access, options: ValidationOptions, pa
     checked = check_broker(address, access, patience)
     name = shown(address)
     main = _judged(name, checked.catalog, options)
-    wire = Selection(options).of(checked.findings, {})
+    wire = graded(Selection(options).of(checked.findings, {}), options)
     findings, left_out = [*wire, *main.findings], main.left_out + len(checked.findings) - len(wire)
     verdicts = dict(main.verdicts)
     for version, body in checked.own.items():

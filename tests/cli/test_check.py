@@ -119,6 +119,11 @@ def test_the_configuration_has_a_say(machine: Machine) -> None:
     check(machine, "version-400", "--fail-on", "error", code=0)
 
 
+def test_a_severity_of_the_configuration_holds_for_what_was_seen_on_the_wire(machine: Machine) -> None:
+    (machine.folder / "osbctl.toml").write_text('[severity]\nwire-open = "info"\n')
+    assert "info: GET /v2/catalog without credentials" in check(machine, "open", code=0)
+
+
 def test_no_answer_gives_findings_and_verdicts(machine: Machine) -> None:
     told = check(machine, "garbage", code=1)
     assert "[wire-no-answer]" in told

@@ -101,3 +101,32 @@ def test_what_may_not_be_written_is_said(tmp_path: Path) -> None:
     tmp_path.chmod(0o700)
     assert (done.returncode, file.read_text()) == (3, TEXT)
     assert "cannot be written" in done.stderr
+
+
+@pytest.mark.parametrize(("bad", "code"), [("services: [", 1), (None, 3)])
+@pytest.mark.parametrize("option", [[], ["--check"]])
+def test_a_source_that_cannot_be_read_keeps_no_other_from_being_mended(
+    tmp_path: Path, bad: str | None, code: int, option: list[str]
+) -> None:
+    files = [tmp_path / name for name in ("a.yaml", "bad.yaml", "c.yaml")]
+    for file, text in zip(files, (TEXT, bad, TEXT), strict=True):
+        if text is not None:
+            file.write_text(text)
+    done = osbctl("fix", *option, *map(str, files))
+    assert done.returncode == code
+    assert str(files[1]) in done.stderr
+    verb, after = ("would fix", TEXT) if option else ("fixed", TEXT.replace('"yes"', "true"))
+    for file in (files[0], files[2]):
+        assert file.read_text() == after
+        assert f"{file}: {verb} 1" in done.stderr
+
+
+def test_nothing_is_mended_where_the_call_is_wrong(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "c.yaml").write_text(TEXT)
+    (tmp_path / "b/osbctl.toml").write_text('ignore = ["nosuch"]\n')
+    done = osbctl("fix", str(tmp_path / "a/c.yaml"), str(tmp_path / "b/c.yaml"))
+    assert done.returncode == 3
+    assert "nosuch" in done.stderr
+    assert (tmp_path / "a/c.yaml").read_text() == TEXT
