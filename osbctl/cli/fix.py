@@ -53,7 +53,7 @@ def fix(
     given = load_config(config) if config else None
     options = [validation_options(request, config_of(source, stdin_filename, given)) for source in sources]
     way = _Way(unsafe, at, check or diff, diff)
-    return max(_fixed(source, stdin_filename, *rest, way) for source, *rest in zip(sources, options, strict=True))
+    return max(_fixed(source, stdin_filename, one, way) for source, one in zip(sources, options, strict=True))
 
 
 class _Way(NamedTuple):

@@ -115,10 +115,10 @@ def _notes(known: list[_Settings], sources: tuple[str, ...]) -> Iterator[str]:
 
 def _together(judged: list[_Judged], settings: list[_Settings]) -> list[_Judged]:
     """The same once more, the judgements completed by what those share that could be read."""
-    from osbctl.validation.together import Judged, judge_together
+    from osbctl.validation.together import JudgedCatalog, judge_together
 
     read = [
-        Judged(document, judgement, one.options, one.selection)
+        JudgedCatalog(document, judgement, one.options, one.selection)
         for (document, judgement, _), one in zip(judged, settings, strict=True)
         if document
     ]

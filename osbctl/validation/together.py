@@ -34,7 +34,7 @@ _RULES = {
 }
 
 
-class Judged(NamedTuple):
+class JudgedCatalog(NamedTuple):
     """A catalog, its judgement by itself, and what that was made with."""
 
     document: Document
@@ -43,7 +43,7 @@ class Judged(NamedTuple):
     selection: Selection
 
 
-def judge_together(judged: Sequence[Judged]) -> list[Judgement]:
+def judge_together(judged: Sequence[JudgedCatalog]) -> list[Judgement]:
     """The judgements, completed by what a catalog shares with those before it.
 
     Each is reported at the later of two places, with the name of the other, and as the options of the later say. A
@@ -85,7 +85,7 @@ def _finding(
     return Finding(rule.id, severity, message, one.second_path, seconds[one.second_path], rule.refused_by, hint=hint)
 
 
-def _completed(one: Judged, found: list[Finding]) -> Judgement:
+def _completed(one: JudgedCatalog, found: list[Finding]) -> Judgement:
     document, judgement, options, selection = one
     silenced = without_ignored(selection.of(found, document.data), document, selection, _sought)
     wanted = graded(silenced, options)

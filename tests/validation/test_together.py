@@ -17,7 +17,7 @@ from osbctl.sources.parse import parse_document
 from osbctl.validation.judge import judge
 from osbctl.validation.options import IgnoreAt, ValidationOptions
 from osbctl.validation.selection import Selection
-from osbctl.validation.together import Judged, judge_together
+from osbctl.validation.together import JudgedCatalog, judge_together
 
 A, B, C, D = (f"6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B{n}" for n in range(4))
 RULES = {"shared-id", "shared-service-name", "shared-dashboard-client"}
@@ -41,7 +41,7 @@ def document(name: str, data: dict[str, Any]) -> Document:
 
 def judged(options: ValidationOptions, *documents: Document) -> list[Judgement]:
     selection = Selection(options)
-    return judge_together([Judged(one, judge(one, options, selection), options, selection) for one in documents])
+    return judge_together([JudgedCatalog(one, judge(one, options, selection), options, selection) for one in documents])
 
 
 def shared(judgement: Judgement) -> list[tuple[str, Severity, str]]:
