@@ -66,12 +66,27 @@ class ShownCommand(NamedTuple):
 
 
 class ShownCommands(NamedTuple):
-    """The commands for one plan. Plans often have the same but for their names: these then stand in `names`, each
-    after the mark in whose place it goes; names and marks need no escape.
+    """The commands for one plan; where `marked`, `MARKS` stand in them for the names of its service and its own.
+
+    Plans often have the same commands but for their names, which then need no quotes or escapes anywhere.
     """
 
     shown: tuple[ShownCommand, ...] = ()
-    names: tuple[tuple[str, str], ...] = ()
+    marked: bool = False
+
+
+MARKS = {"service": "osbctl-0-service", "name": "osbctl-0-plan"}
+"""What stands for names in commands that many plans share, by the field of `PlanTexts` that goes there."""
+
+
+class Sample(NamedTuple):
+    """Requests that a schema takes: `examples` are headings with JSON text, or without one why there is none.
+
+    `content` is the JSON that commands send, empty where they send nothing.
+    """
+
+    examples: tuple[tuple[str, str], ...] = ()
+    content: str = ""
 
 
 class OrderedPlan(NamedTuple):
@@ -81,25 +96,23 @@ class OrderedPlan(NamedTuple):
     service: ServiceOffering
     plan: ServicePlan
     ambiguous: bool = False
+    sample: Sample = Sample()
 
 
 def _no_commands(_: OrderedPlan) -> ShownCommands:
     return ShownCommands()
 
 
-def _no_examples(_: Mapping[str, object]) -> Sequence[tuple[str, str]]:
-    return ()
+def _no_sample(_: Mapping[str, object]) -> Sample:
+    return Sample()
 
 
 @dataclass(frozen=True, slots=True)
 class Requests:
-    """What is known of the requests that a developer sends: the commands for a plan, examples that a schema takes.
-
-    An example is a heading and JSON text; without a text, the heading says why there is none.
-    """
+    """What is known of the requests that a developer sends: the commands for a plan, samples that a schema takes."""
 
     commands: Callable[[OrderedPlan], ShownCommands] = _no_commands
-    examples: Callable[[Mapping[str, object]], Sequence[tuple[str, str]]] = _no_examples
+    sample: Callable[[Mapping[str, object]], Sample] = _no_sample
 
 
 @dataclass(frozen=True, slots=True)

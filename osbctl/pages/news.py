@@ -23,15 +23,14 @@ if TYPE_CHECKING:
 def place_changes(part: Part, views: Sequence[ServiceView]) -> list[ChangeNote]:
     """The changes of a part in words, the strictest first; each is also put to its view."""
     services = {view.id: view for view in views}
-    plans = {(view.id, plan.id): plan for view in views for plan in view.plans}
+    plans = {(view.id, plan.texts.id): plan for view in views for plan in view.plans}
     reasons = [("", change) for change in part.changes] + [(reason, change) for change, reason in part.accepted]
     notes = []
     for reason, change in sorted(reasons, key=lambda one: (bool(one[0]), -one[1].level.rank)):
         service = services.get(change.service.id) if change.service else None
         plan = plans.get((change.service.id, change.plan.id)) if change.service and change.plan else None
-        holder = plan or service
-        note = _change(change, reason, holder.anchor if holder else "")
-        if holder:
+        note = _change(change, reason, plan.texts.anchor if plan else service.anchor if service else "")
+        if holder := plan or service:
             holder.changes.append(note)
         notes.append(note)
     return notes

@@ -7,9 +7,9 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from osbctl.pages import compare, links, pictures, prices
-from osbctl.pages.content import OrderedPlan, Requests
+from osbctl.pages.content import OrderedPlan, Requests, Sample
 from osbctl.pages.parameters import Parameters
-from osbctl.pages.shown import PlanView, ServiceView, VerdictView
+from osbctl.pages.shown import PlanShape, PlanTexts, PlanView, ServiceView, VerdictView
 from osbctl.platforms.outcome import VerdictKind
 from osbctl.views.words import bullets
 
@@ -31,6 +31,9 @@ MAX_WITH_COMMANDS = 2_000
 """A page of more plans has no commands and examples: they would be most of it."""
 MAX_WORDS = 20
 """Lines of one platform that are shown."""
+
+
+_DEPRECATED = re.compile(r"\W{0,3}deprecated\b", re.IGNORECASE)
 
 
 class Offerings:
@@ -55,13 +58,13 @@ class Offerings:
         return (self._service(part, service) for service in part.catalog.services)
 
     def _service(self, part: Part, service: ServiceOffering) -> ServiceView:
-        text, metadata = self._secrets.text, service.metadata
+        text, metadata, plans = self._secrets.text, service.metadata, service.plans
         anchor = self._anchors.of_service(part.broker, service)
-        plans = [self._plan(part, service, plan, anchor) for plan in service.plans]
-        _tell_apart(plans)
+        costs = [prices.costs(plan) for plan in plans]
+        lines = [[text(line, SHORT) for line in bullets(plan)[: compare.MAX_ROWS]] for plan in plans]
+        rows = compare.rows(plans, costs, lines, self._secrets) if len(plans) > 1 else []
+        alone = tuple(lines[0]) if len(plans) == 1 else ()
         title = text(metadata.get("displayName"), SHORT) or text(service.name, SHORT) or "(no name)"
-        costs = [plan.costs for plan in plans]
-        several = len(plans) > 1
         if "dashboard_client" in service.data and isinstance(service.data["dashboard_client"], dict):
             self._secrets.left_out += "secret" in service.data["dashboard_client"]
         return ServiceView(
@@ -81,30 +84,44 @@ class Offerings:
             links=self._links(metadata),
             facts=list(self._facts(service)),
             verdicts=[_verdict(platform, outcome, service) for platform, outcome in part.outcomes.items()],
-            plans=plans,
-            rows=compare.rows(service.plans, costs, [plan.bullets for plan in plans], self._secrets) if several else [],
-            free=_free(service.plans),
-            cheapest=_cheapest(service.plans, costs),
-            monthly=_lowest(service.plans, costs),
+            plans=[
+                PlanView(texts, self._shape(part, service, plan, texts.price, alone), plan.free)
+                for plan, texts in zip(plans, self._texts(service, anchor, costs), strict=True)
+            ],
+            rows=rows,
+            free=_free(plans),
+            cheapest=_cheapest(plans, costs),
+            monthly=_lowest(plans, costs),
         )
 
-    def _plan(self, part: Part, service: ServiceOffering, plan: ServicePlan, above: str) -> PlanView:
+    def _texts(self, service: ServiceOffering, above: str, costs: Sequence[Costs]) -> Iterator[PlanTexts]:
         text = self._secrets.text
-        anchor = self._anchors.of_plan(above, plan)
-        costs = prices.costs(plan)
-        order = OrderedPlan(part.broker, service, plan, service.name in self._ambiguous)
-        return PlanView(
-            anchor=anchor,
-            id=text(plan.id, SHORT),
-            name=text(plan.name, SHORT) or "(no name)",
-            title=text(plan.metadata.get("displayName"), SHORT),
-            description=text(plan.description),
-            free=plan.free,
+        titles = [text(plan.metadata.get("displayName"), SHORT) for plan in service.plans]
+        counts = Counter(titles)
+        for plan, title, cost in zip(service.plans, titles, costs, strict=True):
+            name = text(plan.name, SHORT) or "(no name)"
+            yield PlanTexts(
+                anchor=self._anchors.of_plan(above, plan),
+                service=service.name,
+                name=name,
+                id=text(plan.id, SHORT),
+                # Plans of one title are told apart by their names.
+                title=f"{title} ({name})" if title and counts[title] > 1 else title or name,
+                price=_price(plan, cost),
+                description=text(plan.description),
+            )
+
+    def _shape(
+        self, part: Part, service: ServiceOffering, plan: ServicePlan, price: str, lines: tuple[str, ...]
+    ) -> PlanShape:
+        blocks = self.parameters.of(plan)
+        sample = next((block.sample for block in blocks if block.place == "create"), Sample())
+        order = OrderedPlan(part.broker, service, plan, service.name in self._ambiguous, sample)
+        return PlanShape(
+            free=plan.free and price != "Free",
             deprecated=_deprecated(plan),
-            price=_price(plan, costs),
-            costs=costs,
-            bullets=[text(line, SHORT) for line in bullets(plan)[: compare.MAX_ROWS]],
-            parameters=self.parameters.of(plan, anchor),
+            bullets=lines,
+            parameters=blocks,
             commands=self._requests.commands(order),
         )
 
@@ -140,21 +157,12 @@ def _paragraphs(text: str, known: str) -> list[str]:
 
 def _deprecated(thing: ServiceOffering | ServicePlan, tags: Sequence[str] = ()) -> str:
     """That something shall not be ordered any more, said in any of the ways of brokers; OSB has no field for it."""
-    if thing.deprecation and thing.deprecation.sunset:
-        return f"Deprecated, there until {thing.deprecation.sunset}"
-    said = thing.metadata.get("deprecated")
+    end, said = thing.deprecation, thing.metadata.get("deprecated")
+    if end and end.sunset:
+        return f"Deprecated, there until {end.sunset}"
     written = isinstance(said, str) and bool(said) and said.casefold() not in ("false", "no")
-    begins = re.match(r"\W{0,3}deprecated\b", thing.description, re.IGNORECASE)
-    tagged = any(tag.casefold() == "deprecated" for tag in tags)
-    return "Deprecated" if thing.deprecation or said is True or written or tagged or begins else ""
-
-
-def _tell_apart(plans: Sequence[PlanView]) -> None:
-    """Put the names to titles that several plans of a service offering have."""
-    titles = Counter(plan.title for plan in plans)
-    for plan in plans:
-        if plan.title and titles[plan.title] > 1:
-            plan.title = f"{plan.title} ({plan.name})"
+    tagged = "deprecated" in map(str.casefold, tags)
+    return "Deprecated" if end or said is True or written or tagged or _DEPRECATED.match(thing.description) else ""
 
 
 def _free(plans: Sequence[ServicePlan]) -> str:

@@ -50,7 +50,7 @@ def _add(found: Costs, entry: Mapping[str, Any]) -> None:
 def _amounts(value: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(value, dict):
         for currency, amount in value.items():
-            yield safe(str(currency)).upper(), amount
+            yield _currency(currency), amount
     else:
         yield "", "" if value is None else value
 
@@ -59,6 +59,11 @@ def _amounts(value: Any) -> Iterator[tuple[str, Any]]:
 def is_monthly(unit: str) -> bool:
     """Whether a unit means a calendar month."""
     return " ".join(unit.casefold().replace("_", " ").replace("-", " ").split()) in _MONTHLY
+
+
+@lru_cache(1_000)
+def _currency(name: str) -> str:
+    return safe(name).upper()
 
 
 def amount_text(amount: Any) -> str:
@@ -72,6 +77,8 @@ def amount_text(amount: Any) -> str:
 
 
 def _decimal(amount: Any) -> Decimal | None:
-    if isinstance(amount, bool) or not isinstance(amount, int | float | Decimal):
+    if isinstance(amount, Decimal):
+        return amount
+    if isinstance(amount, bool) or not isinstance(amount, int | float):
         return None
     return Decimal(str(amount))

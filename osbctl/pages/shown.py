@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from osbctl.pages.content import ShownCommands
     from osbctl.pages.parameters import ParameterBlock
     from osbctl.pages.pictures import Monogram
-    from osbctl.pages.prices import Costs
 
 
 class ChangeNote(NamedTuple):
@@ -49,22 +48,36 @@ class VerdictView(NamedTuple):
     words: tuple[str, ...]
 
 
-@dataclass(slots=True)
-class PlanView:
-    """A service plan to be printed; what both hold is as in `ServicePlan`."""
+class PlanTexts(NamedTuple):
+    """What each plan has of its own to be printed; `service` is the name of its service, `title` what heads it."""
 
     anchor: str
-    id: str
+    service: str
     name: str
+    id: str
     title: str
+    price: str
     description: str
+
+
+class PlanShape(NamedTuple):
+    """What plans often have in common. `free` is for plans whose price does not say it."""
+
     free: bool
     deprecated: str
-    price: str
-    costs: Costs
-    bullets: list[str]
-    parameters: list[ParameterBlock]
+    bullets: tuple[str, ...]
+    parameters: tuple[ParameterBlock, ...]
     commands: ShownCommands
+    changes: tuple[ChangeNote, ...] = ()
+
+
+@dataclass(slots=True)
+class PlanView:
+    """A service plan to be printed; `free` as in `ServicePlan`."""
+
+    texts: PlanTexts
+    shape: PlanShape
+    free: bool
     changes: list[ChangeNote] = field(default_factory=list)
 
 

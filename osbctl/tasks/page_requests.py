@@ -4,80 +4,55 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from osbctl.pages.content import OrderedPlan, Requests, ShownCommand, ShownCommands
+from osbctl.pages.content import MARKS, OrderedPlan, Requests, Sample, ShownCommand, ShownCommands
 from osbctl.platforms.commands import Order, Purpose
 from osbctl.requests.commands import commands
 from osbctl.requests.examples import examples
 from osbctl.sources.yaml_text import dump_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator
 
     from osbctl.platforms import Platform
     from osbctl.requests.examples import Examples
 
-_MARK = "osbctl-0-"
-_MARKS = (f"{_MARK}service", f"{_MARK}plan")
-"""Stand for the names of a service offering and a plan in commands that were written for many."""
-_PLAIN = re.compile("[A-Za-z][A-Za-z0-9-]*")
+_PLAIN = re.compile("[A-Za-z][A-Za-z0-9_.-]*")
 
 
 def requests_for(platforms: frozenset[Platform]) -> Requests:
     """Examples, and commands for the tools of `platforms`."""
     tools = {tool.name for platform in platforms for tool in platform.record.tools}
-    known: dict[str, _Sample] = {}
-
-    def sample(schema: Mapping[str, Any]) -> _Sample:
-        # Plans often share a schema but for its title.
-        key = json.dumps({name: value for name, value in schema.items() if name not in ("title", "description")})
-        if key not in known:
-            known[key] = _sample(examples(schema))
-        return known[key]
-
     written: dict[tuple[str, ...], tuple[ShownCommand, ...]] = {}
 
     def ordered(order: OrderedPlan) -> ShownCommands:
-        schema = order.plan.parameters.get(Purpose.CREATE.place)
-        try:
-            sent = _NOTHING if schema is None else sample(schema)
-        except RecursionError:
-            sent = _NOTHING
+        content = order.sample.content
         broker = order.broker if order.ambiguous else ""
         names = (order.service.name, order.plan.name)
-        alike = all(map(_is_plain, names)) and _MARK not in broker + sent.content
-        key = (*(_MARKS if alike else names), broker, sent.content)
+        alike = all(map(_is_plain, names)) and not any(mark in broker + content for mark in MARKS.values())
+        service, plan = MARKS.values() if alike else names
+        key = (service, plan, broker, content)
         if key not in written:
-            written[key] = tuple(_commands(Order(*key[:3], sent.parameters, content=sent.content), tools))
-        return ShownCommands(written[key], tuple(zip(_MARKS, names, strict=True)) if alike else ())
+            sent = json.loads(content) if content else None
+            written[key] = tuple(_commands(Order(service, plan, broker, sent, content=content), tools))
+        return ShownCommands(written[key], alike)
 
-    return Requests(ordered, lambda schema: sample(schema).headed)
+    return Requests(ordered, lambda schema: _sample(examples(schema)))
 
 
 def _is_plain(name: str) -> bool:
-    """Whether a name is written as it stands in every shell and language, as `_MARKS` are."""
-    return bool(_PLAIN.fullmatch(name)) and dump_text(name) == name and _MARK not in name
+    """Whether a name is written as it stands in every shell and language, as `MARKS` are."""
+    return bool(_PLAIN.fullmatch(name)) and dump_text(name) == name
 
 
-class _Sample(NamedTuple):
-    """The examples of one schema as the page shows them, and the parameters that its commands send, with their file."""
-
-    headed: Sequence[tuple[str, str]]
-    parameters: dict[str, Any] | None
-    content: str
-
-
-_NOTHING = _Sample((), None, "")
-
-
-def _sample(made: Examples) -> _Sample:
+def _sample(made: Examples) -> Sample:
     if made.why:
-        return _NOTHING._replace(headed=[(f"No example: {made.why}", "")])
+        return Sample(((f"No example: {made.why}", ""),))
     same = made.smallest == made.fullest
     both = [("Example" if same else "Smallest request", made.smallest), ("Fullest request", made.fullest)]
-    headed = [(label, _json(value)) for label, value in both[: 1 if same else 2]]
-    return _Sample(headed, made.smallest, headed[0][1] + "\n") if made.smallest else _Sample(headed, None, "")
+    headed = tuple((label, _json(value)) for label, value in both[: 1 if same else 2])
+    return Sample(headed, headed[0][1] + "\n" if made.smallest else "")
 
 
 def _commands(order: Order, tools: set[str]) -> Iterator[ShownCommand]:

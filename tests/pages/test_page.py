@@ -17,9 +17,10 @@ import jsonschema_rs
 import pytest
 
 from osbctl.catalog import Catalog
-from osbctl.pages.content import Content, Look, OrderedPlan, Part, Requests, ShownCommand, ShownCommands
+from osbctl.pages.content import MARKS, Content, Look, OrderedPlan, Part, Requests, Sample, ShownCommand, ShownCommands
 from osbctl.pages.render import render_page
 from osbctl.platforms import Platform
+from osbctl.platforms.commands import Purpose
 from osbctl.resources import catalogs_folder
 from osbctl.sources.read import read_source
 from osbctl.tasks.page import PageOptions, Shelf
@@ -154,7 +155,7 @@ def test_links_lead_to_the_web_alone(url: Any) -> None:
 
 
 def test_hostile_texts_stay_texts() -> None:
-    text = "</script><script>alert(1)</script><img src=x onerror=alert(1)>\u202e\u200b\x00{{ 7*7 }}"
+    text = "</script><script>alert(1)</script><img src=x onerror=alert(1)>\u202e\u200b\x00id\x00{{ 7*7 }}%(id)s"
     schema = {"properties": {text: {"type": "string", "default": text, "description": text}, "__proto__": {}}}
     data = service(
         name=text, id=text, tags=[text] * 10_000,
@@ -168,6 +169,7 @@ def test_hostile_texts_stay_texts() -> None:
     assert not [t for t, _ in read.tags if t == "img"]
     assert not set(html) & set("\u202e\u200b\x00")
     assert "\\u202e" in read.text
+    assert "\\x00id\\x00{{ 7*7 }}%(id)s" in read.text.split("side by side")[-1]
     assert "49" not in read.text.replace(text, "")
     assert len(html) < 3_000_000
 
@@ -194,12 +196,15 @@ def test_a_secret_that_a_reference_leads_to_is_left_out() -> None:
 
 
 def test_schemas_with_loops_and_of_great_depth_make_a_page() -> None:
-    deep: dict[str, Any] = {}
-    for _ in range(2_000):
-        deep = {"properties": {"a": deep}}
-    loop = {"properties": {"a": {"$ref": "#"}}}
-    for schema in (deep, loop):
-        html = page(service(plan={"schemas": {"service_instance": {"create": {"parameters": schema}}}}))
+    schemas: list[dict[str, Any]] = [{"properties": {"a": {"$ref": "#"}}}]
+    for depth in (100, 600, 2_000):
+        deep: dict[str, Any] = {}
+        for _ in range(depth):
+            deep = {"properties": {"a": deep}}
+        schemas.append(deep)
+    for schema in schemas:
+        plan = {"schemas": {"service_instance": {"create": {"parameters": schema}}}}
+        html = page(service(plan=plan), requests=requests_for(frozenset(Platform)))
         assert "a.a.a" in Read(html).text
 
 
@@ -249,7 +254,7 @@ def test_commands_and_examples_have_their_places() -> None:
         file = ("params.json", '{\n  "a": ""\n}')
         return ShownCommands((ShownCommand("cf", "cf create-service db small <x>", (file,)),))
 
-    html = page(service(plan=plan), requests=Requests(commands, lambda schema: [("Example", '{"a": "<b>"}')]))
+    html = page(service(plan=plan), requests=Requests(commands, lambda _: Sample((("Example", '{"a": "<b>"}'),))))
     text = Read(html).text
     assert "cf create-service db small <x>" in text
     assert "{\n  &#34;a&#34;: &#34;&#34;\n}" in html
@@ -257,7 +262,9 @@ def test_commands_and_examples_have_their_places() -> None:
     assert [(one.broker, one.plan.id, one.ambiguous) for one in asked] == [("a", "p-1", False)]
 
 
-@pytest.mark.parametrize("name", ["small", "true", "two words", "-x", "osbctl-0-plan", "osbctl-0-service", "<b>", "名"])
+@pytest.mark.parametrize(
+    "name", ["small", "db.small_2", "true", "two words", "-x", *MARKS.values(), "%(name)s", "<b>", "名"]
+)
 def test_commands_that_plans_share_are_those_of_each_plan(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     schema = {"properties": {"osbctl-0-plan": {"default": "osbctl-0-service"}}, "required": ["osbctl-0-plan"]}
     taking = {"schemas": {"service_instance": {"create": {"parameters": schema}}}}
@@ -327,12 +334,17 @@ def test_requests_of_real_catalogs_are_right(tmp_path: Path) -> None:
         requests = requests_for(frozenset(Platform))
         for service in Catalog.of(read_source(str(file)).data).services:
             for plan in service.plans:
-                for schema in plan.parameters.values():
-                    proved += sum(_proved(schema, json.loads(text)) for _, text in requests.examples(schema) if text)
-                found = requests.commands(OrderedPlan("b", service, plan, ambiguous=True))
+                samples = {place: requests.sample(schema) for place, schema in plan.parameters.items()}
+                for place, sample in samples.items():
+                    examples = [json.loads(text) for _, text in sample.examples if text]
+                    proved += sum(_proved(plan.parameters[place], example) for example in examples)
+                create = samples.get(Purpose.CREATE.place, Sample())
+                found = requests.commands(OrderedPlan("b", service, plan, ambiguous=True, sample=create))
+                names = (service.name, plan.name) if found.marked else ()
                 for command in found.shown:
                     if command.text and "bash" in command.label:
-                        script.append(reduce(lambda text, name: text.replace(*name), found.names, command.text))
+                        pairs = zip(MARKS.values(), names, strict=False)
+                        script.append(reduce(lambda text, pair: text.replace(*pair), pairs, command.text))
                         expected.append((command.label.split()[0], service.name, plan.name))
     (tmp_path / "params.json").write_text("{}")
     tools = "".join(f"{tool}() {{ printf '%s\\0' {tool} \"$@\"; echo; }}\n" for tool in ("cf", "svcat", "btp", "smctl"))
