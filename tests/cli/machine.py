@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
@@ -13,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from osbctl.sources.yaml_text import dump
+from tests.cli.program import environment, osbctl
 
-ROOT = Path(__file__).parents[2]
 PASSWORD = "correct-horse-battery"
 
 
@@ -24,24 +23,14 @@ class Machine:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.output = ""
-        self.environment = {
-            "PATH": os.environ["PATH"],
-            "HOME": str(folder),
-            "PYTHONPATH": str(ROOT),
-            "OSBCTL_DATABASE": str(folder / "brokers.sqlite"),
-            "OSBCTL_BROKER_DATA_PASSWORD": PASSWORD,
-        }
+        self.environment = environment(
+            HOME=str(folder),
+            OSBCTL_DATABASE=str(folder / "brokers.sqlite"),
+            OSBCTL_BROKER_DATA_PASSWORD=PASSWORD,
+        )
 
     def run(self, *arguments: str, code: int = 0, stdin: str = "") -> str:
-        done = subprocess.run(
-            [sys.executable, "-m", "osbctl", *arguments],
-            input=stdin,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            env=self.environment,
-            cwd=self.folder,
-        )
+        done = osbctl(*arguments, cwd=self.folder, stdin=stdin, **self.environment)
         self.output += done.stdout + done.stderr
         assert done.returncode == code, done.stdout + done.stderr
         return done.stdout

@@ -1,9 +1,8 @@
-"""`osbctl brokers` as a whole process: every command, every fault of a broker, and no trace of a password anywhere."""
+"""`osbctl brokers`: every command, every fault of a broker, and no trace of a password anywhere."""
 
 from __future__ import annotations
 
 import contextlib
-import io
 import json
 import os
 import re
@@ -16,13 +15,11 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import jsonschema
 import pytest
 from cryptography.hazmat.primitives import serialization
 
-from osbctl import __main__ as main
 from osbctl.credentials import as_json, make_record, write_record
 from osbctl.errors import UsageError
 from osbctl.platforms import Platform
@@ -32,10 +29,11 @@ from osbctl.registry.records import RefreshOutcome, What
 from osbctl.registry.store import Registry
 from osbctl.resources import schemas_folder
 from tests.broker.harness import Authority, certificate, until
+from tests.cli import program
 from tests.cli.broker_server import BASIC, PASSWORD, USER, FakeBroker, broker
+from tests.cli.program import ROOT
 from tests.registry.make import catalog, plan, read, refresh, registration, service
 
-ROOT = Path(__file__).parents[2]
 OLD = catalog(service("s", plan("p", "small"), plan("q", "large")))
 NEW = catalog(service("s", plan("p", "small"), plan("n", "new")))
 VARIABLE = {"OSBCTL_BROKER_MY_DB_PASSWORD": PASSWORD}
@@ -54,38 +52,28 @@ class Program:
         self.folder = folder
         self.home = folder / "home"
         self.home.mkdir()
-        self.environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "HOME": str(self.home)}
-        self.environment["PYTHON_KEYRING_BACKEND"] = "keyring.backends.null.Keyring"
+        self.environment = program.environment(
+            HOME=str(self.home), PYTHON_KEYRING_BACKEND="keyring.backends.null.Keyring"
+        )
 
     def __call__(self, *words: str, stdin: str = "", code: int = 0, **more: str) -> str:
-        """Inside this process, which is ten times as fast; what it printed, standard error last."""
-        ended, out, err = self.run(*words, stdin=stdin, **more)
-        return self._looked_at(out, err, ended, code)
+        """Inside this process; what it printed, standard error last."""
+        return self._looked_at(self.run("brokers", *words, stdin=stdin, **more), code)
 
-    def run(self, *words: str, stdin: str = "", **more: str) -> tuple[int, str, str]:
-        out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
-        typed = io.TextIOWrapper(io.BytesIO(stdin.encode()))
-        with (
-            mock.patch.dict(os.environ, {**self.environment, **more}, clear=True),
-            mock.patch.multiple(sys, stdin=typed, stdout=out, stderr=err),
-            contextlib.chdir(self.folder),
-        ):
-            ended = main._run(["brokers", *words])
-        return ended, out.buffer.getvalue().decode(), err.buffer.getvalue().decode()  # type: ignore[attr-defined]
+    def run(self, *words: str, stdin: str = "", **more: str) -> subprocess.CompletedProcess[str]:
+        return program.osbctl(*words, cwd=self.folder, stdin=stdin, **self.environment | more)
 
     def process(self, *words: str, stdin: str = "", code: int = 0, **more: str) -> str:
-        done = subprocess.run(
-            [sys.executable, "-m", "osbctl", "brokers", *words], input=stdin, capture_output=True, text=True,
-            timeout=60, cwd=self.folder, env={**self.environment, **more},
-        )  # fmt: skip
-        return self._looked_at(done.stdout, done.stderr, done.returncode, code)
+        done = program.process("brokers", *words, cwd=self.folder, stdin=stdin, **self.environment | more)
+        return self._looked_at(done, code)
 
-    def _looked_at(self, out: str, err: str, ended: int, code: int) -> str:
-        assert ended == code, out + err
-        assert "Traceback" not in err
-        assert "internal error" not in err
-        self.search((out + err).encode())
-        return out + err
+    def _looked_at(self, done: subprocess.CompletedProcess[str], code: int) -> str:
+        said = done.stdout + done.stderr
+        assert done.returncode == code, said
+        assert "Traceback" not in said
+        assert "internal error" not in said
+        self.search(said.encode())
+        return said
 
     def search(self, output: bytes = b"") -> int:
         """Fails where the password stands, clear or as in the header; the number of files that were searched."""
@@ -118,7 +106,7 @@ def added(osbctl: Program, server: FakeBroker) -> Program:
 def test_the_life_of_a_registered_broker_without_a_trace_of_its_password(
     osbctl: Program, server: FakeBroker, tmp_path: Path
 ) -> None:
-    assert osbctl.process("list") == "NAME\tURL\tUSER\tPLATFORM\tSERVICES\tPLANS\tKEPT\tREFRESHED\tLAST\n"
+    assert osbctl("list") == "NAME\tURL\tUSER\tPLATFORM\tSERVICES\tPLANS\tKEPT\tREFRESHED\tLAST\n"
     assert (
         osbctl.process("add", "my-db", server.url, "--user", USER, "--password-stdin", stdin=PASSWORD)
         == "my-db: added\n"
@@ -129,21 +117,21 @@ def test_the_life_of_a_registered_broker_without_a_trace_of_its_password(
     server.put(NEW)
     used = tmp_path / "used.txt"
     used.write_text("q\n")
-    dry = osbctl.process("refresh", "my-db", "--instances", str(used), "--dry-run")
+    dry = osbctl("refresh", "my-db", "--instances", str(used), "--dry-run")
     assert dry.startswith("my-db: would change as on Cloud Foundry: 1 created, 1 kept\n")
-    assert osbctl.process("show", "my-db").count("\n  ") == 2
-    done = osbctl.process("refresh", "my-db", "--instances", str(used))
+    assert osbctl("show", "my-db").count("\n  ") == 2
+    done = osbctl("refresh", "my-db", "--instances", str(used))
     assert "  kept plan service-s/large: deactivated, as it has instances\n" in done
     assert "  created plan service-s/new\n" in done
-    shown = osbctl.process("show", "my-db")
+    shown = osbctl("show", "my-db")
     assert "kept, though gone from the catalog:\n  service-s/large  q  inactive since 20" in shown
     server.put(OLD)
     assert "reactivated plan service-s/large" in osbctl.process("refresh")
-    told = osbctl.process("history", "my-db").splitlines()
+    told = osbctl("history", "my-db").splitlines()
     outcomes = [line.split(": ", 1)[1] for line in told if not line.startswith(" ")]
     assert [re.split(r"\W", outcome)[0] for outcome in outcomes] == ["changed", "changed", "unchanged", "added"]
-    assert osbctl.process("remove", "my-db") == "my-db: removed\n"
-    assert osbctl.process("list").count("\n") == 1
+    assert osbctl("remove", "my-db") == "my-db: removed\n"
+    assert osbctl("list").count("\n") == 1
     assert osbctl.search() == 1  # the database in the user's data folder, and nothing else
 
 
@@ -595,10 +583,10 @@ def test_rows_that_others_wrote_into_the_database_end_in_sentences(
     connection.close()
     server.put(NEW)
     for words in (("list",), ("show", "my-db"), ("history", "my-db"), ("refresh",), ("list", "--format", "json")):
-        code, out, err = added.run(*words)
-        assert code in (0, 2, 3), err
-        assert not {"\x1b", "\r"} & set(out + err)
-        assert "internal error" not in err
+        done = added.run("brokers", *words)
+        assert done.returncode in (0, 2, 3), done.stderr
+        assert not {"\x1b", "\r"} & set(done.stdout + done.stderr)
+        assert "internal error" not in done.stderr
 
 
 def test_a_quiet_refresh_tells_only_of_what_went_wrong(many: Program, server: FakeBroker) -> None:
@@ -678,10 +666,7 @@ def test_a_catalog_that_holds_the_brokers_own_password_is_refused(added: Program
     told = added("add", "new", server.url, "--user", USER, code=1, OSBCTL_BROKER_NEW_PASSWORD=PASSWORD)
     assert "password-in-catalog" in told
     added.search(added("show", "my-db").encode())
-    done = subprocess.run(
-        [sys.executable, "-m", "osbctl", "drift", "my-db"], env=added.environment, cwd=added.folder,
-        capture_output=True, text=True, timeout=60, check=False,
-    )  # fmt: skip
+    done = added.run("drift", "my-db")
     assert done.returncode == 3
     assert PASSWORD not in done.stdout + done.stderr
 
@@ -702,10 +687,7 @@ def test_a_stored_catalog_that_holds_the_password_is_told_at_a_304_and_not_shown
     assert "the password is in the database, too: `osbctl brokers remove` takes it out" in said
     server.put(NEW)
     server.answer = lambda headers: (200, server.body, "")  # type: ignore[method-assign]
-    done = subprocess.run(
-        [sys.executable, "-m", "osbctl", "drift", "my-db"], env=added.environment, cwd=added.folder,
-        capture_output=True, text=True, timeout=60, check=False,
-    )  # fmt: skip
+    done = added.run("drift", "my-db")
     assert done.returncode == 3
     said = added("refresh")
     assert "`osbctl brokers remove` takes it out" in said
@@ -718,10 +700,7 @@ def test_a_stored_catalog_that_holds_the_password_is_told_at_a_304_and_not_shown
 @pytest.mark.parametrize("name", ["none.sqlite", "sqlite:///none.sqlite"])
 def test_a_database_that_is_not_there_is_told_and_not_made(osbctl: Program, command: str, name: str) -> None:
     words = command.split() if command.startswith("drift") else ["brokers", *command.split()]
-    done = subprocess.run(
-        [sys.executable, "-m", "osbctl", *words, "--database", name], env=osbctl.environment, cwd=osbctl.folder,
-        capture_output=True, text=True, timeout=60, check=False,
-    )  # fmt: skip
+    done = osbctl.run(*words, "--database", name)
     assert (done.returncode, done.stdout) == (3, "")
     assert "none.sqlite: there is no such database" in done.stderr
     assert not (osbctl.folder / "none.sqlite").exists()

@@ -3,31 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from osbctl.cli.app import run_app
 from osbctl.sources.read import read_source
+from tests.cli.program import osbctl, process
 from tests.corpus import CORPUS, needs_corpus
-
-ROOT = Path(__file__).parents[2]
-
-
-def osbctl(*arguments: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "osbctl", *arguments],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-        cwd=cwd,
-        stdin=subprocess.DEVNULL,
-        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), **environment},
-    )
 
 
 @pytest.fixture
@@ -47,8 +30,8 @@ def test_init_builds_at_once_and_overwrites_nothing(folder: Path) -> None:
 
 
 def test_the_same_input_gives_the_same_bytes(folder: Path) -> None:
-    first = osbctl("build", "source", cwd=folder).stdout
-    assert first == osbctl("build", "source", cwd=folder, PYTHONHASHSEED="7").stdout
+    first = process("build", "source", cwd=folder).stdout
+    assert first == process("build", "source", cwd=folder, PYTHONHASHSEED="7").stdout
     assert first.endswith("}\n")
 
 

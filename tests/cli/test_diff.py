@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import copy
 import json
-import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +14,8 @@ import pytest
 from osbctl.changes import DiffFailOn
 from osbctl.reports.changes import DiffFormat
 from osbctl.sources.yaml_text import dump
+from tests.cli.program import ROOT, osbctl
 
-ROOT = Path(__file__).parents[2]
 SECRET = "hunter2-and-more"
 OLD: dict[str, Any] = {
     "services": [
@@ -36,18 +34,6 @@ OLD: dict[str, Any] = {
 }
 
 
-def osbctl(folder: Path, *arguments: str, stdin: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "osbctl", *arguments],
-        input=stdin,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), **environment},
-        cwd=folder,
-    )
-
-
 def changed(**fields: Any) -> dict[str, Any]:
     new = copy.deepcopy(OLD)
     new["services"][0]["plans"][1].update(fields)
@@ -63,12 +49,12 @@ def put(folder: Path, new: Any, old: Any = OLD, ending: str = "json") -> tuple[s
 
 @pytest.mark.parametrize("format", [DiffFormat.TEXT, DiffFormat.MARKDOWN, DiffFormat.GITHUB])
 def test_nothing_is_said_of_the_same(tmp_path: Path, format: DiffFormat) -> None:
-    done = osbctl(tmp_path, "diff", *put(tmp_path, OLD), "--format", format)
+    done = osbctl("diff", *put(tmp_path, OLD), "--format", format, cwd=tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 def test_safe_changes_are_told_and_pass(tmp_path: Path) -> None:
-    done = osbctl(tmp_path, "diff", *put(tmp_path, changed(description="another")))
+    done = osbctl("diff", *put(tmp_path, changed(description="another")), cwd=tmp_path)
     assert done.returncode == 0
     assert done.stdout.endswith("no breaking changes, but the catalogs differ: 1 safe\n")
 
@@ -83,7 +69,7 @@ def test_fail_on(tmp_path: Path, fail_on: DiffFailOn) -> None:
     first = {"any": 4, "never": 0}.get(fail_on) or (order.index(fail_on) + 1 if fail_on != "never" else 0)
     for number, level in enumerate(order):
         sources = put(tmp_path, changed(**LEVELS[level]))
-        code = osbctl(tmp_path, "diff", *sources, "--fail-on", fail_on).returncode
+        code = osbctl("diff", *sources, "--fail-on", fail_on, cwd=tmp_path).returncode
         assert code == int(number < first), level
 
 
@@ -94,7 +80,7 @@ def test_places_are_right_on_both_sides(tmp_path: Path, ending: str) -> None:
     new["services"][0]["tags"] = ["t"]
     del new["services"][0]["plans"][1]
     sources = put(tmp_path, new, ending=ending)
-    told = json.loads(osbctl(tmp_path, "diff", *sources, "--format", "json").stdout)
+    told = json.loads(osbctl("diff", *sources, "--format", "json", cwd=tmp_path).stdout)
     lines = {name: (tmp_path / name).read_text().splitlines() for name in sources}
     starts = {
         "change-plan-id": ("id: p2", "id: q"),
@@ -121,7 +107,7 @@ def test_every_format_and_no_secret_in_any(tmp_path: Path, format: DiffFormat) -
     old, new_file = put(tmp_path, new)
     (tmp_path / old).write_text(json.dumps(OLD))  # on one line, as brokers answer
     (tmp_path / new_file).write_text(json.dumps(new))
-    done = osbctl(tmp_path, "diff", old, new_file, "--format", format, "--fail-on", "any", "-o", "report")
+    done = osbctl("diff", old, new_file, "--format", format, "--fail-on", "any", "-o", "report", cwd=tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (1, "", "")
     text = (tmp_path / "report").read_text()
     assert "change-free-to-paid" in text
@@ -137,7 +123,7 @@ def test_a_platform_and_its_instances(tmp_path: Path) -> None:
     (tmp_path / "unused.json").write_text('["p1"]')
 
     def level(*options: str) -> str:
-        done = osbctl(tmp_path, "diff", *sources, "--format", "json", *options)
+        done = osbctl("diff", *sources, "--format", "json", *options, cwd=tmp_path)
         (change,) = json.loads(done.stdout)["changes"]
         return str(change["level"])
 
@@ -151,32 +137,32 @@ def test_a_platform_and_its_instances(tmp_path: Path) -> None:
 def test_instances_of_unknown_plans_are_doubted(tmp_path: Path) -> None:
     sources = put(tmp_path, changed(free=False))
     (tmp_path / "used.txt").write_text("small\nlarge\n")
-    done = osbctl(tmp_path, "diff", *sources, "--instances", "used.txt")
+    done = osbctl("diff", *sources, "--instances", "used.txt", cwd=tmp_path)
     sentence = "none of the 2 ids in used.txt is a plan of either catalog: does it hold plan ids?"
     assert (done.returncode, done.stderr) == (1, f"osbctl: {sentence}\n")
     (tmp_path / "used.txt").write_text("p1\n")
-    assert osbctl(tmp_path, "diff", *sources, "--instances", "used.txt").stderr == ""
+    assert osbctl("diff", *sources, "--instances", "used.txt", cwd=tmp_path).stderr == ""
 
 
 def test_a_new_refusal_is_told_unless_it_was_there(tmp_path: Path) -> None:
     sources = put(tmp_path, changed(name="Not Kubernetes", description=""))
-    done = osbctl(tmp_path, "diff", *sources, "--format", "json")
+    done = osbctl("diff", *sources, "--format", "json", cwd=tmp_path)
     rules = [(c["rule"], c["field"].split("/")[0]) for c in json.loads(done.stdout)["changes"]]
     assert ("change-now-refused", "description") in rules
     faulty = changed(description="")
     put(tmp_path, {**faulty, "x": 1}, faulty)
-    again = osbctl(tmp_path, "diff", *sources, "--format", "json")
+    again = osbctl("diff", *sources, "--format", "json", cwd=tmp_path)
     assert [c["rule"] for c in json.loads(again.stdout)["changes"]] == ["change-other-field"]
 
 
 def test_accepted_changes(tmp_path: Path) -> None:
     sources = put(tmp_path, changed(free=False))
-    (tmp_path / "allow.toml").write_text(osbctl(tmp_path, "diff", *sources, "--format", "allow").stdout)
-    done = osbctl(tmp_path, "diff", *sources, "--allow", "allow.toml")
+    (tmp_path / "allow.toml").write_text(osbctl("diff", *sources, "--format", "allow", cwd=tmp_path).stdout)
+    done = osbctl("diff", *sources, "--allow", "allow.toml", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert "accepted:\n  db/large: free changed from true to false (say why this is accepted)" in done.stdout
     put(tmp_path, changed(description="another"))
-    stale = osbctl(tmp_path, "diff", *sources, "--allow", "allow.toml")
+    stale = osbctl("diff", *sources, "--allow", "allow.toml", cwd=tmp_path)
     assert stale.returncode == 0
     assert "osbctl: allow.toml: allow change-free-to-paid of db/large, field free matches no change" in stale.stderr
 
@@ -190,7 +176,7 @@ def test_a_revision_against_the_file(tmp_path: Path) -> None:
     git("add", ".")
     git("-c", "user.name=x", "-c", "user.email=x@example.com", "commit", "-m", "x")
     put(tmp_path, changed(free=False))
-    done = osbctl(tmp_path, "diff", "HEAD:new.json", "new.json")
+    done = osbctl("diff", "HEAD:new.json", "new.json", cwd=tmp_path)
     assert done.returncode == 1
     assert done.stdout.splitlines()[-1].startswith("HEAD:new.json → new.json: ")
 
@@ -204,33 +190,33 @@ def test_a_folder_of_a_revision_is_to_be_checked_out(tmp_path: Path) -> None:
     git("init")
     git("add", ".")
     git("-c", "user.name=x", "-c", "user.email=x@example.com", "commit", "-m", "x")
-    done = osbctl(work, "diff", "HEAD:my src", "my src")
+    done = osbctl("diff", "HEAD:my src", "my src", cwd=work)
     assert done.returncode == 3
     hint = "git worktree add ../before HEAD, then name '../before/my src'"
     assert f"hint: {hint}\n" in done.stderr
     git(*hint.partition(",")[0].split()[1:])
-    same = osbctl(work, "diff", "../before/my src", "my src")
+    same = osbctl("diff", "../before/my src", "my src", cwd=work)
     assert (same.returncode, same.stdout, same.stderr) == (0, "", "")
 
 
 def test_standard_input_may_be_one_side_but_not_both(tmp_path: Path) -> None:
     _, new = put(tmp_path, changed(free=False))
-    assert osbctl(tmp_path, "diff", "-", new, stdin=json.dumps(OLD)).returncode == 1
-    both = osbctl(tmp_path, "diff", "-", "-")
+    assert osbctl("diff", "-", new, stdin=json.dumps(OLD), cwd=tmp_path).returncode == 1
+    both = osbctl("diff", "-", "-", cwd=tmp_path)
     assert both.returncode == 2
     assert "standard input can be one thing only" in both.stderr
 
 
 def test_at_holds_for_both_sides(tmp_path: Path) -> None:
     sources = put(tmp_path, {"a": {"b": changed(free=False)}}, {"a": {"b": OLD}})
-    done = osbctl(tmp_path, "diff", *sources, "--at", "/a/b", "--format", "json")
+    done = osbctl("diff", *sources, "--at", "/a/b", "--format", "json", cwd=tmp_path)
     (change,) = json.loads(done.stdout)["changes"]
     assert change["new_path"].endswith("/services/0/plans/1/free")
 
 
 def test_github_is_the_default_inside_actions(tmp_path: Path) -> None:
     sources = put(tmp_path, changed(free=False))
-    done = osbctl(tmp_path, "diff", *sources, GITHUB_ACTIONS="true")
+    done = osbctl("diff", *sources, GITHUB_ACTIONS="true", cwd=tmp_path)
     assert done.stdout.startswith("::error file=new.json,line=")
     assert len(done.stdout.splitlines()) == 1
 
@@ -238,7 +224,7 @@ def test_github_is_the_default_inside_actions(tmp_path: Path) -> None:
 @pytest.mark.parametrize("missing", ["missing.json", "HEAD:missing.json"])
 def test_a_source_that_is_not_there(tmp_path: Path, missing: str) -> None:
     _, new = put(tmp_path, OLD)
-    assert osbctl(tmp_path, "diff", missing, new).returncode == 3
+    assert osbctl("diff", missing, new, cwd=tmp_path).returncode == 3
 
 
 READ_BY_OTHERS = sorted(set(DiffFormat) - {DiffFormat.TEXT, DiffFormat.ALLOW})
@@ -252,11 +238,11 @@ def test_a_side_that_cannot_be_read_leaves_no_empty_and_no_old_report(
     old, _ = put(tmp_path, OLD)
     (tmp_path / "broken.yaml").write_text("services:\n  - {id: s1\n  - x\n")
     (tmp_path / "report").write_text("the last one")
-    done = osbctl(tmp_path, "diff", old, side, "--format", format, "--fail-on", "never")
+    done = osbctl("diff", old, side, "--format", format, "--fail-on", "never", cwd=tmp_path)
     assert done.returncode == code
     assert side in done.stderr
     assert side in done.stdout
-    to_file = osbctl(tmp_path, "diff", old, side, "--format", format, "--fail-on", "never", "-o", "report")
+    to_file = osbctl("diff", old, side, "--format", format, "--fail-on", "never", "-o", "report", cwd=tmp_path)
     assert (to_file.returncode, to_file.stdout) == (code, "")
     assert (tmp_path / "report").read_text() == done.stdout
 
@@ -264,20 +250,20 @@ def test_a_side_that_cannot_be_read_leaves_no_empty_and_no_old_report(
 def test_people_read_of_an_unreadable_side_on_standard_error_alone(tmp_path: Path) -> None:
     old, _ = put(tmp_path, OLD)
     for word in ("text", "allow"):
-        done = osbctl(tmp_path, "diff", old, "missing.yaml", "--format", word)
+        done = osbctl("diff", old, "missing.yaml", "--format", word, cwd=tmp_path)
         assert (done.returncode, done.stdout) == (3, "")
         assert "missing.yaml" in done.stderr
 
 
 def test_the_password_of_an_address_is_in_no_report(tmp_path: Path) -> None:
-    done = osbctl(tmp_path, "diff", f"http://user:{SECRET}@127.0.0.1:1", "missing.yaml", "--format", "json")
+    done = osbctl("diff", f"http://user:{SECRET}@127.0.0.1:1", "missing.yaml", "--format", "json", cwd=tmp_path)
     assert done.returncode == 3
     assert json.loads(done.stdout)["errors"]
     assert SECRET not in done.stdout + done.stderr
 
 
 def test_the_rules_are_explained(tmp_path: Path) -> None:
-    done = osbctl(tmp_path, "rules", "change-plan-id")
+    done = osbctl("rules", "change-plan-id")
     assert done.returncode == 0
     assert "Refused by: Cloud Foundry, SAP Service Manager" in done.stdout
 
@@ -287,11 +273,11 @@ def test_what_is_the_same_of_many_changes_is_said_once(tmp_path: Path) -> None:
     for side, prefix in ((old, "a"), (new, "b")):
         plans = [{"id": f"p{n}", "name": f"{prefix}{n}", "description": "a plan"} for n in range(26)]
         side["services"][0]["plans"] = plans
-    done = osbctl(tmp_path, "diff", *put(tmp_path, new, old))
+    done = osbctl("diff", *put(tmp_path, new, old), cwd=tmp_path)
     assert done.stdout.count("scripts that use the old one") == 1
     assert "  26 changes [change-plan-renamed]" in done.stdout.splitlines()
     assert len(done.stdout.splitlines()) < 35
-    done = osbctl(tmp_path, "diff", "-f", "markdown", "old.json", "new.json")
+    done = osbctl("diff", "-f", "markdown", "old.json", "new.json", cwd=tmp_path)
     assert done.stdout.count("scripts that use the old one") == 1
     assert "26 changes" in done.stdout
     assert done.stdout.count("renamed from") == 26
@@ -300,7 +286,7 @@ def test_what_is_the_same_of_many_changes_is_said_once(tmp_path: Path) -> None:
 def test_an_old_catalog_that_is_refused_itself_is_told_once(tmp_path: Path) -> None:
     refused = copy.deepcopy(OLD)
     refused["services"][0]["plans"][0]["name"] = refused["services"][0]["plans"][1]["name"] = "same"
-    done = osbctl(tmp_path, "diff", *put(tmp_path, changed(free=False), refused))
+    done = osbctl("diff", *put(tmp_path, changed(free=False), refused), cwd=tmp_path)
     assert done.stderr.count("old.json is refused as it is by Cloud Foundry, SAP Service Manager:") == 1
-    done = osbctl(tmp_path, "diff", "--platform", "korifi", "old.json", "new.json")
+    done = osbctl("diff", "--platform", "korifi", "old.json", "new.json", cwd=tmp_path)
     assert "is refused" not in done.stderr

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.test_validate import osbctl
+from tests.cli.program import osbctl
 
 OSBCTL = [sys.executable, "-m", "osbctl"]
 TEXT = """services:

@@ -1,15 +1,15 @@
-"""`osbctl page` as a whole process: its sources, what they are compared with, and wrong words."""
+"""`osbctl page`: its sources, what they are compared with, and wrong words."""
 
 from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from osbctl.resources import catalogs_folder
+from tests.cli.program import osbctl
 
 GOOD = catalogs_folder() / "data-services.yaml"
 
@@ -19,8 +19,7 @@ def page(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 def run(name: str, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "osbctl", name, *words]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=60)
+    return osbctl(name, *words, cwd=folder)
 
 
 @pytest.fixture

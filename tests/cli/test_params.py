@@ -13,7 +13,7 @@ from osbctl.requests.report import as_json
 from osbctl.resources import catalogs_folder, schemas_folder
 from osbctl.sources.read import read_source
 from osbctl.tasks.params import plan_parameters
-from tests.cli.test_validate import osbctl
+from tests.cli.program import osbctl
 
 CATALOG = str(catalogs_folder() / "data-services.yaml")
 SHAPE = json.loads((schemas_folder() / "params-1.json").read_text())
@@ -49,7 +49,7 @@ def test_a_file_is_named_in_the_commands_and_its_secrets_are_not_shown(tmp_path:
     catalog = {"services": [{"name": "s", "id": "1", "plans": [{"name": "p", "id": "2"}]}]}
     (tmp_path / "c.json").write_text(json.dumps(catalog))
     (tmp_path / "my params.json").write_text('{"admin_password": "hunter2-hunter2"}')
-    ran = osbctl("params", "c.json", "s", "p", "-c", "@my params.json", CWD=str(tmp_path))
+    ran = osbctl("params", "c.json", "s", "p", "-c", "@my params.json", cwd=tmp_path)
     assert ran.returncode == 0
     assert "-c 'my params.json'" in ran.stdout
     assert "hunter2" not in ran.stdout + ran.stderr
@@ -63,7 +63,7 @@ def test_a_file_is_named_in_the_commands_and_its_secrets_are_not_shown(tmp_path:
         '{"admin_password": "hunter2-hunter2"}',
         "--format",
         "json",
-        CWD=str(tmp_path),
+        cwd=tmp_path,
     )
     assert inline.returncode == 0 and json.loads(inline.stdout)["accepted"] and "hunter2" not in inline.stdout
 

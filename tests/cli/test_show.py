@@ -13,7 +13,7 @@ import yaml
 
 from osbctl.resources import catalogs_folder
 from osbctl.text import safe
-from tests.cli.test_validate import ROOT, osbctl
+from tests.cli.program import ROOT, osbctl
 
 if TYPE_CHECKING:
     from typing import Any

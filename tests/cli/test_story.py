@@ -1,4 +1,4 @@
-"""The whole story, each step a process: a broker over HTTPS, registered, changed, drifting, refreshed, at rest."""
+"""The whole story: a broker over HTTPS, registered, changed, drifting, refreshed, at rest."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from pathlib import Path
 from osbctl.sources.read import read_source
 from osbctl.sources.yaml_text import dump
 from tests.broker.harness import Authority
-from tests.cli.machine import PASSWORD, ROOT, Machine
+from tests.cli.machine import PASSWORD, Machine
+from tests.cli.program import ROOT
 
 
 def test_the_whole_story(tmp_path: Path, authority: Authority) -> None:

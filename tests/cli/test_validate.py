@@ -1,4 +1,4 @@
-"""`osbctl validate` as a whole process: what people and pipelines see."""
+"""`osbctl validate`: what people and pipelines see."""
 
 from __future__ import annotations
 
@@ -12,32 +12,20 @@ from pathlib import Path
 import pytest
 
 from osbctl.resources import catalogs_folder, schemas_folder
+from tests.cli.program import ROOT, osbctl, process
 
 GOOD = str(catalogs_folder() / "interface-example.json")
 FAULTY = str(catalogs_folder() / "faulty.yaml")
-ROOT = Path(__file__).parents[2]
-
-
-def osbctl(*arguments: str, stdin: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "osbctl", *arguments],
-        input=stdin,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), **environment},
-        cwd=environment.pop("CWD", None),
-    )
 
 
 def test_a_good_catalog_passes() -> None:
-    done = osbctl("validate", GOOD)
+    done = process("validate", GOOD)
     assert (done.returncode, done.stderr) == (0, "")
     assert "Cloud Foundry               accepts" in done.stdout
 
 
 def test_a_faulty_catalog_fails_with_places() -> None:
-    done = osbctl("validate", FAULTY)
+    done = process("validate", FAULTY)
     assert done.returncode == 1
     assert f"{FAULTY}:" in done.stdout
     assert ": error: " in done.stdout
@@ -117,7 +105,7 @@ def test_configuration_is_found_and_a_stale_ignore_is_named(tmp_path: Path) -> N
     (tmp_path / "osbctl.toml").write_text(
         'fail-on = "never"\n[[ignore-at]]\nrule = "plan-name-duplicate"\nservice = "gone"\n'
     )
-    done = osbctl("validate", FAULTY, CWD=str(tmp_path))
+    done = osbctl("validate", FAULTY, cwd=tmp_path)
     assert done.returncode == 0
     assert "ignore-at of plan-name-duplicate for service 'gone' matched nothing" in done.stderr
 
@@ -141,7 +129,7 @@ def test_the_closing_words_do_not_contradict_the_verdicts(tmp_path: Path) -> Non
         ),
         (["--ignore", "schema-required"], 0, "c.yaml: 2 info, 2 not selected or ignored"),
     ):
-        done = osbctl("validate", *options, "c.yaml", CWD=str(tmp_path))
+        done = osbctl("validate", *options, "c.yaml", cwd=tmp_path)
         assert (done.returncode, done.stderr) == (code, "")
         assert closing in done.stdout.splitlines()
         assert "  Cloud Foundry               refuses (2 reasons)" in done.stdout.splitlines()
@@ -150,11 +138,11 @@ def test_the_closing_words_do_not_contradict_the_verdicts(tmp_path: Path) -> Non
 def test_a_configured_ignore_that_silences_nothing_is_named_unless_something_was_not_read(tmp_path: Path) -> None:
     (tmp_path / "osbctl.toml").write_text('ignore = ["url-not-https", "wire-cut", "change-other-field"]\n')
     (tmp_path / "c.yaml").write_text(TWO_PLANS)
-    done = osbctl("validate", "c.yaml", CWD=str(tmp_path))
+    done = osbctl("validate", "c.yaml", cwd=tmp_path)
     assert done.stderr.splitlines() == [
         f"osbctl: {tmp_path}/osbctl.toml:1: ignore of url-not-https matched nothing: remove it"
     ]
-    assert osbctl("validate", "c.yaml", "gone.yaml", CWD=str(tmp_path)).stderr == ""
+    assert osbctl("validate", "c.yaml", "gone.yaml", cwd=tmp_path).stderr == ""
 
 
 def test_an_entry_that_another_catalog_may_need_is_not_called_unused(tmp_path: Path) -> None:
@@ -163,13 +151,13 @@ def test_an_entry_that_another_catalog_may_need_is_not_called_unused(tmp_path: P
     (tmp_path / "settings.yaml").write_text("a: 1\n")
     os.mkfifo(tmp_path / "fifo.yaml")
     note = f"osbctl: {tmp_path}/osbctl.toml:1: ignore of url-not-https matched nothing: remove it\n"
-    assert osbctl("validate", "c.yaml", CWD=str(tmp_path)).stderr == note
+    assert osbctl("validate", "c.yaml", cwd=tmp_path).stderr == note
     other = tmp_path / "more" / "d.yml"
     other.parent.mkdir()
     other.write_text(TWO_PLANS)
-    assert osbctl("validate", "c.yaml", CWD=str(tmp_path)).stderr == ""
-    assert osbctl("validate", "c.yaml", "more/d.yml", CWD=str(tmp_path)).stderr == note
-    assert osbctl("validate", "-q", "c.yaml", "more/d.yml", CWD=str(tmp_path)).stderr == ""
+    assert osbctl("validate", "c.yaml", cwd=tmp_path).stderr == ""
+    assert osbctl("validate", "c.yaml", "more/d.yml", cwd=tmp_path).stderr == note
+    assert osbctl("validate", "-q", "c.yaml", "more/d.yml", cwd=tmp_path).stderr == ""
 
 
 def test_shorter_reports(tmp_path: Path) -> None:
@@ -177,7 +165,7 @@ def test_shorter_reports(tmp_path: Path) -> None:
     (tmp_path / "good.json").write_text(Path(GOOD).read_text())
 
     def lines(*options: str) -> list[str]:
-        done = osbctl("validate", *options, "c.yaml", "good.json", CWD=str(tmp_path))
+        done = osbctl("validate", *options, "c.yaml", "good.json", cwd=tmp_path)
         assert (done.returncode, done.stderr) == (1, "")
         return done.stdout.splitlines()
 
@@ -234,7 +222,7 @@ def test_output_goes_to_a_file_whole(tmp_path: Path) -> None:
 def test_a_pipe_gets_no_color(environment: dict[str, str]) -> None:
     assert "\x1b" not in osbctl("validate", FAULTY, **environment).stdout
     assert "\x1b" in osbctl("validate", "--color", "always", FAULTY, **environment).stdout
-    assert "\x1b" not in osbctl("validate", "--help", **environment).stdout
+    assert "\x1b" not in process("validate", "--help", **environment).stdout
 
 
 def test_version_and_help() -> None:
@@ -275,7 +263,7 @@ def test_start_up_loads_little() -> None:
 
 
 def test_completion_offers_commands() -> None:
-    done = osbctl("", _OSBCTL_COMPLETE="complete_bash", COMP_WORDS="osbctl val", COMP_CWORD="1")
+    done = process("", _OSBCTL_COMPLETE="complete_bash", COMP_WORDS="osbctl val", COMP_CWORD="1")
     assert "validate" in done.stdout.split()
 
 
@@ -294,7 +282,7 @@ def test_together_tells_what_catalogs_share_and_only_where_it_is_asked_for(tmp_p
 
 
 def test_what_cannot_be_read_is_called_by_one_name_and_gets_no_verdicts(tmp_path: Path) -> None:
-    done = osbctl("validate", "-", "gone.yaml", stdin="services: [\n", CWD=str(tmp_path))
+    done = osbctl("validate", "-", "gone.yaml", stdin="services: [\n", cwd=tmp_path)
     assert "<stdin>:2:1: error" in done.stdout
     assert "<stdin>: 1 error" in done.stdout.splitlines()
     assert "gone.yaml: 1 error" in done.stdout.splitlines()

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
-import os
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,6 +15,7 @@ from osbctl.changes import Level
 from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.platforms import Platform
 from osbctl.sources.read import read_source
+from tests.cli.program import osbctl
 from tests.corpus import catalogs, needs_corpus
 
 ROOT = Path(__file__).parents[2]
@@ -122,11 +121,7 @@ def test_a_real_catalog_is_the_same_as_itself(file: Path) -> None:
 def run(tmp_path: Path, new: Any, *options: str) -> subprocess.CompletedProcess[str]:
     (tmp_path / "old.json").write_text(json.dumps(BASE, indent=1))
     (tmp_path / "new.json").write_text(json.dumps(new, indent=1))
-    return subprocess.run(
-        [sys.executable, "-m", "osbctl", "diff", "old.json", "new.json", *options],
-        capture_output=True, text=True, timeout=60, check=False, cwd=tmp_path,
-        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT)},
-    )  # fmt: skip
+    return osbctl("diff", "old.json", "new.json", *options, cwd=tmp_path)
 
 
 def test_the_command(tmp_path: Path) -> None:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from osbctl.credentials import make_record
 from osbctl.credentials.writing import write_record
 from tests.broker.conftest import authority as authority
-from tests.cli.machine import PASSWORD, ROOT, Machine
+from tests.cli.machine import PASSWORD, Machine
+from tests.cli.program import ROOT
 from tools.walk import start
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from osbctl.editor.diagnostics import SEVERITIES
 from osbctl.editor.open_files import OpenFiles
 from osbctl.findings import Finding
 from osbctl.resources import catalogs_folder
-from tests.cli.test_validate import osbctl
+from tests.cli.program import osbctl
 from tests.corpus import catalogs, needs_corpus
 from tests.editor.client import Editor, editing
 

@@ -1,0 +1,50 @@
+"""Runs osbctl: inside this process where its words and its exit code are the subject, else as a process of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import subprocess
+import sys
+from pathlib import Path
+from subprocess import CompletedProcess
+from unittest import mock
+
+from osbctl import __main__ as program
+from osbctl.cli import connection
+
+ROOT = Path(__file__).parents[2]
+
+
+def environment(**more: str) -> dict[str, str]:
+    """All that a run gets of the environment."""
+    return {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), **more}
+
+
+def osbctl(*words: str, cwd: Path | None = None, stdin: str = "", **variables: str) -> CompletedProcess[str]:
+    """Inside this process, at a tenth of the cost: everything below `main`, with streams that stand in for its three."""
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
+    typed = io.TextIOWrapper(io.BytesIO(stdin.encode()), encoding="utf-8")
+    connection._from_stdin.cache_clear()  # what a process reads once
+    with (
+        mock.patch.dict(os.environ, environment(**variables), clear=True),
+        mock.patch.multiple(sys, stdin=typed, stdout=out, stderr=err),
+        contextlib.chdir(cwd or Path.cwd()),
+    ):
+        code = program._run([*words])
+    said, told = (stream.buffer.getvalue().decode() for stream in (out, err))  # type: ignore[attr-defined]
+    return CompletedProcess(words, code, said, told)
+
+
+def process(*words: str, cwd: Path | None = None, stdin: str = "", **variables: str) -> CompletedProcess[str]:
+    """As a user starts it."""
+    return subprocess.run(
+        [sys.executable, "-m", "osbctl", *words],
+        input=stdin,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=environment(**variables),
+        cwd=cwd,
+    )
