@@ -15,7 +15,7 @@ import yaml
 
 from osbctl.errors import DocumentError
 from osbctl.findings import FailOn
-from osbctl.platforms import ApiVersion, Platform
+from osbctl.platforms import Platform
 from osbctl.reports import Format, Report, render
 from osbctl.rule import Category
 from osbctl.sources.limits import Limits
@@ -63,7 +63,6 @@ OPTIONS = {
     "cloudfoundry-mysql": ValidationOptions(platforms=frozenset({Platform.CLOUD_FOUNDRY})),
     "korifi-bindable-implicit": ValidationOptions(platforms=frozenset({Platform.KORIFI})),
     "service-manager-unique": COUNTED,
-    "name-not-cli-friendly": ValidationOptions(api_version=ApiVersion.V2_15),
     "house-schema": ValidationOptions(house_schemas=(("house.json", HOUSE),)),
 }
 """The options of an example that needs some."""

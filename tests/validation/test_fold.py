@@ -6,7 +6,7 @@ import statistics
 
 from osbctl.errors import DocumentError
 from osbctl.findings import Finding, Severity
-from osbctl.platforms import Platform
+from osbctl.platforms import ApiVersion, Platform
 from osbctl.reports.places import with_fingerprints
 from osbctl.sources.parse import parse_document
 from osbctl.sources.read import read_source
@@ -49,9 +49,20 @@ def test_like_names_ids_and_items_of_metadata_are_told_together() -> None:
     plans = "".join(plan(n, more).replace("name: p", "name: p_").replace("A90E", "A90Z") for n in (1, 2))
     assert [finding.message for finding in found(plans)] == [
         "2 ids are almost GUIDs",
-        "2 names have more than letters, digits, . and -, which is all that API version 2.14 allows",
+        "2 names have characters that API version 2.14 forbids",
         "4 items of bullets must each be a string, not an object",
     ]
+
+
+def test_a_name_is_reported_once_and_an_underscore_is_a_note() -> None:
+    more = ", free: true"
+    plans = plan(1, more).replace("name: p1", "name: p_1") + plan(2, more).replace("name: p2", "name: p 2_")
+    assert [(finding.rule, finding.severity, len(finding.also)) for finding in found(plans)] == [
+        ("name-characters", Severity.INFO, 0),
+        ("name-not-cli-friendly", Severity.WARNING, 0),
+    ]
+    newer = ValidationOptions(api_version=ApiVersion.V2_15)
+    assert [finding.rule for finding in found(plans, newer)] == ["name-not-cli-friendly"]
 
 
 def test_bindable_is_told_where_korifi_counts_or_it_is_asked_for() -> None:

@@ -20,6 +20,7 @@ MAX_LENGTH = 255
 
 _LOWER = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")
 _FRIENDLY = _LOWER | frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZ.")
+_TYPED = _FRIENDLY | {"_"}
 _HEX = frozenset("0123456789abcdefABCDEF")
 
 
@@ -39,33 +40,34 @@ def text_blank(thing: Node) -> Iterator[Hit]:
             yield thing.hit(f"{key} of {thing.label} is blank", key, "write what users should read")
 
 
-@rule("name-characters", Severity.WARNING, Category.SPEC, Scope.THING)
+@rule("name-characters", Severity.INFO, Category.SPEC, Scope.THING)
 def name_characters(thing: Node) -> Iterator[Hit]:
-    """A name has characters that API versions up to 2.14 forbid.
+    """A name has characters that API versions up to 2.14 forbid, and that are easily typed.
 
     Up to 2.13 a name has lower-case letters, digits and hyphens; 2.14 adds capitals and dots; from 2.15 on any
-    character may stand there. No known platform refuses it, so that this is a warning whatever the old text says.
+    character may stand there. No known platform refuses it, so that this is a note whatever the old text says. Keep the
+    name of what is already published: users and their scripts know it.
 
-    Bad: name: postgres (EU)
+    Bad: name: postgres_eu
     Good: name: postgres-eu
     Source: OSB 2.13 and 2.14, Catalog Management: a CLI-friendly name has only letters, digits, dots, hyphens
     """
     version = thing.api_version
-    if version > ApiVersion.V2_14:
+    if version > ApiVersion.V2_14 or _beyond(thing, _TYPED):
         return
     allowed = _LOWER if version == ApiVersion.V2_13 else _FRIENDLY
     words = "lower-case letters, digits and hyphens" if version == ApiVersion.V2_13 else "letters, digits, . and -"
     if wrong := _beyond(thing, allowed):
-        message = f"the name {thing.label} has {wrong!r}: up to API version {version} a name has {words}"
-        several = f"names have more than {words}, which is all that API version {version} allows"
-        yield thing.hit(message, "name", "rename it, or check with --api-version 2.15", several=several)
+        message = f"the name {thing.label} has {wrong!r}, which API version {version} forbids"
+        hint = f"use {words}; keep a name that is published"
+        yield thing.hit(message, "name", hint, several=f"names have characters that API version {version} forbids")
 
 
 @rule("name-not-cli-friendly", Severity.WARNING, Category.ADVICE, Scope.THING)
 def name_not_cli_friendly(thing: Node) -> Iterator[Hit]:
-    """A name must be quoted in a shell.
+    """A name is awkward to type in a shell, where it must be quoted.
 
-    From API version 2.15 on it may hold any character, but people type it on command lines.
+    People type it on command lines. API versions up to 2.14 forbid it; from 2.15 on a name may hold any character.
 
     Bad: name: postgres (EU)
     Good:
@@ -73,13 +75,10 @@ def name_not_cli_friendly(thing: Node) -> Iterator[Hit]:
         metadata: {displayName: Postgres (EU)}
     Source: OSB 2.15, Service Offering Object: a CLI-friendly name is RECOMMENDED
     """
-    if thing.api_version <= ApiVersion.V2_14:
-        return
-    if wrong := _beyond(thing, _FRIENDLY):
+    if wrong := _beyond(thing, _TYPED):
         message = f"the name {thing.label} has {wrong!r}, which is awkward on a command line"
-        yield thing.hit(
-            message, "name", "use letters, digits, dots and hyphens; metadata.displayName may hold the rest"
-        )
+        hint = "use letters, digits, dots and hyphens; metadata.displayName may hold the rest"
+        yield thing.hit(message, "name", hint, several="names are awkward on a command line")
 
 
 def _beyond(thing: Node, allowed: frozenset[str]) -> str:
