@@ -1,5 +1,7 @@
 """Writes `schemas/catalog-2.*.json`, one JSON Schema for each version of the API, from the one table below.
 
+It also keeps the lists of platforms in the other schemas and in action.yml to those that there are.
+
     python tools/make_schemas.py            write them
     python tools/make_schemas.py --check    exit 1 where a file is not what would be written
 
@@ -10,11 +12,13 @@ complete by itself; this table is where a field is said once, with the version t
 from __future__ import annotations
 
 import json
+import re
 import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from osbctl.platforms import ApiVersion
+from osbctl.platforms import ApiVersion, Platform
 
 ROOT = Path(__file__).parent.parent
 
@@ -258,11 +262,24 @@ def catalog_schema(version: str) -> Schema:
     }
 
 
+def made() -> Iterator[tuple[Path, str]]:
+    """Each file with the text that it must have."""
+    for version in ApiVersion:
+        text = json.dumps(catalog_schema(version), indent=2, ensure_ascii=False)
+        yield ROOT / "schemas" / f"catalog-{version}.json", f"{text}\n"
+    for file in (*sorted((ROOT / "schemas").glob("*-1.json")), ROOT / "action.yml"):
+        yield file, with_platforms(file.read_text(encoding="utf-8"), list(Platform))
+
+
+def with_platforms(text: str, platforms: Sequence[str]) -> str:
+    """The text of a schema or of action.yml with its lists of platforms brought to `platforms`."""
+    text = re.sub(r'\["cloudfoundry", [^\]]*\]', json.dumps(platforms), text)
+    return re.sub(r"cloudfoundry, [a-z, -]*;", f"{', '.join(platforms)};", text)
+
+
 def main() -> int:
     stale = []
-    for version in ApiVersion:
-        file = ROOT / "schemas" / f"catalog-{version}.json"
-        text = json.dumps(catalog_schema(version), indent=2, ensure_ascii=False) + "\n"
+    for file, text in made():
         if not file.exists() or file.read_text(encoding="utf-8") != text:
             stale.append(file.name)
             if "--check" not in sys.argv:

@@ -1,1 +1,1 @@
-"""The command line: one file a command. Options in, one call, report out, exit code; nothing here computes."""
+"""The command line: a function a command. Options in, one call, report out, exit code; nothing here computes."""

@@ -11,10 +11,11 @@ from importlib import import_module
 from typing import Annotated, Any
 
 import typer
+from typer import Option
 from typer.core import TyperGroup
 
 import osbctl
-from osbctl.cli.terminal import use_color
+from osbctl.cli.output import use_color
 from osbctl.text import Paint
 
 COMMANDS = {
@@ -33,8 +34,8 @@ COMMANDS = {
     "brokers": "osbctl.cli.brokers.group:brokers",
     "check": "osbctl.cli.check:check",
     "serve": "osbctl.cli.serve:serve",
-    "hash-password": "osbctl.cli.hash_password:hash_password",
-    "verify-password": "osbctl.cli.verify_password:verify_password",
+    "hash-password": "osbctl.cli.credentials:hash_password",
+    "verify-password": "osbctl.cli.credentials:verify_password",
     "rules": "osbctl.cli.rules:rules",
     "schema": "osbctl.cli.schema:schema",
     "lsp": "osbctl.cli.lsp:lsp",
@@ -157,8 +158,7 @@ def _print_version(wanted: bool) -> None:
 
 def _top(
     version: Annotated[
-        bool,
-        typer.Option("--version", "-V", callback=_print_version, is_eager=True, help="Print the version."),
+        bool, Option("--version", "-V", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
     pass

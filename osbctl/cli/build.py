@@ -8,7 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
 from osbctl.cli.output import note, put
 from osbctl.text import plural
@@ -22,32 +22,29 @@ class BuildFormat(StrEnum):
 
 
 def build(
-    folder: Annotated[str, typer.Argument(metavar="FOLDER", help="The source folder.")],
+    folder: Annotated[str, Argument(metavar="FOLDER", help="The source folder.")],
     output: Annotated[
         str | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Write the catalog there, print it where left out or -."),
+        Option("--output", "-o", metavar="FILE", help="Write the catalog there, print it where left out or -."),
     ] = None,
     format: Annotated[
-        BuildFormat | None,
-        typer.Option("--format", "-f", help="By the file's ending if left out, else json."),
+        BuildFormat | None, Option("--format", "-f", help="By the file's ending if left out, else json.")
     ] = None,
     overlays: Annotated[
-        list[str] | None, typer.Option("--overlay", metavar="FILE", help="Change the result; repeatable, in order.")
+        list[str] | None, Option("--overlay", metavar="FILE", help="Change the result; repeatable, in order.")
     ] = None,
     variables: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="The value of ${NAME}; repeatable."),
+        list[str] | None, Option("--set", metavar="NAME=VALUE", help="The value of ${NAME}; repeatable.")
     ] = None,
     env_prefix: Annotated[
-        str | None,
-        typer.Option(metavar="PREFIX", help="Values of ${NAME}: the environment's PREFIX + NAME."),
+        str | None, Option(metavar="PREFIX", help="Values of ${NAME}: the environment's PREFIX + NAME.")
     ] = None,
     accept: Annotated[
         list[str] | None,
-        typer.Option("--accept-id-change", metavar="NAME", help="Let the id of SERVICE or SERVICE/PLAN change."),
+        Option("--accept-id-change", metavar="NAME", help="Let the id of SERVICE or SERVICE/PLAN change."),
     ] = None,
     check: Annotated[
-        bool, typer.Option("--check", help="Write nothing; exit 1 with a diff where FILE or the lock is stale.")
+        bool, Option("--check", help="Write nothing; exit 1 with a diff where FILE or the lock is stale.")
     ] = False,
 ) -> int:
     """Compose the catalog of a source folder; nothing is written unless the result validates.
@@ -80,7 +77,7 @@ def build(
         sys.stdout.write(stale)
         return int(bool(stale))
     if printed:
-        put(text, None)
+        put(text)
     task.write_changed(files)
     note(f"wrote {', '.join(files)} ({plural(len(lock.ids), 'id')})")
     return 0

@@ -7,11 +7,11 @@ import sys
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Option
 
 from osbctl.changes import DiffFailOn
 from osbctl.cli.options import Color, ColorChoice, Output
-from osbctl.cli.output import note, put
+from osbctl.cli.output import note, put, use_color, wrap_width
 from osbctl.reports.changes import DIFF, DiffFormat, DiffReport, Words, render
 from osbctl.tasks.rules import LazyRules
 
@@ -19,29 +19,18 @@ if TYPE_CHECKING:
     from osbctl.errors import DocumentError, SourceError
     from osbctl.tasks.compare import Comparison
 
-Instances = Annotated[
-    str | None,
-    typer.Option(
-        "--instances",
-        metavar="FILE",
-        help="The plans that have instances: ids, one a line or as a JSON list, or the platform's export.",
-    ),
-]
-
 
 @dataclass(frozen=True, slots=True)
 class ChangesDisplay:
     """How and where changes are reported: what the options say."""
 
-    fail_on: Annotated[DiffFailOn, typer.Option("--fail-on", help="Exit with 1 from this level on.")] = (
-        DiffFailOn.BREAKING
-    )
+    fail_on: Annotated[DiffFailOn, Option(help="Exit with 1 from this level on.")] = DiffFailOn.BREAKING
     allow: Annotated[
-        str | None, typer.Option("--allow", metavar="FILE", help="Changes that are accepted (TOML, [[allow]] entries).")
+        str | None, Option(metavar="FILE", help="Changes that are accepted (TOML, [[allow]] entries).")
     ] = None
     format: Annotated[
         DiffFormat | None,
-        typer.Option("--format", "-f", help="The report's format.  [default: text; github inside GitHub Actions]"),
+        Option("--format", "-f", help="The report's format.  [default: text; github inside GitHub Actions]"),
     ] = None
     output: Output = None
     color: ColorChoice = Color.AUTO
@@ -55,8 +44,6 @@ class ChangesDisplay:
 
     def empty(self, old: str, new: str) -> DiffReport:
         """A report that knows its sides alone."""
-        from osbctl.cli.terminal import use_color, wrap_width
-
         printed = self.output in (None, "-")
         return DiffReport(
             old=old,

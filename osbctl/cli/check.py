@@ -5,39 +5,32 @@ from __future__ import annotations
 import os
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
 from osbctl.cli import options as common
 from osbctl.cli.connection import BrokerConnection, Conditions, PasswordStdin, User
 from osbctl.cli.spread import spread
 from osbctl.cli.validation_report import Display, put_report
 from osbctl.findings import FailOn
-from osbctl.platforms import ApiVersion, Platform
+from osbctl.platforms import ApiVersion
 from osbctl.reports import Format
 from osbctl.tasks.options import Request, effective_fail_on, validation_options
 
 
 @spread
 def check(
-    url: Annotated[str, typer.Argument(metavar="URL", help="The broker's base address, or that of its catalog.")],
+    url: Annotated[str, Argument(metavar="URL", help="The broker's base address, or that of its catalog.")],
     user: User = None,
     password_stdin: PasswordStdin = False,
-    platforms: Annotated[
-        list[Platform] | None,
-        typer.Option("--platform", "-p", help="Count what this platform refuses as an error; repeatable."),
-    ] = None,
-    api_version: Annotated[ApiVersion, typer.Option(help="The version to ask for, and to check against.")] = (
+    platforms: common.CountedPlatforms = None,
+    api_version: Annotated[ApiVersion, Option(help="The version to ask for, and to check against.")] = (
         ApiVersion.V2_14
     ),
-    fail_on: Annotated[
-        FailOn | None, typer.Option("--fail-on", help="Exit with 1 from this severity on.  [default: error]")
-    ] = None,
-    ignore: Annotated[
-        list[str] | None, typer.Option("--ignore", metavar="RULE", help="Do not report this rule; repeatable.")
-    ] = None,
+    fail_on: Annotated[FailOn | None, Option(help="Exit with 1 from this severity on.  [default: error]")] = None,
+    ignore: common.Ignore = None,
     format: Annotated[  # the option's own name
         Format | None,
-        typer.Option("--format", "-f", help="The report's format.  [default: text; github inside GitHub Actions]"),
+        Option("--format", "-f", help="The report's format.  [default: text; github inside GitHub Actions]"),
     ] = None,
     output: common.Output = None,
     color: common.ColorChoice = common.Color.AUTO,

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Option
 
 from osbctl.cli.options import LIMITS, MaxBytes
 from osbctl.cli.output import note
+from osbctl.cli.passwords import ask_password, read_password
 from osbctl.errors import UsageError
 
 if TYPE_CHECKING:
@@ -41,10 +42,9 @@ def shown(word: str) -> str:
     return without_query(split_url(word)[0])
 
 
-User = Annotated[str | None, typer.Option("--user", metavar="NAME", help="The username; else that of the URL.")]
+User = Annotated[str | None, Option("--user", metavar="NAME", help="The username; else that of the URL.")]
 PasswordStdin = Annotated[
-    bool,
-    typer.Option("--password-stdin", help="Password from standard input; else OSBCTL_PASSWORD or a prompt."),
+    bool, Option("--password-stdin", help="Password from standard input; else OSBCTL_PASSWORD or a prompt.")
 ]
 
 
@@ -66,10 +66,10 @@ def _seconds(value: float) -> float:
 class Conditions:
     """The options under which brokers are asked."""
 
-    ca_file: Annotated[str | None, typer.Option(metavar="FILE", help="Certificate authorities to trust, PEM.")] = None
-    client_cert: Annotated[str | None, typer.Option(metavar="FILE", help="Client certificate and key, PEM.")] = None
-    insecure: Annotated[bool, typer.Option("--insecure", help="Accept any certificate. For testing only.")] = False
-    timeout: Annotated[float, typer.Option(callback=_seconds, help="Seconds for the whole answer.")] = 60.0
+    ca_file: Annotated[str | None, Option(metavar="FILE", help="Certificate authorities to trust, PEM.")] = None
+    client_cert: Annotated[str | None, Option(metavar="FILE", help="Client certificate and key, PEM.")] = None
+    insecure: Annotated[bool, Option("--insecure", help="Accept any certificate. For testing only.")] = False
+    timeout: Annotated[float, Option(callback=_seconds, help="Seconds for the whole answer.")] = 60.0
 
     def access(self, **more: Any) -> Access:
         """The access under these conditions; `more` are other fields of it."""
@@ -95,9 +95,7 @@ class BrokerConnection:
 
     user: User = None
     password_stdin: PasswordStdin = False
-    api_version: Annotated[
-        str, typer.Option("--api-version", help="The version header to send.", callback=_version)
-    ] = "2.14"
+    api_version: Annotated[str, Option(help="The version header to send.", callback=_version)] = "2.14"
     how: Conditions = Conditions()
     max_bytes: MaxBytes = LIMITS.bytes
 
@@ -121,8 +119,6 @@ class BrokerConnection:
         return self.how.access(user=user, password=password, api_version=self.api_version, max_bytes=self.max_bytes)
 
     def _password(self, user: str) -> str:
-        from osbctl.cli.passwords import ask_password
-
         if self.password_stdin:
             return _from_stdin()
         if "OSBCTL_PASSWORD" in os.environ:
@@ -157,6 +153,4 @@ class BrokerConnection:
 @cache
 def _from_stdin() -> str:
     """Standard input comes once, and may be for two brokers."""
-    from osbctl.cli.passwords import read_password
-
     return read_password()

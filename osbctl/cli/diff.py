@@ -6,11 +6,9 @@ import gc
 from dataclasses import replace
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
-from osbctl.cli import changes_report as reporting
 from osbctl.cli import options as common
-from osbctl.cli.brokers import options as registered
 from osbctl.cli.changes_report import ChangesDisplay
 from osbctl.cli.connection import BrokerConnection, shown
 from osbctl.cli.spread import spread
@@ -26,15 +24,15 @@ _SOURCE = (
 
 @spread
 def diff(
-    old: Annotated[str, typer.Argument(metavar="OLD", help=f"The catalog as it is. {_SOURCE}", show_default=False)],
-    new: Annotated[str, typer.Argument(metavar="NEW", help="The catalog as it shall be.", show_default=False)],
+    old: Annotated[str, Argument(metavar="OLD", help=f"The catalog as it is. {_SOURCE}", show_default=False)],
+    new: Annotated[str, Argument(metavar="NEW", help="The catalog as it shall be.", show_default=False)],
     platforms: Annotated[
         list[Platform] | None,
-        typer.Option("--platform", "-p", help="Look at it as this platform does; repeatable.  [default: all]"),
+        Option("--platform", "-p", help="Look at it as this platform does; repeatable.  [default: all]"),
     ] = None,
-    instances: reporting.Instances = None,
+    instances: common.Instances = None,
     at: common.At = "",
-    database: registered.Database = None,
+    database: common.Database = None,
     *,
     display: ChangesDisplay,
     connection: BrokerConnection,

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Option
 
-from osbctl.cli import changes_report as reporting
-from osbctl.cli.brokers import options as registered
+from osbctl.cli import options as common
 from osbctl.cli.changes_report import ChangesDisplay
 from osbctl.cli.connection import BrokerConnection, shown
 from osbctl.cli.drift_sides import Sides
@@ -30,37 +29,32 @@ _WANTED = "a side is a catalog or a platform's export, whole: JSON or YAML, in o
 @spread
 def drift(
     broker: Annotated[
-        str | None,
-        typer.Argument(metavar="BROKER", help="The broker: its address, its name in the registry, or a source."),
+        str | None, Argument(metavar="BROKER", help="The broker: its address, its name in the registry, or a source.")
     ] = None,
     stored: Annotated[
         list[str] | None,
-        typer.Argument(
+        Argument(
             metavar="STORED...",
             help="What the platform has: the files of its export, a catalog, or a name in the registry.  "
             "[default: what the registry has of BROKER]",
             show_default=False,
         ),
     ] = None,
-    all_brokers: Annotated[bool, typer.Option("--all", help="Every registered broker.")] = False,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, max=64, help="Brokers to ask at once, with --all.")] = 8,
-    stored_as: Annotated[
-        StoredAs | None, typer.Option("--stored-as", help="What STORED is.  [default: by its content]")
-    ] = None,
-    stored_broker: Annotated[
-        str, typer.Option("--stored-broker", metavar="NAME", help="The broker, where the export holds several.")
-    ] = "",
+    all_brokers: Annotated[bool, Option("--all", help="Every registered broker.")] = False,
+    jobs: Annotated[int, Option("--jobs", "-j", min=1, max=64, help="Brokers to ask at once, with --all.")] = 8,
+    stored_as: Annotated[StoredAs | None, Option(help="What STORED is.  [default: by its content]")] = None,
+    stored_broker: Annotated[str, Option(metavar="NAME", help="The broker, where the export holds several.")] = "",
     platforms: Annotated[
         list[Platform] | None,
-        typer.Option(
+        Option(
             "--platform",
             "-p",
             help="Look at it as this platform does; repeatable.  [default: the one that has it, else all]",
         ),
     ] = None,
-    instances: reporting.Instances = None,
-    credentials: registered.Credentials = None,
-    database: registered.Database = None,
+    instances: common.Instances = None,
+    credentials: common.Credentials = None,
+    database: common.Database = None,
     *,
     display: ChangesDisplay,
     connection: BrokerConnection,
@@ -103,7 +97,7 @@ def drift(
 
 def _all(sides: Sides, view: DriftView, display: ChangesDisplay, jobs: int) -> int:
     """3 where a broker could not be reached or understood, else 1 where the report of one fails."""
-    from osbctl.cli.progress import progress
+    from osbctl.cli.output import progress
     from osbctl.reports.changes.brokers import BrokerReport, notes_of, render_all, without_problems
     from osbctl.tasks.drift import check_registered
 

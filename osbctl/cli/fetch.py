@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
+from typer import Argument
 
 from osbctl.cli import options as common
 from osbctl.cli.connection import BrokerConnection
@@ -14,7 +14,7 @@ from osbctl.cli.spread import spread
 
 @spread
 def fetch(
-    url: Annotated[str, typer.Argument(metavar="URL", help="The broker's base address, or that of its catalog.")],
+    url: Annotated[str, Argument(metavar="URL", help="The broker's base address, or that of its catalog.")],
     output: common.Output = None,
     *,
     connection: BrokerConnection,

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-import typer
+from typer import Option
 
 from osbctl.cli import options as common
 from osbctl.cli.output import note, put, tell
-from osbctl.platforms import ApiVersion
 
 if TYPE_CHECKING:
     from osbctl.tasks.fix import Mended
@@ -19,18 +18,14 @@ if TYPE_CHECKING:
 def fix(
     sources: common.Sources,
     unsafe: Annotated[
-        bool, typer.Option("--unsafe", help="Also make changes that platforms understand otherwise than before.")
+        bool, Option("--unsafe", help="Also make changes that platforms understand otherwise than before.")
     ] = False,
     check: Annotated[
-        bool, typer.Option("--check", help="Write nothing; exit with 1 where something would be fixed.")
+        bool, Option("--check", help="Write nothing; exit with 1 where something would be fixed.")
     ] = False,
-    diff: Annotated[bool, typer.Option("--diff", help="As --check, and print the changes.")] = False,
-    select: Annotated[
-        list[str] | None, typer.Option("--select", metavar="RULE", help="Fix only this rule; repeatable.")
-    ] = None,
-    api_version: Annotated[
-        ApiVersion | None, typer.Option("--api-version", help="The API version to check against.  [default: 2.14]")
-    ] = None,
+    diff: Annotated[bool, Option("--diff", help="As --check, and print the changes.")] = False,
+    select: Annotated[list[str] | None, Option(metavar="RULE", help="Fix only this rule; repeatable.")] = None,
+    api_version: common.CheckedVersion = None,
     at: common.At = "",
     stdin_filename: common.StdinFilename = None,
     config: common.Config = None,
@@ -78,9 +73,9 @@ def _fixed(source: str, stdin_filename: str | None, options: ValidationOptions, 
         else:
             mended = fix_source(source, options, unsafe=way.unsafe, at=way.at)
         if way.diff:
-            put("".join(_diff(mended)), None)
+            put("".join(_diff(mended)))
         elif source == "-" and not way.looks:
-            put(mended.after[mended.source].decode(), None)
+            put(mended.after[mended.source].decode())
         elif not way.looks:
             write(mended)
     except OsbctlError as error:

@@ -6,7 +6,7 @@ import os
 import sys
 from typing import Annotated
 
-import typer
+from typer import Option
 
 from osbctl.errors import OsbctlError
 from osbctl.extras import command_to_install
@@ -14,7 +14,7 @@ from osbctl.extras import command_to_install
 
 def lsp(
     stdio: Annotated[  # noqa: ARG001  # clients of VS Code add it by themselves
-        bool, typer.Option("--stdio", help="Talk over standard input and output, as is always done.")
+        bool, Option("--stdio", help="Talk over standard input and output, as is always done.")
     ] = False,
 ) -> int:
     """Serve an editor while a catalog is written: findings as you type, completion, fixes, explanations.

@@ -5,9 +5,10 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
 from osbctl.platforms import ApiVersion as ApiVersion
+from osbctl.platforms import Platform
 from osbctl.sources.limits import MAX_DEPTH, Limits
 
 
@@ -19,29 +20,68 @@ class Color(StrEnum):
     NEVER = "never"
 
 
+class TextOrJson(StrEnum):
+    """For people, or for programs."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
 _SOURCE = "A JSON or YAML file, a source folder, - for standard input, or REV:path for a file in git."
 
-Sources = Annotated[list[str], typer.Argument(metavar="SOURCE...", help=_SOURCE, show_default=False)]
-Source = Annotated[str, typer.Argument(metavar="SOURCE", help=_SOURCE, show_default=False)]
-At = Annotated[
-    str, typer.Option("--at", metavar="POINTER", help="JSON pointer of the catalog inside a larger document.")
-]
+Sources = Annotated[list[str], Argument(metavar="SOURCE...", help=_SOURCE, show_default=False)]
+Source = Annotated[str, Argument(metavar="SOURCE", help=_SOURCE, show_default=False)]
+At = Annotated[str, Option("--at", metavar="POINTER", help="JSON pointer of the catalog inside a larger document.")]
 StdinFilename = Annotated[
-    str | None, typer.Option("--stdin-filename", metavar="NAME", help="What reports call standard input.")
+    str | None, Option("--stdin-filename", metavar="NAME", help="What reports call standard input.")
 ]
-ColorChoice = Annotated[Color, typer.Option("--color", help="When to colour the output; NO_COLOR is respected.")]
+ColorChoice = Annotated[Color, Option("--color", help="When to colour the output; NO_COLOR is respected.")]
+Format = Annotated[TextOrJson, Option("--format", "-f", help="How to show it.")]
 Output = Annotated[
-    str | None,
-    typer.Option("--output", "-o", metavar="FILE", help="Write the report there instead of printing it."),
+    str | None, Option("--output", "-o", metavar="FILE", help="Write the report there instead of printing it.")
 ]
-Config = Annotated[
-    str | None, typer.Option("--config", metavar="FILE", help="Read this configuration, not the closest one.")
+Config = Annotated[str | None, Option("--config", metavar="FILE", help="Read this configuration, not the closest one.")]
+CountedPlatforms = Annotated[
+    list[Platform] | None, Option("--platform", "-p", help="Count what this platform refuses as an error; repeatable.")
 ]
-MaxBytes = Annotated[int, typer.Option("--max-bytes", min=1, help="The largest source that is read, in bytes.")]
-MaxDepth = Annotated[int, typer.Option("--max-depth", min=1, max=MAX_DEPTH, help="The deepest nesting that is read.")]
-MaxNodes = Annotated[
-    int, typer.Option("--max-nodes", min=1, help="The most values in a document, YAML aliases expanded.")
+CheckedVersion = Annotated[
+    ApiVersion | None, Option("--api-version", help="The API version to check against.  [default: 2.14]")
 ]
+Ignore = Annotated[list[str] | None, Option("--ignore", metavar="RULE", help="Do not report this rule; repeatable.")]
+MaxBytes = Annotated[int, Option("--max-bytes", min=1, help="The largest source that is read, in bytes.")]
+MaxDepth = Annotated[int, Option("--max-depth", min=1, max=MAX_DEPTH, help="The deepest nesting that is read.")]
+MaxNodes = Annotated[int, Option("--max-nodes", min=1, help="The most values in a document, YAML aliases expanded.")]
 
 LIMITS = Limits()
 """The defaults of the three limits above."""
+
+BrokerName = Annotated[str, Argument(metavar="NAME", help="The broker's name.", show_default=False)]
+Database = Annotated[
+    str | None,
+    Option(
+        "--database",
+        metavar="FILE|URL",
+        envvar="OSBCTL_DATABASE",
+        help="An SQLite file, or postgresql+psycopg://USER@HOST/DATABASE.  [default: in your data folder]",
+        show_default=False,
+    ),
+]
+BrokerPasswordStdin = Annotated[
+    bool, Option("--password-stdin", help="Password from standard input; else OSBCTL_BROKER_<NAME>_PASSWORD.")
+]
+Credentials = Annotated[
+    str | None,
+    Option(
+        "--credentials",
+        metavar="FILE",
+        help="Credential records with passwords (hash-password --include-password); a label may name the broker.",
+    ),
+]
+Instances = Annotated[
+    str | None,
+    Option(
+        "--instances",
+        metavar="FILE",
+        help="The plans that have instances: ids, one a line or as a JSON list, or the platform's export.",
+    ),
+]

@@ -1,14 +1,24 @@
-"""Where a report goes: standard output, or a file that is written whole or not at all."""
+"""What the command line prints, and where: reports, notes, progress, as wide and as colourful as the terminal is."""
 
 from __future__ import annotations
 
 import os
 import sys
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from osbctl.errors import DocumentError, OsbctlError, SourceError
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import TextIO
 
-def put(text: str, file: str | None) -> None:
+T = TypeVar("T")
+
+_ERASE = "\r\x1b[2K"
+_SECONDS = 0.1
+
+
+def put(text: str, file: str | None = None) -> None:
     """Write `text` to `file`, to standard output where that is None or `-`; always in UTF-8.
 
     A byte of a file name that is not UTF-8 becomes U+FFFD. A reader of standard output who has gone misses the rest;
@@ -31,6 +41,18 @@ def put(text: str, file: str | None) -> None:
         silence()
     except OSError as error:
         raise cannot_print(error) from error
+
+
+def put_lines(lines: Iterable[str]) -> None:
+    """Write `lines` to standard output, as `put` does."""
+    put("\n".join(lines) + "\n")
+
+
+def put_json(value: Any) -> None:
+    """Write `value` to standard output as JSON in ASCII, as `put` does."""
+    import json
+
+    put(json.dumps(value, indent=2) + "\n")
 
 
 def cannot_print(error: OSError) -> SourceError:
@@ -62,8 +84,62 @@ def tell(error: OsbctlError) -> int:
 
 def say(text: str) -> None:
     """Lines for standard error, wrapped to the terminal; control characters are escaped."""
-    from osbctl.cli.terminal import wrap_width
     from osbctl.text import safe, wrapped
 
     width = wrap_width(sys.stderr)
     print("\n".join(wrapped(safe(line), width) for line in text.split("\n")), file=sys.stderr)  # noqa: T201
+
+
+def use_color(choice: str, stream: TextIO) -> bool:
+    """Whether to colour what goes to `stream`: `always`, `never`, or `auto`.
+
+    `auto` colours at a terminal, unless NO_COLOR (no-color.org) is set or TERM is dumb. FORCE_COLOR counts
+    with a value other than 0.
+    """
+    if choice != "auto":
+        return choice == "always"
+    if os.environ.get("NO_COLOR"):
+        return False
+    forced = os.environ.get("FORCE_COLOR")
+    if forced is not None:
+        return forced not in ("", "0")
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def wrap_width(stream: TextIO) -> int:
+    """The columns at which lines to `stream` are broken; 0 where it is no terminal: a program wants them whole."""
+    return width() if stream.isatty() else 0
+
+
+def width() -> int:
+    """The columns of the terminal; COLUMNS has the say where it is set."""
+    import shutil
+
+    return shutil.get_terminal_size((100, 24)).columns
+
+
+def progress(results: Iterable[T], total: int, what: str) -> Iterator[T]:
+    """`results` as they come, with a bar on standard error where that is a terminal and there are several.
+
+    The bar is gone while whoever takes a result prints it: both may go to one terminal.
+    """
+    if total < 2 or not sys.stderr.isatty():
+        yield from results
+        return
+    import time
+
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(
+        console=Console(stderr=True), auto_refresh=False, transient=True, redirect_stdout=False, redirect_stderr=False
+    ) as bar:
+        task, drawn = bar.add_task(what, total=total), 0.0
+        for result in results:
+            sys.stderr.write(_ERASE)
+            sys.stderr.flush()
+            yield result
+            bar.advance(task)
+            if time.monotonic() - drawn > _SECONDS:
+                bar.refresh()
+                drawn = time.monotonic()

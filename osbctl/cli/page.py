@@ -5,10 +5,9 @@ from __future__ import annotations
 import gc
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
 from osbctl.cli import options as common
-from osbctl.cli.brokers import options as registered
 from osbctl.cli.connection import BrokerConnection
 from osbctl.cli.output import note, put
 from osbctl.cli.spread import spread
@@ -19,42 +18,35 @@ from osbctl.platforms import Platform
 def page(
     sources: Annotated[
         list[str],
-        typer.Argument(
+        Argument(
             metavar="SOURCE...",
             help="Files, source folders, REV:path, brokers' addresses, names of registered brokers, or -.",
             show_default=False,
         ),
     ],
     output: Annotated[
-        str | None, typer.Option("--output", "-o", metavar="FILE", help="Write the page there instead of printing it.")
+        str | None, Option("--output", "-o", metavar="FILE", help="Write the page there instead of printing it.")
     ] = None,
     since: Annotated[
         list[str] | None,
-        typer.Option(
-            "--since",
+        Option(
             metavar="OLD",
             help="Show what changed: a revision of git, or an earlier catalog for each SOURCE; repeatable.",
         ),
     ] = None,
-    findings: Annotated[bool, typer.Option("--findings", help="Show what osbctl validate finds.")] = False,
-    icons: Annotated[
-        bool, typer.Option("--icons", help="Fetch the icons that have an address, into the page.")
-    ] = False,
-    private_icons: Annotated[
-        bool, typer.Option("--private-icons", help="Fetch icons from private addresses, too.")
-    ] = False,
+    findings: Annotated[bool, Option("--findings", help="Show what osbctl validate finds.")] = False,
+    icons: Annotated[bool, Option("--icons", help="Fetch the icons that have an address, into the page.")] = False,
+    private_icons: Annotated[bool, Option("--private-icons", help="Fetch icons from private addresses, too.")] = False,
     platforms: Annotated[
         list[Platform] | None,
-        typer.Option("--platform", "-p", help="Show what this platform makes of it; repeatable.  [default: all]"),
+        Option("--platform", "-p", help="Show what this platform makes of it; repeatable.  [default: all]"),
     ] = None,
-    title: Annotated[str | None, typer.Option("--title", help="What the page is called.")] = None,
-    logo: Annotated[str | None, typer.Option("--logo", metavar="FILE", help="A picture for its head.")] = None,
-    accent: Annotated[str | None, typer.Option("--accent", metavar="COLOR", help="A colour as #rrggbb.")] = None,
-    date: Annotated[
-        str, typer.Option("--date", metavar="DATE", help="Show the date: YYYY-MM-DD, or `commit` for that of HEAD.")
-    ] = "",
+    title: Annotated[str | None, Option(help="What the page is called.")] = None,
+    logo: Annotated[str | None, Option(metavar="FILE", help="A picture for its head.")] = None,
+    accent: Annotated[str | None, Option(metavar="COLOR", help="A colour as #rrggbb.")] = None,
+    date: Annotated[str, Option(metavar="DATE", help="Show the date: YYYY-MM-DD, or `commit` for that of HEAD.")] = "",
     config: common.Config = None,
-    database: registered.Database = None,
+    database: common.Database = None,
     *,
     connection: BrokerConnection,
 ) -> int:

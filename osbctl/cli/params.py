@@ -2,43 +2,31 @@
 
 from __future__ import annotations
 
-import json
-from enum import StrEnum
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
 from osbctl.cli import options as common
-from osbctl.cli.output import put
-from osbctl.cli.terminal import width
+from osbctl.cli.output import put_json, put_lines, width
 from osbctl.platforms.commands import Purpose
-
-
-class ParamsFormat(StrEnum):
-    """How the parameters are shown."""
-
-    TEXT = "text"
-    JSON = "json"
 
 
 def params(
     source: common.Source,
-    service: Annotated[str, typer.Argument(metavar="SERVICE", help="The service offering, by name or id.")],
-    plan: Annotated[str, typer.Argument(metavar="PLAN", help="The plan, by name or id.")],
-    purpose: Annotated[Purpose, typer.Option("--for", help="What the request is for.")] = Purpose.CREATE,
+    service: Annotated[str, Argument(metavar="SERVICE", help="The service offering, by name or id.")],
+    plan: Annotated[str, Argument(metavar="PLAN", help="The plan, by name or id.")],
+    purpose: Annotated[Purpose, Option("--for", help="What the request is for.")] = Purpose.CREATE,
     request: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--parameters",
             "-c",
             metavar="JSON|@FILE",
             help="Check this request: JSON, @FILE for a file, @- for standard input. Put secrets into a file.",
         ),
     ] = None,
-    broker: Annotated[
-        str, typer.Option("--broker", "-b", metavar="NAME", help="Name this broker in the commands.")
-    ] = "",
-    format: Annotated[ParamsFormat, typer.Option("--format", "-f", help="How to show it.")] = ParamsFormat.TEXT,
+    broker: Annotated[str, Option("--broker", "-b", metavar="NAME", help="Name this broker in the commands.")] = "",
+    format: common.Format = common.TextOrJson.TEXT,
     at: common.At = "",
     stdin_filename: common.StdinFilename = None,
 ) -> int:
@@ -56,9 +44,9 @@ def params(
 
     document = read_source(source, at=at, stdin_filename=stdin_filename)
     about = plan_parameters(document, service, plan, purpose, request, broker)
-    if format is ParamsFormat.JSON:
-        put(json.dumps(report.as_json(about), indent=2) + "\n", None)
+    if format is common.TextOrJson.JSON:
+        put_json(report.as_json(about))
     else:
-        faults = finding_lines(about.faults) + "\n" if about.faults else ""
-        put(faults + "\n".join(report.lines(about, width())) + "\n", None)
+        faults = [finding_lines(about.faults)] if about.faults else []
+        put_lines([*faults, *report.lines(about, width())])
     return 1 if about.faults else 0

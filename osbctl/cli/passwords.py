@@ -1,14 +1,10 @@
-"""How commands come by a password, and what they say of a record."""
+"""How commands come by a password: from the terminal, or from standard input."""
 
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 from osbctl.errors import UsageError
-
-if TYPE_CHECKING:
-    from osbctl.credentials import CredentialRecord
 
 
 def ask_password(prompt: str) -> str:
@@ -30,17 +26,3 @@ def read_password() -> str:
         return raw.decode("utf-8").removesuffix("\n").removesuffix("\r")
     except UnicodeDecodeError:
         raise UsageError("the password on standard input is not UTF-8 text") from None
-
-
-def few_rounds(record: CredentialRecord) -> None:
-    """Warn, on standard error, where the record's hash is cheap to guess at."""
-    import typer
-
-    from osbctl.credentials import FEW_ROUNDS
-
-    if record.rounds < FEW_ROUNDS:
-        typer.echo(
-            f"warning: the hash of {record.name} has {record.rounds} rounds; "
-            f"take {FEW_ROUNDS} or more (OWASP), unless the password is random",
-            err=True,
-        )

@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 import sys
 import textwrap
-from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Argument, Option
 
 from osbctl.cli import options as common
-from osbctl.cli.output import put
-from osbctl.cli.terminal import use_color, wrap_width
+from osbctl.cli.output import put, put_lines, use_color, wrap_width
 from osbctl.platforms import labels
 from osbctl.rule import Category, Rule
 from osbctl.text import Paint, wrapped
@@ -23,23 +21,18 @@ if TYPE_CHECKING:
 _VERSION = 1
 """The version of the JSON's shape, `schemas/rules-1.json`; a field may be added without a new one, nothing else."""
 
+_TEXTS = ("summary", "why", "bad", "good", "fix", "source")
+
 _LONG = 32
 """The columns of a list's ids; behind a longer one, the summary begins on the next line."""
-
-
-class RulesFormat(StrEnum):
-    """How rules are shown."""
-
-    TEXT = "text"
-    JSON = "json"
 
 
 def rules(
     rule: Annotated[
         str | None,
-        typer.Argument(metavar="[RULE]", help="A rule to explain, or a group (advice) or beginning (id-*) to list."),
+        Argument(metavar="[RULE]", help="A rule to explain, or a group (advice) or beginning (id-*) to list."),
     ] = None,
-    format: Annotated[RulesFormat, typer.Option("--format", "-f", help="How to show them.")] = RulesFormat.TEXT,
+    format: Annotated[common.TextOrJson, Option("--format", "-f", help="How to show them.")] = common.TextOrJson.TEXT,
     color: common.ColorChoice = common.Color.AUTO,
 ) -> int:
     """List the rules, or explain one: what it means, why it matters, and who refuses because of it.
@@ -52,13 +45,13 @@ def rules(
     """
     found = _found(rule)
     paint, width = Paint(use_color(color.value, sys.stdout)), wrap_width(sys.stdout)
-    if format is RulesFormat.JSON:
+    if format is common.TextOrJson.JSON:
         whole = {"version": _VERSION, "rules": [_record(one) for one in found]}
-        put(json.dumps(whole, indent=2, ensure_ascii=False) + "\n", None)
+        put(json.dumps(whole, indent=2, ensure_ascii=False) + "\n")
     elif rule == found[0].id:
-        put("\n".join(_explanation(found[0], paint, width)) + "\n", None)
+        put_lines(_explanation(found[0], paint, width))
     else:
-        put("\n".join(_list(found, paint, width)).rstrip("\n") + "\n", None)
+        put_lines([*_list(found, paint, width)][:-1])
     return 0
 
 
@@ -110,15 +103,7 @@ def _explanation(record: Rule, paint: Paint, width: int) -> Iterator[str]:
 
 def _record(record: Rule) -> dict[str, Any]:
     return {
-        "id": record.id,
-        "severity": record.severity.value,
-        "category": record.category.value,
-        "summary": record.summary,
-        "why": record.why,
-        "bad": record.bad,
-        "good": record.good,
-        "fix": record.fix,
-        "source": record.source,
-        "refused_by": [platform.value for platform in record.refused_by],
-        "only_for": record.only_for.value if record.only_for else None,
+        **{name: getattr(record, name) for name in ("id", "severity", "category", *_TEXTS)},
+        "refused_by": list(record.refused_by),
+        "only_for": record.only_for,
     }

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer import Argument, Option
 
 from osbctl.cli import options as common
 from osbctl.cli.output import note
@@ -24,14 +25,12 @@ class Thing(StrEnum):
     PLAN = "plan"
 
 
-_Folder = Annotated[Path, typer.Option("--folder", "-C", metavar="FOLDER", help="The source folder.")]
+_Folder = Annotated[Path, Option("--folder", "-C", metavar="FOLDER", help="The source folder.")]
 
 
 def init(
-    folder: Annotated[Path, typer.Argument(metavar="[FOLDER]", help="Where to write it.")] = Path(),
-    service: Annotated[
-        str | None, typer.Option("--service", metavar="NAME", help="The name of the first service.")
-    ] = None,
+    folder: Annotated[Path, Argument(metavar="[FOLDER]", help="Where to write it.")] = Path(),
+    service: Annotated[str | None, Option(metavar="NAME", help="The name of the first service.")] = None,
 ) -> int:
     """Write a source folder that builds at once: a service, two plans, a parameter schema. Overwrites nothing.
 
@@ -49,8 +48,8 @@ def init(
 
 
 def new(
-    thing: Annotated[Thing, typer.Argument(help="What to add.")],
-    names: Annotated[list[str], typer.Argument(metavar="NAME...", help="SERVICE, or SERVICE and PLAN.")],
+    thing: Annotated[Thing, Argument(help="What to add.")],
+    names: Annotated[list[str], Argument(metavar="NAME...", help="SERVICE, or SERVICE and PLAN.")],
     folder: _Folder = Path(),
 ) -> int:
     """Add a service offering or a plan to a source folder, with fresh GUIDs. Overwrites nothing.
@@ -75,7 +74,7 @@ def new(
 
 def split(
     source: common.Source,
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where to write the source folder.")],
+    folder: Annotated[Path, Argument(metavar="FOLDER", help="Where to write the source folder.")],
     at: common.At = "",
 ) -> int:
     """Take one catalog apart into a source folder that builds to the same catalog. Overwrites nothing.

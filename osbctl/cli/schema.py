@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
+from typer import Option
 
 from osbctl.cli.output import put
 from osbctl.platforms import DEFAULT_API_VERSION, ApiVersion
 
 
 def schema(
-    api_version: Annotated[ApiVersion, typer.Option(help="The API version of the catalog.")] = DEFAULT_API_VERSION,
+    api_version: Annotated[ApiVersion, Option(help="The API version of the catalog.")] = DEFAULT_API_VERSION,
 ) -> int:
     """Print the JSON Schema of a catalog: editors complete and check fields by it.
 
@@ -21,5 +21,5 @@ def schema(
     """
     from osbctl.resources import catalog_schema
 
-    put(catalog_schema(api_version), None)
+    put(catalog_schema(api_version))
     return 0

@@ -7,11 +7,10 @@ import sys
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Option
 
 from osbctl.cli import options as common
-from osbctl.cli.output import put
-from osbctl.cli.terminal import use_color, width
+from osbctl.cli.output import put, put_lines, use_color, width
 from osbctl.text import did_you_mean
 
 if TYPE_CHECKING:
@@ -30,9 +29,9 @@ class ShowFormat(StrEnum):
 def show(
     source: common.Source,
     service: Annotated[
-        str | None, typer.Option("--service", "-s", metavar="NAME", help="Show this service offering in full.")
+        str | None, Option("--service", "-s", metavar="NAME", help="Show this service offering in full.")
     ] = None,
-    format: Annotated[ShowFormat, typer.Option("--format", "-f", help="How to show it.")] = ShowFormat.TABLE,
+    format: Annotated[ShowFormat, Option("--format", "-f", help="How to show it.")] = ShowFormat.TABLE,
     at: common.At = "",
     stdin_filename: common.StdinFilename = None,
     color: common.ColorChoice = common.Color.AUTO,
@@ -52,15 +51,15 @@ def show(
     catalog = document.catalog
     chosen = _chosen(catalog, service) if service is not None else None
     if format in (ShowFormat.JSON, ShowFormat.YAML):
-        put(_data(chosen.data if chosen else document.data, format), None)
+        put(_data(chosen.data if chosen else document.data, format))
     elif format is ShowFormat.MARKDOWN:
         from osbctl.views import markdown
 
-        put("\n".join(markdown.lines(Catalog((chosen,)) if chosen else catalog)) + "\n", None)
+        put_lines(markdown.lines(Catalog((chosen,)) if chosen else catalog))
     elif chosen:
         from osbctl.views import detail
 
-        put("\n".join(detail.lines(chosen)) + "\n", None)
+        put_lines(detail.lines(chosen))
     else:
         _table(catalog, color)
     return 0
@@ -90,8 +89,8 @@ def _table(catalog: Catalog, color: common.Color) -> None:
     if not sys.stdout.isatty() and color is not common.Color.ALWAYS:
         from osbctl.views import plain
 
-        put("\n".join(plain.lines(catalog)) + "\n", None)
+        put_lines(plain.lines(catalog))
         return
     from osbctl.views import table
 
-    put(table.render(catalog, width(), colored=use_color(color.value, sys.stdout)), None)
+    put(table.render(catalog, width(), colored=use_color(color.value, sys.stdout)))

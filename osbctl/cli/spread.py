@@ -1,12 +1,13 @@
-"""Options that several commands share, as fields of a dataclass, each said once."""
+"""What decorators add to the options of a command: those that several commands share, and environment variables."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator
+from copy import copy
 from dataclasses import is_dataclass
 from inspect import Parameter, Signature, signature
-from typing import Annotated, Any, get_origin
+from typing import Annotated, Any, get_args, get_origin
 
 
 def spread(command: Callable[..., int]) -> Callable[..., int]:
@@ -23,6 +24,18 @@ def spread(command: Callable[..., int]) -> Callable[..., int]:
     options = [option.replace(kind=Parameter.KEYWORD_ONLY) for one in parameters for option in _options(one)]
     call.__signature__ = Signature(options)  # type: ignore[attr-defined]
     return call
+
+
+def variables(command: Callable[..., int]) -> Callable[..., int]:
+    """`command` with a variable of the environment for each option, `OSBCTL_<NAME>` where it does not name another."""
+    named = []
+    for one in signature(command, eval_str=True).parameters.values():
+        kind, option = get_args(one.annotation)
+        option = copy(option)  # several commands may share it
+        option.envvar = option.envvar or f"OSBCTL_{one.name.upper()}"
+        named.append(one.replace(annotation=Annotated[kind, option]))
+    command.__signature__ = Signature(named)  # type: ignore[attr-defined]
+    return command
 
 
 def _options(parameter: Parameter) -> Iterator[Parameter]:

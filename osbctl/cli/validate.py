@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
+from typer import Option
 
 from osbctl.cli import options as common
 from osbctl.cli.validation_report import Display, run
 from osbctl.errors import UsageError
 from osbctl.findings import FailOn
-from osbctl.platforms import ApiVersion, Platform
 from osbctl.reports import WHOLE, Brevity, Format
 from osbctl.sources.limits import Limits
 from osbctl.tasks.options import Request
@@ -18,51 +17,31 @@ from osbctl.tasks.options import Request
 
 def validate(
     sources: common.Sources,
-    platforms: Annotated[
-        list[Platform] | None,
-        typer.Option("--platform", "-p", help="Count what this platform refuses as an error; repeatable."),
-    ] = None,
-    api_version: Annotated[
-        ApiVersion | None,
-        typer.Option("--api-version", help="The API version to check against.  [default: 2.14]"),
-    ] = None,
-    fail_on: Annotated[
-        FailOn | None,
-        typer.Option("--fail-on", help="Exit with 1 from this severity on.  [default: error]"),
-    ] = None,
-    select: Annotated[
-        list[str] | None, typer.Option("--select", metavar="RULE", help="Report only this rule; repeatable.")
-    ] = None,
-    ignore: Annotated[
-        list[str] | None,
-        typer.Option("--ignore", metavar="RULE", help="Do not report this rule; repeatable."),
-    ] = None,
+    platforms: common.CountedPlatforms = None,
+    api_version: common.CheckedVersion = None,
+    fail_on: Annotated[FailOn | None, Option(help="Exit with 1 from this severity on.  [default: error]")] = None,
+    select: Annotated[list[str] | None, Option(metavar="RULE", help="Report only this rule; repeatable.")] = None,
+    ignore: common.Ignore = None,
     schemas: Annotated[
         list[str] | None,
-        typer.Option("--schema", metavar="FILE", help="Check against a JSON Schema of your own, too; repeatable."),
+        Option("--schema", metavar="FILE", help="Check against a JSON Schema of your own, too; repeatable."),
     ] = None,
     format: Annotated[  # the option's own name
         Format | None,
-        typer.Option("--format", "-f", help="The report's format.  [default: text; github inside GitHub Actions]"),
+        Option("--format", "-f", help="The report's format.  [default: text; github inside GitHub Actions]"),
     ] = None,
     output: common.Output = None,
-    concise: Annotated[bool, typer.Option("--concise", help="Print one line a finding.")] = False,
+    concise: Annotated[bool, Option("--concise", help="Print one line a finding.")] = False,
     quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="Print findings alone: no verdicts, numbers or notes.")
+        bool, Option("--quiet", "-q", help="Print findings alone: no verdicts, numbers or notes.")
     ] = False,
-    statistics: Annotated[
-        bool, typer.Option("--statistics", help="Print how often each rule was found, not where.")
-    ] = False,
-    baseline: Annotated[
-        str | None,
-        typer.Option("--baseline", metavar="FILE", help="Report only what is not in this file."),
-    ] = None,
+    statistics: Annotated[bool, Option("--statistics", help="Print how often each rule was found, not where.")] = False,
+    baseline: Annotated[str | None, Option(metavar="FILE", help="Report only what is not in this file.")] = None,
     write_baseline: Annotated[
-        bool, typer.Option("--write-baseline", help="Write all findings to the --baseline file, and report none.")
+        bool, Option("--write-baseline", help="Write all findings to the --baseline file, and report none.")
     ] = False,
     together: Annotated[
-        bool,
-        typer.Option("--together", help="The catalogs are for one platform: report the ids and names that they share."),
+        bool, Option("--together", help="The catalogs are for one platform: report the ids and names that they share.")
     ] = False,
     at: common.At = "",
     stdin_filename: common.StdinFilename = None,

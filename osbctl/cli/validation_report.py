@@ -10,6 +10,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
+from osbctl.cli.output import note, put, use_color, wrap_width
 from osbctl.config import load_config
 from osbctl.reports import WHOLE, Brevity, Format, Report, render
 from osbctl.tasks.rules import LazyRules
@@ -37,8 +38,6 @@ def run(request: Request, display: Display, config: str | None = None) -> int:
     Raises:
         OsbctlError: the run could not do its work.
     """
-    from osbctl.cli.output import note
-
     gc.disable()  # the run is short and makes no garbage in circles: looking for it takes a fifth of the time
     done = validate(request, load_config(config) if config else None)
     failed = put_report(done.judgements, display)
@@ -49,9 +48,6 @@ def run(request: Request, display: Display, config: str | None = None) -> int:
 
 def put_report(judgements: Sequence[Judgement], display: Display) -> int:
     """Write the report where and as `display` says; 1 where a finding makes the run fail, else 0."""
-    from osbctl.cli.output import put
-    from osbctl.cli.terminal import use_color, wrap_width
-
     color = display.output in (None, "-") and use_color(display.color, sys.stdout)
     in_actions = os.environ.get("GITHUB_ACTIONS") == "true" and display.output is None
     width = 0 if display.output not in (None, "-") else wrap_width(sys.stdout)

@@ -8,7 +8,8 @@ import re
 import jsonschema
 import pytest
 
-from osbctl.cli.rules import RulesFormat, rules
+from osbctl.cli.options import TextOrJson
+from osbctl.cli.rules import rules
 from osbctl.resources import schemas_folder
 from osbctl.rule import Category
 from osbctl.tasks.rules import all_rules
@@ -66,9 +67,9 @@ def test_each_rule_is_explained(id_: str, columns: int, capsysbinary: pytest.Cap
 
 
 def test_the_json_meets_its_schema_and_tells_all(capsysbinary: pytest.CaptureFixture[bytes]) -> None:
-    told = json.loads(shown(capsysbinary, format=RulesFormat.JSON))
+    told = json.loads(shown(capsysbinary, format=TextOrJson.JSON))
     jsonschema.validate(told, json.loads((schemas_folder() / "rules-1.json").read_text()))
     assert sorted(rule["id"] for rule in told["rules"]) == sorted(RULES)
-    (one,) = json.loads(shown(capsysbinary, "id-duplicate", format=RulesFormat.JSON))["rules"]
+    (one,) = json.loads(shown(capsysbinary, "id-duplicate", format=TextOrJson.JSON))["rules"]
     assert one["refused_by"] == ["cloudfoundry", "kubernetes", "service-manager"]
     assert one["why"] == RULES["id-duplicate"].why

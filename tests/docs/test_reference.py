@@ -104,6 +104,14 @@ def test_each_environment_variable_is_there() -> None:
     assert "`OSBCTL_BROKER_<NAME>_URL`" in text
 
 
+def test_every_option_of_serve_has_an_environment_variable() -> None:
+    options = {parameter.name: parameter.envvar for parameter in ALL["serve"].params}
+    assert all(options.values())
+    assert options["at"] == "OSBCTL_AT"
+    # The option is shared, its variable is not.
+    assert not any(parameter.envvar for parameter in ALL["validate"].params)
+
+
 @pytest.mark.parametrize("schema", sorted(p.name for p in (ROOT / "schemas").glob("*.json") if "catalog" not in p.name))
 def test_each_report_is_described(schema: str) -> None:
     assert f"`schemas/{schema}`" in page("reports.md")

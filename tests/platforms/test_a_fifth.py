@@ -8,9 +8,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import jsonschema
 import pytest
 
 import osbctl
+from osbctl.platforms import Platform
+from tools.make_schemas import with_platforms
 
 PACKAGE = Path(osbctl.__file__).parent
 LAST = '    KORIFI = "korifi"\n'
@@ -160,3 +163,13 @@ def test_params_prints_its_command(place: Path) -> None:
     words = ("params", "catalog.json", "bricks", "small", "-c", "{}")
     said = run(place, *words, catalog=catalog(schemas=schemas))
     assert "toy play bricks small my-instance" in said
+
+
+def test_its_name_joins_the_lists_in_schemas_and_in_the_action(place: Path) -> None:
+    platforms = [*Platform, "toy"]
+    report = json.loads(run(place, "validate", "--format", "json", "bricks.json", bricks=catalog(free=True)))
+    schema = (PACKAGE.parent / "schemas" / "report-1.json").read_text()
+    jsonschema.validate(report, json.loads(with_platforms(schema, platforms)))
+    assert list(report["documents"][0]["platforms"]) == platforms
+    action = (PACKAGE.parent / "action.yml").read_text()
+    assert "service-manager, korifi, toy; one a line" in with_platforms(action, platforms)

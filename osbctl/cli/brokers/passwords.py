@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from osbctl.cli.passwords import read_password
+from osbctl.cli.passwords import ask_password, read_password
 from osbctl.errors import SourceError, UsageError
 from osbctl.extras import command_to_install
 
@@ -48,8 +48,6 @@ class Passwords:
         if found := _from_keyring(broker):
             return found
         if self._single and sys.stdin.isatty():
-            from osbctl.cli.passwords import ask_password
-
             self._read = ask_password(f"Password of {broker.username} at {broker.name} ({broker.url}): ")
             self._typed = True
             return self._read

@@ -1,16 +1,16 @@
-"""`osbctl brokers refresh`: fetch catalogs again, and store what the platform makes of them."""
+"""`osbctl brokers add` and `refresh`: fetch catalogs, and store what the platform makes of them."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Option
 
-from osbctl.cli.brokers import options as common
-from osbctl.cli.connection import Conditions
-from osbctl.cli.output import note, put
+from osbctl.cli import options as common
+from osbctl.cli.connection import Conditions, User
+from osbctl.cli.output import note, progress, put_lines
 from osbctl.cli.spread import spread
-from osbctl.platforms import Platform
+from osbctl.platforms import DEFAULT_PLATFORM, Platform
 from osbctl.registry import location
 
 if TYPE_CHECKING:
@@ -21,20 +21,74 @@ if TYPE_CHECKING:
 
 
 @spread
+def add(
+    name: common.BrokerName,
+    url: Annotated[str, Argument(metavar="URL", help="The broker's base address.", show_default=False)],
+    platform: Annotated[Platform, Option("--as", help="Whose rules a refresh follows.")] = DEFAULT_PLATFORM,
+    user: User = None,
+    password_stdin: common.BrokerPasswordStdin = False,
+    credentials: common.Credentials = None,
+    save_to_keyring: Annotated[
+        bool, Option("--save-to-keyring", help="Keep the password in the system's keyring.")
+    ] = False,
+    api_version: Annotated[common.ApiVersion, Option(help="The version header to send.")] = common.ApiVersion.V2_14,
+    database: common.Database = None,
+    *,
+    how: Conditions,
+) -> int:
+    """Register a broker with its catalog.
+
+    It is fetched, validated and stored; one that the platform would refuse is not, and the exit code is 1.
+
+    The password is never stored. It comes from standard input, OSBCTL_BROKER_<NAME>_PASSWORD (the name in capitals,
+    other signs as _), credential records, the system's keyring, or a prompt.
+
+    \b
+    osbctl brokers add data https://broker.example.com --user platform
+    osbctl brokers add data https://broker.example.com --as korifi --user platform
+    """
+    from osbctl.cli.brokers.passwords import Passwords, check_keyring
+    from osbctl.cli.brokers.passwords import save_to_keyring as save
+    from osbctl.credentials import check_identity
+    from osbctl.registry.records import RefreshOutcome
+    from osbctl.tasks.reach import Reach, base_url
+
+    base, named = base_url(url)
+    if user or named:
+        check_identity(user or named)
+    if save_to_keyring:
+        check_keyring()
+    with location.open_registry(database, make=True) as registry:
+        from osbctl.registry.records import Registration
+        from osbctl.registry.text import refresh_lines
+        from osbctl.tasks.refresh import register_broker
+
+        new = Registration(name, base, user or named, api_version.value, platform)
+        registry.check_free(name)
+        passwords = Passwords(stdin=password_stdin, credentials=credentials, single=True, typed=True)
+        reach = Reach(how.access(), passwords.of, note)
+        done = register_broker(registry, new, reach)
+    put_lines(refresh_lines(new.name, done))
+    if done.outcome is RefreshOutcome.ADDED and save_to_keyring and new.username:
+        save(new, passwords.of(new))
+    return int(done.outcome is RefreshOutcome.REFUSED)
+
+
+@spread
 def refresh(
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="[NAME...]", help="The brokers; all where none is named.")
+        list[str] | None, Argument(metavar="[NAME...]", help="The brokers; all where none is named.")
     ] = None,
     platform: Annotated[
-        Platform | None, typer.Option("--as", help="Follow this platform's rules.  [default: as registered]")
+        Platform | None, Option("--as", help="Follow this platform's rules.  [default: as registered]")
     ] = None,
     instances: common.Instances = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would happen, and store nothing.")] = False,
+    dry_run: Annotated[bool, Option("--dry-run", help="Show what would happen, and store nothing.")] = False,
     quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="Report only brokers that were refused or not fetched.")
+        bool, Option("--quiet", "-q", help="Report only brokers that were refused or not fetched.")
     ] = False,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, max=64, help="Brokers to ask at once.")] = 8,
-    password_stdin: common.PasswordStdin = False,
+    jobs: Annotated[int, Option("--jobs", "-j", min=1, max=64, help="Brokers to ask at once.")] = 8,
+    password_stdin: common.BrokerPasswordStdin = False,
     credentials: common.Credentials = None,
     database: common.Database = None,
     *,
@@ -50,7 +104,6 @@ def refresh(
     osbctl brokers refresh data --as korifi --instances plans.txt --dry-run
     """
     from osbctl.cli.brokers.passwords import Passwords
-    from osbctl.cli.progress import progress
     from osbctl.comparison.instances import read_instances
 
     with location.open_registry(database) as registry:
@@ -76,7 +129,7 @@ def _report(results: Iterable[tuple[str, Refresh]], total: int, policy: Policy, 
         counts[done.outcome] += 1
         deleted += done.counts().get(What.DELETED, 0)
         if not quiet or done.outcome in (RefreshOutcome.REFUSED, RefreshOutcome.FAILED):
-            put("\n".join(refresh_lines(name, done, policy.dry_run)) + "\n", None)
+            put_lines(refresh_lines(name, done, policy.dry_run))
     if deleted and not quiet and policy.instances is None:
         note("deleted as if there were no instances: --instances tells of plans that have some")
     if total != 1 and not quiet:

@@ -1,4 +1,4 @@
-"""osbctl hash-password: make a credential record."""
+"""`osbctl hash-password` and `verify-password`: make a credential record, and try one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Argument, Option
 
+from osbctl.cli.passwords import ask_password, read_password
 from osbctl.errors import ConfigError, SourceError, UsageError
 
 if TYPE_CHECKING:
@@ -14,31 +16,26 @@ if TYPE_CHECKING:
 
 
 def hash_password(
-    identity: Annotated[str, typer.Argument(metavar="IDENTITY", help="The username that the platform is given.")],
-    password_stdin: Annotated[
-        bool, typer.Option("--password-stdin", help="Read the password from standard input.")
-    ] = False,
+    identity: Annotated[str, Argument(metavar="IDENTITY", help="The username that the platform is given.")],
+    password_stdin: Annotated[bool, Option("--password-stdin", help="Read the password from standard input.")] = False,
     generate: Annotated[
-        bool, typer.Option("--generate", help="Make a password of 192 random bits and show it once.")
+        bool, Option("--generate", help="Make a password of 192 random bits and show it once.")
     ] = False,
     include_password: Annotated[
-        bool,
-        typer.Option("--include-password", help="Keep the password itself in the record, in clear."),
+        bool, Option("--include-password", help="Keep the password itself in the record, in clear.")
     ] = False,
     rounds: Annotated[
-        int | None, typer.Option(help="Rounds of SHA-512, the cost of one check. Default: the library's own.")
+        int | None, Option(help="Rounds of SHA-512, the cost of one check. Default: the library's own.")
     ] = None,
-    label: Annotated[str | None, typer.Option(help="What the broker's log calls this record; never a secret.")] = None,
-    expires: Annotated[
-        str | None, typer.Option(help="When the record ends, as 2027-01-31T00:00:00Z (RFC 3339).")
-    ] = None,
+    label: Annotated[str | None, Option(help="What the broker's log calls this record; never a secret.")] = None,
+    expires: Annotated[str | None, Option(help="When the record ends, as 2027-01-31T00:00:00Z (RFC 3339).")] = None,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write FILE, new and of mode 0600.")
+        Path | None, Option("-o", "--output", metavar="FILE", help="Write FILE, new and of mode 0600.")
     ] = None,
     append: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Add to the records of FILE; it is made if missing.")
+        Path | None, Option(metavar="FILE", help="Add to the records of FILE; it is made if missing.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="With -o: replace the records that FILE holds.")] = False,
+    force: Annotated[bool, Option("--force", help="With -o: replace the records that FILE holds.")] = False,
 ) -> None:
     """Make a credential record: an identity and the salted SHA-512 hash of its password.
 
@@ -78,7 +75,6 @@ def hash_password(
 
 
 def _password(identity: str, *, stdin: bool, generate: bool) -> str:
-    from osbctl.cli.passwords import ask_password, read_password
     from osbctl.credentials import check_password, generate_password
 
     if generate:
@@ -104,12 +100,57 @@ def _deliver(record: CredentialRecord, output: Path | None, append: Path | None)
     elif output:
         write_record(output, record)
     else:
-        put(as_json(record), None)
+        put(as_json(record))
 
 
 def _warn(record: CredentialRecord) -> None:
-    from osbctl.cli.passwords import few_rounds
-
     if record.password is not None:
         typer.echo("warning: the record holds the password in clear: keep it in a credential store only", err=True)
-    few_rounds(record)
+    _warn_of_few_rounds(record)
+
+
+def _warn_of_few_rounds(record: CredentialRecord) -> None:
+    from osbctl.credentials import FEW_ROUNDS
+
+    if record.rounds < FEW_ROUNDS:
+        typer.echo(
+            f"warning: the hash of {record.name} has {record.rounds} rounds; "
+            f"take {FEW_ROUNDS} or more (OWASP), unless the password is random",
+            err=True,
+        )
+
+
+def verify_password(
+    file: Annotated[Path, Argument(metavar="FILE", help="A credentials file: one record, a list, or htpasswd.")],
+    identity: Annotated[str, Argument(metavar="IDENTITY", help="The username.")],
+    password_stdin: Annotated[bool, Option("--password-stdin", help="Read the password from standard input.")] = False,
+) -> None:
+    """Say whether a password fits one of the records of an identity, as the broker would.
+
+    Exit code 0: it fits; 1: it does not, or only a record that has expired; 3: FILE cannot be read.
+
+    \b
+    osbctl verify-password credentials.json admin
+    pass show broker | osbctl verify-password c.json admin --password-stdin
+    """
+    import time
+
+    from osbctl.credentials import fits, read_credentials
+
+    records = [record for record in read_credentials(file) if record.identity == identity]
+    if not records:
+        _fail(f"{file} has no record of {identity!a}")
+    password = read_password() if password_stdin else ask_password(f"Password of {identity}: ")
+    fitting = [record for record in records if fits(record, password)]
+    if not fitting:
+        _fail(f"the password does not fit any record of {identity!a} ({len(records)} tried)")
+    current = [record for record in fitting if record.ends > time.time()]
+    if not current:
+        _fail(f"the password fits {fitting[0].name!a}, which expired at {fitting[0].expires}")
+    typer.echo(f"the password fits {current[0].name!a}")
+    _warn_of_few_rounds(current[0])
+
+
+def _fail(sentence: str) -> None:
+    typer.echo(sentence, err=True)
+    raise typer.Exit(1)
