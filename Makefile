@@ -93,7 +93,7 @@ soak: $(READY)
 fuzz: $(READY)
 	OSBCTL_FUZZ=1 $(BIN)/python -m pytest -n auto -m fuzz
 
-## Change the lines that security and soundness hang on, one at a time: a test must turn red for each.
+## Change the lines that security and soundness hang on, one at a time: a test must turn red for each (CONTRIBUTING.md).
 mutants: $(READY)
 	$(BIN)/python -m pip install --quiet --group mutants
 	$(BIN)/python tools/mutants.py

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from osbctl.errors import SourceError
-from osbctl.files import read_bounded, write_file
+from osbctl.files import check_regular, read_bounded, write_file
 
 OLD, NEW = b"old" * 1000, b"new"
 
@@ -158,6 +158,43 @@ def test_a_fifo_that_does_not_end_is_not_waited_for(
         thread.join(10)
 
 
+def test_a_terminal_is_waited_for() -> None:
+    ours, theirs = os.openpty()
+    try:
+        thread = threading.Timer(0.05, os.write, (ours, b"typed\n\x04"))
+        thread.start()
+        assert read_bounded(os.ttyname(theirs), 100) == b"typed\n"
+        thread.join(10)
+    finally:
+        os.close(ours)
+        os.close(theirs)
+
+
+def test_what_is_no_regular_file_is_told_from_one(file: Path, fifo: Path) -> None:
+    check_regular(file)
+    with pytest.raises(OSError, match="it is not a regular file") as error:
+        check_regular(fifo)
+    assert (error.value.errno, error.value.strerror) == (errno.EINVAL, "it is not a regular file")
+
+
+@pytest.mark.parametrize("allowed", [True, False])
+def test_owner_and_group_stay_but_not_those_of_a_secret(
+    file: Path, monkeypatch: pytest.MonkeyPatch, allowed: bool
+) -> None:
+    given: list[tuple[int, int]] = []
+
+    def fchown(_: int, owner: int, group: int) -> None:
+        given.append((owner, group))
+        if not allowed:
+            raise PermissionError
+
+    monkeypatch.setattr(os, "fchown", fchown)
+    write_file(file, NEW, 0o600)
+    assert given == [], "whoever put a file there before does not get it"
+    write_file(file, NEW)
+    assert given == [(-1, file.stat().st_gid), (file.stat().st_uid, -1)]
+
+
 def test_a_symbolic_link_is_followed(file: Path) -> None:
     link = file.with_name("link")
     link.symlink_to(file.name)
@@ -185,7 +222,7 @@ def test_a_fifo_stays_one_and_its_reader_gets_all(tmp_path: Path, through: bool)
 def test_a_fifo_that_nobody_reads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("osbctl.files.READER_WAIT", 0.1)
     os.mkfifo(tmp_path / "fifo")
-    with pytest.raises(SourceError, match="nobody reads"):
+    with pytest.raises(SourceError, match=r"/fifo: cannot be written: nobody reads from this FIFO$"):
         write_file(tmp_path / "fifo", NEW)
 
 

@@ -1,43 +1,120 @@
-"""Runs the mutation tests and prints each change that no test notices; `make mutants` calls it, on a quiet machine.
+"""Runs the mutation tests and holds what survives against `tests/survivors.toml`; `make mutants` calls it.
 
 mutmut changes one expression at a time in the files that `[tool.mutmut]` names and runs the tests that reach it. A
-change that survives is a line whose promise is not tested, or it changes nothing (an order of work, a free name).
+change that no test notices breaks no promise (the list says why) or wants a test. Fails on a change that the list does
+not know and on an entry that no longer occurs. `tools/mutants.py gate files` runs the files of these names alone,
+`--again` those of their changes that the last run left and the list does not know; `--read` tells its results anew.
+
+A change is known by its file, its function and the line that it makes, so that it keeps its name when others move.
 """
 
 from __future__ import annotations
 
-import os
+import argparse
+import json
 import subprocess
 import sys
+import tomllib
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+KNOWN = Path("tests/survivors.toml")
+KILLED = {"killed", "timeout", "segfault"}
+UNRUN = "not checked"
 
 
-def survivors() -> set[tuple[str, str]]:
-    """Of each change that no test noticed, the function and the change as its removed and added lines."""
+class Change(NamedTuple):
+    """The function that is changed, as `osbctl/files.py: write_file`, and the lines that it then has."""
+
+    place: str
+    lines: str
+
+
+class Mutant(NamedTuple):
+    """A change under the name that it has with mutmut, and in mutmut's words what came of it."""
+
+    change: Change
+    name: str
+    status: str
+
+
+def mutants(path: Path) -> Iterator[Mutant]:
+    """All changes of a file."""
     from mutmut.mutation.data import SourceFileMutationData
     from mutmut.mutation.diff_apply import get_diff_for_mutant
     from mutmut.stats import status_by_exit_code
-    from mutmut.utils.file_utils import walk_mutatable_files
 
-    found = set()
-    for path in walk_mutatable_files():
-        data = SourceFileMutationData(path=path)
-        data.load()
-        for name, code in data.exit_code_by_key.items():
-            if status_by_exit_code[code] in ("survived", "no tests"):
-                lines = get_diff_for_mutant(name, path=path).splitlines()[3:]
-                change = "\n".join(line[0] + line[1:].strip() for line in lines if line[:1] in "-+")
-                found.add((f"{path}: {name.rpartition('.')[2].rpartition('__mutmut_')[0].removeprefix('x_')}", change))
-    return found
+    data = SourceFileMutationData(path=path)
+    data.load()
+    for name, code in data.exit_code_by_key.items():
+        function = name.rpartition(".")[2].rpartition("__mutmut_")[0].removeprefix("x_").removeprefix("xǁ")
+        diff = [line[0] + line[1:].strip() for line in get_diff_for_mutant(name, path=path).splitlines()[3:]]
+        made = [line[1:] for line in diff if line[0] == "+"] or [line for line in diff if line[0] == "-"]
+        change = Change(f"{path}: {function.replace('ǁ', '.')}", "\n".join(made))
+        yield Mutant(change, name, status_by_exit_code[code])
+
+
+def reasons() -> dict[Change, str]:
+    """The changes of the list, each with its reason."""
+    return {
+        Change(place, lines): group["reason"]
+        for group in tomllib.loads(KNOWN.read_text("utf-8"))["group"]
+        for place, all_lines in group["changes"].items()
+        for lines in all_lines
+    }
+
+
+def tell(paths: Iterable[Path]) -> int:
+    """Print the figures of each file, then what is new and what is gone; 1 where there is either or something unrun."""
+    known = reasons()
+    new: list[Mutant] = []
+    gone: list[Change] = []
+    unrun = 0
+    for path in paths:
+        found = list(mutants(path))
+        counts = Counter(mutant.status for mutant in found)
+        left = [mutant for mutant in found if mutant.status not in {*KILLED, UNRUN}]
+        here = [mutant for mutant in left if mutant.change not in known]
+        killed = sum(counts[status] for status in KILLED)
+        print(f"{path}: {len(found)} changes, {killed} killed ({counts['timeout']} by time), ", end="")
+        print(f"{len(left) - len(here)} known, {len(here)} new, {counts[UNRUN]} not run")
+        new += here
+        alive = {mutant.change for mutant in found if mutant.status not in KILLED}
+        gone += (change for change in known if change.place.startswith(f"{path}: ") and change not in alive)
+        unrun += counts[UNRUN]
+    for change, name, status in new:
+        print(f"\nnew, {status}: {change.place}  ({name})\n    {json.dumps(change.lines, ensure_ascii=False)},")
+    for change in gone:
+        print(
+            f"\nin {KNOWN}, but does not survive: {change.place}\n    {json.dumps(change.lines, ensure_ascii=False)},"
+        )
+    return int(bool(new or gone or unrun))
 
 
 def main() -> int:
-    done = subprocess.run([sys.executable, "-m", "mutmut", "run", "--max-children", str(os.cpu_count())], check=False)
-    if done.returncode:
-        return done.returncode
-    found = sorted(survivors())
-    for function, change in found:
-        print(f"no test notices: {function}\n{change}\n")
-    return int(bool(found))
+    from mutmut.utils.file_utils import walk_mutatable_files
+
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("names", nargs="*", help="files, as gate for osbctl/broker/gate.py; else all")
+    parser.add_argument("--again", action="store_true", help="only what the last run left and the list does not know")
+    parser.add_argument("--read", action="store_true", help="run nothing")
+    options = parser.parse_args()
+    paths = sorted(path for path in walk_mutatable_files() if not options.names or path.stem in options.names)
+    if not options.read:
+        wanted = [f"{str(path.with_suffix('')).replace('/', '.')}.*" for path in paths] if options.names else []
+        if options.again:
+            known = reasons()
+            left = (mutant for path in paths for mutant in mutants(path) if mutant.status not in KILLED)
+            wanted = [mutant.name for mutant in left if mutant.change not in known]
+        run = [sys.executable, "-m", "mutmut", "run", "--max-children", "2", *wanted]
+        if (options.again and not wanted) or (code := subprocess.run(run, check=False).returncode) == 0:
+            return tell(paths)
+        return code
+    return tell(paths)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from osbctl.broker.basic import Given, parse_basic
+from osbctl.broker.basic import LONGEST_HEADER, Given, parse_basic
 from osbctl.broker.client import client_of, plain_address
 from osbctl.broker.decision import BUSY, REFUSED, Decision, RequestOutcome
 from osbctl.broker.gate import ENDED_SECONDS, PLACES, PLACES_EACH, REMEMBERED, WAIT_SECONDS, Gate
@@ -49,6 +49,7 @@ class Hashing(HashingProcess):
     def __init__(self) -> None:
         self.asked: list[list[str]] = []
         self.passwords: list[str] = []
+        self.seconds: list[float] = []
         self.held = threading.Event()
         self.held.set()
         self.fails = False
@@ -57,6 +58,7 @@ class Hashing(HashingProcess):
         assert 0 < seconds <= WAIT_SECONDS
         self.asked.append(list(hashes))
         self.passwords.append(password)
+        self.seconds.append(seconds)
         assert self.held.wait(20)
         if self.fails:
             raise HashingError("the hashing process died")
@@ -147,6 +149,7 @@ def test_what_was_decided_once_is_not_worked_out_again() -> None:
         "Basic " + b64encode(b"admin:a\nb").decode(),
         "Basic YWRtaW46eA==, Basic YWRtaW46eA==",
         "Basic YWRtaW46eA==\xe9",
+        "Basic YWRtaW46eA==\ud800",
         "Basic " + "A" * 4000,
     ],
 )
@@ -163,10 +166,24 @@ def test_the_scheme_has_no_case_and_any_spaces(header: str) -> None:
         assert decision == Decision(RequestOutcome.ACCEPTED, "old")
 
 
+def test_a_header_has_its_longest_length() -> None:
+    token = basic("admin", "old-password").split()[1]
+    with bench(OLD) as b:
+        assert b.ask(f"Basic{token:>{LONGEST_HEADER - 5}}") == Decision(RequestOutcome.ACCEPTED, "old")
+        assert b.ask(f"Basic{token:>{LONGEST_HEADER - 4}}") == REFUSED
+
+
 @pytest.mark.parametrize("password", ["", "x" * 512])
-def test_a_password_that_no_record_can_have_is_refused(password: str) -> None:
+def test_a_password_that_no_record_can_have_is_refused_without_any_work(password: str) -> None:
     with bench(OLD) as b:
         assert b.ask(basic("admin", password)) == REFUSED
+        assert b.hashing.asked == []
+
+
+@pytest.mark.parametrize("password", ["x", "x" * 511])
+def test_the_shortest_and_the_longest_password_open(password: str) -> None:
+    with bench(make_record("admin", password, rounds=1000)) as b:
+        assert b.ask(basic("admin", password)) == Decision(RequestOutcome.ACCEPTED, "record 1")
 
 
 @pytest.mark.parametrize("short", [8, 1])
@@ -194,6 +211,8 @@ def test_no_decoy_opens() -> None:
     assert [first_match(password, decoys) for password in ("", "x", "old-password")] == [None] * 3
     with bench() as b:
         assert b.ask(basic("admin", "x")) == REFUSED
+        b.hashing.first_match = lambda *_: 0  # type: ignore[method-assign]
+        assert b.ask(basic("admin", "fits the decoy")) == REFUSED
 
 
 def test_expiry_counts_for_remembered_headers_too() -> None:
@@ -256,6 +275,14 @@ def test_records_that_change_in_the_middle_of_a_hash_count(
         assert decided == [Decision(RequestOutcome.ACCEPTED, "new") if password == "new-password" else REFUSED]
 
 
+def test_a_guess_that_is_repeated_stays_remembered() -> None:
+    with bench(OLD) as b:
+        b.gate._refused = Remembered(2)
+        one, two, three = (basic("admin", f"guess {n}") for n in range(3))
+        assert [b.ask(header) for header in (one, two, one, three)] == [REFUSED] * 4
+        assert (b.known(one), b.known(two)) == (REFUSED, None)
+
+
 def test_the_queue_is_bounded_and_nobody_known_waits_for_it() -> None:
     with bench(OLD) as b:
         good = basic("admin", "old-password")
@@ -276,6 +303,38 @@ def test_one_client_has_few_places() -> None:
         parked = [b.park(basic("admin", f"guess {n}"), f"2001:db8::{n}") for n in range(PLACES_EACH + 2)]
         assert [one is not None for one in parked] == [True] * PLACES_EACH + [False] * 2
         b.hashing.held.set()
+
+
+def refused(b: Bench, *addresses: str) -> None:
+    for number, address in enumerate(addresses):
+        assert b.ask(basic("admin", f"wrong {number}"), address) == REFUSED
+
+
+def test_what_has_begun_makes_no_room() -> None:
+    others = [f"10.0.1.{n}" for n in range(PLACES)]
+    with bench(OLD) as b:
+        refused(b, "10.0.0.1", "10.0.0.1", *others)
+        b.hashing.held.clear()
+        begun = b.park(basic("admin", "begun"), "10.0.0.1")
+        wait_until(lambda: b.hashing.passwords[-1] == "begun")
+        parked = [b.park(basic("admin", f"of {address}"), address) for address in others[1:]]
+        newcomer = b.park(basic("admin", "old-password"), "10.0.0.2")
+        assert (begun, parked.count([BUSY])) == ([], 1)
+        b.hashing.held.set()
+        wait_until(lambda: b.gate.waiting == 0)
+        assert (begun, newcomer) == ([REFUSED], [Decision(RequestOutcome.ACCEPTED, "old")])
+
+
+def test_a_header_of_several_counts_for_the_first_of_those_refused_least() -> None:
+    first, worse, equal = "10.0.0.1", "10.0.0.2", "10.0.0.3"
+    with bench(OLD) as b:
+        refused(b, first, worse, worse, equal)
+        b.hashing.held.clear()
+        for address in (first, worse, equal):
+            b.park(basic("admin", "the same"), address)
+        b.hashing.held.set()
+        wait_until(lambda: b.gate.waiting == 0)
+        assert [b.gate._clients.refusals(each) for each in (first, worse, equal)] == [2, 2, 1]
 
 
 @pytest.mark.parametrize("attackers", [2, 8, 64])
@@ -325,6 +384,21 @@ def test_who_waits_too_long_is_answered() -> None:
         wait_until(lambda: bool(decided))
         assert decided == [BUSY]
         assert b.hashing.passwords == ["begun"]
+
+
+@pytest.mark.parametrize(("rounds", "seconds"), [(1000, 3.005), (2_000_000, 13), (9_999_999, WAIT_SECONDS)])
+def test_a_hash_has_the_time_that_its_rounds_take(rounds: int, seconds: float) -> None:
+    with bench(CredentialRecord("admin", "saltsalt", f"$6$rounds={rounds}$saltsalt${'a' * 85}.")) as b:
+        assert b.gate.why_not == ""
+        b.hashing.held.clear()
+        b.hashing.fails = True
+        b.park(basic("admin", "x"), "10.0.0.1")
+        wait_until(lambda: bool(b.hashing.seconds))
+        assert b.hashing.seconds == [pytest.approx(seconds)]
+        b.clock.now += seconds / 3 - 0.01
+        assert b.gate.why_not == ""
+        b.clock.now += 0.02
+        assert b.gate.why_not == "the hashing process does not answer"
 
 
 def test_the_same_header_is_worked_out_once_for_all_who_wait() -> None:
@@ -386,12 +460,21 @@ def test_memories_are_bounded() -> None:
     assert not clients.take("9")
     assert [clients.take(one) for one in "8a8"] == [False, True, False], "0 was used longest ago"
     clients.settled("9", accepted=False)
-    assert [clients.refusals(one) for one in "98"] == [1, 0]
+    assert [clients.refusals(one) for one in ("9", "8", "unknown")] == [1, 0, 0]
+    clients.settled("9", accepted=True)
+    assert clients.refusals("9") == -1, "before the first one after that"
     remembered: Remembered[int] = Remembered(2)
     for key in (b"a", b"b", b"a", b"c"):
         remembered.put(key, 0)
     assert list(remembered) == [b"a", b"c"]
     assert REMEMBERED == 4096
+
+
+def test_ten_thousand_clients_are_remembered() -> None:
+    clients = Clients(burst=1, clock=Clock())
+    assert all(clients.take(str(n)) for n in range(10_001))
+    assert not clients.take("1")
+    assert clients.take("0"), "forgotten"
 
 
 def test_a_failed_hash_is_busy_until_the_process_works_again(caplog: pytest.LogCaptureFixture) -> None:
@@ -403,11 +486,12 @@ def test_a_failed_hash_is_busy_until_the_process_works_again(caplog: pytest.LogC
         b.hashing.fails = False
         wait_until(lambda: not b.gate.why_not)
         assert b.ask(basic("admin", "old-password")) == Decision(RequestOutcome.ACCEPTED, "old")
-    assert "passwords cannot be checked" in caplog.text
-    assert "old-password" not in caplog.text
+        wait_until(lambda: not b.gate.why_not)
+    assert len(caplog.messages) > 1
+    assert set(caplog.messages) == {"passwords cannot be checked: the hashing process died"}
 
 
-def test_a_resumption_that_fails_harms_nobody_else() -> None:
+def test_a_resumption_that_fails_harms_nobody_else(caplog: pytest.LogCaptureFixture) -> None:
     with bench(OLD) as b:
 
         def broken(decision: Decision) -> None:
@@ -415,6 +499,12 @@ def test_a_resumption_that_fails_harms_nobody_else() -> None:
 
         assert b.gate.ask(basic("admin", "x"), "10.0.0.1", broken) is None
         assert b.ask(basic("admin", "old-password")) == Decision(RequestOutcome.ACCEPTED, "old")
+    assert caplog.messages == ["a parked request could not be resumed"]
+
+
+def test_a_gate_that_nobody_closed_holds_no_process_up() -> None:
+    with bench(OLD) as b:
+        assert b.gate._thread.daemon
 
 
 def test_closing_answers_who_waits() -> None:
@@ -453,6 +543,7 @@ def process() -> Iterator[HashingProcess]:
 def test_the_process_finds_what_fits(process: HashingProcess) -> None:
     assert process.first_match("new-password", [OLD.hash, NEW.hash], 20) == 1
     assert process.first_match("wrong", [OLD.hash, NEW.hash], 20) is None
+    assert process.first_match(" new-password ", [NEW.hash], 20) is None
     assert process.first_match("Grüße", [make_record("a", "Grüße", rounds=1000).hash], 20) == 0
 
 
@@ -470,6 +561,8 @@ def test_a_mistake_in_the_process_names_no_secret(process: HashingProcess) -> No
     with pytest.raises(HashingError) as caught:
         process.first_match("top-secret\0", ["$6$nonsense"], 20)
     assert "top-secret" not in str(caught.value)
+    with pytest.raises(HashingError, match=r"the hashing process failed: UnicodeEncodeError$"):
+        process.first_match("top-secret\ud800", [NEW.hash], 20)  # the error's own text would hold it
     assert process.first_match("new-password", [NEW.hash], 20) == 0
 
 
@@ -480,8 +573,11 @@ def test_a_killed_process_is_started_again() -> None:
         before = process.pid
         assert process.first_match("new-password", [NEW.hash], 20) == 0
         assert process.pid != before
-        os.kill(process.pid, signal.SIGTERM)
-        assert process.first_match("new-password", [NEW.hash], 20) == 0
+        before = process.pid
+        for stop in (signal.SIGTERM, signal.SIGINT):
+            os.kill(process.pid, stop)
+            assert process.first_match("new-password", [NEW.hash], 20) == 0
+        assert process.pid == before, "signals to stop are for the parent"
     finally:
         process.close()
     with pytest.raises(HashingError):

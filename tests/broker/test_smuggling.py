@@ -50,6 +50,7 @@ SHAPES = {
     "bad-host": LINE + b"Host: a, b\r\n\r\n",
     "host-path": LINE + b"Host: a/b\r\n\r\n",
     "fold": LINE + HOST + b"X-A: b\r\n c\r\n\r\n",
+    "fold-tab": LINE + HOST + b"X-A: b\r\n\tc\r\n\r\n",
     "fold-first": LINE + b" Host: broker\r\n\r\n",
     "bare-lf": LINE + HOST + b"X-A: b\nX-B: c\r\n\r\n",
     "bare-lf-end": b"GET /v2/catalog HTTP/1.1\nHost: broker\n\n",

@@ -250,6 +250,13 @@ def test_tls_1_1_is_refused_and_1_2_taken(broker: Broker, authority: Authority) 
     ).context.minimum_version == (ssl.TLSVersion.TLSv1_2)
 
 
+def test_nothing_is_compressed_or_negotiated_again(authority: Authority) -> None:
+    """RFC 9325, sections 3.3 and 3.5. Not every OpenSSL leaves them off by itself."""
+    options = load_certificate(*authority.issue("options")).context.options
+    assert ssl.OP_NO_RENEGOTIATION in options
+    assert ssl.OP_NO_COMPRESSION in options
+
+
 def test_the_end_is_announced(broker: Broker) -> None:
     with broker.connect() as sock:
         sock.sendall(GET.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n"))

@@ -483,6 +483,14 @@ def test_an_added_schema_that_refuses_more_than_formats() -> None:
         assert [change.level for change in compare_schemas(None, formats)] == ["risky"]
 
 
+def test_what_only_the_drafts_see_differently_is_not_decided() -> None:
+    """1.0 is an integer since draft-06."""
+    [change] = compare_schemas(size(INTEGER, DRAFT_7), size(INTEGER, DRAFT_4))
+    assert (change.rule, change.pointer_new) == ("schema-undecided", ("properties", "size", "type"))
+    assert "the new draft takes 1.0 for no integer" in change.message
+    assert [change.level for change in compare_schemas(size(INTEGER, DRAFT_4), size(INTEGER, DRAFT_7))] == ["safe"]
+
+
 def test_only_another_draft_is_blamed_for_a_point() -> None:
     old = size({"type": ["string", "number"], "pattern": "^\\p{L}{1,255}$"})
     [change] = (c for c in compare_schemas(old, size({"type": "string"})) if c.level != "safe")
