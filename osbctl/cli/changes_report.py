@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Option
 
 from osbctl.changes import DiffFailOn
-from osbctl.cli.options import Color, ColorChoice, Output
+from osbctl.cli.options import Color, ColorChoice, Date, Output
 from osbctl.cli.output import note, put, use_color, wrap_width
 from osbctl.reports.changes import DIFF, DiffFormat, DiffReport, Words, render
 from osbctl.tasks.rules import LazyRules
@@ -33,6 +33,7 @@ class ChangesDisplay:
         Option("--format", "-f", help="The report's format.  [default: text; github inside GitHub Actions]"),
     ] = None
     output: Output = None
+    date: Date = ""
     color: ColorChoice = Color.AUTO
     words: Words = DIFF
 
@@ -55,6 +56,7 @@ class ChangesDisplay:
             color=printed and use_color(self.color, sys.stdout),
             width=wrap_width(sys.stdout) if printed else 0,
             words=self.words,
+            date=self.date,
         )
 
     def report(self, found: Comparison) -> DiffReport:

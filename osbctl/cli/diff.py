@@ -12,13 +12,13 @@ from osbctl.cli import options as common
 from osbctl.cli.changes_report import ChangesDisplay
 from osbctl.cli.connection import BrokerConnection, shown
 from osbctl.cli.spread import spread
-from osbctl.cli.stored import read
+from osbctl.cli.stored import REGISTERED, read
 from osbctl.errors import DocumentError, SourceError
 from osbctl.platforms import Platform
 
 _SOURCE = (
     "A JSON or YAML file, a source folder, - for standard input, REV:path for a file in git, a broker's address, or "
-    "what the registry has of a broker: NAME, NAME@2026-11-01, NAME@-1."
+    + REGISTERED
 )
 
 

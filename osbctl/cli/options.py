@@ -40,6 +40,24 @@ Format = Annotated[TextOrJson, Option("--format", "-f", help="How to show it.")]
 Output = Annotated[
     str | None, Option("--output", "-o", metavar="FILE", help="Write the report there instead of printing it.")
 ]
+
+
+def _date(asked: str) -> str:
+    if not asked:
+        return ""
+    from osbctl.tasks.page_date import page_date
+
+    return page_date(asked)
+
+
+Date = Annotated[
+    str,
+    Option(
+        metavar="DATE",
+        callback=_date,
+        help="The date that html shows: YYYY-MM-DD, also with THH:MM:SSZ, or `commit` for that of HEAD.",
+    ),
+]
 Config = Annotated[str | None, Option("--config", metavar="FILE", help="Read this configuration, not the closest one.")]
 CountedPlatforms = Annotated[
     list[Platform] | None, Option("--platform", "-p", help="Count what this platform refuses as an error; repeatable.")

@@ -44,7 +44,7 @@ def page(
     title: Annotated[str | None, Option(help="What the page is called.")] = None,
     logo: Annotated[str | None, Option(metavar="FILE", help="A picture for its head.")] = None,
     accent: Annotated[str | None, Option(metavar="COLOR", help="A colour as #rrggbb.")] = None,
-    date: Annotated[str, Option(metavar="DATE", help="Show the date: YYYY-MM-DD, or `commit` for that of HEAD.")] = "",
+    date: common.Date = "",
     config: common.Config = None,
     database: common.Database = None,
     *,
@@ -62,7 +62,7 @@ def page(
     """
     from osbctl.cli.page_sources import PageSources
     from osbctl.config import find_config, load_config
-    from osbctl.tasks.page import PageOptions, house_look, make_page, page_date
+    from osbctl.tasks.page import PageOptions, house_look, make_page
 
     gc.disable()  # as in validation: the run is short, and makes next to no garbage in circles
     settings = load_config(config) if config else find_config(".")
@@ -70,7 +70,7 @@ def page(
     options = PageOptions(
         look=house_look({"title": title, "logo": logo, "accent": accent}, settings.page),
         platforms=frozenset(platforms or Platform),
-        date=page_date(date),
+        date=date,
         since=", ".join(since) if since else None,
         findings=findings,
         icons=icons,

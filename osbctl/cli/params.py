@@ -8,11 +8,12 @@ from typer import Argument, Option
 
 from osbctl.cli import options as common
 from osbctl.cli.output import put_json, put_lines, width
+from osbctl.cli.stored import Source, from_registry
 from osbctl.platforms.commands import Purpose
 
 
 def params(
-    source: common.Source,
+    source: Source,
     service: Annotated[str, Argument(metavar="SERVICE", help="The service offering, by name or id.")],
     plan: Annotated[str, Argument(metavar="PLAN", help="The plan, by name or id.")],
     purpose: Annotated[Purpose, Option("--for", help="What the request is for.")] = Purpose.CREATE,
@@ -29,6 +30,7 @@ def params(
     format: common.Format = common.TextOrJson.TEXT,
     at: common.At = "",
     stdin_filename: common.StdinFilename = None,
+    database: common.Database = None,
 ) -> int:
     """Show the parameters of a plan with examples, or check a request and print the commands that send it.
 
@@ -36,13 +38,14 @@ def params(
     osbctl params catalog.yaml postgres small
     osbctl params catalog.yaml postgres small -c '{"size": 3}'
     osbctl params catalog.yaml postgres small -c @params.json --for update
+    osbctl params data postgres small
     """
     from osbctl.reports.text_report import finding_lines
     from osbctl.requests import report
     from osbctl.sources.read import read_source
     from osbctl.tasks.params import plan_parameters
 
-    document = read_source(source, at=at, stdin_filename=stdin_filename)
+    document = from_registry(source, database) or read_source(source, at=at, stdin_filename=stdin_filename)
     about = plan_parameters(document, service, plan, purpose, request, broker)
     if format is common.TextOrJson.JSON:
         put_json(report.as_json(about))

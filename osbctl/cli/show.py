@@ -11,6 +11,7 @@ from typer import Option
 
 from osbctl.cli import options as common
 from osbctl.cli.output import put, put_lines, use_color, width
+from osbctl.cli.stored import Source, from_registry
 from osbctl.text import did_you_mean
 
 if TYPE_CHECKING:
@@ -27,13 +28,14 @@ class ShowFormat(StrEnum):
 
 
 def show(
-    source: common.Source,
+    source: Source,
     service: Annotated[
         str | None, Option("--service", "-s", metavar="NAME", help="Show this service offering in full.")
     ] = None,
     format: Annotated[ShowFormat, Option("--format", "-f", help="How to show it.")] = ShowFormat.TABLE,
     at: common.At = "",
     stdin_filename: common.StdinFilename = None,
+    database: common.Database = None,
     color: common.ColorChoice = common.Color.AUTO,
 ) -> int:
     """Show a catalog: a table at a terminal, tab-separated columns in a pipe.
@@ -43,11 +45,12 @@ def show(
     osbctl show --service postgres catalog.yaml
     osbctl show --format markdown catalog.yaml > CATALOG.md
     osbctl show --format json catalog.yaml | jq '.services[].name'
+    osbctl show data@-1
     """
     from osbctl.catalog import Catalog
     from osbctl.sources.read import read_source
 
-    document = read_source(source, at=at, stdin_filename=stdin_filename)
+    document = from_registry(source, database) or read_source(source, at=at, stdin_filename=stdin_filename)
     catalog = document.catalog
     chosen = _chosen(catalog, service) if service is not None else None
     if format in (ShowFormat.JSON, ShowFormat.YAML):

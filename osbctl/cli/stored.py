@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import os
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+from typer import Argument
 
 if TYPE_CHECKING:
     from osbctl.cli.connection import BrokerConnection
     from osbctl.sources.document import Document
+
+
+REGISTERED = "what the registry has of a broker: NAME, NAME@2026-11-01, NAME@-1."
+_SOURCE = f"A JSON or YAML file, a source folder, - for standard input, REV:path for a file in git, or {REGISTERED}"
+Source = Annotated[str, Argument(metavar="SOURCE", help=_SOURCE, show_default=False)]
 
 
 def is_registered(word: str, database: str | None) -> bool:
@@ -25,13 +32,22 @@ def is_registered(word: str, database: str | None) -> bool:
 
 
 def read(connection: BrokerConnection, word: str, database: str | None, at: str = "") -> Document:
-    """What the registry has stored of the broker that `word` names, else the source that it names.
+    """What the registry has stored of the broker that `word` names, else the source or address that it names.
+
+    Raises:
+        OsbctlError: it cannot be read.
+    """
+    return from_registry(word, database) or connection.read(word, at)
+
+
+def from_registry(word: str, database: str | None) -> Document | None:
+    """What the registry has stored of the broker that `word` names; None where it names none.
 
     Raises:
         OsbctlError: it cannot be read.
     """
     if not is_registered(word, database):
-        return connection.read(word, at)
+        return None
     from osbctl.registry.location import registered
     from osbctl.sources.parse import parse_document
 

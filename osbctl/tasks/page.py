@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import datetime
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from osbctl.errors import SourceError, UsageError
+from osbctl.errors import SourceError
 from osbctl.pages.content import Content, Look, Part, Requests
 from osbctl.platforms import Platform
 
@@ -107,23 +106,6 @@ def _logo(file: str) -> str:
         kinds = f"PNG, JPEG, GIF, WebP or SVG of at most {MAX_BYTES // 1000} kB"
         raise SourceError(f"{file}: this is not a picture for a page", f"take a {kinds}")
     return picture
-
-
-def page_date(asked: str) -> str:
-    """The date that the page tells: the day that is asked for; `commit` stands for that of the commit.
-
-    Raises:
-        UsageError: it is no day.
-        SourceError: there is no commit.
-    """
-    if asked == "commit":
-        from osbctl.sources.git import commit_date
-
-        return commit_date()
-    try:
-        return datetime.date.fromisoformat(asked).isoformat() if asked else ""
-    except ValueError:
-        raise UsageError(f"{asked!r} is not a date", "write it as YYYY-MM-DD, or as commit") from None
 
 
 def _part(shelf: Shelf, options: PageOptions) -> Part:

@@ -319,6 +319,19 @@ def test_names_in_the_registry(osbctl: Run, brokers: Brokers) -> None:
     assert "data (stored)" in osbctl("drift", "data").out  # without STORED, it can only be a name
 
 
+def test_the_overview_names_the_date_that_is_asked_for(osbctl: Run, brokers: Brokers) -> None:
+    osbctl("brokers", "add", "data", brokers.put("data", GOOD))
+    plain = osbctl("drift", "--all", "--format", "html").out
+    assert "<time" not in plain
+    for date in ("2026-11-22", "2026-11-22T08:15:00Z"):
+        dated = osbctl("drift", "--all", "--format", "html", "--date", date).out
+        line = f'      <p>As of <time datetime="{date}">{date}</time></p>\n'
+        assert dated.replace(line, "") == plain != dated
+    asked = len(brokers.asked)
+    assert osbctl("drift", "--all", "--format", "html", "--date", "today").code == 2
+    assert len(brokers.asked) == asked, "a broker was asked before the date was looked at"
+
+
 def test_a_secret_is_neither_stored_nor_drift(osbctl: Run, brokers: Brokers, tmp_path: Path) -> None:
     with_client = copy.deepcopy(GOOD)
     client = {"id": "c", "secret": SECRET, "redirect_uri": "https://dash.example.com"}

@@ -60,7 +60,7 @@ ROWS = {
         {"output": "catalog.json -o @"},
     ),
     "schema": Row(""),
-    "show": Row("catalog.json", {"source": "@"}),
+    "show": Row("catalog.json", {"source": "@", **below("one", DATABASE)}),
     "fix": Row("catalog.json", {"sources": "@", "config": "catalog.json --config @"}, prints=False),
     "build": Row(
         "source",
@@ -116,7 +116,11 @@ ROWS = {
     ),
     "params": Row(
         "catalog.json message-queue shared",
-        {"source": "@ message-queue shared", "request": "catalog.json message-queue shared --parameters AT@"},
+        {
+            "source": "@ message-queue shared",
+            "request": "catalog.json message-queue shared --parameters AT@",
+            **below("one message-queue shared", DATABASE),
+        },
     ),
     "page": Row(
         "catalog.json",

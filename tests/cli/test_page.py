@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from pathlib import Path
 
@@ -122,6 +123,18 @@ def test_a_stored_catalog_beside_a_file(tmp_path: Path, database: str) -> None:
     assert run("drift", tmp_path, "catalog.json", "data.prod", "--database", database).returncode == 1
 
 
+@pytest.mark.parametrize("command", [("show",), ("params", "s", "q")])
+def test_show_and_params_take_what_the_registry_has(tmp_path: Path, database: str, command: tuple[str, ...]) -> None:
+    def asked(source: str) -> subprocess.CompletedProcess[str]:
+        return run(command[0], tmp_path, source, *command[1:], "--database", database)
+
+    assert re.search(r"\bq\b", asked("data.prod").stdout)
+    assert not re.search(r"\bq\b", asked("data.prod@-1").stdout)
+    for source in ("data.prod@-2", "data.prod@2025-12-31", "nobody", "nobody@-1"):
+        wrong, diffed = asked(source), run("diff", tmp_path, source, "data.prod", "--database", database)
+        assert (wrong.returncode, wrong.stdout, wrong.stderr) == (3, "", diffed.stderr)
+
+
 @pytest.mark.parametrize(
     ("since", "code", "told"),
     [
@@ -143,6 +156,7 @@ def test_an_earlier_catalog_that_is_not_there_is_told(
     [
         (["a.yaml", "--accent", "red"], 2, "is not a colour"),
         (["a.yaml", "--date", "yesterday"], 2, "is not a date"),
+        (["a.yaml", "--date", "2026-11-22T24:00:00Z"], 2, "is not a date"),
         (["a.yaml", "b.yaml", "--since", "a.yaml"], 2, "--since needs"),
         (["a.yaml", "--logo", "a.yaml"], 3, "not a picture"),
         (["a.yaml", "--since", "nowhere"], 3, "no revision nowhere"),

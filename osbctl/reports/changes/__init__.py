@@ -61,8 +61,8 @@ class DiffReport:
 
     `changes` are those that nobody accepted, `accepted` the others, each with its reason. `problems` are sentences
     about entries of the allow file, `notes` about the sides themselves. `errors` say why a side cannot be read: then
-    nothing was compared. `catalog` is the new one, for html. `rules`, `root`, `color` and `width` are as in
-    `osbctl.reports.Report`.
+    nothing was compared. `catalog`, the new one, and `date` are for html. `rules`, `root`, `color` and `width` are as
+    in `osbctl.reports.Report`.
     """
 
     old: str
@@ -79,6 +79,7 @@ class DiffReport:
     notes: Sequence[str] = ()
     errors: Sequence[Finding] = ()
     catalog: Mapping[str, Any] | None = None
+    date: str = ""
 
     @property
     def same(self) -> bool:

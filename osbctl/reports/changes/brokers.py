@@ -62,7 +62,7 @@ def render_all(
         from osbctl.reports.changes.html_changes import render_overview
 
         compared = [(one.name, one.report) for one in sorted(checked, key=_gravity) if one.report]
-        return render_overview(compared, _overview(checked), empty.words.heading)
+        return render_overview(compared, _overview(checked), empty)
     texts = [text for report in reports if (text := render(report, format))]
     if format is DiffFormat.TEXT:
         texts.append("\n".join(_table(checked)) + "\n")

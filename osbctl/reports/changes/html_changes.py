@@ -23,6 +23,7 @@ def render(report: DiffReport) -> str:
         Content(
             [part],
             look=Look(report.words.heading),
+            date=report.date,
             since=None if report.errors else f"{sides}: {report.summary()}.",
             findings=bool(report.errors),
             notes=[f"{sides}: {report.summary()}.", *report.notes] if report.errors else report.notes,
@@ -30,11 +31,13 @@ def render(report: DiffReport) -> str:
     )
 
 
-def render_overview(reports: Sequence[tuple[str, DiffReport]], overview: Overview, heading: str) -> str:
-    """Many brokers on one page; `reports` has those that could be compared and are not the same."""
+def render_overview(reports: Sequence[tuple[str, DiffReport]], overview: Overview, empty: DiffReport) -> str:
+    """Many brokers on one page; `reports` has those that could be compared, `empty` what all have in common."""
     parts = [
         Part(name, Catalog(()), changes=report.changes, accepted=report.accepted, alone=True)
         for name, report in reports
     ]
     notes = [f"{name}: {note}" for name, report in reports for note in report.notes]
-    return render_page(Content(parts, look=Look(heading), since="", notes=notes, overview=overview))
+    return render_page(
+        Content(parts, look=Look(empty.words.heading), date=empty.date, since="", notes=notes, overview=overview)
+    )
