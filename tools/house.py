@@ -48,7 +48,7 @@ WAYS = {
     ),
     "A refresh to a drift": (
         "tasks/refresh", "tasks/reach", "sources/broker", "registry/refresh", "registry/reconcile", "registry/store",
-        "tasks/drift", "comparison/drift/find",
+        "tasks/drift", "comparison/drift",
     ),
 }  # fmt: skip
 """Each way with its stops, in their order; each is a module of the package."""

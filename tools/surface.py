@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 from reference import SCHEMAS, VARIABLES, commands, type_of
 
 import osbctl
-from osbctl.broker.access_log import Entry
-from osbctl.broker.access_log import fields as log_fields
+from osbctl.broker.logs import Entry
+from osbctl.broker.logs import fields as log_fields
 from osbctl.config import KEYS
 from osbctl.registry.tables import METADATA
 from osbctl.tasks.rules import all_rules

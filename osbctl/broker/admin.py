@@ -6,7 +6,7 @@ import time
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 
-from osbctl.broker.stats import BUCKETS
+from osbctl.broker.sharing import BUCKETS
 from osbctl.broker.tls import SOON_DAYS
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from prometheus_client.core import Metric
 
-    from osbctl.broker.stats import Standing, Stats
+    from osbctl.broker.sharing import Standing, Stats
 
 
 class AdminApp:

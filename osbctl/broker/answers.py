@@ -7,13 +7,13 @@ anything of the broker before the credentials are right.
 from __future__ import annotations
 
 import io
+import json
 import logging
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from osbctl.broker.decision import DECISION, REFUSED, RequestOutcome
 from osbctl.broker.negotiation import http_date, parse_version, prefers_gzip, tag_listed
-from osbctl.broker.problems import Problem, problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -25,6 +25,26 @@ if TYPE_CHECKING:
     Environ = dict[str, Any]
     Headers = list[tuple[str, str]]
     StartResponse = Callable[[str, Headers], Any]
+
+
+class Problem(NamedTuple):
+    """A status line, headers and a JSON body with `error` and `description` (OSB, Service Broker Errors)."""
+
+    status: str
+    headers: tuple[tuple[str, str], ...]
+    body: bytes
+
+
+def problem(status: str, error: str, description: str, *headers: tuple[str, str]) -> Problem:
+    """The answer with this body; `error` is one CamelCase word, `description` a sentence for the operator."""
+    body = json.dumps({"error": error, "description": description}).encode() + b"\n"
+    usual = (
+        ("Content-Type", "application/json"),
+        ("Content-Length", str(len(body))),
+        ("Cache-Control", "no-store"),
+    )
+    return Problem(status, (*usual, *headers), body)
+
 
 _log = logging.getLogger("osbctl.broker")
 

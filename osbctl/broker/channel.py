@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from waitress.channel import HTTPChannel  # type: ignore[import-untyped]
 
-from osbctl.broker.access_log import Entry
-from osbctl.broker.client import client_of
+from osbctl.broker.logs import Entry
 from osbctl.broker.parser import StrictParser
+from osbctl.broker.proxy import client_of
 from osbctl.broker.task import AnswerTask, Forbidden, RefusalTask
 
 if TYPE_CHECKING:

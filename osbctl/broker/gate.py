@@ -17,13 +17,12 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import TYPE_CHECKING
 
-from osbctl.broker.basic import LONGEST_HEADER, Given, parse_basic
-from osbctl.broker.client import client_of
-from osbctl.broker.decision import BUSY, REFUSED, Decision, RequestOutcome
+from osbctl.broker.decision import BUSY, LONGEST_HEADER, REFUSED, Decision, Given, RequestOutcome, parse_basic
 from osbctl.broker.hashing import HashingError, HashingProcess
+from osbctl.broker.proxy import client_of
 from osbctl.broker.records import KnownRecords
 from osbctl.broker.throttle import Clients, Remembered
-from osbctl.credentials.rules import LONGEST
+from osbctl.credentials.record import LONGEST
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from waitress import wasyncore  # type: ignore[import-untyped]
 
 if TYPE_CHECKING:
-    from osbctl.broker.dispatcher import Dispatcher
-    from osbctl.broker.server import Server
+    from osbctl.broker.server import Dispatcher, Server
     from osbctl.broker.settings import Settings
+
 
 _log = logging.getLogger("osbctl.broker")
 

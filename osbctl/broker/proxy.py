@@ -1,4 +1,4 @@
-"""Requests that come through a proxy which ends TLS.
+"""Who asks: the address of a client, and what a proxy that ends TLS says of it.
 
 Only the trusted proxy is heard. It must say that the client came over HTTPS, and may say who that is.
 """
@@ -6,15 +6,33 @@ Only the trusted proxy is heard. It must say that the client came over HTTPS, an
 from __future__ import annotations
 
 from dataclasses import dataclass
-from ipaddress import ip_address, ip_network
+from ipaddress import IPv6Address, ip_address, ip_network
 from typing import TYPE_CHECKING
 
-from osbctl.broker.client import plain_address
 from osbctl.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from ipaddress import IPv4Network, IPv6Network
+
+
+def plain_address(text: str) -> str:
+    """An address in its usual form: an IPv4 client of a dual-stack socket (::ffff:a.b.c.d) by its own, no zone.
+
+    A zone (RFC 4007 §11) is the local name of an interface, and any text where a proxy passes it on.
+    Raises ValueError where it is no address.
+    """
+    if ":" not in text:
+        return str(ip_address(text))
+    address = IPv6Address(text.partition("%")[0])
+    return str(address.ipv4_mapped or address)
+
+
+def client_of(address: str) -> str:
+    """Who is counted for a plain address: itself, or its /64, which is what one IPv6 client owns (RFC 6177)."""
+    if ":" not in address:
+        return address
+    return f"{IPv6Address(int(IPv6Address(address)) >> 64 << 64)}/64"
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from osbctl.broker.stats import Stats
+    from osbctl.broker.sharing import Stats
 
 _log = logging.getLogger("osbctl.broker")
 T = TypeVar("T")

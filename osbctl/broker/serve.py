@@ -6,19 +6,17 @@ import logging
 import signal
 import threading
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from osbctl.broker import listeners
-from osbctl.broker.access_log import AccessLog, as_json, as_text
 from osbctl.broker.admin import AdminApp
-from osbctl.broker.dispatcher import Dispatcher
+from osbctl.broker.logs import AccessLog, as_json, as_text
 from osbctl.broker.loop import Loop
 from osbctl.broker.proxy import ProxyRule
 from osbctl.broker.reload import Watched, Watcher
-from osbctl.broker.server import Server
+from osbctl.broker.server import Dispatcher, Server
 from osbctl.broker.settings import FILES_KEPT, LEAST_CONNECTIONS, descriptor_limit
-from osbctl.broker.sharing import Shared
-from osbctl.broker.stats import Standing, Stats
+from osbctl.broker.sharing import Shared, Standing, Stats
 from osbctl.broker.tls import Certificate, Tls, load_certificate
 from osbctl.errors import ConfigError, UsageError
 
@@ -28,21 +26,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from osbctl.broker.decision import Ask
-    from osbctl.broker.options import ServeOptions
+    from osbctl.broker.settings import ServeOptions
+    from osbctl.broker.snapshot import ServedCatalog
 
 _log = logging.getLogger("osbctl.broker")
 
 STANDARD_OUTPUT = 1
-
-
-class Served(Protocol):
-    """The catalog that is served (see `ServedCatalog`); `modified` is in seconds since 1970."""
-
-    @property
-    def etag(self) -> str: ...
-
-    @property
-    def modified(self) -> int: ...
 
 
 @dataclass(frozen=True)
@@ -58,7 +47,7 @@ class Service:
     app: Callable[..., Any]
     ask: Ask | None = None
     watched: Sequence[Watched[Any]] = ()
-    catalog: Callable[[], Served | None] = lambda: None
+    catalog: Callable[[], ServedCatalog | None] = lambda: None
     waiting: Callable[[], int] = lambda: 0
     why_not: Callable[[], str] = lambda: ""
     summary: Sequence[str] = ()
@@ -97,7 +86,7 @@ def serve(options: ServeOptions, make_service: Callable[[], Service], environ: M
 
 def _tls(options: ServeOptions) -> Tls | None:
     if options.self_signed:
-        from osbctl.broker.self_signed import self_signed
+        from osbctl.broker.tls import self_signed
 
         return Tls(self_signed()[0])
     if options.tls_cert and options.tls_key:

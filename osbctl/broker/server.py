@@ -8,6 +8,7 @@ import os
 import socket
 import sys
 import time
+from collections import deque
 from heapq import nsmallest
 from typing import TYPE_CHECKING, Any
 
@@ -16,13 +17,12 @@ from waitress.adjustments import Adjustments  # type: ignore[import-untyped]
 from waitress.server import TcpWSGIServer  # type: ignore[import-untyped]
 
 from osbctl.broker.channel import Channel
-from osbctl.broker.client import client_of, plain_address
+from osbctl.broker.proxy import client_of, plain_address
 from osbctl.broker.tls_channel import TlsChannel
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from osbctl.broker.dispatcher import Dispatcher
     from osbctl.broker.settings import Settings
     from osbctl.broker.sharing import Shared
 
@@ -33,6 +33,38 @@ ACCEPTS_A_TURN = 64
 
 SPARE = 16
 """Connections over the limit that are taken before room is made for them."""
+
+
+class Dispatcher:
+    """Stands where waitress expects a pool of threads: connections whose request is ready, each answered in turn.
+
+    A catalog request never blocks. What would (a slow password hash) is parked by the gate and resumed.
+    """
+
+    def __init__(self) -> None:
+        self.ready: deque[Channel] = deque()
+
+    def add_task(self, channel: Channel) -> None:
+        """Called by waitress where a request is complete. Safe from any thread."""
+        self.ready.append(channel)
+
+    def run(self) -> None:
+        """Answer what is ready now; what becomes ready meanwhile waits for the next turn."""
+        for _ in range(len(self.ready)):
+            channel = self.ready.popleft()
+            try:
+                channel.run()
+            except Exception:  # nothing may end the main loop
+                _log.exception("a request failed outside of the application")
+                channel.handle_close()
+
+    def set_thread_count(self, count: int) -> None:
+        """waitress's interface; there are no threads."""
+
+    def shutdown(self, cancel_pending: bool = True, timeout: float = 5) -> bool:  # noqa: ARG002
+        """waitress's interface."""
+        self.ready.clear()
+        return True
 
 
 class Server(TcpWSGIServer):  # type: ignore[misc]

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from osbctl.cli.connection import BrokerConnection
     from osbctl.registry.records import RegisteredBroker
     from osbctl.sources.document import Document
+    from osbctl.sources.exports.merge import StoredCatalog
     from osbctl.sources.exports.read import StoredAs
-    from osbctl.sources.exports.stored import StoredCatalog
     from osbctl.tasks.reach import Reach
 
 
@@ -70,8 +70,7 @@ class Sides:
             raise UsageError("a registered broker has a user of its own", "leave --user out")
 
     def _stored(self, words: list[str]) -> StoredCatalog:
-        from osbctl.sources.exports.files import read_documents
-        from osbctl.sources.exports.read import stored_catalog
+        from osbctl.sources.exports.read import read_documents, stored_catalog
         from osbctl.sources.limits import Limits
         from osbctl.tasks.drift import stored_in_registry
 

@@ -38,11 +38,11 @@ def init(
     osbctl init catalog --service postgres
     osbctl validate catalog
     """
-    from osbctl.sources.folder import starter
+    from osbctl.sources.folder import files
 
     asks = service is None and sys.stdin.isatty()
     name = typer.prompt("Name of the first service", default="example") if asks else service or "example"
-    _write(folder, starter.folder(_checked(name)))
+    _write(folder, files.folder(_checked(name)))
     note(f"next: osbctl validate {folder}, osbctl build {folder} -o catalog.json")
     return 0
 
@@ -59,7 +59,7 @@ def new(
     osbctl new plan redis large
     """
     from osbctl.errors import UsageError
-    from osbctl.sources.folder import starter
+    from osbctl.sources.folder import files
 
     checked = [_checked(name) for name in names]
     if len(names) != (1 if thing is Thing.SERVICE else 2):
@@ -68,7 +68,7 @@ def new(
         raise UsageError(
             f"there is no service {checked[0]!r} in {folder / 'services'}", "add it with osbctl new service"
         )
-    _write(folder, starter.service(checked[0]) if thing is Thing.SERVICE else starter.plan(*checked))
+    _write(folder, files.service(checked[0]) if thing is Thing.SERVICE else files.plan(*checked))
     return 0
 
 
@@ -83,10 +83,10 @@ def split(
     osbctl split catalog.json catalog/
     osbctl build catalog/ | diff - catalog.json
     """
-    from osbctl.sources.folder.split import files
+    from osbctl.sources.folder.files import split_files
     from osbctl.sources.read import read_source
 
-    _write(folder, files(read_source(source, at=at).data))
+    _write(folder, split_files(read_source(source, at=at).data))
     return 0
 
 

@@ -72,10 +72,9 @@ def serve(
     osbctl serve c.yaml --credentials c.json --host :: --trusted-proxy 10.0.0.0/8
     """
     from osbctl.broker import logs
-    from osbctl.broker.options import ServeOptions
     from osbctl.broker.serve import serve as run
     from osbctl.broker.service import prepare
-    from osbctl.broker.settings import Settings
+    from osbctl.broker.settings import ServeOptions, Settings
     from osbctl.errors import DocumentError
     from osbctl.tasks.load_catalog import CatalogSource, load
     from osbctl.tasks.serve import sources

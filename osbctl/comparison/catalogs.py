@@ -9,8 +9,17 @@ from osbctl.catalog import Catalog
 from osbctl.comparison.collect import Collector, MatchedPair
 from osbctl.comparison.fields import compare_plan, compare_service, compare_strays
 from osbctl.comparison.kinds import milder
-from osbctl.comparison.match import Match, by_id, by_name, folded
-from osbctl.comparison.names import Renaming, given_up, is_all_the_same, renamings, still_held
+from osbctl.comparison.match import (
+    Match,
+    Renaming,
+    by_id,
+    by_name,
+    folded,
+    given_up,
+    is_all_the_same,
+    renamings,
+    still_held,
+)
 from osbctl.comparison.rules import fields, identity
 from osbctl.comparison.values import from_to, same, shown
 from osbctl.platforms import Platform

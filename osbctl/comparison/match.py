@@ -1,40 +1,24 @@
-"""Which object of the old catalog is which of the new one: by id alone."""
+"""Which object of the old catalog is which of the new one, by id alone; and what became of its name."""
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from enum import Enum
+from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
 
 from osbctl.platforms.names import stored
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from osbctl.paths import Path
+    from osbctl.catalog import ServiceOffering, ServicePlan
 
-
-class Identified(Protocol):
-    """What has an id and a name: a service offering or a plan."""
-
-    @property
-    def id(self) -> str:
-        """The id; empty where there is none."""
-
-    @property
-    def name(self) -> str:
-        """The name; empty where there is none."""
-
-    @property
-    def data(self) -> Mapping[str, Any]:
-        """The object as it was written."""
-
-    @property
-    def path(self) -> Path:
-        """Where it stands in its catalog."""
+    Identified: TypeAlias = ServiceOffering | ServicePlan
+    """What has an id and a name."""
 
 
-T = TypeVar("T", bound=Identified)
+T = TypeVar("T", bound="Identified")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,3 +66,99 @@ def _numbered(things: Sequence[T], first: set[tuple[str, str]]) -> dict[tuple[st
         numbers[id(thing)] = counts[thing.id]
         counts[thing.id] += 1
     return {(thing.id, numbers[id(thing)]): thing for thing in things}
+
+
+class Renaming(Enum):
+    """What kind of name an object took."""
+
+    NEW = "new"
+    REUSED = "reused"
+    SWAPPED = "swapped"
+    TAKEN = "taken"
+    PASSED_ON = "passed on"
+
+
+def is_all_the_same(match: Match[T]) -> bool:
+    """Whether no name changed and none came: then there is nothing to be said of names."""
+    return not match.fresh and all(old.name == new.name for old, new in match.kept)
+
+
+def renamings(match: Match[T], taken: Mapping[int, T]) -> Iterator[tuple[T, T, Renaming]]:
+    """The kept pairs with another name, each with the kind of name that the new one is; `taken` is of `still_held`.
+
+    A name of a wrong type is none.
+    """
+    kept = match.kept
+    before = {folded(old): number for number, (old, _) in enumerate(kept) if old.name}
+    removed = {folded(thing) for thing in match.gone if thing.name}
+    # Which pair's old name each renamed pair takes.
+    takes = {
+        number: before[folded(new)]
+        for number, (old, new) in enumerate(kept)
+        if folded(old) != folded(new) and folded(new) in before
+    }
+    circles, moving = _in_circles(takes), _renamed(kept)
+    for number, (old, new) in enumerate(kept):
+        if old.name != new.name and _are_names(old, new):
+            if number in circles:
+                yield old, new, Renaming.SWAPPED
+            elif number in moving and folded(new) in removed:
+                yield old, new, Renaming.REUSED
+            elif number in moving and id(new) in taken:
+                yield old, new, Renaming.TAKEN
+            elif number in takes and takes[number] in moving:
+                yield old, new, Renaming.PASSED_ON
+            else:
+                yield old, new, Renaming.NEW
+
+
+def given_up(kept: list[tuple[T, T]]) -> set[str]:
+    """The names, folded, that kept objects gave up."""
+    return {folded(old) for old, new in kept if old.name and folded(old) != folded(new)}
+
+
+def still_held(match: Match[T]) -> dict[int, T]:
+    """By `id()` of each plan of the new catalog: who holds its name when Cloud Foundry saves it, if anybody does.
+
+    It saves one plan after the other in the order of the new catalog, those that it has before new ones, and compares
+    names without regard to case. A name that stands twice in the new catalog is left out: whoever
+    judges that catalog alone says so.
+    """
+    before = {id(new): old for old, new in match.kept}
+    every = (*(new for _, new in match.kept), *match.fresh)
+    saved = sorted(every, key=lambda thing: (id(thing) not in before, thing.path))
+    holders = {folded(thing): thing for thing in (*match.gone, *(old for old, _ in match.kept)) if thing.name}
+    counts = Counter(thing.name for thing in saved)
+    found = {}
+    for thing in saved:
+        name, old = folded(thing), before.get(id(thing))
+        if old and holders.get(folded(old)) is old:
+            del holders[folded(old)]
+        if name in holders and counts[thing.name] == 1:
+            found[id(thing)] = holders[name]
+        elif name:
+            holders[name] = thing
+    return found
+
+
+def _are_names(*things: T) -> bool:
+    return all(isinstance(thing.data.get("name"), str | None) for thing in things)
+
+
+def _renamed(kept: list[tuple[T, T]]) -> set[int]:
+    return {number for number, (old, new) in enumerate(kept) if folded(old) != folded(new)}
+
+
+def _in_circles(takes: dict[int, int]) -> set[int]:
+    found: set[int] = set()
+    done: set[int] = set()
+    for start in takes:
+        trail: dict[int, None] = {}
+        here: int | None = start
+        while here is not None and here not in done:
+            done.add(here)
+            trail[here] = None
+            here = takes.get(here)
+        if here in trail:
+            found.update(list(trail)[list(trail).index(here) :])
+    return found

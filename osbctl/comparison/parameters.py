@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from osbctl.catalog import PARAMETER_PLACES
 from osbctl.changes import Level
 from osbctl.comparison.rules import fields
-from osbctl.comparison.rules.parameters import SCHEMA_KINDS
+from osbctl.comparison.rules.fields import SCHEMA_KINDS
 from osbctl.comparison.values import from_to, same
 from osbctl.jsonschemas.comparison import compare_schemas
 from osbctl.jsonschemas.comparison.secrets import is_within, secret_places

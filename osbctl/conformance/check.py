@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
 
 from osbctl.conformance import probes
-from osbctl.conformance.connection import SOON_DAYS, days_left
-from osbctl.conformance.exchange import Exchange
+from osbctl.conformance.exchange import SOON_DAYS, Exchange, days_left
 from osbctl.conformance.faults import fault, findings_of
 from osbctl.conformance.rules import EVERY
 from osbctl.errors import SourceError

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from osbctl.changes import SEVERITIES
+from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.conformance import rules
-from osbctl.findings import Finding
+from osbctl.findings import Finding, Severity
 from osbctl.rule import RULES
 from osbctl.text import safe
 
@@ -14,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from osbctl.conformance.exchange import Reply
-    from osbctl.findings import Severity
     from osbctl.platforms import Platform
 
 
@@ -63,3 +64,18 @@ def _finding(group: list[Fault]) -> Finding:
     message = f"{text}: {first.text}" if text else first.text
     refused = tuple(platform for platform in rules.EVERY if any(platform in one.refused_by for one in group))
     return Finding(first.rule, first.severity, safe(message), refused_by=refused, hint=first.hint)
+
+
+_MOST_TOLD = 3
+
+
+def moved(before: Any, after: Any) -> tuple[Severity, str]:
+    """How grave it is that the one JSON value became the other, and what changed, the gravest first."""
+    if not (isinstance(before, dict) and isinstance(after, dict)):
+        return Severity.ERROR, "one of them is not a JSON object"
+    changes = sorted(compare_catalogs(before, after), key=lambda change: -change.level.rank)
+    if not changes:
+        return Severity.INFO, "only in how it is written"
+    sentences = [f"{change.object}: {change.message}".removeprefix(": ") for change in changes[:_MOST_TOLD]]
+    more = [f"and {len(changes) - _MOST_TOLD} more"] if len(changes) > _MOST_TOLD else []
+    return SEVERITIES[changes[0].level], "; ".join([*sentences, *more])

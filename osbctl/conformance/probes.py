@@ -7,9 +7,8 @@ from base64 import b64decode
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from osbctl.conformance.connection import head_has_body
-from osbctl.conformance.faults import fault
-from osbctl.conformance.moved import moved
+from osbctl.conformance.exchange import head_has_body
+from osbctl.conformance.faults import fault, moved
 from osbctl.conformance.rules import EVERY
 from osbctl.findings import Severity
 from osbctl.platforms import Platform

@@ -6,8 +6,14 @@ records may share an identity: so a password is replaced without an outage.
 
 from osbctl.credentials.hashing import default_rounds, fits, generate_password, make_record
 from osbctl.credentials.reading import parse_credentials, read_credentials
-from osbctl.credentials.record import FEW_ROUNDS, CredentialRecord
-from osbctl.credentials.rules import MAXIMUM_ROUNDS, MINIMUM_ROUNDS, check_identity, check_password
+from osbctl.credentials.record import (
+    FEW_ROUNDS,
+    MAXIMUM_ROUNDS,
+    MINIMUM_ROUNDS,
+    CredentialRecord,
+    check_identity,
+    check_password,
+)
 from osbctl.credentials.writing import append_record, as_json, write_record
 
 __all__ = [

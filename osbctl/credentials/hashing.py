@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from osbctl.credentials.record import CredentialRecord
-from osbctl.credentials.rules import check_identity, check_password, check_rounds, parse_hash
+from osbctl.credentials.record import CredentialRecord, check_identity, check_password, check_rounds, parse_hash
 from osbctl.errors import ConfigError
 
 if TYPE_CHECKING:

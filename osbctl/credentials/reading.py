@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from osbctl.credentials.record import CredentialRecord
-from osbctl.credentials.rules import parse_hash
+from osbctl.credentials.record import CredentialRecord, parse_hash
 from osbctl.errors import ConfigError, SourceError
 from osbctl.files import read_bounded
 

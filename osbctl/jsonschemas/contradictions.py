@@ -10,14 +10,14 @@ from math import ceil, floor
 from typing import TYPE_CHECKING
 
 from osbctl.jsonschemas.comparison.check_combinations import disjoint
-from osbctl.jsonschemas.comparison.check_objects import most_properties
+from osbctl.jsonschemas.comparison.check_parts import most_properties
 from osbctl.jsonschemas.comparison.check_scalars import lower, upper
 from osbctl.jsonschemas.comparison.checks import CHECKS
 from osbctl.jsonschemas.comparison.facts import NUMBERS, OBJECT, Facts
 from osbctl.jsonschemas.comparison.prover import MAX_STEPS, Prover
 from osbctl.jsonschemas.oracle import Oracle, checked
 from osbctl.jsonschemas.roots import below
-from osbctl.jsonschemas.undecidable import UndecidableError
+from osbctl.jsonschemas.walk import UndecidableError
 from osbctl.text import safe
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from osbctl.jsonschemas.undecidable import UndecidableError
+from osbctl.jsonschemas.walk import UndecidableError
 
 if TYPE_CHECKING:
     from osbctl.paths import JsonValue

@@ -8,9 +8,8 @@ from urllib.parse import quote
 import jsonschema_rs
 
 from osbctl.jsonschemas import patterns
-from osbctl.jsonschemas.mentions import references
 from osbctl.jsonschemas.roots import Root
-from osbctl.jsonschemas.undecidable import UndecidableError
+from osbctl.jsonschemas.walk import UndecidableError, references
 from osbctl.paths import entries, pointer
 from osbctl.text import safe
 

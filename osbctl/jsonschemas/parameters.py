@@ -6,7 +6,7 @@ import json
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from osbctl.jsonschemas.mentions import target_of
+from osbctl.jsonschemas.walk import target_of
 from osbctl.paths import value_at
 from osbctl.text import safe
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import jsonschema_rs
 
-from osbctl.jsonschemas.undecidable import UndecidableError
+from osbctl.jsonschemas.walk import UndecidableError
 
 MAX_PATTERN = 300
 _MAX_NESTING = 12

@@ -6,8 +6,7 @@ from enum import Enum
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from osbctl.jsonschemas.mentions import unquoted
-from osbctl.jsonschemas.walk import IN_PLACE, SchemaPlace, subschemas
+from osbctl.jsonschemas.walk import IN_PLACE, SchemaPlace, subschemas, unquoted
 from osbctl.paths import located, value_at
 
 if TYPE_CHECKING:

@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from osbctl.jsonschemas import patterns
 from osbctl.jsonschemas.dialects import Dialect, dialect_of
-from osbctl.jsonschemas.mentions import target_of
-from osbctl.jsonschemas.undecidable import UndecidableError
-from osbctl.jsonschemas.walk import BY_NAME, IN_PLACE
+from osbctl.jsonschemas.walk import BY_NAME, IN_PLACE, UndecidableError, target_of
 from osbctl.paths import entries, value_at
 
 if TYPE_CHECKING:

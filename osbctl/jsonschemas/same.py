@@ -5,8 +5,7 @@ from __future__ import annotations
 import marshal
 from typing import TYPE_CHECKING
 
-from osbctl.jsonschemas.mentions import references
-from osbctl.jsonschemas.undecidable import UndecidableError
+from osbctl.jsonschemas.walk import UndecidableError, references
 from osbctl.paths import entries
 
 if TYPE_CHECKING:

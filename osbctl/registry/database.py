@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from osbctl.errors import RegistryError, UsageError
 from osbctl.extras import command_to_install
-from osbctl.registry import faults
-from osbctl.registry.errors import missing_extra
+from osbctl.registry.errors import as_registry_error, missing_extra
 
 try:
     import sqlalchemy
@@ -79,7 +78,7 @@ class Database:
         try:
             yield
         except (SQLAlchemyError, UnicodeDecodeError) as error:  # the latter: the driver meets text that is none
-            raise faults.as_registry_error(error, self.name, self._url.password) from None
+            raise as_registry_error(error, self.name, self._url.password) from None
 
 
 def parse_url(url: str) -> URL:

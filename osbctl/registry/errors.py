@@ -1,4 +1,4 @@
-"""What may be wrong with a name, and the sign that another writer was faster."""
+"""What may be wrong with a name or the database, in a sentence, and the sign that another writer was faster."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from osbctl.errors import RegistryError, UsageError
 from osbctl.extras import command_to_install
-from osbctl.text import did_you_mean
+from osbctl.text import did_you_mean, safe
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -46,3 +46,45 @@ class OutdatedError(RegistryError):
 
     def __init__(self, name: str) -> None:
         super().__init__(f"another process changed the broker {name!r} at the same time", "run it again")
+
+
+_NO_TABLE = "the database is damaged: a table or a column of it is missing"
+_BACKUP = "take it from a backup"
+_RECOVER = "take it from a backup; sqlite3 FILE .recover may save what is left"
+_KNOWN = (
+    ("database is locked", "another process is writing, and did not finish in time", "try again"),
+    ("lock timeout", "another process is writing, and did not finish in time", "try again"),
+    ("database or disk is full", "the disk is full; nothing was changed", "make room, and run it again"),
+    ("disk full", "the disk of the database is full; nothing was changed", "make room, and run it again"),
+    ("no space left", "the disk of the database is full; nothing was changed", "make room, and run it again"),
+    ("file is not a database", "this is not an SQLite database", "--database names another"),
+    ("utf-8", "the database is damaged: it holds text that is not UTF-8", _RECOVER),
+    ("no such table", _NO_TABLE, _BACKUP),
+    ("no such column", _NO_TABLE, _BACKUP),
+    ('relation "osbctl_', _NO_TABLE, _BACKUP),
+    ('column "', _NO_TABLE, _BACKUP),
+    ("malformed", "the database is damaged", _RECOVER),
+    ("readonly database", "the database may not be written to", "who owns the file and its folder?"),
+    ("unable to open database file", "the database cannot be opened", "who owns the file and its folder?"),
+    ("disk i/o error", "the disk fails, or is full; nothing was changed", "look at the disk and at quotas"),
+    ("password authentication failed", "the server refuses the user or the password", "PGPASSWORD or ~/.pgpass has it"),
+    ("no password supplied", "the server wants a password", "PGPASSWORD or ~/.pgpass has it"),
+    ("does not exist", "the server has no such database or user", "createdb makes one"),
+    ("timeout expired", "the server did not answer in time", "is it reachable from here?"),
+    ("connection refused", "no server there", "is PostgreSQL running at that address?"),
+    ("no such file or directory", "no server there", "is PostgreSQL running at that address?"),
+    ("permission denied", "the user may not do that in this database", "who owns its tables?"),
+)
+"""A piece of what the driver says, what we say, and what may help; the first that fits counts."""
+
+
+def as_registry_error(error: Exception, name: str, password: object = None) -> RegistryError:
+    """The error of the database called `name` as one of ours; `password` will not be part of it."""
+    words = str(getattr(error, "orig", None) or error)
+    for piece, sentence, advice in _KNOWN:
+        if piece in words.lower():
+            return RegistryError(f"{name}: {sentence}", advice)
+    line = words.strip().partition("\n")[0]
+    if password:
+        line = line.replace(str(password), "***")
+    return RegistryError(f"{name}: the database failed: {safe(line)[:300] or type(error).__name__}")

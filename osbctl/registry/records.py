@@ -1,8 +1,9 @@
-"""What the database of registered brokers holds, as values."""
+"""What the database of registered brokers holds, as values; `json` is as in schemas/brokers-1.json."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections import Counter
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -91,10 +92,12 @@ class Refresh:
 
     def counts(self) -> dict[str, int]:
         """How many service offerings and plans met with what."""
-        found: dict[str, int] = {}
-        for action in self.actions:
-            found[action.what.value] = found.get(action.what.value, 0) + 1
-        return found
+        return dict(Counter(action.what.value for action in self.actions))
+
+    @property
+    def json(self) -> dict[str, Any]:
+        """As JSON values, with the numbers of what happened."""
+        return asdict(self) | {"counts": self.counts()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +171,11 @@ class BrokerRow(Registration):
     outcome: RefreshOutcome
     revision: int
 
+    @property
+    def json(self) -> dict[str, Any]:
+        """As JSON values."""
+        return {key: value for key, value in asdict(self).items() if key not in ("id", "revision")}
+
 
 @dataclass(frozen=True)
 class RegisteredBroker:
@@ -176,6 +184,11 @@ class RegisteredBroker:
     row: BrokerRow
     catalog: bytes
     kept: tuple[Kept, ...] = ()
+
+    @property
+    def json(self) -> dict[str, Any]:
+        """As JSON values."""
+        return self.row.json | {"catalog": self.data, "kept": [asdict(one) for one in self.kept]}
 
     @cached_property
     def document(self) -> Document:

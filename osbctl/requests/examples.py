@@ -18,7 +18,7 @@ from osbctl.jsonschemas.comparison.changes import ABSENT, Absent
 from osbctl.jsonschemas.comparison.facts import OBJECT, Facts, items, listed, names
 from osbctl.jsonschemas.comparison.samples import FORMATS, Samples, numbers
 from osbctl.jsonschemas.oracle import Oracle, checked
-from osbctl.jsonschemas.undecidable import UndecidableError
+from osbctl.jsonschemas.walk import UndecidableError
 from osbctl.secrecy import looks_secret
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from osbctl.findings import Finding, Severity
 from osbctl.jsonschemas.comparison.facts import names
 from osbctl.jsonschemas.oracle import Oracle, checked
 from osbctl.jsonschemas.sentences import field_name, refusal
-from osbctl.jsonschemas.undecidable import UndecidableError
+from osbctl.jsonschemas.walk import UndecidableError
 from osbctl.secrecy import looks_secret
 from osbctl.text import did_you_mean
 

@@ -9,7 +9,7 @@ import subprocess
 from typing import TYPE_CHECKING
 
 from osbctl.errors import SourceError
-from osbctl.sources.file import too_large
+from osbctl.sources.limits import too_large
 
 if TYPE_CHECKING:
     from osbctl.sources.limits import Limits

@@ -1,8 +1,15 @@
-"""How much a reader takes before it gives up. Options change what `Limits` holds; nothing changes the rest."""
+"""How much a reader takes before it gives up, and the bytes of one source within that.
+
+Options change what `Limits` holds; nothing changes the rest.
+"""
 
 from __future__ import annotations
 
 from typing import NamedTuple
+
+from osbctl.errors import DocumentError
+from osbctl.files import read_bounded
+from osbctl.findings import Finding, Location, Severity
 
 MAX_BYTES = 50_000_000
 """The largest source, in bytes: ten times the largest catalog met in the field."""
@@ -30,3 +37,22 @@ class Limits(NamedTuple):
     bytes: int = MAX_BYTES
     depth: int = MAX_DEPTH
     nodes: int = MAX_NODES
+
+
+def read_file(path: str, limits: Limits) -> bytes:
+    """The bytes of a file, a FIFO or a device.
+
+    Raises:
+        OSError: it cannot be opened or read, or does not come to an end; IsADirectoryError where it is a folder.
+        DocumentError: it is larger than the limit.
+    """
+    data = read_bounded(path, limits.bytes)
+    if len(data) > limits.bytes:
+        raise too_large(path, limits)
+    return data
+
+
+def too_large(name: str, limits: Limits) -> DocumentError:
+    """The error of a source that is larger than the limit."""
+    message, hint = f"the source is larger than {limits.bytes:,} bytes", "raise the limit with --max-bytes"
+    return DocumentError((Finding("too-large", Severity.ERROR, message, (), Location(name, 1, 1), hint=hint),))

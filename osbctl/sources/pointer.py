@@ -1,14 +1,15 @@
-"""The catalog inside of a larger document: by a JSON pointer, or found to be named."""
+"""The catalog inside of a larger document: by a JSON pointer, or found to be named; and as Spring binds it."""
 
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from osbctl.errors import DocumentError, UsageError
+from osbctl.fields import PARTS, known
 from osbctl.findings import Finding, Severity
 from osbctl.paths import entries, key_of, pointer, steps
-from osbctl.sources.spring import bound, is_spring
 from osbctl.text import did_you_mean
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from osbctl.findings import Location
     from osbctl.paths import Path
     from osbctl.sources.document import Document
+
 
 SEARCH_DEPTH = 8
 """How deep a catalog is looked for; the deepest met, in a Spring configuration, stands at 4."""
@@ -133,3 +135,53 @@ def _placed(path: Path) -> str:
 def _finding(document: Document, rule: str, message: str, path: Path, hint: str) -> Finding:
     place = document.locator(frozenset([path]))[path]
     return Finding(rule, Severity.ERROR, message, path, place, hint=hint)
+
+
+_PREFIX = "/spring/cloud/openservicebroker/catalog"
+
+
+def is_spring(at: str) -> bool:
+    """Whether the pointer leads into Spring's property of the catalog, written as a tree or with dots."""
+    return (at + "/").replace(".", "/").startswith(_PREFIX + "/")
+
+
+def bound(document: Document) -> Document:
+    """`document` with the fields of a catalog under the names that Spring's broker sends them by.
+
+    A name that stands there already is kept. Places are those of the text, under the names that stand in it.
+    """
+    written: dict[Path, str] = {}
+    data = _bound(document.data, "catalog", (), written)
+
+    def locate(paths: frozenset[Path]) -> dict[Path, Location]:
+        whole = {path: tuple(written.get(path[:at], path[at - 1]) for at in range(1, len(path) + 1)) for path in paths}
+        places = document.locator(frozenset(whole.values()))
+        return {path: places[there] for path, there in whole.items()}
+
+    # Without `text`: the names in it are others than those in `data`.
+    return document._replace(data=data, locator=locate, text="") if written else document
+
+
+def _bound(value: Any, kind: str, path: Path, written: dict[Path, str]) -> Any:
+    if isinstance(value, list):
+        return [_bound(item, kind, (*path, index), written) for index, item in enumerate(value)]
+    if not isinstance(value, dict):
+        return value
+    found = {}
+    for key, item in value.items():
+        bound_to = _names(kind).get(_uniform(key)) or key
+        name = key if bound_to in value else bound_to
+        if name != key:
+            written[*path, name] = key
+        inner = PARTS.get(kind, {}).get(name)
+        found[name] = _bound(item, inner, (*path, name), written) if inner else item
+    return found
+
+
+@cache
+def _names(kind: str) -> dict[str, str]:
+    return {_uniform(name): name for name in known(kind)}
+
+
+def _uniform(key: str) -> str:
+    return key.replace("-", "").replace("_", "").lower()

@@ -7,8 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from osbctl.errors import SourceError, UsageError
-from osbctl.sources.file import read_file, too_large
-from osbctl.sources.limits import Limits
+from osbctl.sources.limits import Limits, read_file, too_large
 from osbctl.sources.parse import parse_document
 from osbctl.text import closest
 

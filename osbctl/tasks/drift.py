@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from osbctl.comparison.drift.find import find_drift, notes
+from osbctl.comparison.drift import find_drift, notes
 from osbctl.comparison.places import with_places
 from osbctl.errors import SourceError, UsageError
 from osbctl.parallel import in_parallel
 from osbctl.platforms import Platform
 from osbctl.registry.secrets import without_secrets
 from osbctl.sources.broker import as_document
-from osbctl.sources.exports.stored import StoredCatalog
+from osbctl.sources.exports.merge import StoredCatalog
 from osbctl.tasks.compare import Comparison, doubts_of, now_refused
 
 if TYPE_CHECKING:

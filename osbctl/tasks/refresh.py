@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from osbctl.parallel import in_parallel
+from osbctl.platforms.together import sentences, shared
 from osbctl.registry.errors import UnknownBrokerError
 from osbctl.registry.records import RefreshOutcome
 from osbctl.registry.refresh import refresh_or_tell, register
-from osbctl.registry.shared import shared_identities
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -64,6 +64,15 @@ def refresh_brokers(
 
 
 def tell_shared(registry: Registry, names: set[str], reach: Reach) -> None:
-    """Say which ids and names the brokers `names` share with other registered ones, and what comes of it."""
-    for sentence in shared_identities(registry, names):
-        reach.tell(sentence)
+    """Say which ids and names the brokers `names` share with other registered ones, and what comes of it.
+
+    Reads each stored catalog once. Brokers for different platforms do not meet.
+    """
+    rows = sorted(registry.brokers(), key=lambda row: row.id)  # the first to be registered comes first
+    for platform in sorted({row.platform for row in rows if row.name in names}):
+        ours = [row.name for row in rows if row.platform is platform]
+        if len(ours) > 1:
+            catalogs = ((name, registry.broker(name).offered) for name in ours)
+            found = [one for one in shared(catalogs) if names & {one.first, one.second}]
+            for sentence in sentences(found, (platform,)):
+                reach.tell(sentence)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from osbctl.errors import SourceError
 from osbctl.files import write_file
-from osbctl.sources.folder.starter import ATTRIBUTES
+from osbctl.sources.folder.files import ATTRIBUTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -19,20 +19,18 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from osbctl.broker.decision import Decision, RequestOutcome
-from osbctl.broker.dispatcher import Dispatcher
 from osbctl.broker.listeners import listen_tcp
 from osbctl.broker.loop import Loop
-from osbctl.broker.server import Server
+from osbctl.broker.server import Dispatcher, Server
 from osbctl.broker.settings import Settings
-from osbctl.broker.sharing import Shared
-from osbctl.broker.stats import Stats
+from osbctl.broker.sharing import Shared, Stats
 from osbctl.broker.tls import Tls, load_certificate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from osbctl.broker.access_log import Entry
+    from osbctl.broker.logs import Entry
 
 SMALL = b'{"services": []}' * 500
 LARGE = bytes(range(256)) * (20 << 12)

@@ -11,10 +11,9 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from osbctl.broker import logs
 from osbctl.broker.decision import Decision, RequestOutcome
-from osbctl.broker.options import ServeOptions
 from osbctl.broker.reload import Watched
 from osbctl.broker.serve import Service, serve
-from osbctl.broker.settings import Settings
+from osbctl.broker.settings import ServeOptions, Settings
 from osbctl.errors import ConfigError, OsbctlError
 
 

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from osbctl.broker.access_log import Entry, as_json, as_text
 from osbctl.broker.decision import Decision, RequestOutcome
+from osbctl.broker.logs import Entry, as_json, as_text
 
 
 def entry(method: str = "GET", path: str = "/v2/catalog", client: str = "192.0.2.1", identity: str = "") -> Entry:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from osbctl.broker.admin import AdminApp
-from osbctl.broker.stats import Standing, Stats
+from osbctl.broker.sharing import Standing, Stats
 from osbctl.credentials import make_record
 from osbctl.credentials.writing import write_record
 from tests.broker.harness import GET, until

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import ssl
+import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from osbctl.broker import self_signed
+from osbctl.broker import tls
 from osbctl.broker.tls import Certificate, Tls
 from tests.broker.harness import Authority, until
 from tests.broker.processes import admin, over_tls, process
@@ -60,12 +61,12 @@ def test_a_self_signed_key_is_on_no_disk(monkeypatch: pytest.MonkeyPatch) -> Non
     def refuse(*_: Any, **__: Any) -> None:
         raise AssertionError("a folder for temporary files")
 
-    monkeypatch.setattr(self_signed.tempfile, "TemporaryDirectory", refuse)
-    certificate, pem = self_signed.self_signed()
+    monkeypatch.setattr(tempfile, "TemporaryDirectory", refuse)
+    certificate, pem = tls.self_signed()
     assert 29 < certificate.days_left() < 31
     assert "PRIVATE" not in pem
 
 
 def test_a_self_signed_key_where_there_are_no_files_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(os, "memfd_create")
-    assert 29 < self_signed.self_signed()[0].days_left() < 31
+    assert 29 < tls.self_signed()[0].days_left() < 31

@@ -20,12 +20,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from osbctl.broker.basic import LONGEST_HEADER, Given, parse_basic
-from osbctl.broker.client import client_of, plain_address
-from osbctl.broker.decision import BUSY, REFUSED, Decision, RequestOutcome
+from osbctl.broker.decision import BUSY, LONGEST_HEADER, REFUSED, Decision, Given, RequestOutcome, parse_basic
 from osbctl.broker.gate import ENDED_SECONDS, PLACES, PLACES_EACH, REMEMBERED, WAIT_SECONDS, Gate
 from osbctl.broker.hashing import HashingError, HashingProcess
 from osbctl.broker.hashing_worker import first_match
+from osbctl.broker.proxy import client_of, plain_address
 from osbctl.broker.records import KnownRecords
 from osbctl.broker.throttle import Clients, Remembered
 from osbctl.credentials import CredentialRecord, make_record

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from osbctl.broker.reload import Watched, Watcher
-from osbctl.broker.stats import Stats
+from osbctl.broker.sharing import Stats
 from osbctl.errors import DocumentError
 from osbctl.findings import Finding, Location, Severity
 from tests.broker.harness import until

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from osbctl.broker.options import ServeOptions
+from osbctl.broker.settings import ServeOptions
 from osbctl.errors import UsageError
 from tests.broker.harness import GET, Authority, ask, until
 from tests.broker.processes import PROGRAM, over_tls, over_tls_or_none, process

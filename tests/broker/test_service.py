@@ -35,7 +35,7 @@ PROGRAM = """
 import os, sys
 from pathlib import Path
 from osbctl.broker import logs
-from osbctl.broker.options import ServeOptions
+from osbctl.broker.settings import ServeOptions
 from osbctl.broker.serve import serve
 from osbctl.broker.service import LoadedCatalog, Sources, prepare
 from osbctl.credentials.reading import read_credentials

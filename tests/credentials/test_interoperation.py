@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from osbctl.credentials import CredentialRecord, fits, make_record, parse_credentials
-from osbctl.credentials.rules import parse_hash
+from osbctl.credentials.record import parse_hash
 
 PASSWORDS = ["simple", "with space: and colon", "Grüße-🔑", "x" * 120, "$6$'\"\\"]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from osbctl.comparison.drift.find import find_drift, notes
+from osbctl.comparison.drift import find_drift, notes
 from osbctl.paths import pointer
 from osbctl.platforms import Platform
 from tests.drift.test_round_trip import stored
@@ -213,7 +213,7 @@ def test_whole_catalogs_are_compared_as_diff_does() -> None:
     import json
 
     from osbctl.comparison.catalogs import compare_catalogs
-    from osbctl.sources.exports.stored import StoredCatalog
+    from osbctl.sources.exports.merge import StoredCatalog
     from osbctl.sources.parse import parse_document
 
     document = parse_document(json.dumps(CATALOG).encode(), "stored.json")

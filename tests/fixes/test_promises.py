@@ -15,7 +15,7 @@ import pytest
 
 from osbctl.errors import DocumentError, UsageError
 from osbctl.sources.folder import read_folder
-from osbctl.sources.folder.split import files
+from osbctl.sources.folder.files import split_files
 from osbctl.sources.limits import MAX_DEPTH
 from osbctl.tasks.fix import fix_source, write
 from osbctl.validation.judge import judge
@@ -102,7 +102,7 @@ def test_generated_source_folders(tmp_path: Path) -> None:
         random = Random(number)
         folder = tmp_path / str(number)
         try:
-            for name, written in files(catalog(random)):
+            for name, written in split_files(catalog(random)):
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
                 (folder / name).write_bytes(written.encode())
             mended += folder_holds(folder, random.random() < 0.6)

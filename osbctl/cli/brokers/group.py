@@ -40,9 +40,7 @@ def list_brokers(
     """
     with location.open_registry(database) as registry:
         if format is TextOrJson.JSON:
-            from osbctl.registry.as_json import of_row
-
-            put_json({"version": 1, "brokers": [of_row(row) for row in registry.brokers()]})
+            put_json({"version": 1, "brokers": [row.json for row in registry.brokers()]})
             return 0
         from osbctl.registry.text import COLUMNS, cells, table
 
@@ -70,9 +68,7 @@ def show(
     with location.open_registry(database) as registry:
         broker = registry.broker(name)
     if format is TextOrJson.JSON:
-        from osbctl.registry.as_json import of_broker
-
-        put_json({"version": 1, **of_broker(broker)})
+        put_json({"version": 1, **broker.json})
     else:
         from osbctl.registry.text import broker_lines
 
@@ -99,9 +95,7 @@ def history(
     with location.open_registry(database) as registry:
         refreshes = registry.history(name)
     if format is TextOrJson.JSON:
-        from osbctl.registry.as_json import of_refresh
-
-        put_json({"version": 1, "name": name, "refreshes": [of_refresh(one) for one in refreshes]})
+        put_json({"version": 1, "name": name, "refreshes": [one.json for one in refreshes]})
     else:
         from osbctl.registry.text import history_lines
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-MODULES = ("identity", "fields", "parameters")
+MODULES = ("identity", "fields")
 
 
 def load_all() -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import osbctl.jsonschemas.comparison.check_arrays as arrays
 import osbctl.jsonschemas.comparison.check_combinations as combinations
-import osbctl.jsonschemas.comparison.check_objects as objects
+import osbctl.jsonschemas.comparison.check_parts as arrays
+import osbctl.jsonschemas.comparison.check_parts as objects
 import osbctl.jsonschemas.comparison.check_scalars as scalars
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from osbctl.jsonschemas.comparison.witness import Witnesses
 from osbctl.jsonschemas.comparison.wording import example, refused, relaxed, undecided, unknown_before
 from osbctl.jsonschemas.oracle import Oracle, check_schema
 from osbctl.jsonschemas.roots import Root, Side
-from osbctl.jsonschemas.undecidable import UndecidableError
+from osbctl.jsonschemas.walk import UndecidableError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

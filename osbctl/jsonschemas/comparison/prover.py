@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from osbctl.jsonschemas.comparison.suspects import FORBIDDEN, ITEMS, PlacePair, Suspect
-from osbctl.jsonschemas.undecidable import UndecidableError
+from osbctl.jsonschemas.walk import UndecidableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping

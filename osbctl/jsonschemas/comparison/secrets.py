@@ -6,8 +6,7 @@ import json
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from osbctl.jsonschemas.mentions import references, target_of
-from osbctl.jsonschemas.walk import LITERALS
+from osbctl.jsonschemas.walk import LITERALS, references, target_of
 from osbctl.paths import entries, value_at
 from osbctl.secrecy import looks_secret, masked
 

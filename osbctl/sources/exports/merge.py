@@ -1,7 +1,8 @@
-"""From the rows of an export, of any number of pages, to one catalog."""
+"""From the rows of an export, of any number of pages, to one catalog: what a platform has stored."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -10,7 +11,6 @@ from osbctl.findings import Location
 from osbctl.paths import found_at
 from osbctl.platforms.export import called
 from osbctl.sources.document import Document
-from osbctl.sources.exports.stored import StoredCatalog
 from osbctl.text import safe
 
 if TYPE_CHECKING:
@@ -22,6 +22,26 @@ if TYPE_CHECKING:
 
     Family: TypeAlias = list[tuple[ExportRow, list[ExportRow]]]
     """Service offerings, each with its plans."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class StoredCatalog:
+    """The catalog that a platform has stored, as far as it is known.
+
+    `document` is in the shape of a catalog; its places lead into what it was read from. `platform` is the one that has
+    it, None where that is not known; `shape` that of its export, None for a catalog that was kept whole. `kept` has the
+    names, `service` or `service/plan`, of what was gone from the broker's catalog and stays, by the ids of service
+    offering and plan (empty for a service offering); these are not in the document. `public`: every plan in the export
+    is one that everybody sees. `without_secrets`: secrets were replaced when it was stored.
+    """
+
+    document: Document
+    platform: Platform | None = None
+    shape: Shape | None = None
+    kept: Mapping[tuple[str, str], str] = dataclasses.field(default_factory=dict)
+    public: bool = False
+    without_secrets: bool = False
+
 
 _NAMED = 5
 

@@ -19,13 +19,11 @@ from osbctl.errors import SourceError
 from osbctl.findings import Finding, Severity
 from osbctl.secrecy import without_secrets
 from osbctl.sources.document import Document
-from osbctl.sources.file import read_file
 from osbctl.sources.folder import lock as locks
 from osbctl.sources.folder.bundle import Bundler
-from osbctl.sources.folder.compose import Composer
-from osbctl.sources.folder.overlay import Overlay
+from osbctl.sources.folder.compose import Composer, Overlay
 from osbctl.sources.folder.parts import SUFFIXES, Parts, Problems
-from osbctl.sources.limits import Limits
+from osbctl.sources.limits import Limits, read_file
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence

@@ -16,14 +16,13 @@ from osbctl.catalog import objects, parameter_holders
 from osbctl.errors import SourceError
 from osbctl.jsonschemas.walk import subschemas
 from osbctl.paths import located, pointer, value_at
-from osbctl.sources.folder.substitute import copied
+from osbctl.sources.folder.parts import copied
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from osbctl.paths import Path
-    from osbctl.sources.folder.origins import Origins
-    from osbctl.sources.folder.parts import Parts, SourcePart
+    from osbctl.sources.folder.parts import Origins, Parts, SourcePart
 
     Target: TypeAlias = tuple[SourcePart, Path]
     """A file, and the path of a schema in it."""

@@ -1,23 +1,31 @@
-"""The files of a source folder, each read once, and the guard that nothing outside of it is read."""
+"""The files of a source folder, each read once; the guard that nothing outside of it is read; and where each value of
+the composed catalog came from."""
 
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from osbctl.errors import DocumentError, SourceError
 from osbctl.findings import Finding, Severity
-from osbctl.sources.file import read_file
+from osbctl.paths import found_at
+from osbctl.sources.limits import read_file
 from osbctl.sources.parse import parse_document
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
+    from osbctl.findings import Location
     from osbctl.paths import Path as ValuePath
     from osbctl.sources.document import Document
     from osbctl.sources.limits import Limits
+
+    Origin: TypeAlias = "tuple[SourcePart, ValuePath]"
+    """A file, and the path of a value in it."""
+
 
 SUFFIXES = (".yaml", ".yml", ".json")
 
@@ -138,3 +146,99 @@ class Parts:
             return None
         except OSError as error:
             raise SourceError(f"{file}: cannot be opened: {error.strerror}") from error
+
+
+class Origins:
+    """Remembers origins at the seams only: below a seam, paths run in parallel.
+
+    A seam is a whole object (a plan taken from a file of its own), or a key of an object (one that an
+    overlay or a default has set). Objects are distinguished by identity, so that moving one in a list
+    keeps its origin; they live as long as the composed catalog, which this holds.
+    """
+
+    def __init__(self, data: dict[str, Any], origin: Origin) -> None:
+        self.data = data
+        self._top = origin
+        self._objects: dict[int, Origin] = {}
+        self._keys: dict[tuple[int, str], Origin] = {}
+
+    def of_object(self, value: dict[str, Any], origin: Origin) -> None:
+        """Note that the object `value` came from `origin`."""
+        self._objects[id(value)] = origin
+
+    def of_key(self, container: dict[str, Any], key: str, origin: Origin) -> None:
+        """Note that the value at `key` of `container` came from `origin`."""
+        self._keys[id(container), key] = origin
+
+    def find(self, path: ValuePath) -> Origin:
+        """The origin of the value at `path`; of a missing value, what its place would have been."""
+        value: Any = self.data
+        part, inside = self._top
+        for step in path:
+            below = found_at(value, (step,))
+            known = self._keys.get((id(value), step)) if isinstance(step, str) else None
+            known = known or (self._objects.get(id(below)) if isinstance(below, dict) else None)
+            part, inside = known or (part, (*inside, step))
+            value = below
+        return part, inside
+
+    def locate(self, paths: Iterable[ValuePath]) -> dict[ValuePath, Location]:
+        """The places of all `paths` in the files that they came from; each file is gone through once."""
+        asked: dict[SourcePart, dict[ValuePath, ValuePath]] = {}
+        for path in paths:
+            part, inside = self.find(path)
+            asked.setdefault(part, {})[path] = inside
+        found: dict[ValuePath, Location] = {}
+        for part, inside_of in asked.items():
+            places = part.document.locate(set(inside_of.values()))
+            found.update({path: places[inside] for path, inside in inside_of.items()})
+        return found
+
+
+_REFERENCE = re.compile(r"\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}|\$\{[^}]*\}?")
+
+
+def copied(
+    value: Any,
+    variables: Mapping[str, str],
+    problem: Callable[[str, ValuePath], None],
+    path: ValuePath = (),
+) -> Any:
+    """A copy of `value` with references replaced.
+
+    `problem` is called, with the path of the string, of a name that is not set and of a malformed reference.
+    """
+    if isinstance(value, dict):
+        return {key: copied(item, variables, problem, (*path, key)) for key, item in value.items()}
+    if isinstance(value, list):
+        return [copied(item, variables, problem, (*path, index)) for index, item in enumerate(value)]
+    if isinstance(value, str) and "${" in value:
+        return _replaced(value, variables, lambda message: problem(message, path))
+    return value
+
+
+def escaped(value: Any) -> Any:
+    """A copy of `value` that `copied` turns into `value` again."""
+    if isinstance(value, dict):
+        return {key: escaped(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [escaped(item) for item in value]
+    return value.replace("${", "$${") if isinstance(value, str) else value
+
+
+def _replaced(text: str, variables: Mapping[str, str], problem: Callable[[str], None]) -> str:
+    def replace(match: re.Match[str]) -> str:
+        name: str | None = match[1]
+        default: str | None = match[2]
+        if match[0] == "$${":
+            return "${"
+        if name is None:
+            problem(f"{match[0]!r} is not a reference: write ${{NAME}} or ${{NAME:-default}}")
+            return match[0]
+        value = variables.get(name) if name in variables else default
+        if value is None:
+            problem(f"${{{name}}} is not set")
+            return match[0]
+        return value
+
+    return _REFERENCE.sub(replace, text)

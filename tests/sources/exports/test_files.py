@@ -13,12 +13,11 @@ from typing import Any
 
 import pytest
 
-from osbctl.comparison.drift.find import find_drift
+from osbctl.comparison.drift import find_drift
 from osbctl.errors import DocumentError, SourceError
 from osbctl.platforms import Platform
-from osbctl.sources.exports.files import parse_documents
-from osbctl.sources.exports.read import StoredAs, stored_catalog
-from osbctl.sources.exports.stored import StoredCatalog
+from osbctl.sources.exports.merge import StoredCatalog
+from osbctl.sources.exports.read import StoredAs, parse_documents, stored_catalog
 from osbctl.sources.yaml_text import dump
 from tests.drift.test_fields import CATALOG
 from tests.sources.exports.make import export_as, page

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from osbctl.comparison.drift.find import find_drift, notes
+from osbctl.comparison.drift import find_drift, notes
 from osbctl.errors import OsbctlError, SourceError, UsageError
 from osbctl.platforms import Platform
 from osbctl.sources.document import Document
+from osbctl.sources.exports.merge import StoredCatalog
 from osbctl.sources.exports.read import StoredAs, recognise, stored_catalog
-from osbctl.sources.exports.stored import StoredCatalog
 from osbctl.sources.parse import parse_document
 from osbctl.sources.yaml_text import dump
 from tests.drift.test_fields import CATALOG

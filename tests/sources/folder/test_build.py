@@ -13,8 +13,7 @@ from osbctl.errors import ConfigError, DocumentError, SourceError
 from osbctl.findings import Finding, Severity
 from osbctl.platforms import Platform
 from osbctl.sources.folder import compose, read_folder, read_lock
-from osbctl.sources.folder.split import files
-from osbctl.sources.folder.starter import ATTRIBUTES
+from osbctl.sources.folder.files import ATTRIBUTES, split_files
 from osbctl.sources.read import read_source
 from osbctl.sources.yaml_text import dump
 from osbctl.validation.judge import judge
@@ -185,7 +184,7 @@ def test_split_escapes_what_build_would_replace(tmp_path: Path) -> None:
         for text in texts
     ]
     catalog = {"services": [{"name": "a", "id": "${ID}", "plans": plans}], "extra": {"x": ["${Y}"]}}
-    for name, text in files(catalog):
+    for name, text in split_files(catalog):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
     assert built(tmp_path) == catalog
@@ -471,7 +470,7 @@ def test_git_merges_the_locks_of_two_branches(tmp_path: Path) -> None:
 @pytest.mark.parametrize("file", catalogs(), ids=lambda file: file.name[:60])
 def test_a_real_catalog_split_and_built_is_the_same(file: Path, tmp_path: Path) -> None:
     original = read_source(str(file)).data
-    for name, text in files(original):
+    for name, text in split_files(original):
         target = tmp_path / name
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text, encoding="utf-8")
@@ -480,7 +479,7 @@ def test_a_real_catalog_split_and_built_is_the_same(file: Path, tmp_path: Path) 
 
 def test_hostile_names_stay_in_the_folder() -> None:
     catalog = {"services": [{"name": name, "plans": []} for name in ("../../etc/x", "..", "a/b", "", "A", "a", None)]}
-    paths = [name for name, _ in files(catalog)]
+    paths = [name for name, _ in split_files(catalog)]
     assert len(set(map(str.lower, paths))) == len(paths)
     assert all(".." not in path.split("/") and path.count("/") <= 1 for path in paths)
 

@@ -1,0 +1,272 @@
+"""What a platform has stored of a broker's catalog, against what the broker says: changes from the one to the other.
+
+The stored side is the old one: the changes are those that the platform would meet at its next refresh. Both sides are
+first shaped as that platform keeps them, with what it takes for what a catalog leaves out; absent, null and empty are
+one. Lists keep their length, so that a path leads to the same object as before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from osbctl.catalog import Catalog
+from osbctl.comparison.catalogs import compare_catalogs
+from osbctl.comparison.rules import fields, identity
+from osbctl.comparison.values import shown, shown_both
+from osbctl.errors import SourceError
+from osbctl.paths import found_at
+from osbctl.secrecy import SECRET
+from osbctl.text import plural
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+
+    from osbctl.changes import Change
+    from osbctl.platforms import Platform
+    from osbctl.platforms.export import Fields, Shape
+    from osbctl.sources.exports.merge import StoredCatalog
+
+
+def find_drift(
+    stored: StoredCatalog,
+    broker: Mapping[str, Any] | Catalog,
+    *,
+    platforms: Collection[Platform] = (),
+    instances: frozenset[str] | None = None,
+) -> list[Change]:
+    """What the platform would meet if it took the catalog `broker` in place of the `stored` one.
+
+    `platforms` and `instances` are as in `compare_catalogs`; an export is looked at as its own platform does. The paths
+    are those of `stored.document` and of `broker`.
+
+    Raises:
+        SourceError: the export is that of another broker.
+    """
+    shape = stored.shape
+    broker = Catalog.of(broker)
+    old, new = stored.document.catalog, broker
+    if shape and stored.platform:
+        _check_same_broker(stored, broker, shape)
+        false, platforms = stored.platform.record.omitted_is_false, (stored.platform,)
+        before, after = normalised(old.data, shape, false), normalised(broker.data, shape, false)
+        silence(before, after, broker.data, false)
+        old, new = Catalog.of(before), Catalog.of(after)
+    changes = compare_catalogs(old, new, platforms=platforms, instances=instances)
+    return [
+        as_drift(change, back=_ids(change) in stored.kept)
+        for change in changes
+        if shape is None or not _is_shape_alone(change)
+    ]
+
+
+def _check_same_broker(stored: StoredCatalog, broker: Catalog, shape: Shape) -> None:
+    """Refuse an export that has nothing in common with the broker's catalog, where both hold something."""
+    ours, theirs = _marks(broker), _marks(stored.document.catalog)
+    theirs |= {mark for ids in stored.kept for mark in ids if mark}
+    if ours and theirs and not ours & theirs:
+        raise SourceError(
+            f"{stored.document.name}: no service offering or plan there is of this broker: no id or name is the same",
+            f"export the rows of the broker itself: {shape.whole}",
+        )
+
+
+def _marks(catalog: Catalog) -> set[str]:
+    services = {mark for service in catalog.services for mark in (service.id, service.name)}
+    return (services | {plan.id for plan in catalog.plans}) - {""}
+
+
+def _ids(change: Change) -> tuple[str, str]:
+    return change.service.id if change.service else "", change.plan.id if change.plan else ""
+
+
+def notes(stored: StoredCatalog, broker: Mapping[str, Any] | Catalog) -> list[str]:
+    """What there is to know of the stored side beside drift, a sentence each.
+
+    What the platform keeps though it is gone, and what of the broker's catalog it does not store.
+    """
+    sentences = []
+    broker, shape = Catalog.of(broker), stored.shape
+    if shape and stored.public and _plan_ids(broker) - _plan_ids(stored.document.catalog):
+        sentences.append(f"every plan of the export is public, and only administrators see others: {shape.whole}")
+    offered = _offered(broker)
+    if gone := [name for ids, name in stored.kept.items() if ids not in offered]:
+        sentences.append(f"gone from the catalog and kept by the platform, so not compared: {', '.join(gone)}")
+    if shape and stored.platform and (left_out := [*_left_out(broker, shape)]):
+        sentences.append(f"{stored.platform.label} does not keep or show, so it is not compared: {', '.join(left_out)}")
+    for name, sentence in shape.unsure.items() if shape else ():
+        if _any_true(broker, name) and not _any_true(stored.document.catalog, name):
+            sentences.append(sentence)
+    return sentences
+
+
+def _offered(broker: Catalog) -> set[tuple[str, str]]:
+    """The ids of service offerings and their plans, as `StoredCatalog.kept` has them."""
+    services = broker.services
+    return {(service.id, "") for service in services} | {(s.id, plan.id) for s in services for plan in s.plans}
+
+
+def _plan_ids(catalog: Catalog) -> set[str]:
+    return {plan.id for plan in catalog.plans}
+
+
+def _any_true(catalog: Catalog, name: str) -> bool:
+    return any(service.data.get(name) is True for service in catalog.services)
+
+
+def _is_shape_alone(change: Change) -> bool:
+    """No drift: no platform keeps the order of service offerings and plans, nor tells absent from empty."""
+    if change.rule == fields.ORDER.id:
+        return change.field in ("services", "plans")
+    return change.rule == fields.OTHER.id and change.service is None and not change.field
+
+
+def _left_out(broker: Catalog, shape: Shape) -> Iterator[str]:
+    yield from _unknown((service.data for service in broker.services), shape.service, "service offering")
+    yield from _unknown((plan.data for plan in broker.plans), shape.plan, "plan")
+
+
+def _unknown(things: Iterable[Mapping[str, Any]], known: Fields, word: str) -> Iterator[str]:
+    heads = {str(field[0]) for field in known} | {"plans"}
+    counts: dict[str, int] = {}
+    for thing in things:
+        for key, value in thing.items():
+            if key not in heads and value is not None and value not in ({}, []):
+                counts[key] = counts.get(key, 0) + 1
+    for key, number in counts.items():
+        yield f"{key} of {plural(number, word)}"
+
+
+_SERVICE_FLAGS = (
+    "bindable",
+    "plan_updateable",
+    "instances_retrievable",
+    "bindings_retrievable",
+    "allow_context_updates",
+)
+_INHERITED = ("bindable", "plan_updateable")
+
+
+def normalised(data: Mapping[str, Any], shape: Shape, false: Collection[str]) -> dict[str, Any]:
+    """The catalog `data` as a platform keeps it that exports `shape`, every boolean written out.
+
+    `false` are the booleans of a plan that it takes for false where a catalog leaves them out.
+    """
+    return {"services": _each(data.get("services"), lambda service: _service(service, shape, false))}
+
+
+def silence(stored: dict[str, Any], broker: dict[str, Any], said: Mapping[str, Any], false: Collection[str]) -> None:
+    """Take out of both sides what plans have from their service offering alone.
+
+    The platform shows inherited values as the plans' own. Where the broker's plan is silent and the stored one has
+    what it would inherit, it is taken to have been silent, too: one change of the service offering is one change.
+    `said` is the broker's catalog as it was written, before it became `broker`.
+    """
+    for old, new, original in _pairs(stored, broker, said, "services"):
+        for before, after, plan in _pairs(old, new, original, "plans"):
+            for name in _INHERITED:
+                if name not in false and plan.get(name) is None and before.get(name) == old.get(name):
+                    before.pop(name, None)
+                    after.pop(name, None)
+
+
+def _pairs(
+    old: dict[str, Any], new: dict[str, Any], original: Mapping[str, Any], key: str
+) -> list[tuple[dict[str, Any], dict[str, Any], dict[str, Any]]]:
+    """Objects of one id on both sides, with the broker's as it was written."""
+    stored: dict[Any, dict[str, Any]] = {}
+    for thing in old[key]:
+        if isinstance(thing, dict) and isinstance(thing.get("id"), str):
+            stored.setdefault(thing["id"], thing)
+    values = original.get(key)
+    written = values if isinstance(values, list) else []
+    return [
+        (stored.pop(thing["id"]), thing, source)
+        for thing, source in zip(new[key], written, strict=True)
+        if isinstance(thing, dict) and isinstance(thing.get("id"), str) and thing["id"] in stored
+    ]
+
+
+def _each(values: Any, take: Callable[[dict[str, Any]], dict[str, Any]]) -> list[Any]:
+    return [take(value) if isinstance(value, dict) else None for value in (values if isinstance(values, list) else ())]
+
+
+def _service(data: dict[str, Any], shape: Shape, false: Collection[str]) -> dict[str, Any]:
+    kept = _stored_part(data, shape.service, shape)
+    for name in _SERVICE_FLAGS:
+        if (name,) in shape.service:
+            kept.setdefault(name, False)
+    kept["plans"] = _each(data.get("plans"), lambda plan: _plan(plan, kept, shape, false))
+    return kept
+
+
+def _plan(data: dict[str, Any], service: dict[str, Any], shape: Shape, false: Collection[str]) -> dict[str, Any]:
+    kept = _stored_part(data, shape.plan, shape)
+    kept.setdefault("free", "free" not in false)
+    for name in _INHERITED:
+        if (name,) in shape.plan:
+            kept.setdefault(name, name not in false and service[name])
+    return kept
+
+
+def _stored_part(data: dict[str, Any], fields: Fields, shape: Shape) -> dict[str, Any]:
+    kept: dict[str, Any] = {"description": ""}
+    for field in fields:
+        value = found_at(data, field)
+        if value is None or value in ({}, []) or (field in shape.as_absent and value == shape.as_absent[field]):
+            continue
+        here = kept
+        for key in field[:-1]:
+            here = here.setdefault(str(key), {})
+        here[str(field[-1])] = value
+    return kept
+
+
+_GONE = "the platform has it, the broker no longer offers it"
+_NEW = "the broker offers it, the platform does not have it"
+_BACK = "the broker offers it again, the platform keeps it as gone"
+_SENTENCES = {
+    identity.SERVICE_REMOVED.id: _GONE,
+    identity.PLAN_REMOVED.id: _GONE,
+    identity.SERVICE_ADDED.id: _NEW,
+    identity.PLAN_ADDED.id: _NEW,
+    identity.CATALOG_EMPTIED.id: "the broker offers no service any more",
+    identity.SERVICE_WITHOUT_PLANS.id: "the broker offers no plan of it any more",
+}
+_ENTRIES = {
+    fields.TAG_REMOVED.id: "tag",
+    fields.TAG_ADDED.id: "tag",
+    fields.REQUIRES_REMOVED.id: "requires",
+    fields.REQUIRES_ADDED.id: "requires",
+}
+_OF_REQUESTS = "change-schema-"
+"""The rules whose messages say of a request what is true at the broker."""
+
+
+def as_drift(change: Change, *, back: bool = False) -> Change:
+    """`change` with a message that names the platform and the broker in place of before and after.
+
+    `back`: the platform had deactivated what is added, and still keeps it.
+    """
+    return replace(change, message=_BACK if back else _message(change))
+
+
+def _message(change: Change) -> str:
+    if change.rule in _SENTENCES:
+        return _SENTENCES[change.rule]
+    if change.rule == fields.ORDER.id:
+        return f"the broker has its {change.field or 'services'} in another order"
+    if change.rule in _ENTRIES:
+        entry = change.new if change.old is None else change.old
+        sides = ("broker", "platform") if change.old is None else ("platform", "broker")
+        return f"{_ENTRIES[change.rule]} {shown(entry)}: the {sides[0]} has it, the {sides[1]} does not"
+    if change.rule.startswith(_OF_REQUESTS) or change.rule == identity.PLAN_MOVED.id:
+        return f"at the broker: {change.message}"
+    name = shown(change.field.replace("/", "."))[1:-1]
+    if SECRET in (change.old, change.new):
+        return f"{name}: the platform and the broker differ (it may be a secret, and is not shown)"
+    if change.old is None and change.new is None:
+        return f"{name}: the platform and the broker differ"
+    stored, said = shown_both(change.old, change.new)
+    stored, said = "nothing" if change.old is None else stored, "nothing" if change.new is None else said
+    return f"{name}: the platform has {stored}, the broker says {said}"
