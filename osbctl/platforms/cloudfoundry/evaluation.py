@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     Refused: TypeAlias = tuple[str, Path, str]
     """The rule, the place inside the schema, and the words."""
+    Apply: TypeAlias = "Callable[[Evaluation, Schema, Any], bool]"
+    """Whether `{}` is valid under a keyword of the schema, given with the keyword's value."""
 
 _LONGEST_RUN = 20_000
 """More schemas than fit into 65,536 characters."""
@@ -30,23 +32,17 @@ _LONGEST_RUN = 20_000
 _TYPES = frozenset({"string", "number", "integer", "boolean", "object", "array", "null", "any"})
 
 
-class Invalid(Exception):  # noqa: N818  # an answer of the library, not an error of ours
-    """The library's ValidationError: `{}` is not valid. The Cloud Controller does not mind."""
-
-
 def refusal(library: Library, schema: dict[str, Any]) -> Refused | None:
     """What the library refuses in a schema that conforms to draft-04. Raises RubyCrash for a loop."""
     trail = Trail()
     try:
-        Evaluation(library, trail).validate(library.load(schema, trail))
+        Evaluation(library, trail).holds(library.load(schema, trail))  # whether it does is of no interest
     except LibraryRefusal as refused:
         return refused.rule, trail.path, refused.message
     except BrokenPattern as error:
         return "cloudfoundry-schema-pattern", (*trail.path, error.pattern), str(error)
     except (RubyError, InvalidURI) as error:
         return "cloudfoundry-schema-reference", trail.path, str(error)
-    except Invalid:
-        return None
     finally:
         library.forget()
     return None
@@ -62,8 +58,8 @@ class Evaluation:
         self._done: dict[tuple[int, str, int], tuple[bool, Any]] = {}
         self._steps = 0
 
-    def validate(self, schema: Schema) -> None:
-        """Raises Invalid, Refusal, RubyError or InvalidURI as the library would, RubyCrash for a loop."""
+    def holds(self, schema: Schema) -> bool:
+        """Whether `{}` is valid. Raises Refusal, RubyError or InvalidURI as the library would, RubyCrash for a loop."""
         key = (id(schema.value), str(schema.uri), schema.draft)
         if key in self._running:
             raise RubyCrash(schema.path)
@@ -72,22 +68,19 @@ class Evaluation:
             holds = self._holds(schema)
             self._running.discard(key)
             self._done[key] = holds, schema.value  # the value is kept, so that its id is not used again
-        if not self._done[key][0]:
-            raise Invalid
+        return self._done[key][0]
 
     def _holds(self, schema: Schema) -> bool:
         self._step(schema)
         if not isinstance(schema.value, dict):
             raise no_method("each", schema.value)
         keywords = _KEYWORDS[schema.draft]
-        try:
-            for keyword in schema.value:
-                apply = keywords.get(keyword)
-                if apply is not None:
-                    self._trail.path = (*schema.path, keyword)
-                    apply(self, schema, schema.value[keyword])
-        except Invalid:
-            return False
+        for keyword in schema.value:
+            apply = keywords.get(keyword)
+            if apply is not None:
+                self._trail.path = (*schema.path, keyword)
+                if not apply(self, schema, schema.value[keyword]):
+                    return False
         return True
 
     def _step(self, schema: Schema) -> None:
@@ -98,43 +91,32 @@ class Evaluation:
 
     def _below(self, schema: Schema, value: Any, place: Path) -> bool:
         """Whether `{}` is valid under a schema that stands in this one."""
-        inner = self._library.new(value, schema.uri, schema.draft, (*schema.path, *place), self._trail)
-        try:
-            self.validate(inner)
-        except Invalid:
-            return False
-        return True
+        return self.holds(self._library.new(value, schema.uri, schema.draft, (*schema.path, *place), self._trail))
 
-    def all_of(self, schema: Schema, value: Any) -> None:
+    def all_of(self, schema: Schema, value: Any) -> bool:
         """`allOf`: each is looked at, even after one that failed."""
         held = [self._below(schema, item, ("allOf", place)) for place, item in enumerate(value)]
-        _must(all(held))
+        return all(held)
 
-    def any_of(self, schema: Schema, value: Any) -> None:
+    def any_of(self, schema: Schema, value: Any) -> bool:
         """`anyOf`: up to the first that holds."""
-        _must(any(self._below(schema, item, ("anyOf", place)) for place, item in enumerate(value)))
+        return any(self._below(schema, item, ("anyOf", place)) for place, item in enumerate(value))
 
-    def one_of(self, schema: Schema, value: Any) -> None:
+    def one_of(self, schema: Schema, value: Any) -> bool:
         """`oneOf`: each is looked at."""
-        held = [self._below(schema, item, ("oneOf", place)) for place, item in enumerate(value)]
-        _must(sum(held) == 1)
+        return sum([self._below(schema, item, ("oneOf", place)) for place, item in enumerate(value)]) == 1
 
-    def not_(self, schema: Schema, value: Any) -> None:
+    def not_(self, schema: Schema, value: Any) -> bool:
         """`not`."""
-        _must(not self._below(schema, value, ("not",)))
+        return not self._below(schema, value, ("not",))
 
-    def type_v4(self, schema: Schema, value: Any) -> None:  # noqa: ARG002  # `disallow` comes here too
-        """`type` of draft-04 and later: an unknown type takes anything. `disallow` is read as `type`."""
-        types = schema.value.get("type")
-        _must(any(map(_takes_object, types if isinstance(types, list) else [types])))
-
-    def type_v3(self, schema: Schema, value: Any) -> None:
+    def type_v3(self, schema: Schema, value: Any) -> bool:
         """`type` up to draft-03, where a list may hold schemas."""
-        _must(self._any_type(schema, "type", value))
+        return self._any_type(schema, "type", value)
 
-    def disallow(self, schema: Schema, value: Any) -> None:
+    def disallow(self, schema: Schema, value: Any) -> bool:
         """`disallow` up to draft-03."""
-        _must(not self._any_type(schema, "disallow", value))
+        return not self._any_type(schema, "disallow", value)
 
     def _any_type(self, schema: Schema, keyword: str, value: Any) -> bool:
         if not isinstance(value, list):
@@ -146,41 +128,15 @@ class Evaluation:
             for place, item in enumerate(value)
         )
 
-    def enum(self, schema: Schema, value: Any) -> None:  # noqa: ARG002
-        """`enum`."""
-        _must(not isinstance(value, list) or {} in value)
-
-    def required(self, schema: Schema, value: Any) -> None:  # noqa: ARG002
-        """`required` of draft-04 and later."""
-        if not isinstance(value, list | dict):
-            raise no_method("each", value)
-        _must(not value)
-
-    def min_properties(self, schema: Schema, value: Any) -> None:  # noqa: ARG002
-        """`minProperties`."""
-        _must(not isinstance(value, int | float) or value <= 0)
-
-    def properties_v3(self, schema: Schema, value: Any) -> None:  # noqa: ARG002
-        """`properties` of draft-03: a property may say that it is required."""
-        _must(not any(item.get("required") not in (None, False) for item in _dicts(value)))
-
-    def properties_v2(self, schema: Schema, value: Any) -> None:  # noqa: ARG002
-        """`properties` of draft-01 and draft-02: a property is required unless it is optional."""
-        _must(all(item.get("optional") not in (None, False) for item in _dicts(value)))
-
-    def pattern_properties(self, schema: Schema, value: Any) -> None:  # noqa: ARG002
-        """`patternProperties`: every pattern is compiled, though there is nothing to match."""
-        for pattern in value if isinstance(value, dict) else ():
-            check_pattern(pattern)
-
-    def additional_properties(self, schema: Schema, value: Any) -> None:  # noqa: ARG002
+    def additional_properties(self, schema: Schema, _value: Any) -> bool:
         """`additionalProperties`: looks at the patterns, and into what the schema extends."""
         if schema.value.get("type") in (None, "object"):
             self._neighbours(schema)
+        return True
 
     def _neighbours(self, schema: Schema) -> None:
         self._step(schema)
-        self.pattern_properties(schema, schema.value.get("patternProperties"))
+        _pattern_properties(schema.value.get("patternProperties"))
         extended = schema.value.get("extends")
         if extended is None or extended is False:
             return
@@ -189,13 +145,11 @@ class Evaluation:
             if found:
                 self._neighbours(found)
 
-    def extends(self, schema: Schema, value: Any) -> None:
+    def extends(self, schema: Schema, value: Any) -> bool:
         """`extends`: any draft of the library applies it."""
-        for place, item in enumerate(value if isinstance(value, list) else [value]):
-            found = self._extended(schema, item, place)
-            _must(found is not None)
-            if found:
-                self.validate(found)
+        items = enumerate(value if isinstance(value, list) else [value])
+        found = (self._extended(schema, item, place) for place, item in items)
+        return all(one is not None and self.holds(one) for one in found)
 
     def _extended(self, schema: Schema, item: Any, place: int) -> Schema | None:
         if not isinstance(item, dict):
@@ -211,12 +165,10 @@ class Evaluation:
         path = (*schema.path, "extends", place)
         return self._library.new(value, schema.uri, schema.draft, path, self._trail)
 
-    def ref(self, schema: Schema, value: Any) -> None:  # noqa: ARG002
+    def ref(self, schema: Schema, _value: Any) -> bool:
         """`$ref`, beside the other keywords of its schema."""
         target = self._referenced(schema)
-        _must(target is not None)
-        if target:
-            self.validate(target)
+        return target is not None and self.holds(target)
 
     def _referenced(self, schema: Schema) -> Schema | None:
         """The schema that `$ref` names, None where its document is not loaded."""
@@ -236,17 +188,36 @@ class Evaluation:
         return found
 
 
-def _must(holds: bool) -> None:
-    if not holds:
-        raise Invalid
-
-
 def _takes_object(kind: Any) -> bool:
     return not isinstance(kind, str) or kind in ("object", "any") or kind not in _TYPES
 
 
 def _dicts(value: Any) -> list[dict[str, Any]]:
     return [item for item in value.values() if isinstance(item, dict)] if isinstance(value, dict) else []
+
+
+def _required(value: Any) -> bool:
+    """`required` of draft-04 and later."""
+    if not isinstance(value, list | dict):
+        raise no_method("each", value)
+    return not value
+
+
+def _properties_v3(value: Any) -> bool:
+    """`properties` of draft-03: a property may say that it is required."""
+    return not any(item.get("required") not in (None, False) for item in _dicts(value))
+
+
+def _properties_v2(value: Any) -> bool:
+    """`properties` of draft-01 and draft-02: a property is required unless it is optional."""
+    return all(item.get("optional") not in (None, False) for item in _dicts(value))
+
+
+def _pattern_properties(value: Any) -> bool:
+    """`patternProperties`: every pattern is compiled, though there is nothing to match."""
+    for pattern in value if isinstance(value, dict) else ():
+        check_pattern(pattern)
+    return True
 
 
 def _resolved(reference: Any, base: URI) -> URI:
@@ -275,31 +246,43 @@ def _step(target: Any, name: str) -> Any:
     return index(target, name)
 
 
-_OLDEST: dict[str, Callable[[Evaluation, Schema, Any], None]] = {
+def _alone(holds: Callable[[Any], bool]) -> Apply:
+    """The keyword whose value decides by itself."""
+    return lambda _evaluation, _schema, value: holds(value)
+
+
+def _type_v4(_evaluation: Evaluation, schema: Schema, _value: Any) -> bool:
+    """`type` of draft-04 and later: an unknown type takes anything. `disallow` is read as `type`."""
+    types = schema.value.get("type")
+    return any(map(_takes_object, types if isinstance(types, list) else [types]))
+
+
+_ENUM = _alone(lambda value: not isinstance(value, list) or {} in value)
+_OLDEST: dict[str, Apply] = {
     "type": Evaluation.type_v3,
     "disallow": Evaluation.disallow,
-    "enum": Evaluation.enum,
-    "properties": Evaluation.properties_v2,
+    "enum": _ENUM,
+    "properties": _alone(_properties_v2),
     "additionalProperties": Evaluation.additional_properties,
     "extends": Evaluation.extends,
 }
 _DRAFT_3 = {
     **_OLDEST,
-    "properties": Evaluation.properties_v3,
-    "patternProperties": Evaluation.pattern_properties,
+    "properties": _alone(_properties_v3),
+    "patternProperties": _alone(_pattern_properties),
     "$ref": Evaluation.ref,
 }
-_DRAFT_4: dict[str, Callable[[Evaluation, Schema, Any], None]] = {
-    "type": Evaluation.type_v4,
-    "disallow": Evaluation.type_v4,
+_DRAFT_4: dict[str, Apply] = {
+    "type": _type_v4,
+    "disallow": _type_v4,
     "allOf": Evaluation.all_of,
     "anyOf": Evaluation.any_of,
     "oneOf": Evaluation.one_of,
     "not": Evaluation.not_,
-    "enum": Evaluation.enum,
-    "required": Evaluation.required,
-    "minProperties": Evaluation.min_properties,
-    "patternProperties": Evaluation.pattern_properties,
+    "enum": _ENUM,
+    "required": _alone(_required),
+    "minProperties": _alone(lambda value: not isinstance(value, int | float) or value <= 0),
+    "patternProperties": _alone(_pattern_properties),
     "additionalProperties": Evaluation.additional_properties,
     "extends": Evaluation.extends,
     "$ref": Evaluation.ref,
