@@ -10,9 +10,9 @@ from typer import Argument, Option
 
 from osbctl.cli import options as common
 from osbctl.cli.changes_report import ChangesDisplay
-from osbctl.cli.connection import BrokerConnection, shown
+from osbctl.cli.connection import shown
+from osbctl.cli.sources import REGISTERED, NamedSources
 from osbctl.cli.spread import spread
-from osbctl.cli.stored import REGISTERED, read
 from osbctl.errors import DocumentError, SourceError
 from osbctl.platforms import Platform
 
@@ -32,10 +32,9 @@ def diff(
     ] = None,
     instances: common.Instances = None,
     at: common.At = "",
-    database: common.Database = None,
     *,
     display: ChangesDisplay,
-    connection: BrokerConnection,
+    sources: NamedSources,
 ) -> int:
     """Compare two catalogs: what a platform would refuse, what would break users, and what is safe.
 
@@ -51,9 +50,9 @@ def diff(
     osbctl diff data@-1 data
     """
     gc.disable()  # as in validation: the run is short, and makes next to no garbage in circles
-    connection.check_stdin(old, new)
+    sources.connection.check_stdin(old, new)
     try:
-        before, after = read(connection, old, database, at), read(connection, new, database, at)
+        before, after = sources.read(old, at), sources.read(new, at)
     except (DocumentError, SourceError) as error:
         display.put_unread(error, shown(old), shown(new))
         raise

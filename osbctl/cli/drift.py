@@ -9,7 +9,7 @@ from typer import Argument, Option
 
 from osbctl.cli import options as common
 from osbctl.cli.changes_report import ChangesDisplay
-from osbctl.cli.connection import BrokerConnection, shown
+from osbctl.cli.connection import shown
 from osbctl.cli.drift_sides import Sides
 from osbctl.cli.output import note, put
 from osbctl.cli.spread import spread
@@ -17,7 +17,6 @@ from osbctl.errors import DocumentError, SourceError, UsageError
 from osbctl.platforms import Platform
 from osbctl.registry import location
 from osbctl.reports.changes import DRIFT
-from osbctl.sources.exports.read import StoredAs
 
 if TYPE_CHECKING:
     from osbctl.tasks.drift import DriftView
@@ -42,8 +41,6 @@ def drift(
     ] = None,
     all_brokers: Annotated[bool, Option("--all", help="Every registered broker.")] = False,
     jobs: Annotated[int, Option("--jobs", "-j", min=1, max=64, help="Brokers to ask at once, with --all.")] = 8,
-    stored_as: Annotated[StoredAs | None, Option(help="What STORED is.  [default: by its content]")] = None,
-    stored_broker: Annotated[str, Option(metavar="NAME", help="The broker, where the export holds several.")] = "",
     platforms: Annotated[
         list[Platform] | None,
         Option(
@@ -53,11 +50,9 @@ def drift(
         ),
     ] = None,
     instances: common.Instances = None,
-    credentials: common.Credentials = None,
-    database: common.Database = None,
     *,
     display: ChangesDisplay,
-    connection: BrokerConnection,
+    sides: Sides,
 ) -> int:
     """Compare what a platform has stored of a broker with what the broker says.
 
@@ -75,13 +70,12 @@ def drift(
     from osbctl.comparison.instances import read_instances
     from osbctl.tasks.drift import DriftView, compare_with_stored
 
-    sides = Sides(connection, credentials, database, stored_as, stored_broker)
     used = read_instances(instances) if instances else None
     view = DriftView(frozenset(platforms or ()), used, "" if all_brokers else instances or "")
     display = replace(display, words=DRIFT)
 
     if all_brokers:
-        if broker is not None or stored_as or stored_broker:
+        if broker is not None or sides.stored_as or sides.stored_broker:
             raise UsageError("--all covers every registered broker", "leave out names, files, and what says of them")
         return _all(sides, view, display, jobs)
     try:

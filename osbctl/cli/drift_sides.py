@@ -4,29 +4,29 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
+from typer import Option
+
+from osbctl.cli import options as common
 from osbctl.cli.output import note
+from osbctl.cli.sources import NamedSources
 from osbctl.errors import UsageError
+from osbctl.sources.exports.read import StoredAs
 
 if TYPE_CHECKING:
-    from osbctl.cli.connection import BrokerConnection
-    from osbctl.registry.records import RegisteredBroker
     from osbctl.sources.document import Document
     from osbctl.sources.exports.merge import StoredCatalog
-    from osbctl.sources.exports.read import StoredAs
     from osbctl.tasks.reach import Reach
 
 
 @dataclass(frozen=True, slots=True)
-class Sides:
+class Sides(NamedSources):
     """Finds the two sides as the options say."""
 
-    connection: BrokerConnection
-    credentials: str | None
-    database: str | None
-    stored_as: StoredAs | None
-    stored_broker: str
+    stored_as: Annotated[StoredAs | None, Option(help="What STORED is.  [default: by its content]")] = None
+    stored_broker: Annotated[str, Option(metavar="NAME", help="The broker, where the export holds several.")] = ""
+    credentials: common.Credentials = None
 
     def find(self, broker: str | None, stored: list[str]) -> tuple[StoredCatalog, Document]:
         """What is stored, and the broker's catalog, each as the words of the command line name it.
@@ -46,9 +46,9 @@ class Sides:
             )
         if not known:
             return self._stored(stored), self.connection.read(broker)
-        registered = self._from_registry(broker)
-        kept = self._stored(stored) if stored else stored_in_registry(registered)
-        return kept, registered_catalog(registered, self.reach(single=True))
+        ours = self.registered(broker)
+        kept = self._stored(stored) if stored else stored_in_registry(ours)
+        return kept, registered_catalog(ours, self.reach(single=True))
 
     def reach(self, *, single: bool) -> Reach:
         """How registered brokers are reached; `single` as in `Passwords`.
@@ -75,7 +75,7 @@ class Sides:
         from osbctl.tasks.drift import stored_in_registry
 
         if len(words) == 1 and self.stored_as is None and self._names_one(words[0]):
-            return stored_in_registry(self._from_registry(words[0]))
+            return stored_in_registry(self.registered(words[0]))
         limits = Limits(bytes=self.connection.max_bytes)
         documents = [document for word in words for document in read_documents(word, limits)]
         return stored_catalog(documents, self.stored_as, self.stored_broker)
@@ -90,11 +90,6 @@ class Sides:
         if (among_files or is_file) and is_missing(self.database):  # files can be compared without a registry
             return False
         return is_registered(word, self.database)
-
-    def _from_registry(self, name: str) -> RegisteredBroker:
-        from osbctl.registry.location import registered
-
-        return registered(name, self.database)
 
 
 def _shown(word: str) -> str:

@@ -8,8 +8,8 @@ from typing import Annotated
 from typer import Argument, Option
 
 from osbctl.cli import options as common
-from osbctl.cli.connection import BrokerConnection
 from osbctl.cli.output import note, put
+from osbctl.cli.page_sources import PageSources
 from osbctl.cli.spread import spread
 from osbctl.platforms import Platform
 
@@ -46,9 +46,8 @@ def page(
     accent: Annotated[str | None, Option(metavar="COLOR", help="A colour as #rrggbb.")] = None,
     date: common.Date = "",
     config: common.Config = None,
-    database: common.Database = None,
     *,
-    connection: BrokerConnection,
+    named: PageSources,
 ) -> int:
     """Make a page of what is on offer: one HTML file that needs no server, no network, and no script to be read.
 
@@ -60,13 +59,12 @@ def page(
     osbctl page catalog.yaml --since main --findings -o review.html
     osbctl page services/*.yaml --icons --title Shop --accent "#0a7" -o a.html
     """
-    from osbctl.cli.page_sources import PageSources
     from osbctl.config import find_config, load_config
     from osbctl.tasks.page import PageOptions, house_look, make_page
 
     gc.disable()  # as in validation: the run is short, and makes next to no garbage in circles
     settings = load_config(config) if config else find_config(".")
-    shelves = PageSources(connection, database).shelves(sources, since or [])
+    shelves = named.shelves(sources, since or [])
     options = PageOptions(
         look=house_look({"title": title, "logo": logo, "accent": accent}, settings.page),
         platforms=frozenset(platforms or Platform),

@@ -8,8 +8,8 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from osbctl.cli.connection import BrokerConnection, is_address, shown
-from osbctl.cli.stored import is_registered, read
+from osbctl.cli.connection import is_address, shown
+from osbctl.cli.sources import NamedSources
 from osbctl.errors import UsageError
 from osbctl.registry.location import named
 from osbctl.tasks.page import Shelf
@@ -17,15 +17,10 @@ from osbctl.tasks.page import Shelf
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from osbctl.sources.document import Document
-
 
 @dataclass(frozen=True, slots=True)
-class PageSources:
+class PageSources(NamedSources):
     """Reads sources as the options say."""
-
-    connection: BrokerConnection
-    database: str | None = None
 
     def shelves(self, words: Sequence[str], since: Sequence[str] = ()) -> list[Shelf]:
         """One shelf for each word. `since` has a revision for all of them, or an earlier catalog for each.
@@ -36,12 +31,9 @@ class PageSources:
         self.connection.check_stdin(*words, *since)
         before = self._earlier(words, since)
         return [
-            Shelf(name, self._read(word), self._read(old) if old else None)
+            Shelf(name, self.read(word), self.read(old) if old else None)
             for name, word, old in zip(self._names(words), words, before, strict=True)
         ]
-
-    def _read(self, word: str) -> Document:
-        return read(self.connection, word, self.database)
 
     def _earlier(self, words: Sequence[str], since: Sequence[str]) -> Sequence[str]:
         if not since:
@@ -55,21 +47,18 @@ class PageSources:
         if len(since) != len(words):
             raise UsageError("--since needs one revision, or an earlier catalog for each source", "repeat --since")
         for word, old in zip(words, since, strict=True):
-            if word == old and self._is_registered(word):
+            if word == old and self.is_registered(word):
                 advice = f"name an earlier one: {word}@-1 is the one before, {word}@2026-11-01 that of a day"
                 raise UsageError(f"--since {word}: this is the same catalog", advice)
         return since
 
     def _is_revision(self, word: str) -> bool:
         apart = word == "-" or ":" in word or os.path.exists(word)  # noqa: PTH110
-        return not apart and not self._is_registered(word)
-
-    def _is_registered(self, word: str) -> bool:
-        return is_registered(word, self.database)
+        return not apart and not self.is_registered(word)
 
     def _names(self, words: Sequence[str]) -> list[str]:
         """What the page calls the brokers: short names, and the words themselves where two would be the same."""
-        short = [named(word)[0] if self._is_registered(word) else _short(word) for word in words]
+        short = [named(word)[0] if self.is_registered(word) else _short(word) for word in words]
         return [name if short.count(name) == 1 else shown(word) for name, word in zip(short, words, strict=True)]
 
 

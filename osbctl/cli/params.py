@@ -8,7 +8,7 @@ from typer import Argument, Option
 
 from osbctl.cli import options as common
 from osbctl.cli.output import put_json, put_lines, width
-from osbctl.cli.stored import Source, from_registry
+from osbctl.cli.sources import Source, from_registry
 from osbctl.platforms.commands import Purpose
 
 

@@ -11,7 +11,7 @@ from typer import Option
 
 from osbctl.cli import options as common
 from osbctl.cli.output import put, put_lines, use_color, width
-from osbctl.cli.stored import Source, from_registry
+from osbctl.cli.sources import Source, from_registry
 from osbctl.text import did_you_mean
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import is_dataclass
 from inspect import Parameter, Signature, signature
-from typing import Annotated, Any, get_args, get_origin
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 
 def spread(command: Callable[..., int]) -> Callable[..., int]:
@@ -56,5 +56,6 @@ def _made(parameter: Parameter, given: dict[str, Any]) -> Any:
 def _fields(group: Any) -> list[Parameter] | None:
     if not isinstance(group, type) or not is_dataclass(group):
         return None
-    fields = signature(group, eval_str=True).parameters.values()
+    kinds = get_type_hints(group, include_extras=True)  # of a base class by the names of that one's module
+    fields = [field.replace(annotation=kinds[field.name]) for field in signature(group).parameters.values()]
     return [field for field in fields if _fields(field.annotation) or get_origin(field.annotation) is Annotated]
