@@ -16,7 +16,7 @@ demo: $(TRIED)
 
 ## Run every test.
 test: $(READY)
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 ## Run the tests of pages and of the documentation in Chromium.
 test-browser: $(READY)
@@ -42,7 +42,7 @@ test-oldest: $(READY)
 	$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv venv --quiet --clear --seed --python 3.11 $(VENV)-oldest
 	$(BIN)/uv pip install --quiet --python $(VENV)-oldest --resolution lowest-direct --editable "$(EXTRAS)" --group dev --group docs
-	$(VENV)-oldest/bin/python -m pytest -n auto
+	$(VENV)-oldest/bin/python -m pytest -n auto --dist worksteal
 
 ## Install the wheel with pip and with pipx on each of PYTHONS, and walk through the commands.
 try-install: $(READY)

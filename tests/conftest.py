@@ -1,11 +1,16 @@
-"""How the tests run: hypothesis without deadlines (machines are noisy), and for long under `make fuzz`."""
+"""How the tests run: hypothesis without deadlines (machines are noisy), and for long under `make fuzz`.
+
+A shell starts what runs in the background with interrupts ignored, and whatever that starts inherits it: they are heard
+again, since tests interrupt programs."""
 
 from __future__ import annotations
 
 import os
+import signal
 
 from hypothesis import HealthCheck, settings
 
+signal.signal(signal.SIGINT, signal.default_int_handler)
 settings.register_profile(
     "short", max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
 )

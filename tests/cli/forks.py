@@ -7,6 +7,7 @@ None where the command was still running after its seconds.
 from __future__ import annotations
 
 import contextlib
+import gc
 import importlib
 import json
 import os
@@ -27,6 +28,8 @@ def main() -> None:
             importlib.import_module(module.name)
     from osbctl import files
 
+    gc.collect()
+    gc.freeze()  # else a collection in a child writes to, and so copies, the pages of all that was loaded
     files.WRITER_WAIT = files.READER_WAIT = 0.05
     for line in sys.stdin:
         print(json.dumps(_answer(json.loads(line))), flush=True)

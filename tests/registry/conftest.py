@@ -26,7 +26,7 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "sqlite":
         return str(tmp_path / "brokers.sqlite")
     cluster: postgres.Cluster = request.getfixturevalue("cluster")
-    return cluster.create()
+    return cluster.empty()
 
 
 @pytest.fixture

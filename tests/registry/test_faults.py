@@ -38,14 +38,14 @@ def python(*arguments: str, timeout: float = 120) -> subprocess.CompletedProcess
 @pytest.mark.fuzz
 def test_a_killed_refresh_leaves_the_old_or_the_new_state(url: str) -> None:
     """Kills at random moments; fewer on PostgreSQL, whose server outlives the client."""
-    times = (8 if "://" in url else 24) * (4 if "OSBCTL_FUZZ" in os.environ else 1)
+    times = (6 if "://" in url else 12) * (8 if "OSBCTL_FUZZ" in os.environ else 1)
     done = python("-m", "tests.registry.killing", url, str(times))
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
-    assert told["kills"] == times
+    assert told["kills"] >= times
     assert told["stored"] > 2
     if "://" not in url:
-        assert told["interrupted"] > times / 10  # the moments were the right ones
+        assert told["interrupted"] > 2  # the moments were the right ones
 
 
 def test_every_connection_to_sqlite_writes_through_and_holds_its_references(tmp_path: Path) -> None:
