@@ -37,7 +37,7 @@ class AdminApp:
         method = environ["REQUEST_METHOD"]
         page = self._pages.get(environ["PATH_INFO"], lambda: _plain("404 Not Found", "not found"))
         if not self._known(environ.get("HTTP_HOST")):
-            status, kind, body = _plain("421 Misdirected Request", "not for this host: name it with --admin-host")
+            status, kind, body = _plain("421 Misdirected Request", "not for this host: allow it with --admin-host")
         elif method not in ("GET", "HEAD"):
             status, kind, body = _plain("405 Method Not Allowed", "GET or HEAD only")
         else:
@@ -98,7 +98,7 @@ def _gauges(standing: Standing) -> Iterator[Metric]:
     from prometheus_client.core import GaugeMetricFamily, InfoMetricFamily
 
     yield GaugeMetricFamily("osbctl_connections", "Open connections.", value=standing.connections)
-    yield GaugeMetricFamily("osbctl_queue", "Requests whose password is worked out.", value=standing.waiting)
+    yield GaugeMetricFamily("osbctl_queue", "Requests whose password is being hashed.", value=standing.waiting)
     days = standing.days_left
     if days is not None:
         yield GaugeMetricFamily("osbctl_certificate_days_left", "Days until the certificate ends.", value=days)

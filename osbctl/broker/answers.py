@@ -62,7 +62,7 @@ UNAUTHORIZED = problem(
 BUSY = problem(
     "503 Service Unavailable",
     "TooManyRequests",
-    "Too many new credentials are being checked. Try again in some seconds.",
+    "Too many new credentials are being checked. Try again in a few seconds.",
     ("Retry-After", "5"),
 )
 NOT_FOUND = problem(

@@ -22,7 +22,7 @@ def listen_tcp(host: str, port: int) -> list[socket.socket]:
     try:
         found = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except OSError as error:
-        raise ConfigError(f"cannot listen on {host!r}: {error.strerror}", "Give an address of this machine.") from error
+        raise ConfigError(f"cannot listen on {host!r}: {error.strerror}", "use an address of this machine") from error
     sockets: list[socket.socket] = []
     try:
         for family, kind, proto, _, address in dict.fromkeys(found):
@@ -49,9 +49,9 @@ def _advice(error: OSError) -> str:
     import errno
 
     return {
-        errno.EADDRINUSE: "Another program listens there; choose another --port.",
-        errno.EACCES: "Ports below 1024 need a privilege; use socket activation or a higher --port.",
-        errno.EADDRNOTAVAIL: "This machine does not have that address.",
+        errno.EADDRINUSE: "another program listens there; choose another --port",
+        errno.EACCES: "ports below 1024 need a privilege; use socket activation or a higher --port",
+        errno.EADDRNOTAVAIL: "this machine does not have that address",
     }.get(error.errno or 0, "")
 
 
@@ -76,7 +76,7 @@ def listen_unix(path: Path, mode: int = 0o660) -> socket.socket:
 def _remove_dead(path: Path) -> None:
     try:
         if not stat.S_ISSOCK(path.lstat().st_mode):
-            raise ConfigError(f"cannot listen on {path}: there is a file", "Choose a path that is free.")
+            raise ConfigError(f"cannot listen on {path}: there is a file", "choose a path that is free")
     except FileNotFoundError:
         return
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
@@ -106,7 +106,7 @@ def inherited(environ: Mapping[str, str], *, pid: int | None = None) -> list[soc
         except OSError as error:
             raise ConfigError(f"descriptor {descriptor} from systemd is not a socket") from error
         if sock.type != socket.SOCK_STREAM:
-            raise ConfigError(f"descriptor {descriptor} from systemd is not a stream socket", "Use ListenStream=.")
+            raise ConfigError(f"descriptor {descriptor} from systemd is not a stream socket", "use ListenStream=")
         sock.set_inheritable(False)
         sockets.append(sock)
     return sockets
@@ -116,7 +116,7 @@ def parse_address(text: str, default_host: str = "127.0.0.1") -> tuple[str, int]
     """`HOST:PORT`, `[IPv6]:PORT`, `:PORT` or `PORT`. Raises UsageError."""
     host, colon, port = text.rpartition(":")
     if not port.isascii() or not port.isdigit() or int(port) > 65535:
-        raise UsageError(f"{text!r} is not an address to listen on", "Give HOST:PORT, for example 127.0.0.1:9090.")
+        raise UsageError(f"{text!r} is not an address to listen on", "write HOST:PORT, for example 127.0.0.1:9090")
     return (host.strip("[]") if colon else "") or default_host, int(port)
 
 

@@ -78,9 +78,9 @@ def _bad_line_ends(received: bytes) -> str:
     if head.count(b"\n") != pairs or head.count(b"\r") != pairs + open_end:
         return "lines must end with CR LF"
     if b"\0" in head:
-        return "the head holds a NUL"
+        return "the header contains a NUL"
     if head.lstrip(b"\r\n")[:1] in (b" ", b"\t", b"\v", b"\f"):
-        return "the request line begins with a blank"
+        return "the request line begins with a space"
     return ""
 
 
@@ -105,7 +105,7 @@ def _framing_fields(head: bytes) -> dict[bytes, list[bytes]]:
 
 def _check_framing(fields: dict[bytes, list[bytes]], *, needs_host: bool) -> None:
     if fields[b"transfer-encoding"]:
-        raise _RefusedError("a Transfer-Encoding is not taken: no request of this API needs one")
+        raise _RefusedError("Transfer-Encoding is not accepted: no request of this API needs it")
     lengths = fields[b"content-length"]
     if len(lengths) > 1 or any(_LENGTH.fullmatch(length) is None for length in lengths):
         raise _RefusedError("Content-Length must be given once, as digits")

@@ -48,7 +48,7 @@ class ProxyRule:
             return cls(tuple(ip_network(address.strip()) for address in addresses))
         except ValueError as error:
             problem = f"the trusted proxy is not an IP address or network: {error}"
-            raise UsageError(problem, "Give for example 10.0.0.5 or 10.0.0.0/24.") from error
+            raise UsageError(problem, "write for example 10.0.0.5 or 10.0.0.0/24") from error
 
     def judge(self, peer: str, headers: Mapping[str, str]) -> tuple[str, str]:
         """Who asks (a plain address), and why the request is refused (empty where it is not).

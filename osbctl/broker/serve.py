@@ -114,12 +114,12 @@ def _check_sockets(options: ServeOptions, sockets: Sequence[socket.socket]) -> N
     for sock in sockets:
         if options.trying_out and not listeners.is_loopback(sock):
             name = listeners.name_of(sock, options.scheme)
-            raise UsageError(f"{options.trying_out} is for loopback only, not for {name}", "Listen on 127.0.0.1.")
+            raise UsageError(f"{options.trying_out} is for loopback only, not for {name}", "listen on 127.0.0.1")
     allowed, needed = descriptor_limit(), FILES_KEPT + len(sockets) * 2 + LEAST_CONNECTIONS
     if allowed < needed:
         raise ConfigError(
             f"this process may open {allowed} files, and needs {needed}",
-            "Raise the limit: `ulimit -n 1024`, or LimitNOFILE= in a systemd unit.",
+            "raise the limit: `ulimit -n 1024`, or LimitNOFILE= in a systemd unit",
         )
 
 
@@ -127,7 +127,7 @@ def _announce(options: ServeOptions, ground: _Ground) -> None:
     for sock in ground.sockets:
         _log.info("listening on %s", listeners.name_of(sock, options.scheme))
     if options.insecure_http:
-        _log.warning("INSECURE: plain HTTP, passwords can be read on the way; for trying out only")
+        _log.warning("INSECURE: plain HTTP, passwords can be read on the way; for testing only")
     if ground.tls:
         ground.tls.tell()
 

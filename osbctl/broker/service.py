@@ -67,7 +67,7 @@ def _next(sources: Sources, served: ServedCatalog) -> ServedCatalog:
     """What is to be served after `served`. Raises OsbctlError."""
     loaded = sources.load_catalog()
     if served.services and not loaded.services and not sources.allow_empty:
-        raise ConfigError("it holds no service: that would take every service away", "If it is meant: --allow-empty.")
+        raise ConfigError("it has no services: that would take every service away", "if it is meant, use --allow-empty")
     if loaded.body == served.body:
         return served
     # Should the clock go back: a date once given must not come again.

@@ -138,11 +138,11 @@ class ServeOptions:
     def check(self) -> None:
         """Raise UsageError where the options do not add up to a service over HTTPS."""
         if bool(self.tls_cert) != bool(self.tls_key):
-            raise UsageError("--tls-cert and --tls-key belong together")
+            raise UsageError("--tls-cert and --tls-key must be given together")
         ways = (self.tls_cert, self.self_signed, self.insecure_http, self.behind_proxy)
         chosen = sum(map(bool, ways))
         if chosen != 1:
-            problem = "HTTPS is not configured" if not chosen else "there are several ways to listen"
+            problem = "HTTPS is not configured" if not chosen else "more than one way to listen is given"
             raise UsageError(
                 problem,
                 "give --tls-cert with --tls-key, --trusted-proxy, --unix-socket, or --self-signed to try",

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 _NAMES = {
     400: ("BadRequest", "the request is malformed"),
-    403: ("HttpsRequired", "this broker is asked over HTTPS only"),
+    403: ("HttpsRequired", "this broker answers over HTTPS only"),
     413: ("RequestTooLarge", "the body of the request is too large"),
     431: ("HeaderTooLarge", "the header of the request is too large"),
     500: ("InternalError", "the broker failed to answer; its log says why"),
-    501: ("BadRequest", "the request asks for what this broker does not do"),
+    501: ("BadRequest", "the request asks for something that this broker does not do"),
 }
 
 

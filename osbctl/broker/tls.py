@@ -70,7 +70,7 @@ class Tls:
     def checked(self, new: Certificate) -> Certificate:
         """`new`. Raises ConfigError where it has expired while the one in use has not."""
         if new.days_left() < 0 <= self.certificate.days_left():
-            raise ConfigError(f"{new}", "Renew it.")
+            raise ConfigError(f"{new}", "renew it")
         return new
 
     @property
@@ -93,7 +93,7 @@ def load_certificate(cert_file: Path, key_file: Path) -> Certificate:
     except ssl.SSLError as error:
         raise ConfigError(
             f"the TLS certificate {cert_file} and key {key_file} cannot be used: {error.reason or error}",
-            "Both must be PEM, the key unencrypted and the one that the certificate was made for.",
+            "both must be PEM, the key unencrypted and the one that the certificate was made for",
         ) from error
     except OSError as error:
         missing = key_file if cert_file.is_file() else cert_file
@@ -102,7 +102,7 @@ def load_certificate(cert_file: Path, key_file: Path) -> Certificate:
 
 def _no_password() -> str:
     # Without this OpenSSL would ask at the terminal.
-    raise ConfigError("the TLS key is encrypted", "Give a key without a passphrase, readable by this user only.")
+    raise ConfigError("the TLS key is encrypted", "give a key without a passphrase, readable by this user only")
 
 
 def expiry(pem: str) -> datetime:
@@ -183,7 +183,7 @@ def _make() -> tuple[bytes, bytes]:
     except ImportError as error:
         raise ConfigError(
             "--self-signed needs the package cryptography",
-            f"{command_to_install('self-signed')}, or give --tls-cert and --tls-key.",
+            f"{command_to_install('self-signed')}, or give --tls-cert and --tls-key",
         ) from error
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "localhost")])

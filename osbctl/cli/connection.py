@@ -58,7 +58,7 @@ def _version(word: str) -> str:
 
 def _seconds(value: float) -> float:
     if not 0.1 <= value <= 86_400:  # a day; neither inf nor nan is between
-        raise UsageError(f"--timeout {value} is not a time to wait", "write seconds, from 0.1 to 86400")
+        raise UsageError(f"--timeout {value} is not a number of seconds to wait", "write seconds, from 0.1 to 86400")
     return value
 
 
@@ -147,7 +147,7 @@ class BrokerConnection:
     def check_stdin(self, *words: str) -> None:
         """Raise UsageError where standard input would be read twice."""
         if [*words, "-" if self.password_stdin else ""].count("-") > 1:
-            raise UsageError("standard input can be one thing only", "name files for the others")
+            raise UsageError("standard input can be read only once", "name files for the others")
 
 
 @cache

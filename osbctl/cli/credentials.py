@@ -51,9 +51,9 @@ def hash_password(
     from osbctl.credentials import check_identity, make_record
 
     if password_stdin and generate:
-        raise UsageError("--password-stdin and --generate exclude each other")
+        raise UsageError("--password-stdin and --generate cannot be combined")
     if output and append:
-        raise UsageError("-o and --append exclude each other")
+        raise UsageError("-o and --append cannot be combined")
     output = None if output == Path("-") else output
     if output and output.is_file() and output.stat().st_size and not force:
         advice = "--append FILE adds to them, --force replaces them; a running broker takes up either at once"
@@ -143,11 +143,11 @@ def verify_password(
     password = read_password() if password_stdin else ask_password(f"Password of {identity}: ")
     fitting = [record for record in records if fits(record, password)]
     if not fitting:
-        _fail(f"the password does not fit any record of {identity!a} ({len(records)} tried)")
+        _fail(f"the password matches no record of {identity!a} ({len(records)} tried)")
     current = [record for record in fitting if record.ends > time.time()]
     if not current:
-        _fail(f"the password fits {fitting[0].name!a}, which expired at {fitting[0].expires}")
-    typer.echo(f"the password fits {current[0].name!a}")
+        _fail(f"the password matches {fitting[0].name!a}, which expired at {fitting[0].expires}")
+    typer.echo(f"the password matches {current[0].name!a}")
     _warn_of_few_rounds(current[0])
 
 

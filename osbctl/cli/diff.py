@@ -24,8 +24,8 @@ _SOURCE = (
 
 @spread
 def diff(
-    old: Annotated[str, Argument(metavar="OLD", help=f"The catalog as it is. {_SOURCE}", show_default=False)],
-    new: Annotated[str, Argument(metavar="NEW", help="The catalog as it shall be.", show_default=False)],
+    old: Annotated[str, Argument(metavar="OLD", help=f"The current catalog. {_SOURCE}", show_default=False)],
+    new: Annotated[str, Argument(metavar="NEW", help="The new catalog.", show_default=False)],
     platforms: Annotated[
         list[Platform] | None,
         Option("--platform", "-p", help="Look at it as this platform does; repeatable.  [default: all]"),

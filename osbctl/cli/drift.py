@@ -76,7 +76,7 @@ def drift(
 
     if all_brokers:
         if broker is not None or sides.stored_as or sides.stored_broker:
-            raise UsageError("--all covers every registered broker", "leave out names, files, and what says of them")
+            raise UsageError("--all covers every registered broker", "leave out names, files, and options about them")
         return _all(sides, view, display, jobs)
     try:
         found = compare_with_stored(*sides.find(broker, stored or []), view)

@@ -17,9 +17,7 @@ if TYPE_CHECKING:
 
 def fix(
     sources: common.Sources,
-    unsafe: Annotated[
-        bool, Option("--unsafe", help="Also make changes that platforms understand otherwise than before.")
-    ] = False,
+    unsafe: Annotated[bool, Option("--unsafe", help="Also apply fixes that may change what platforms do.")] = False,
     check: Annotated[
         bool, Option("--check", help="Write nothing; exit with 1 where something would be fixed.")
     ] = False,
@@ -32,8 +30,8 @@ def fix(
 ) -> int:
     """Fix catalogs in place: comments, order, quotes and line ends stay as they are.
 
-    Only what every platform takes for the same, or refused before, is changed without --unsafe. Ids are never touched.
-    With - for a source, standard input is mended and written to standard output.
+    Without --unsafe, only what all platforms read the same way, or refused before, is changed. Ids are never touched.
+    With - for a source, standard input is fixed and written to standard output.
 
     \b
     osbctl fix catalog.yaml

@@ -41,7 +41,7 @@ class PageSources(NamedSources):
         if len(since) == 1 and self._is_revision(since[0]):
             if wrong := next((word for word in words if not os.path.isfile(word)), None):  # noqa: PTH113
                 raise UsageError(
-                    f"there is no {wrong} in a revision of git", "only files are; name an earlier catalog with --since"
+                    f"{wrong} is not a file, so git has no revision of it", "name an earlier catalog with --since"
                 )
             return [f"{since[0]}:{word}" for word in words]
         if len(since) != len(words):

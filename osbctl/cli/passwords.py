@@ -12,7 +12,7 @@ def ask_password(prompt: str) -> str:
     import getpass
 
     if not sys.stdin.isatty():
-        raise UsageError("there is no terminal to ask for the password at", "Give --password-stdin.")
+        raise UsageError("there is no terminal to ask for the password", "use --password-stdin")
     try:
         return getpass.getpass(prompt)
     except EOFError:

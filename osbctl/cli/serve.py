@@ -48,8 +48,8 @@ def serve(
     admin_listen: Annotated[str, Option(metavar="HOST:PORT", help="Serve /livez, /readyz, /metrics there.")] = "",
     admin_host: Annotated[list[str] | None, Option(metavar="NAME", help="Name to ask it by, beside addresses.")] = None,
     log_format: Annotated[TextOrJson, Option(help="Of log (stderr) and access log (stdout).")] = TextOrJson.TEXT,
-    log_level: Annotated[LogLevel, Option(help="What the log tells; the access log is apart.")] = LogLevel.INFO,
-    access_log: Annotated[bool, Option("--access-log/--no-access-log", help="A line a request.")] = True,
+    log_level: Annotated[LogLevel, Option(help="Detail of the log; the access log is separate.")] = LogLevel.INFO,
+    access_log: Annotated[bool, Option("--access-log/--no-access-log", help="One line per request.")] = True,
     connections_per_address: Annotated[int, Option(min=0, help="Limit for one address; 0 behind a balancer.")] = 250,
     api_version: Annotated[common.ApiVersion | None, Option(help="The API version to check against.")] = None,
     platforms: Annotated[

@@ -31,7 +31,7 @@ def validate(
         Option("--format", "-f", help="The report's format.  [default: text; github inside GitHub Actions]"),
     ] = None,
     output: common.Output = None,
-    concise: Annotated[bool, Option("--concise", help="Print one line a finding.")] = False,
+    concise: Annotated[bool, Option("--concise", help="Print one line per finding.")] = False,
     quiet: Annotated[
         bool, Option("--quiet", "-q", help="Print findings alone: no verdicts, numbers or notes.")
     ] = False,

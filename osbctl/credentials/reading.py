@@ -49,7 +49,7 @@ def parse_credentials(text: str, name: str = "credentials") -> tuple[CredentialR
     """The records in the text of a credentials file; `name` begins each message. Raises ConfigError."""
     records = _from_json(text, name) if is_json(text) else _from_htpasswd(text, name)
     if not records:
-        raise ConfigError(f"{name}: holds no credential record", "Make one with `osbctl hash-password`.")
+        raise ConfigError(f"{name}: holds no credential record", "make one with `osbctl hash-password`")
     return records
 
 
@@ -89,7 +89,7 @@ def _record(data: Any, place: str, number: int) -> CredentialRecord:
         raise ConfigError(f"{place}: not an object")
     unknown = [field for field in data if field not in FIELDS]
     if unknown:
-        raise ConfigError(f"{place}: unknown field {unknown[0][:40]!a}", f"Known are {', '.join(FIELDS)}.")
+        raise ConfigError(f"{place}: unknown field {unknown[0][:40]!a}", f"the fields are {', '.join(FIELDS)}")
     for field in FIELDS[:3]:
         if field not in data:
             raise ConfigError(f"{place}: {field} is missing")

@@ -32,7 +32,7 @@ def check_identity(identity: str) -> None:
     """Raises ConfigError where HTTP Basic credentials cannot carry the identity (RFC 7617 §2)."""
     _check_text(identity, "identity")
     if ":" in identity:
-        raise ConfigError("the identity holds a colon", "HTTP Basic credentials end it at the first colon.")
+        raise ConfigError("the identity holds a colon", "HTTP Basic ends a username at the first colon")
 
 
 def check_password(password: str) -> None:
@@ -59,7 +59,7 @@ def parse_hash(text: str) -> HashParts:
     match = re.fullmatch(form, text)
     if match is None:
         problem = "the hash is not a salted SHA-512 hash of crypt(3), $6$[rounds=N$]salt$hash"
-        raise ConfigError(problem, "Make one with `osbctl hash-password`, or with `openssl passwd -6`.")
+        raise ConfigError(problem, "make one with `osbctl hash-password`, or with `openssl passwd -6`")
     rounds = int(match[1]) if match[1] else IMPLIED_ROUNDS
     check_rounds(rounds)
     return HashParts(rounds, match[2])
@@ -81,7 +81,7 @@ def parse_expiry(text: str) -> float:
             return datetime.fromisoformat(text.upper()).timestamp()
     except (ValueError, OverflowError):
         pass
-    raise ConfigError("expires is not a date and time of RFC 3339", "Write it as 2027-01-31T00:00:00Z.")
+    raise ConfigError("expires is not a date and time of RFC 3339", "write it as 2027-01-31T00:00:00Z")
 
 
 FEW_ROUNDS = 210_000

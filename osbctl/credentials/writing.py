@@ -53,7 +53,7 @@ def _present(path: Path) -> Sequence[CredentialRecord]:
         return ()
     records = read_credentials(path)
     if not is_json(path.read_text("utf-8-sig")):
-        raise ConfigError(f"{path} is an htpasswd file", "Append to it with `htpasswd -5`, or start a new file.")
+        raise ConfigError(f"{path} is an htpasswd file", "append to it with `htpasswd -5`, or start a new file")
     return records
 
 
@@ -86,7 +86,7 @@ def _locked(folder: Path) -> Iterator[None]:
                 if time.monotonic() > end:
                     raise SourceError(
                         f"another process has held the lock of {folder} for {LOCK_SECONDS:.0f} seconds",
-                        f"Find it with: fuser -v {folder}",
+                        f"find it with: fuser -v {folder}",
                     ) from None
                 time.sleep(0.05)
         yield

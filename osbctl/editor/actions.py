@@ -83,7 +83,7 @@ class Mender:
     def fix_all(self) -> Iterator[types.CodeAction]:
         """The one action that carries out all safe fixes of the source."""
         findings = with_fixes(self.analysis.findings, self.document)
-        yield from self._action("Fix all that is safe (osbctl)", FIX_ALL, findings, unsafe=False)
+        yield from self._action("Apply all safe fixes (osbctl)", FIX_ALL, findings, unsafe=False)
 
     def _action(
         self,

@@ -74,7 +74,7 @@ def _field(path: Path, analysis: Analysis | None, place: PurePath | None) -> Ite
     since = next(one for one in ApiVersion if part_at(path, one, place))
     if since > next(iter(ApiVersion)):
         older = [platform.label for platform in Platform if platform.api_version < since]
-        yield f"Since API version {since}" + (f"; {' and '.join(older)} ask with an older one." if older else ".")
+        yield f"Since API version {since}" + (f"; {' and '.join(older)} request an older one." if older else ".")
     if version and since > version:
         yield f"Checked against {version}, which does not know it."
     if path == ("services",) and analysis and analysis.verdicts:

@@ -29,16 +29,16 @@ _SERVICE, _PLAN = {"$ref": "#/definitions/service"}, {"$ref": "#/definitions/pla
 _SETTINGS = {
     "services": {
         "title": "The services in their order",
-        "description": "Names of files in services/, without their ending. Without it they stand by name.",
+        "description": "The names of files in services/, without extension. If left out, they are sorted by name.",
         "type": "array",
     },
     "defaults": {
         "title": "Defaults",
-        "description": "What each service offering and each plan has that does not say otherwise.",
+        "description": "What every service offering and every plan has unless it says otherwise.",
         "type": "object",
         "properties": {"service": _SERVICE, "plan": _PLAN},
     },
-    "fields": {"title": "Further fields of the catalog, beside `services`", "type": "object"},
+    "fields": {"title": "Other fields of the catalog, besides `services`", "type": "object"},
 }
 _OVERLAY = {
     "services": {
@@ -49,7 +49,7 @@ _OVERLAY = {
             "allOf": [_SERVICE],
             "properties": {
                 "plans": {"type": "object", "additionalProperties": _PLAN},
-                "add-plans": {"title": "New plans, after those that stand", "type": "array", "items": _PLAN},
+                "add-plans": {"title": "New plans, added after the others", "type": "array", "items": _PLAN},
             },
         },
     }

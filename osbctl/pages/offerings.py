@@ -159,7 +159,7 @@ def _deprecated(thing: ServiceOffering | ServicePlan, tags: Sequence[str] = ()) 
     """That something shall not be ordered any more, said in any of the ways of brokers; OSB has no field for it."""
     end, said = thing.deprecation, thing.metadata.get("deprecated")
     if end and end.sunset:
-        return f"Deprecated, there until {end.sunset}"
+        return f"Deprecated, available until {end.sunset}"
     written = isinstance(said, str) and bool(said) and said.casefold() not in ("false", "no")
     tagged = "deprecated" in map(str.casefold, tags)
     return "Deprecated" if end or said is True or written or tagged or _DEPRECATED.match(thing.description) else ""

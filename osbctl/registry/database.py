@@ -95,7 +95,7 @@ def parse_url(url: str) -> URL:
         parsed = parsed.set(drivername="postgresql+psycopg")
     in_memory = parsed.drivername == "sqlite" and parsed.database in (None, "", ":memory:")
     if parsed.drivername not in ("sqlite", "postgresql+psycopg") or in_memory:
-        raise UsageError(f"no database for the registry: {parsed.drivername}", _URLS)
+        raise UsageError(f"the registry does not support this database: {parsed.drivername}", _URLS)
     return parsed
 
 

@@ -24,7 +24,7 @@ class UnknownBrokerError(UsageError):
 
     def __init__(self, name: str, known: Iterable[str]) -> None:
         known = list(known)
-        advice = did_you_mean(name, known) or ("osbctl brokers list shows all" if known else "none is yet")
+        advice = did_you_mean(name, known) or ("osbctl brokers list shows all" if known else "none is registered yet")
         super().__init__(f"no broker {name!r} is registered", advice)
 
 
@@ -33,11 +33,11 @@ class NameTakenError(UsageError):
 
     def __init__(self, name: str, taken: str) -> None:
         if name == taken:
-            super().__init__(f"a broker {name!r} is registered already", "osbctl brokers refresh fetches its catalog")
+            super().__init__(f"a broker {name!r} is already registered", "osbctl brokers refresh fetches its catalog")
         else:
             super().__init__(
-                f"{name!r} and the registered broker {taken!r} would share the variable with the password",
-                "choose a name that differs in letters or digits, not in case and signs alone",
+                f"{name!r} and the registered broker {taken!r} would share one variable for their passwords",
+                "choose a name that differs in letters or digits, not only in case and punctuation",
             )
 
 
@@ -49,8 +49,8 @@ class OutdatedError(RegistryError):
 
 
 _NO_TABLE = "the database is damaged: a table or a column of it is missing"
-_BACKUP = "take it from a backup"
-_RECOVER = "take it from a backup; sqlite3 FILE .recover may save what is left"
+_BACKUP = "restore it from a backup"
+_RECOVER = "restore it from a backup; sqlite3 FILE .recover may save what is left"
 _KNOWN = (
     ("database is locked", "another process is writing, and did not finish in time", "try again"),
     ("lock timeout", "another process is writing, and did not finish in time", "try again"),
@@ -64,16 +64,16 @@ _KNOWN = (
     ('relation "osbctl_', _NO_TABLE, _BACKUP),
     ('column "', _NO_TABLE, _BACKUP),
     ("malformed", "the database is damaged", _RECOVER),
-    ("readonly database", "the database may not be written to", "who owns the file and its folder?"),
-    ("unable to open database file", "the database cannot be opened", "who owns the file and its folder?"),
+    ("readonly database", "the database may not be written to", "check who owns the file and its folder"),
+    ("unable to open database file", "the database cannot be opened", "check who owns the file and its folder"),
     ("disk i/o error", "the disk fails, or is full; nothing was changed", "look at the disk and at quotas"),
     ("password authentication failed", "the server refuses the user or the password", "PGPASSWORD or ~/.pgpass has it"),
-    ("no password supplied", "the server wants a password", "PGPASSWORD or ~/.pgpass has it"),
-    ("does not exist", "the server has no such database or user", "createdb makes one"),
-    ("timeout expired", "the server did not answer in time", "is it reachable from here?"),
-    ("connection refused", "no server there", "is PostgreSQL running at that address?"),
-    ("no such file or directory", "no server there", "is PostgreSQL running at that address?"),
-    ("permission denied", "the user may not do that in this database", "who owns its tables?"),
+    ("no password supplied", "the server asks for a password", "PGPASSWORD or ~/.pgpass has it"),
+    ("does not exist", "the server has no such database or user", "`createdb` makes a database"),
+    ("timeout expired", "the server did not answer in time", "check that it is reachable from here"),
+    ("connection refused", "no server listens there", "check that PostgreSQL runs at that address"),
+    ("no such file or directory", "no server listens there", "check that PostgreSQL runs at that address"),
+    ("permission denied", "the user may not do that in this database", "check who owns its tables"),
 )
 """A piece of what the driver says, what we say, and what may help; the first that fits counts."""
 

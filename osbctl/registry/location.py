@@ -24,7 +24,7 @@ def open_registry(database: str | None, *, make: bool = False) -> Registry:
     from osbctl.registry.store import Registry
 
     if database and not make and (file := _missing(database)):
-        advice = "look at --database; osbctl brokers add makes a new one"
+        advice = "check --database; osbctl brokers add makes a new one"
         raise RegistryError(f"{file}: there is no such database", advice)
     return Registry.open(database or _default())
 

@@ -62,7 +62,7 @@ def _version(connection: Connection, name: str) -> str | None:
         text = f"{version!r}, which no osbctl wrote" if version else "lost"
         raise RegistryError(
             f"{name}: the database is damaged: the version of its tables ({VERSION_TABLE}) is {text}",
-            "take it from a backup, or name another with --database",
+            "restore it from a backup, or name another with --database",
         )
     return version
 

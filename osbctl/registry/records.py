@@ -202,7 +202,7 @@ class RegisteredBroker:
             return parse_document(self.catalog, f"{name} (stored)")
         except DocumentError as error:
             text = f"the stored catalog of {name} is not a JSON object"
-            raise RegistryError(text, "remove and add the broker") from error
+            raise RegistryError(text, "remove the broker, and add it again") from error
 
     @property
     def data(self) -> dict[str, Any]:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     """The catalog in the bytes, with why it is refused if it is: by itself, or by the platform of the registration."""
 
 _ATTEMPTS = 10
-_STORED = "the password is in the database, too: `osbctl brokers remove` takes it out, then add the broker again"
+_STORED = "the password is in the database, too: remove it with `osbctl brokers remove`, then add the broker again"
 
 
 @dataclass(frozen=True, slots=True)

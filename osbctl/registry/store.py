@@ -234,7 +234,7 @@ def check_name(name: str) -> None:
     """Raise UsageError unless `name` can name a registered broker."""
     if not _NAME.fullmatch(name):
         raise UsageError(
-            f"{name!r} cannot name a broker", "up to 100 letters, digits, and . _ -, a letter or a digit first"
+            f"{name!r} is not a broker name", "use up to 100 letters, digits and . _ -, first a letter or a digit"
         )
 
 

@@ -57,7 +57,7 @@ def _typed(tool: Tool, words: Words, order: Order) -> Iterator[Command]:
     bash_alone, file = PARAMETERS in words and not tool.reads_files, _file(order)
     for shell in Shell if words else ():
         if bash_alone and shell is not Shell.BASH:
-            why = f"{tool.name} takes no file, and only bash passes JSON on safely: use that, or the manifest"
+            why = f"{tool.name} takes no file, and only bash passes JSON safely: use bash, or the manifest"
             yield Command(tool.name, shell, why=why)
             continue
         try:

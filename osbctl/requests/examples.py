@@ -56,7 +56,7 @@ def examples(schema: JsonValue) -> Examples:
     try:
         root = checked("new", schema)
     except UndecidableError as error:
-        return Examples(why=f"no example can be made of this schema: {error}")
+        return Examples(why=f"no example can be made for this schema: {error}")
     smallest = _made(root, full=False)
     fullest = _made(root, full=True)
     if smallest is None and fullest is None:

@@ -64,7 +64,7 @@ def _findings(error: Any, known: set[str]) -> Iterator[Finding]:
         yield _finding(kind.name, (*path, kind.property), f"{field_name(kind.property)} is missing")
     elif kind.name in ("additionalProperties", "unevaluatedProperties"):
         for name in kind.unexpected:
-            hint = (not path and did_you_mean(name, known)) or "`osbctl params` without -c lists what the plan takes"
+            hint = (not path and did_you_mean(name, known)) or "`osbctl params` without -c lists what the plan accepts"
             yield _finding(kind.name, (*path, name), f"the schema does not allow {field_name(name)} here", hint)
     elif kind.name == "propertyNames":
         name = kind.error.instance

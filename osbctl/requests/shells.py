@@ -41,21 +41,21 @@ def quoted(word: str, shell: Shell) -> str:
     if word.startswith("-"):
         raise UnquotableError("it begins with a hyphen, which the program takes for an option")
     if not all(map(is_safe, word)):
-        raise UnquotableError("it holds a character that cannot be seen or typed")
+        raise UnquotableError("it contains a character that cannot be seen or typed")
     return {Shell.BASH: shlex.quote, Shell.POWERSHELL: _powershell, Shell.CMD: _cmd}[shell](word)
 
 
 def _powershell(word: str) -> str:
     # Up to 7.2, quotes and a last backslash are lost on the way to a program (about_Parsing, native arguments).
     if '"' in word or word.endswith("\\"):
-        raise UnquotableError("PowerShell loses its quotation mark or last backslash on the way to a program")
+        raise UnquotableError("PowerShell loses its quotation mark or last backslash when it calls a program")
     return "'" + _SINGLE_QUOTES.sub(lambda found: found.group() * 2, word) + "'"
 
 
 def _cmd(word: str) -> str:
     # Within quotes all else is itself; at the prompt no sign keeps a %NAME% or !NAME! from being replaced.
     if set(word) & set('"%!'):
-        raise UnquotableError('cmd gives a meaning of its own to ", % and !')
+        raise UnquotableError('cmd interprets ", % and !')
     # A program reads backslashes before a quotation mark in pairs (CommandLineToArgvW).
     end = len(word) - len(word.rstrip("\\"))
     return '"' + word + "\\" * end + '"'

@@ -158,7 +158,7 @@ def _meaning(error: Exception, line: Line) -> tuple[Missing, str, str]:
     nobody: tuple[tuple[type[Exception], str, str], ...] = (
         (faults.NameResolutionError, "there is no such host", "is the name right?"),
         (faults.NewConnectionError, *_no_connection(error)),
-        (faults.ConnectTimeoutError, "nobody answered in time", "is it reachable from here?"),
+        (faults.ConnectTimeoutError, "nobody answered in time", "check that it is reachable from here"),
     )
     for known, text, advice in nobody:
         if isinstance(error, known):
@@ -177,7 +177,7 @@ def _meaning(error: Exception, line: Line) -> tuple[Missing, str, str]:
 def _no_connection(error: Exception) -> tuple[str, str]:
     cause = error.__cause__
     if isinstance(cause, OSError) and cause.errno not in (None, errno.ECONNREFUSED):
-        return f"no connection can be made: {safe(cause.strerror or '')}", "is it reachable from here?"
+        return f"no connection can be made: {safe(cause.strerror or '')}", "check that it is reachable from here"
     return "the connection was refused", "is the broker running there?"
 
 

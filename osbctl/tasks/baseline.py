@@ -60,7 +60,7 @@ def without_baseline(file: str, judgements: Sequence[Judgement]) -> tuple[tuple[
     gone = Counter(entry["source"] for entry in entries if entry["fingerprint"] not in found)
     names = {relative(os.path.abspath(one.name), _folder(file)) for one in judgements if one.data is not None}  # noqa: PTH100
     number = sum(gone[name] for name in names)
-    advice = f"{file}: {number} of its findings are gone: write it anew with --write-baseline"
+    advice = f"{file}: {number} of its findings are gone: update it with --write-baseline"
     return kept, advice if number else ""
 
 
@@ -100,5 +100,5 @@ def _read(file: str) -> list[dict[str, Any]]:
     except OSError as error:
         raise ConfigError(f"{file}: cannot be opened: {error.strerror}", advice) from error
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise ConfigError(f"{file}: no baseline of osbctl", advice) from error
+        raise ConfigError(f"{file}: not an osbctl baseline", advice) from error
     return list(entries)

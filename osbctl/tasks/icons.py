@@ -67,7 +67,7 @@ def fetch_icons(catalogs: Iterable[Catalog], *, private: bool) -> Icons:
 
     def fetch(url: str) -> tuple[str, str]:
         if time.monotonic() > end:
-            return "", f"{url}: there was no time left for it"
+            return "", f"{url}: it was left out, since the time for icons ran out"
         try:
             return _fetch(url, PublicLine if not private else Line), ""
         except SourceError as error:
@@ -98,7 +98,7 @@ def _fetch(url: str, kind: type[Line]) -> str:
                 body = b"".join(read_body(response, line))
                 picture = as_data_url(body) if response.status == 200 else ""
                 if not picture:
-                    raise SourceError(f"{url}: this is not a picture for a page (status {response.status})")
+                    raise SourceError(f"{url}: not an image that a page can show (status {response.status})")
                 return picture
             response.close()
             current = followable(urljoin(current, location))

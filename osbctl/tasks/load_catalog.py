@@ -84,7 +84,7 @@ def _fits(data: Any, most: int) -> bool:
 
 
 def _too_large(source: CatalogSource) -> ConfigError:
-    return ConfigError(f"as JSON the catalog is larger than {source.max_bytes:,} bytes", "Raise --max-bytes.")
+    return ConfigError(f"as JSON the catalog is larger than {source.max_bytes:,} bytes", "raise --max-bytes")
 
 
 def load_apart(source: CatalogSource) -> LoadedCatalog:
@@ -96,7 +96,7 @@ def load_apart(source: CatalogSource) -> LoadedCatalog:
     if running.returncode == -signal.SIGALRM:
         raise ConfigError(f"reading and checking it took longer than {SECONDS} seconds")
     if running.returncode:
-        raise ConfigError(f"reading and checking it ended with {running.returncode}; is there enough memory?")
+        raise ConfigError(f"reading and checking it failed (exit code {running.returncode}); is there enough memory?")
     said: dict[str, Any] = json.loads(head)
     if said["findings"]:
         raise DocumentError(tuple(_finding(*each) for each in said["findings"]))

@@ -54,8 +54,8 @@ def _load_within(source: CatalogSource, memory: int) -> tuple[LoadedCatalog | No
             return load(source), None
         except OsbctlError as error:
             return None, error
-    problem = f"to read and check it takes more than {memory // 1_000_000} MB of memory"
-    return None, ConfigError(problem, "Make it smaller, or raise --max-bytes: there are 20 bytes for each.")
+    problem = f"reading and checking it takes more than {memory // 1_000_000} MB of memory"
+    return None, ConfigError(problem, "make it smaller, or raise --max-bytes: each byte of it may take 20 of memory")
 
 
 if __name__ == "__main__":

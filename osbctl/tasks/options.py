@@ -122,5 +122,5 @@ def _choice(kind: type[_Choice], value: str | None, config: Config, key: str) ->
     try:
         return kind(value)
     except ValueError:
-        told = f"{config.place(key, value)}: {value!r} is none of: {', '.join(kind)}"
+        told = f"{config.place(key, value)}: {value!r} is not one of: {', '.join(kind)}"
         raise ConfigError(told, did_you_mean(value, kind)) from None

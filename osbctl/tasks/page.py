@@ -104,7 +104,7 @@ def _logo(file: str) -> str:
         raise SourceError(f"{file}: cannot be opened: {error.strerror}") from error
     if not picture:
         kinds = f"PNG, JPEG, GIF, WebP or SVG of at most {MAX_BYTES // 1000} kB"
-        raise SourceError(f"{file}: this is not a picture for a page", f"take a {kinds}")
+        raise SourceError(f"{file}: not an image that a page can show", f"take a {kinds}")
     return picture
 
 

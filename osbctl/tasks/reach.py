@@ -99,9 +99,9 @@ class Reach:
             return None
         if not sure:
             told = f"the catalog holds the text of the broker's password, perhaps by chance, at {len(places):,} places"
-            self.tell(f"{broker.name}: {told}: take a password of {SURE_LENGTH} characters or more")
+            self.tell(f"{broker.name}: {told}: use a password of {SURE_LENGTH} or more characters")
             return None
-        message = "the catalog holds the broker's own password: take it out, and change the password"
+        message = "the catalog contains the broker's own password: remove it, and change the password"
         return Remark(HELD, "error", _hidden(places[0], secrets) if places else "", message)
 
     def _forms(self, broker: Registration) -> tuple[str, ...]:
@@ -122,16 +122,16 @@ def base_url(url: str) -> tuple[str, str]:
     """
     address, user, password = split_url(url)
     if "?" in address or not address.isprintable():
-        raise UsageError("no base address of a broker: it has a query, or signs that cannot be shown")
+        raise UsageError("not the base address of a broker: it has a query, or characters that cannot be shown")
     if password:
         raise UsageError(
             "a password in an address stays in the shell's history",
-            "leave it out: it is asked for, or comes from --password-stdin",
+            "leave it out: osbctl asks for it, or reads it with --password-stdin",
         )
     return address.rstrip("/").removesuffix(CATALOG_PATH), user
 
 
 def _remark(finding: Finding) -> Remark:
     secret = any(looks_secret(step) for step in finding.path)
-    message = "the value is not as it must be (it may be a secret, and is not shown)" if secret else finding.message
+    message = "the value is invalid (it may be a secret, and is not shown)" if secret else finding.message
     return Remark(finding.rule, finding.severity.value, pointer(finding.path), message)

@@ -24,7 +24,7 @@ def write_new(folder: Path, files: Iterable[tuple[str, str]]) -> Iterator[str]:
     present = [(file, text) for file, text in made if os.path.lexists(file)]
     for file, text in present:
         if file.name != ATTRIBUTES[0]:
-            raise SourceError(f"{file} is there already, and nothing is overwritten", "choose another folder or name")
+            raise SourceError(f"{file} already exists, and nothing is overwritten", "choose another folder or name")
         yield f"add to {file}: {text.strip()}"
     for file, text in made:
         if (file, text) in present:

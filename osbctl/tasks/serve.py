@@ -32,7 +32,7 @@ def sources(
         UsageError: the minimum version is no `2.N`, or the status none of 412 and 400.
     """
     if missing_version_status not in (412, 400):
-        raise UsageError("--missing-version-status is 412 or 400")
+        raise UsageError("--missing-version-status must be 412 or 400")
 
     # Standard input is there once: a reload gets what was read.
     loaded = load(catalog) if catalog.source == "-" else None
@@ -75,5 +75,5 @@ def _watched(source: str) -> Iterator[Path]:
 def _version(text: str) -> Version:
     version = parse_version(text)
     if version is None or version[0] != 2:
-        raise UsageError(f"{text!r} is not an API version", "write it as 2.14")
+        raise UsageError(f"{text!r} is not an API version", "write MAJOR.MINOR, for example 2.14")
     return version

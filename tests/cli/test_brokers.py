@@ -198,7 +198,7 @@ def test_the_url_is_stored_as_the_base_address_without_userinfo(osbctl: Program,
     ("words", "told"),
     [
         (("my-db", "https://u:{p}@broker.example.com"), "stays in the shell's history"),
-        (("a b", "https://x.example.com"), "cannot name a broker"),
+        (("a b", "https://x.example.com"), "not a broker name"),
         (("my-db", "ftp://x.example.com"), "not the address of a broker"),
         (("my-db", "https://x.example.com/?token={p}"), "it has a query"),
         (("my-db", "https://x.example.com/a\u202eb"), "signs that cannot be shown"),
@@ -211,8 +211,8 @@ def test_wrong_usage_is_told_before_anything_is_asked(osbctl: Program, words: tu
 
 
 def test_a_name_that_is_taken_is_refused_before_the_broker_is_asked(added: Program, server: FakeBroker) -> None:
-    assert "is registered already" in added("add", "my-db", server.url, "--user", USER, code=2)
-    assert "would share the variable" in added("add", "MY_DB", server.url, "--user", USER, code=2)
+    assert "is already registered" in added("add", "my-db", server.url, "--user", USER, code=2)
+    assert "would share one variable" in added("add", "MY_DB", server.url, "--user", USER, code=2)
     assert server.statuses == [200]
 
 
@@ -661,7 +661,7 @@ def test_a_catalog_that_holds_the_brokers_own_password_is_refused(added: Program
         content = content.replace(PASSWORD.encode(), b"\\u006b" + PASSWORD[1:].encode())
     server.body = content[:-1] if how == "unreadable" else content
     said = added("refresh", code=1)
-    assert "the catalog holds the broker's own password: take it out" in said
+    assert "the catalog contains the broker's own password: remove it" in said
     assert added("history", "my-db").count("password-in-catalog") == 1
     told = added("add", "new", server.url, "--user", USER, code=1, OSBCTL_BROKER_NEW_PASSWORD=PASSWORD)
     assert "password-in-catalog" in told
@@ -683,17 +683,17 @@ def test_a_stored_catalog_that_holds_the_password_is_told_at_a_304_and_not_shown
     server.statuses.clear()
     said = added("refresh", code=1)
     assert server.statuses == [304]
-    assert "the catalog holds the broker's own password: take it out" in said
-    assert "the password is in the database, too: `osbctl brokers remove` takes it out" in said
+    assert "the catalog contains the broker's own password: remove it" in said
+    assert "the password is in the database, too: remove it with `osbctl brokers remove`" in said
     server.put(NEW)
     server.answer = lambda headers: (200, server.body, "")  # type: ignore[method-assign]
     done = added.run("drift", "my-db")
     assert done.returncode == 3
     said = added("refresh")
-    assert "`osbctl brokers remove` takes it out" in said
+    assert "remove it with `osbctl brokers remove`" in said
     assert "hunter2" not in done.stdout + done.stderr + said + added("show", "my-db")
     assert added("history", "my-db").count("it is hunter2") == 1  # of the refresh that did not know
-    assert "takes it out" not in added("refresh", code=0)
+    assert "remove it with" not in added("refresh", code=0)
 
 
 @pytest.mark.parametrize("command", ["list", "show x", "history x", "remove x", "refresh", "drift x", "drift --all"])

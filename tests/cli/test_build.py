@@ -89,7 +89,7 @@ def test_a_name_that_counted_platforms_take_does_not_stop_a_build(folder: Path) 
     service.write_text(service.read_text().replace("name: postgres", "name: postgres_big"))
     done = osbctl("build", "source", "-o", "catalog.json", cwd=folder)
     assert done.returncode == 0
-    assert "warning: the name 'postgres_big' has '_'" in done.stderr
+    assert "info: the name 'postgres_big' has '_'" in done.stderr
     service.write_text(service.read_text().replace("name: postgres_big", f"name: postgres_{'b' * 63}"))
     (folder / "osbctl.toml").write_text('platform = ["kubernetes"]\n')
     assert osbctl("build", "source", "-o", "other.json", cwd=folder).returncode == 1

@@ -204,7 +204,7 @@ def test_standard_input_may_be_one_side_but_not_both(tmp_path: Path) -> None:
     assert osbctl("diff", "-", new, stdin=json.dumps(OLD), cwd=tmp_path).returncode == 1
     both = osbctl("diff", "-", "-", cwd=tmp_path)
     assert both.returncode == 2
-    assert "standard input can be one thing only" in both.stderr
+    assert "standard input can be read only once" in both.stderr
 
 
 def test_at_holds_for_both_sides(tmp_path: Path) -> None:

@@ -104,8 +104,8 @@ def test_the_password_is_included_only_when_asked_and_with_a_warning() -> None:
 @pytest.mark.parametrize(
     ("arguments", "stdin", "says"),
     [
-        (("admin", "--password-stdin", "--generate"), "x", "exclude"),
-        (("admin", "--generate", "-o", "a", "--append", "b"), "", "exclude"),
+        (("admin", "--password-stdin", "--generate"), "x", "cannot be combined"),
+        (("admin", "--generate", "-o", "a", "--append", "b"), "", "cannot be combined"),
         (("admin",), "x", "no terminal"),
         (("admin", "--password-stdin"), "", "empty"),
         (("admin", "--password-stdin"), "\n", "empty"),
@@ -236,9 +236,9 @@ def fields(record: object) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("identity", "password", "code", "says"),
     [
-        ("admin", SECRET + "\n", 0, "fits 'new'"),
+        ("admin", SECRET + "\n", 0, "matches 'new'"),
         ("admin", SECRET + "\n", 0, "warning: the hash of new has 1000 rounds"),
-        ("admin", "wrong", 1, "does not fit any record of 'admin' (2 tried)"),
+        ("admin", "wrong", 1, "matches no record of 'admin' (2 tried)"),
         ("admin", "old", 1, "expired at 2020-01-01T00:00:00Z"),
         ("nobody", SECRET, 1, "has no record of 'nobody'"),
     ],

@@ -158,9 +158,9 @@ def test_an_earlier_catalog_that_is_not_there_is_told(
         (["a.yaml", "--date", "yesterday"], 2, "is not a date"),
         (["a.yaml", "--date", "2026-11-22T24:00:00Z"], 2, "is not a date"),
         (["a.yaml", "b.yaml", "--since", "a.yaml"], 2, "--since needs"),
-        (["a.yaml", "--logo", "a.yaml"], 3, "not a picture"),
+        (["a.yaml", "--logo", "a.yaml"], 3, "not an image"),
         (["a.yaml", "--since", "nowhere"], 3, "no revision nowhere"),
-        (["-", "-"], 2, "one thing only"),
+        (["-", "-"], 2, "only once"),
         (["gone.yaml"], 3, "no such file"),
     ],
 )

@@ -220,15 +220,15 @@ TEXT = f"""services:
 def test_a_fix_at_the_cursor_and_all_that_are_safe(tmp_path: Path) -> None:
     file = tmp_path / "catalog.yaml"
     found = actions(file, TEXT, 4)
-    assert found.keys() == {"Set bindable to true", "Ignore schema-type here", "Fix all that is safe (osbctl)"}
-    one, everything = found["Set bindable to true"], found["Fix all that is safe (osbctl)"]
+    assert found.keys() == {"Set bindable to true", "Ignore schema-type here", "Apply all safe fixes (osbctl)"}
+    one, everything = found["Set bindable to true"], found["Apply all safe fixes (osbctl)"]
     assert one.is_preferred
     assert one.edit and one.edit.changes and everything.edit and everything.edit.changes
     assert applied(TEXT, one.edit.changes[file.as_uri()]) == TEXT.replace('"yes"', "true")  # type: ignore[arg-type]
     mended = applied(TEXT, everything.edit.changes[file.as_uri()])  # type: ignore[arg-type]
     assert "bindable: true  # well" in mended
     assert "plan_updatable:" in mended
-    assert actions(file, TEXT, 4, ["source.fixAll"]).keys() == {"Fix all that is safe (osbctl)"}
+    assert actions(file, TEXT, 4, ["source.fixAll"]).keys() == {"Apply all safe fixes (osbctl)"}
     assert actions(file, TEXT, 0) == {}
 
 

@@ -68,7 +68,7 @@ def test_pictures_come_into_the_page(site: str) -> None:
 @pytest.mark.parametrize(
     ("path", "told"),
     [
-        ("/page", "not a picture"),
+        ("/page", "not an image"),
         ("/large", "larger than"),
         ("/gone", "status 404"),
         ("/round", "redirects"),

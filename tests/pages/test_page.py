@@ -282,7 +282,7 @@ def test_commands_that_plans_share_are_those_of_each_plan(name: str, monkeypatch
     ("fields", "said"),
     [
         ({"metadata": {"state": "deprecated"}}, "Deprecated"),
-        ({"metadata": {"state": "deprecated", "sunset": "2027-03-31"}}, "Deprecated, there until 2027-03-31"),
+        ({"metadata": {"state": "deprecated", "sunset": "2027-03-31"}}, "Deprecated, available until 2027-03-31"),
         ({"metadata": {"deprecated": True}}, "Deprecated"),
         ({"description": "[DEPRECATED] use another"}, "Deprecated"),
         ({"metadata": {"deprecated": "no", "state": "active"}, "description": "Undeprecated"}, ""),

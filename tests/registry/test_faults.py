@@ -290,7 +290,7 @@ def test_a_server_that_is_not_there_or_refuses_is_told_without_the_password(clus
     url = cluster.create()
     wrong = url.replace(postgres.PASSWORD, "wr0ng-p4ss")
     cases = {
-        url.replace(f":{cluster.port}/", ":1/"): "no server there",
+        url.replace(f":{cluster.port}/", ":1/"): "no server listens there",
         wrong: "the server refuses the user or the password",
         url + "_gone": "the server has no such database or user",
         url.replace("127.0.0.1", "/nonexistent-folder") + "?x=1": "the database failed",
@@ -307,7 +307,7 @@ def test_a_server_that_is_not_there_or_refuses_is_told_without_the_password(clus
 def test_libpq_finds_the_password_by_itself(cluster: postgres.Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
     url = cluster.create().replace(f":{postgres.PASSWORD}@", "@")
     monkeypatch.setenv("PGPASSFILE", "/nonexistent")
-    with pytest.raises(RegistryError, match="the server wants a password"):
+    with pytest.raises(RegistryError, match="the server asks for a password"):
         Registry.open(url)
     monkeypatch.setenv("PGPASSWORD", postgres.PASSWORD)
     with Registry.open(url) as registry:

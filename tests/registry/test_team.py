@@ -26,7 +26,7 @@ def test_a_team_shares_a_database_but_no_password(cluster: postgres.Cluster, tmp
     assert stored(cluster, url).count("'my-db'") == 1
     assert not [secret for secret in (PASSWORD, BASIC, postgres.PASSWORD) if secret in said + stored(cluster, url)]
     told = osbctl("list", code=3, OSBCTL_DATABASE=url.replace(f":{cluster.port}/", ":1/"))
-    assert "no server there" in told
+    assert "no server listens there" in told
     assert postgres.PASSWORD not in told
     osbctl("remove", "my-db")
     assert stored(cluster, url).count("'my-db'") == 0

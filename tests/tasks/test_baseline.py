@@ -44,9 +44,7 @@ def test_what_is_gone_is_told(tmp_path: Path) -> None:
     file.write_text(TEXT + PLAN.format(1))
     run(file, baseline, write=True)
     file.write_text(TEXT.replace("a_b", "ab") + PLAN.format(1))
-    assert run(file, baseline).notes == (
-        f"{baseline}: 1 of its findings are gone: write it anew with --write-baseline",
-    )
+    assert run(file, baseline).notes == (f"{baseline}: 1 of its findings are gone: update it with --write-baseline",)
 
 
 def test_what_cannot_be_read_is_never_in_a_baseline(tmp_path: Path) -> None:
@@ -60,5 +58,5 @@ def test_what_cannot_be_read_is_never_in_a_baseline(tmp_path: Path) -> None:
 def test_another_file_is_no_baseline(tmp_path: Path, text: str) -> None:
     (tmp_path / "c.yaml").write_text(TEXT + PLAN.format(1))
     (tmp_path / "b.json").write_text(text)
-    with pytest.raises(ConfigError, match="no baseline"):
+    with pytest.raises(ConfigError, match="not an osbctl baseline"):
         run(tmp_path / "c.yaml", tmp_path / "b.json")

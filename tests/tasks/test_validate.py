@@ -79,7 +79,7 @@ def test_a_severity_is_that_of_the_configuration(tmp_path: Path) -> None:
         (False, "info"),
     }
     (tmp_path / "osbctl.toml").write_text('[severity]\nspec = "off"\n')
-    with pytest.raises(ConfigError, match=r"osbctl\.toml:2: severity: 'off' is none of: error, warning, info"):
+    with pytest.raises(ConfigError, match=r"osbctl\.toml:2: severity: 'off' is not one of: error, warning, info"):
         validate(Request((str(tmp_path / "c.yaml"),)))
 
 

@@ -87,7 +87,7 @@ def _is_confirmed(broker: Registration) -> bool:
     if _normal(wanted) != _normal(broker.url):
         raise SourceError(
             f"the password is for the address in {name}, not for {broker.url}: none was sent",
-            f"if the broker has moved, set {name}; if not, who wrote to the database?",
+            f"if the broker has moved, set {name}; if not, find out who wrote to the database",
         )
     return True
 
