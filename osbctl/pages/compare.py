@@ -20,7 +20,8 @@ NONE, HAS = "–", "✓"
 MAX_ROWS = 100
 """More rows are not compared."""
 
-_KNOWN = {"displayName", "bullets", "costs"}
+_KNOWN = {"displayName", "bullets", "costs", "imageUrl"}
+_JOINTS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[_-]+")
 _AMOUNT = re.compile(
     r"(?<![\w.])(?:up to )?[~≤<]?\d[\d.,]*(?:\s?(?:[KMGTP]i?B|bytes|%|ms|seconds?|minutes?|hours?|days?)(?!\w))?",
     re.IGNORECASE,
@@ -77,8 +78,14 @@ def _further(plan: ServicePlan, secrets: Redactor) -> dict[str, str]:
     for key, value in plan.metadata.items():
         if key not in _KNOWN and isinstance(value, str | int | float) and not secrets.secret(key):
             text = yes(value) if isinstance(value, bool) else secrets.text(value, 300) or number(value)
-            found[key] = text
+            found[_words(key)] = text
     return found
+
+
+@lru_cache(1_000)
+def _words(key: str) -> str:
+    """A key in words: `highAvailability` is `high availability`, `maxIOPS` is `max IOPS`."""
+    return " ".join(word if word.isupper() else word.lower() for word in _JOINTS.split(key) if word) or key
 
 
 def _row(label: str, cells: Sequence[str]) -> Row:

@@ -67,13 +67,13 @@ def _currency(name: str) -> str:
 
 
 def amount_text(amount: Any) -> str:
-    """An amount for people: no needless zeros, two decimals where there is one; what is no number as text."""
+    """An amount for people: `1,200`, two decimals where there is one; what is no number as text."""
     value = _decimal(amount)
     if value is None:
         return safe(str(amount))
     if value == value.to_integral_value() and abs(value) < 10**15:
-        return f"{int(value)}"
-    return f"{value:.2f}" if value == round(value, 2) and abs(value) < 10**15 else str(value)
+        return f"{int(value):,}"
+    return f"{value:,.2f}" if value == round(value, 2) and abs(value) < 10**15 else str(value)
 
 
 def _decimal(amount: Any) -> Decimal | None:

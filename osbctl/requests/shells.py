@@ -17,6 +17,11 @@ class Shell(StrEnum):
     POWERSHELL = "powershell"
     CMD = "cmd"
 
+    @property
+    def label(self) -> str:
+        """What people call it."""
+        return "PowerShell" if self is Shell.POWERSHELL else self.value
+
 
 class UnquotableError(ValueError):
     """No way to write a word is safe; the message says what stands in the way."""

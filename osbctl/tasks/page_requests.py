@@ -10,6 +10,7 @@ from osbctl.pages.content import MARKS, OrderedPlan, Requests, Sample, ShownComm
 from osbctl.platforms.commands import Order, Purpose
 from osbctl.requests.commands import commands
 from osbctl.requests.examples import examples
+from osbctl.requests.shells import Shell
 from osbctl.sources.yaml_text import dump_text
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def _commands(order: Order, tools: set[str]) -> Iterator[ShownCommand]:
     for command in commands(order, Purpose.CREATE):
         if command.tool in tools:
             key = (command.tool, command.text, command.why)
-            groups.setdefault(key, []).append(command.shell)
+            groups.setdefault(key, []).append(command.shell and Shell(command.shell).label)
             files[key] = (command.file, command.content)
     seen: set[tuple[str, str]] = set()
     for (tool, text, why), shells in groups.items():

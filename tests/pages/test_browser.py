@@ -178,6 +178,7 @@ def test_of_many_plans_all_or_none_are_chosen_at_once(browser: Browser, tmp_path
     with opened(browser, written(tmp_path, [Shelf("a", document(data))]), "#service/s") as page:
         heads = page.locator("table.compare thead th:visible")
         assert heads.count() == 10
+        page.get_by_text("Choose plans").click()
         page.get_by_role("button", name="No plan").click()
         assert heads.count() == 0
         page.get_by_role("checkbox", name="Title 0 (p9)").check()
@@ -192,7 +193,7 @@ def test_commands_and_their_files_are_copied(browser: Browser, file: Path) -> No
         plan_ = page.locator(f"[id='{SMALL[1:]}']")
         plan_.get_by_text("Commands to order it").click()
         for label, at, begins in (
-            ("cf (bash, powershell, cmd)", 0, "cf create-service postgres small my-instance -b northwind"),
+            ("cf (bash, PowerShell, cmd)", 0, "cf create-service postgres small my-instance -b northwind"),
             ("kubectl", 0, "kubectl apply -f instance.yaml"),
             ("kubectl", 1, "apiVersion: servicecatalog.k8s.io/v1beta1\nkind: ServiceInstance\n"),
             ("terraform", 0, 'data "cloudfoundry_service_plan"'),

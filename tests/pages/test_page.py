@@ -304,6 +304,25 @@ def test_plans_of_one_title_are_told_apart_by_name() -> None:
     assert re.findall(r'<th scope="col"><a [^>]*>([^<]*)', page(data)) == ["X (a)", "X (b)", "Y"]
 
 
+def test_plans_are_compared_in_words() -> None:
+    metadata = {
+        "highAvailability": True,
+        "maxIOPS": 3000,
+        "disk_type": "ssd",
+        "__": "x",
+        "imageUrl": "https://img.example/x",
+    }
+    costs = [{"amount": {"usd": 1234.5}, "unit": "MONTHLY"}, {"amount": {"usd": 7000}, "unit": "SETUP"}]
+    plans = [{"id": n, "name": n, "description": "d", "metadata": {**metadata, "costs": costs}} for n in "ab"]
+    data = service()
+    data["services"][0]["plans"] = plans
+    rows = re.findall(r'<tr[^>]*><th scope="row">([^<]*)</th><td>([^<]*)', page(data))
+    assert rows == [
+        ("USD a month", "1,234.50"), ("Further costs", "7,000 USD / SETUP"), ("Bindable", "no"), ("Can be changed", "no"),
+        ("High availability", "yes"), ("Max IOPS", "3000"), ("Disk type", "ssd"), ("__", "x"),
+    ]  # fmt: skip
+
+
 @needs_corpus
 @pytest.mark.parametrize("file", catalogs(), ids=lambda file: file.name)
 def test_real_catalogs_make_a_page(file: Path) -> None:

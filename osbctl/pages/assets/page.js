@@ -232,11 +232,12 @@ function offerForm(details, schema) {
   details.append(make("p", { class: "actions" }, button));
 }
 
-/** @param {Element} block */
+/** A button beside what heads the block: its command's name, or that of its file. @param {Element} block */
 function offerCopy(block) {
   const button = make("button", { type: "button" }, "Copy");
   button.addEventListener("click", () => copied(button, block.textContent ?? ""));
-  block.after(make("p", { class: "actions" }, button));
+  const head = block.previousElementSibling ?? "";
+  block.before(make("div", { class: "copy" }, head, button));
 }
 
 /** Which plans stand side by side, and whether only what differs. @param {HTMLTableElement} table */
@@ -263,8 +264,14 @@ function offerChoice(table) {
     });
     return button;
   };
-  const many = plans.length > 8 ? [every("All plans", true), every("No plan", false)] : [];
-  const choice = make("fieldset", { class: "choose" }, make("legend", {}, "Compare"), ...plans.map((plan) => plan.label), differ.label, ...many);
+  /** @type {HTMLElement[]} */
+  let offered = [...plans.map((plan) => plan.label), differ.label];
+  if (plans.length > 8) {
+    // More would push the table off the screen.
+    const boxes = make("div", { class: "choose" }, every("All plans", true), every("No plan", false), ...offered.slice(0, -1));
+    offered = [differ.label, make("details", {}, make("summary", {}, "Choose plans"), boxes)];
+  }
+  const choice = make("fieldset", { class: "choose" }, make("legend", {}, "Compare"), ...offered);
   choice.addEventListener("change", update);
   table.closest(".scroll")?.before(choice);
 }
