@@ -5,7 +5,7 @@ change that no test notices breaks no promise (the list says why) or wants a tes
 not know and on an entry that no longer occurs. `tools/mutants.py gate files` runs the files of these names alone,
 `--again` those of their changes that the last run left and the list does not know; `--read` tells its results anew.
 
-A change is known by its file, its function and the line that it makes, so that it keeps its name when others move.
+A change is known by its function and the line that it makes, so that it keeps its name when others come or files move.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ UNRUN = "not checked"
 
 
 class Change(NamedTuple):
-    """The function that is changed, as `osbctl/files.py: write_file`, and the lines that it then has."""
+    """The function that is changed, as `Gate.ask`, and the lines that it then has."""
 
-    place: str
+    function: str
     lines: str
 
 
@@ -54,25 +54,29 @@ def mutants(path: Path) -> Iterator[Mutant]:
         function = name.rpartition(".")[2].rpartition("__mutmut_")[0].removeprefix("x_").removeprefix("xǁ")
         diff = [line[0] + line[1:].strip() for line in get_diff_for_mutant(name, path=path).splitlines()[3:]]
         made = [line[1:] for line in diff if line[0] == "+"] or [line for line in diff if line[0] == "-"]
-        change = Change(f"{path}: {function.replace('ǁ', '.')}", "\n".join(made))
+        change = Change(function.replace("ǁ", "."), "\n".join(made))
         yield Mutant(change, name, status_by_exit_code[code])
 
 
 def reasons() -> dict[Change, str]:
     """The changes of the list, each with its reason."""
     return {
-        Change(place, lines): group["reason"]
+        Change(function, lines): group["reason"]
         for group in tomllib.loads(KNOWN.read_text("utf-8"))["group"]
-        for place, all_lines in group["changes"].items()
+        for function, all_lines in group["changes"].items()
         for lines in all_lines
     }
 
 
-def tell(paths: Iterable[Path]) -> int:
-    """Print the figures of each file, then what is new and what is gone; 1 where there is either or something unrun."""
+def tell(paths: Iterable[Path], everything: bool) -> int:
+    """Print the figures of each file, then what is new and what is gone; 1 where there is either or something unrun.
+
+    `everything`: these are all files, so that an entry of a function that none has is gone, too.
+    """
     known = reasons()
     new: list[Mutant] = []
-    gone: list[Change] = []
+    alive: set[Change] = set()
+    functions: set[str] = set()
     unrun = 0
     for path in paths:
         found = list(mutants(path))
@@ -83,16 +87,20 @@ def tell(paths: Iterable[Path]) -> int:
         print(f"{path}: {len(found)} changes, {killed} killed ({counts['timeout']} by time), ", end="")
         print(f"{len(left) - len(here)} known, {len(here)} new, {counts[UNRUN]} not run")
         new += here
-        alive = {mutant.change for mutant in found if mutant.status not in KILLED}
-        gone += (change for change in known if change.place.startswith(f"{path}: ") and change not in alive)
+        functions.update(mutant.change.function for mutant in found)
+        alive.update(mutant.change for mutant in found if mutant.status not in KILLED)
         unrun += counts[UNRUN]
+    gone = [change for change in known if change not in alive and (everything or change.function in functions)]
     for change, name, status in new:
-        print(f"\nnew, {status}: {change.place}  ({name})\n    {json.dumps(change.lines, ensure_ascii=False)},")
+        print(f"\nnew, {status}: {change.function}  ({name})\n{_entry(change)}")
     for change in gone:
-        print(
-            f"\nin {KNOWN}, but does not survive: {change.place}\n    {json.dumps(change.lines, ensure_ascii=False)},"
-        )
+        print(f"\nin {KNOWN}, but does not survive: {change.function}\n{_entry(change)}")
     return int(bool(new or gone or unrun))
+
+
+def _entry(change: Change) -> str:
+    """The lines of a change as they stand in the list."""
+    return f"    {json.dumps(change.lines, ensure_ascii=False)},"
 
 
 def main() -> int:
@@ -110,11 +118,11 @@ def main() -> int:
             known = reasons()
             left = (mutant for path in paths for mutant in mutants(path) if mutant.status not in KILLED)
             wanted = [mutant.name for mutant in left if mutant.change not in known]
-        run = [sys.executable, "-m", "mutmut", "run", "--max-children", "2", *wanted]
-        if (options.again and not wanted) or (code := subprocess.run(run, check=False).returncode) == 0:
-            return tell(paths)
-        return code
-    return tell(paths)
+        if wanted or not options.again:
+            run = subprocess.run([sys.executable, "-m", "mutmut", "run", "--max-children", "2", *wanted], check=False)
+            if run.returncode:
+                return run.returncode
+    return tell(paths, not options.names)
 
 
 if __name__ == "__main__":

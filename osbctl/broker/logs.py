@@ -149,7 +149,7 @@ def fields(entry: Entry) -> dict[str, str | int | float]:
 
 
 def as_json(entry: Entry) -> str:
-    return _dump({"event": "request", **fields(entry)})
+    return json.dumps({"event": "request", **fields(entry)})
 
 
 def as_text(entry: Entry) -> str:
@@ -169,12 +169,7 @@ def _quoted(text: str) -> str:
     """In quotes, without control characters for a terminal to obey or quotes to forge a field with."""
     if text.isascii() and text.isprintable() and '"' not in text and "\\" not in text:
         return f'"{text}"'
-    return _dump(text)
-
-
-def _dump(value: object) -> str:
-    """JSON in printable ASCII: `json` leaves DEL as it is."""
-    return json.dumps(value).replace("\x7f", "\\u007f")
+    return json.dumps(text)
 
 
 def _path(target: str) -> str:

@@ -170,6 +170,12 @@ def test_what_is_no_credentials_file_is_refused_with_its_place(text: str, says: 
         parse_credentials(text, "creds")
 
 
+def test_what_is_no_json_does_not_travel_on_as_a_cause() -> None:
+    with pytest.raises(ConfigError) as refused:
+        parse_credentials('{"password": "top-secret"', "creds")
+    assert refused.value.__cause__ is None, "it would hold the whole text"
+
+
 @pytest.mark.parametrize(
     ("text", "seconds"),
     [

@@ -19,6 +19,10 @@ T, F, U = True, False, None
 """Safe; breaking; undecided, so risky."""
 AB = {"properties": {"a": {}, "b": {}}}
 AN = {"a": S, "b": S}
+ALL_TRIED: dict[str, Any] = {
+    word + more: {} for word in ("other", "OTHER", "0", "-", " ", "é") for more in ("", "_", "__", "_0")
+}
+"""The keys that stand for all others, where nobody names them."""
 
 
 def row(old: dict[str, Any], new: dict[str, Any], safe: bool | None, draft: str = DRAFT_7) -> Any:
@@ -212,6 +216,16 @@ OBJECTS = [
     row({**O, "dependentRequired": {"a": ["b"]}}, {**O, "dependentRequired": {"a": ["b"]}}, T, DRAFT_2020),
     row(O, {**O, "dependentSchemas": {"a": {"required": ["b"]}}}, F, DRAFT_2020),
     row(O, {**O, "dependencies": {"a": ["b"]}}, T, DRAFT_2020),
+    row(
+        {**O, "properties": ALL_TRIED, "additionalProperties": S},
+        {**O, "properties": ALL_TRIED, "additionalProperties": I},
+        F,
+    ),
+    row(
+        {**O, "patternProperties": {"": S}, "additionalProperties": S},
+        {**O, "patternProperties": {"": S}, "additionalProperties": I},
+        U,
+    ),
 ]
 ARRAYS = [
     row({**A, "allOf": [{"minItems": 1}, {"contains": S}]}, {**A, "contains": S}, T),

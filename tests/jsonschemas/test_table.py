@@ -483,6 +483,23 @@ def test_an_added_schema_that_refuses_more_than_formats() -> None:
         assert [change.level for change in compare_schemas(None, formats)] == ["risky"]
 
 
+def test_each_keyword_for_dependencies_is_told() -> None:
+    demands = {"dependentRequired": {"a": ["b"]}, "dependentSchemas": {"a": {"required": ["b"]}}}
+    changes = compare_schemas(top(DRAFT_2020), top(DRAFT_2020, **demands))
+    assert [(change.level, change.pointer_new) for change in changes] == [("breaking", (name,)) for name in demands]
+
+
+def test_a_not_without_end_leaves_only_itself_undecided() -> None:
+    def endless(schema: Any, least: int) -> Any:
+        loop = {"type": "object", "required": ["k"], "properties": {"k": {"$ref": "#/definitions/loop"}}}
+        return {**size(schema), "definitions": {"loop": {**loop, "minProperties": least}}}
+
+    here = {"$ref": "#/definitions/loop"}
+    changes = compare_schemas(endless(here, 0), endless({"not": here}, 1))
+    assert [c.rule for c in changes if c.message.startswith('"size": not changed')] == ["schema-undecided"]
+    assert "schema-relaxed" in {c.rule for c in changes}
+
+
 def test_what_only_the_drafts_see_differently_is_not_decided() -> None:
     """1.0 is an integer since draft-06."""
     [change] = compare_schemas(size(INTEGER, DRAFT_7), size(INTEGER, DRAFT_4))

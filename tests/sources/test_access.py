@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gzip
+import json
 import os
 import pty
 import socket
@@ -21,7 +22,7 @@ from cryptography.hazmat.primitives import serialization
 from osbctl.conformance.check import Patience, check_broker
 from osbctl.errors import SourceError
 from osbctl.sources.access import Access, basic, check_access, proxy_of, shown
-from osbctl.sources.broker import fetch, is_beside
+from osbctl.sources.broker import description, fetch, is_beside
 from osbctl.sources.line import Line
 from tests.broker.conftest import authority as authority
 from tests.conformance.faulty import PASSWORD, USER, faulty
@@ -388,6 +389,12 @@ def test_a_password_is_hidden_as_it_is_and_as_it_is_sent() -> None:
     assert replace(ACCESS, password="").hide("a b") == "a b"
     assert PASSWORD not in repr(ACCESS)
     assert "secret" not in repr(replace(ACCESS, proxies={"https": "http://u:secret@p"}))
+
+
+@pytest.mark.parametrize("before", range(296, 300))
+def test_no_part_of_a_password_is_left_where_a_description_is_cut(before: int) -> None:
+    body = json.dumps({"description": "." * before + PASSWORD}).encode()
+    assert description(body, ACCESS) == ": " + "." * before + "***"[: 300 - before]
 
 
 def test_nothing_is_sent_twice() -> None:

@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import threading
+import tracemalloc
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -87,6 +88,18 @@ def test_gzip_is_unpacked() -> None:
         answer = fetch(address, ACCESS)
     assert answer
     assert answer.body == CATALOG
+
+
+def test_a_small_body_that_unpacks_to_much_takes_no_memory() -> None:
+    packed = gzip.compress(b"{" + b" " * 30_000_000)
+    with broker(http("200 OK", packed, "Content-Encoding: gzip")) as (address, _):
+        tracemalloc.start()
+        try:
+            with pytest.raises(SourceError, match="larger than 100,000 bytes"):
+                fetch(address, ACCESS)
+            assert tracemalloc.get_traced_memory()[1] < 10_000_000
+        finally:
+            tracemalloc.stop()
 
 
 FAULTS = [

@@ -306,6 +306,22 @@ def test_outside_of_a_repository(here: Path) -> None:
     assert "not a git repository" in refusal("main:catalog.json").message
 
 
+def test_git_fetches_nothing_and_locks_nothing(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A partial clone would fetch what it lacks (git 2.44 and later heed this)."""
+    environments = []
+    run = subprocess.run
+
+    def noted(*arguments: Any, env: dict[str, str], **options: Any) -> Any:
+        environments.append(env)
+        return run(*arguments, env=env, **options)
+
+    monkeypatch.setattr(subprocess, "run", noted)
+    read_source("HEAD:catalog.json")
+    wanted = {"GIT_NO_LAZY_FETCH": "1", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
+    assert environments
+    assert all(wanted.items() <= env.items() for env in environments)
+
+
 def test_without_git(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(here))
     assert refusal("main:catalog.json").message == "git is not installed"

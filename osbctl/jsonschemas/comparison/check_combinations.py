@@ -46,8 +46,6 @@ def check_not(prover: Prover, pair: PlacePair) -> Iterator[Suspect]:
 def check_if(prover: Prover, pair: PlacePair) -> Iterator[Suspect]:
     """`if`: both cases hold, or the old schema parts its values by the same condition."""
     new = pair.new
-    if new.get("if") is None or (new.get("then") is None and new.get("else") is None):
-        return
     equal = next((s for s in pair.facts.known if s.get("if") is not None and same_keywords(s, new, ("if",))), None)
     yes = pair.facts.and_also(new.child("if"))
     no = pair.facts.but_not(new.child("if"))

@@ -42,12 +42,11 @@ RULES = {
 class Step:
     """How a value is reached from the one around it.
 
-    `kind` `name` is a property's name itself (`propertyNames`). `fresh`: the key stands for all
-    keys that no schema names, and that match `pattern` if there is one. `unknown`: the old schema said nothing of this
-    property.
+    `fresh`: the key stands for all keys that no schema names, and that match `pattern` if there is one. `unknown`: the
+    old schema said nothing of this property.
     """
 
-    kind: Literal["key", "index", "name"]
+    kind: Literal["key", "index"]
     at: str | int
     fresh: bool = False
     unknown: bool = False
