@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from osbctl.editor.diagnostics import range_of
+from osbctl.paths import located
 from osbctl.sources.folder import LOCK
 
 if TYPE_CHECKING:
@@ -60,26 +61,13 @@ def _schema(
         file = opened(name)
     elif "parameters" in path:
         root = path[: path.index("parameters") + 1]
-    steps = unquote(address.fragment).split("/")[1:] if address.fragment.startswith("/") else []
-    target = _below(file, root, [step.replace("~1", "/").replace("~0", "~") for step in steps])
-    span = file.spans.get(target) if target is not None else None
+    pointer = unquote(address.fragment)
+    target = located(file.value(root), pointer if pointer.startswith("/") else "")
+    span = file.spans.get((*root, *target)) if target is not None else None
     if span is None:
         return None
     start, end = span.key if span.key[1] else (span.start, span.start + 1)
     return file, range_of(file, start, end)
-
-
-def _below(file: Written, root: Path, steps: list[str]) -> Path | None:
-    """The path below `root` that the steps of a JSON pointer lead to, indexes as numbers."""
-    path, value = root, file.value(root)
-    for word in steps:
-        if isinstance(value, list) and word.isdecimal() and int(word) < len(value):
-            path, value = (*path, int(word)), value[int(word)]
-        elif isinstance(value, dict) and word in value:
-            path, value = (*path, word), value[word]
-        else:
-            return None
-    return path
 
 
 def _line_of_lock(lock: Written, word: str) -> tuple[Written, types.Range] | None:

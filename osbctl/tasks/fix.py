@@ -18,8 +18,8 @@ from osbctl.fixes.drafts import draft_fix
 from osbctl.fixes.edits import Edit, applied, edit, quoted
 from osbctl.paths import found_at, value_at
 from osbctl.sources.folder import read_folder
-from osbctl.sources.limits import Limits, read_file
-from osbctl.sources.parse import decoded, parse_document, parse_text
+from osbctl.sources.limits import read_file
+from osbctl.sources.parse import DEFAULT_LIMITS, decoded, parse_document, parse_text
 from osbctl.sources.read import read_source
 from osbctl.sources.spans import spans
 from osbctl.validation.judge import judge
@@ -59,41 +59,29 @@ class Mended:
         return {name: (self.before[name], new) for name, new in self.after.items() if new != self.before[name]}
 
 
-def fix_source(
-    source: str, options: ValidationOptions, *, unsafe: bool = False, at: str = "", limits: Limits | None = None
-) -> Mended:
+def fix_source(source: str, options: ValidationOptions, *, unsafe: bool = False, at: str = "") -> Mended:
     """Mend one source: a file, or a source folder. Nothing is written: `write` does that.
 
     Raises:
         SourceError, DocumentError: it cannot be opened or read.
     """
-    limits = limits or Limits()
-    if not Path(source).is_file() and not Path(source).is_dir():
-        read_source(source, limits=limits)
-        raise UsageError(f"{source} is not a file that can be edited", "name a file or a source folder")
     if Path(source).is_file():
-        return fix_bytes(source, read_file(source, limits), options, unsafe=unsafe, at=at, limits=limits)
+        return fix_bytes(source, read_file(source, DEFAULT_LIMITS), options, unsafe=unsafe, at=at)
+    if not Path(source).is_dir():
+        read_source(source)  # which says what is wrong with a word that names nothing
+        raise UsageError(f"{source} is not a file that can be edited", "name a file or a source folder")
 
     def read(files: dict[str, bytes]) -> Document:
-        return read_folder(source, limits=limits, unsaved={Path(name).resolve(): data for name, data in files.items()})
+        return read_folder(source, unsaved={Path(name).resolve(): data for name, data in files.items()})
 
     return _passes(source, {}, read, options, unsafe)
 
 
-def fix_bytes(
-    name: str,
-    data: bytes,
-    options: ValidationOptions,
-    *,
-    unsafe: bool = False,
-    at: str = "",
-    limits: Limits | None = None,
-) -> Mended:
-    """Mend the catalog in `data`, which reports call `name`."""
-    limits = limits or Limits()
+def fix_bytes(name: str, data: bytes, options: ValidationOptions, *, unsafe: bool = False, at: str = "") -> Mended:
+    """Mend the catalog in `data`, which reports call `name`; raises as `fix_source`."""
 
     def read(files: dict[str, bytes]) -> Document:
-        return parse_document(files[name], name, limits=limits, at=at)
+        return parse_document(files[name], name, at=at)
 
     return _passes(name, {name: data}, read, options, unsafe)
 
