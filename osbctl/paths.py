@@ -64,6 +64,20 @@ def entries(value: JsonValue) -> Iterable[tuple[str | int, JsonValue]]:
     return value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
 
 
+def depth(value: JsonValue) -> int:
+    """The levels of nesting of a value, 0 for a scalar; without recursion."""
+    levels, level = 0, [value] if isinstance(value, dict | list) else []
+    while level:
+        levels += 1
+        level = [
+            item
+            for container in level
+            for item in (container.values() if type(container) is dict else container)
+            if type(item) is dict or type(item) is list  # half the time of isinstance
+        ]
+    return levels
+
+
 def tree_of(paths: Iterable[Path]) -> dict[Any, Any]:
     """The paths as a tree: by each step what follows on it."""
     tree: dict[Any, Any] = {}

@@ -119,9 +119,7 @@ def _counters(stats: Stats) -> Iterator[Metric]:
         requests.add_metric([status], count)
     yield requests
     checks = CounterMetricFamily(
-        "osbctl_authentications",
-        "Checks of credentials by result and label.",
-        labels=["result", "credential"],
+        "osbctl_authentications", "Checks of credentials by result and label.", labels=["result", "credential"]
     )
     for labels, count in list(stats.authentications.items()):
         checks.add_metric(labels, count)

@@ -38,11 +38,7 @@ class Problem(NamedTuple):
 def problem(status: str, error: str, description: str, *headers: tuple[str, str]) -> Problem:
     """The answer with this body; `error` is one CamelCase word, `description` a sentence for the operator."""
     body = json.dumps({"error": error, "description": description}).encode() + b"\n"
-    usual = (
-        ("Content-Type", "application/json"),
-        ("Content-Length", str(len(body))),
-        ("Cache-Control", "no-store"),
-    )
+    usual = (("Content-Type", "application/json"), ("Content-Length", str(len(body))), ("Cache-Control", "no-store"))
     return Problem(status, (*usual, *headers), body)
 
 
@@ -65,27 +61,16 @@ BUSY = problem(
     "Too many new credentials are being checked. Try again in a few seconds.",
     ("Retry-After", "5"),
 )
-NOT_FOUND = problem(
-    "404 Not Found",
-    "NotFound",
-    "This broker offers its catalog only, at /v2/catalog.",
-)
+NOT_FOUND = problem("404 Not Found", "NotFound", "This broker offers its catalog only, at /v2/catalog.")
 METHOD_NOT_ALLOWED = problem(
-    "405 Method Not Allowed",
-    "MethodNotAllowed",
-    "The catalog is read with GET.",
-    ("Allow", "GET, HEAD"),
+    "405 Method Not Allowed", "MethodNotAllowed", "The catalog is read with GET.", ("Allow", "GET, HEAD")
 )
 CONDITION_FAILED = problem(
     "412 Precondition Failed",
     "PreconditionFailed",
     "The catalog is not the one that If-Match or If-Unmodified-Since asks for.",
 )
-FAILED = problem(
-    "500 Internal Server Error",
-    "InternalServerError",
-    "The broker failed to answer. Its log says why.",
-)
+FAILED = problem("500 Internal Server Error", "InternalServerError", "The broker failed to answer. Its log says why.")
 
 
 class Answers:
@@ -183,10 +168,7 @@ def _send_catalog(
         return []
     if zipped:
         headers.append(("Content-Encoding", "gzip"))
-    headers += [
-        ("Content-Type", "application/json"),
-        ("Content-Length", str(len(body))),
-    ]
+    headers += [("Content-Type", "application/json"), ("Content-Length", str(len(body)))]
     if modified is not None:
         headers.append(("Last-Modified", catalog.last_modified))
     start_response("200 OK", headers)

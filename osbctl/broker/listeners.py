@@ -55,14 +55,14 @@ def _advice(error: OSError) -> str:
     }.get(error.errno or 0, "")
 
 
-def listen_unix(path: Path, mode: int = 0o660) -> socket.socket:
+def listen_unix(path: Path) -> socket.socket:
     """Bind a Unix socket that only its owner and group may use. A dead one in the way is removed.
 
     Raises ConfigError where something alive, or something else, is there.
     """
     _remove_dead(path)
     sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    before = os.umask(0o777 & ~mode)
+    before = os.umask(0o117)
     try:
         sock.bind(str(path))
     except OSError as error:
@@ -88,12 +88,12 @@ def _remove_dead(path: Path) -> None:
     raise ConfigError(f"cannot listen on {path}: another program listens there")
 
 
-def inherited(environ: Mapping[str, str], *, pid: int | None = None) -> list[socket.socket]:
+def inherited(environ: Mapping[str, str]) -> list[socket.socket]:
     """The listening sockets that systemd hands over (LISTEN_PID, LISTEN_FDS), often none.
 
     Raises ConfigError where a descriptor is not a stream socket.
     """
-    if environ.get("LISTEN_PID") != str(pid or os.getpid()):
+    if environ.get("LISTEN_PID") != str(os.getpid()):
         return []
     try:
         count = int(environ.get("LISTEN_FDS", "0"))
@@ -112,12 +112,12 @@ def inherited(environ: Mapping[str, str], *, pid: int | None = None) -> list[soc
     return sockets
 
 
-def parse_address(text: str, default_host: str = "127.0.0.1") -> tuple[str, int]:
-    """`HOST:PORT`, `[IPv6]:PORT`, `:PORT` or `PORT`. Raises UsageError."""
+def parse_address(text: str) -> tuple[str, int]:
+    """`HOST:PORT`, `[IPv6]:PORT`, `:PORT` or `PORT`, which is on loopback. Raises UsageError."""
     host, colon, port = text.rpartition(":")
     if not port.isascii() or not port.isdigit() or int(port) > 65535:
         raise UsageError(f"{text!r} is not an address to listen on", "write HOST:PORT, for example 127.0.0.1:9090")
-    return (host.strip("[]") if colon else "") or default_host, int(port)
+    return (host.strip("[]") if colon else "") or "127.0.0.1", int(port)
 
 
 def is_loopback(sock: socket.socket) -> bool:

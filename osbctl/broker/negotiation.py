@@ -60,11 +60,8 @@ def tag_listed(header: str, etag: str, *, weak: bool) -> bool:
     """
     if header.strip(" \t") == "*":
         return True
-    return any(_same_tag(tag.strip(" \t"), etag, weak=weak) for tag in header.split(","))
-
-
-def _same_tag(tag: str, etag: str, *, weak: bool) -> bool:
-    return (tag.removeprefix("W/") if weak else tag) == etag
+    tags = (tag.strip(" \t") for tag in header.split(","))
+    return etag in ((tag.removeprefix("W/") for tag in tags) if weak else tags)
 
 
 def http_date(text: str) -> int | None:

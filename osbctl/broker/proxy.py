@@ -57,7 +57,7 @@ class ProxyRule:
         """
         if not self.trusts(peer):
             return peer, "this port is for the proxy only"
-        if not _came_over_https(headers.get("X_FORWARDED_PROTO", "")):
+        if any(part.strip().lower() != "https" for part in headers.get("X_FORWARDED_PROTO", "").split(",")):
             return peer, "the proxy must be asked over HTTPS and say so (X-Forwarded-Proto: https)"
         return self.client(peer, headers.get("X_FORWARDED_FOR", "")), ""
 
@@ -77,10 +77,6 @@ class ProxyRule:
             if not self.networks or not self.trusts(address):
                 return address
         return peer
-
-
-def _came_over_https(proto: str) -> bool:
-    return all(part.strip().lower() == "https" for part in proto.split(","))
 
 
 def _address(text: str) -> str | None:

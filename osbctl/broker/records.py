@@ -49,7 +49,8 @@ class KnownRecords:
         of the same lengths: a round takes longer on a longer salt, once that makes another block of SHA-512.
         """
         missing = self._cost - _cost(tried)
-        return [_decoy(max(rounds, _LEAST), length) for length, rounds in missing.items()]
+        end = "." * 86
+        return [f"$6$rounds={max(rounds, _LEAST)}${'.' * length}${end}" for length, rounds in missing.items()]
 
     def same(self, record: CredentialRecord) -> CredentialRecord | None:
         """The record here with the same identity and hash: label and expiry may have changed."""
@@ -63,7 +64,3 @@ def _cost(records: Iterable[CredentialRecord]) -> Counter[int]:
     for record in records:
         cost[len(record.salt)] += record.rounds
     return cost
-
-
-def _decoy(rounds: int, salt_length: int) -> str:
-    return f"$6$rounds={rounds}${'.' * salt_length}${'.' * 86}"

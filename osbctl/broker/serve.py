@@ -73,7 +73,8 @@ def serve(options: ServeOptions, make_service: Callable[[], Service], environ: M
     Must run in the main thread: it takes the signals.
     """
     options.check()
-    ground = _Ground(sockets=[], tls=_tls(options), proxy=_proxy(options))
+    proxy = ProxyRule.of(options.trusted_proxies) if options.behind_proxy else None
+    ground = _Ground(sockets=[], tls=_tls(options), proxy=proxy)
     ground.sockets = _listen(options, environ, ground)
     try:
         _check_sockets(options, ground.sockets)
@@ -92,10 +93,6 @@ def _tls(options: ServeOptions) -> Tls | None:
     if options.tls_cert and options.tls_key:
         return Tls(load_certificate(options.tls_cert, options.tls_key))
     return None
-
-
-def _proxy(options: ServeOptions) -> ProxyRule | None:
-    return ProxyRule.of(options.trusted_proxies) if options.behind_proxy else None
 
 
 def _listen(options: ServeOptions, environ: Mapping[str, str], ground: _Ground) -> list[socket.socket]:

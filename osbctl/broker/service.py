@@ -52,11 +52,7 @@ class Sources:
 def prepare(sources: Sources) -> Callable[[], Service]:
     """Load everything once, and return what makes the service of each process. Raises OsbctlError."""
     catalog, records = _snapshot(sources.load_catalog(), time.time()), sources.load_credentials()
-
-    def make() -> Service:
-        return _service(sources, catalog, records)
-
-    return make
+    return lambda: _service(sources, catalog, records)
 
 
 def _snapshot(loaded: LoadedCatalog, taken: float) -> ServedCatalog:

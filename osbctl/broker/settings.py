@@ -144,6 +144,5 @@ class ServeOptions:
         if chosen != 1:
             problem = "HTTPS is not configured" if not chosen else "more than one way to listen is given"
             raise UsageError(
-                problem,
-                "give --tls-cert with --tls-key, --trusted-proxy, --unix-socket, or --self-signed to try",
+                problem, "give --tls-cert with --tls-key, --trusted-proxy, --unix-socket, or --self-signed to try"
             )

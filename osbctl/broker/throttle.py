@@ -43,11 +43,7 @@ class Clients:
     """
 
     def __init__(
-        self,
-        rate: float = 2.0,
-        burst: int = 10,
-        limit: int = 10_000,
-        clock: Callable[[], float] = time.monotonic,
+        self, rate: float = 2.0, burst: int = 10, limit: int = 10_000, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._rate, self._burst, self._limit, self._clock = rate, burst, limit, clock
         self._known: OrderedDict[str, _Client] = OrderedDict()

@@ -45,14 +45,7 @@ class TlsChannel(Channel):
     broken = False
     retry = b""
 
-    def __init__(
-        self,
-        server: Any,
-        sock: socket.socket,
-        addr: tuple[Any, ...],
-        adj: Any,
-        map: Any = None,
-    ) -> None:
+    def __init__(self, server: Any, sock: socket.socket, addr: tuple[Any, ...], adj: Any, map: Any = None) -> None:
         tls = server.shared.tls
         assert tls is not None
         sock.setblocking(False)

@@ -57,8 +57,7 @@ class Sorted:
 def load_allowed(path: str) -> list[Allowed]:
     """The entries of the file at `path`.
 
-    Raises:
-        ConfigError: there is no such file, it is no TOML, or an entry is wrong.
+    Raises ConfigError: there is no such file, it is no TOML, or an entry is wrong.
     """
     import tomllib
 
@@ -79,8 +78,9 @@ def load_allowed(path: str) -> list[Allowed]:
 def sort_out(changes: Iterable[Change], allowed: Iterable[Allowed], today: datetime.date) -> Sorted:
     """Tell the accepted changes from the others. The first entry that covers a change gives the reason."""
     allowed = list(allowed)
-    problems = [_expired(entry) for entry in allowed if entry.expires and entry.expires < today]
-    valid = [entry for entry in allowed if not entry.expires or entry.expires >= today]
+    expired = [entry for entry in allowed if entry.expires and entry.expires < today]
+    problems = [f"{_named(entry)} expired on {entry.expires}: remove or renew it" for entry in expired]
+    valid = [entry for entry in allowed if entry not in expired]
     left, accepted, matched = [], [], set()
     for change in changes:
         covering = [number for number, entry in enumerate(valid) if entry.covers(change)]
@@ -91,10 +91,6 @@ def sort_out(changes: Iterable[Change], allowed: Iterable[Allowed], today: datet
             left.append(change)
     problems += [_unmatched(entry) for number, entry in enumerate(valid) if number not in matched]
     return Sorted(left, accepted, problems)
-
-
-def _expired(entry: Allowed) -> str:
-    return f"{_named(entry)} expired on {entry.expires}: remove or renew it"
 
 
 def _unmatched(entry: Allowed) -> str:

@@ -40,8 +40,7 @@ def find_drift(
     `platforms` and `instances` are as in `compare_catalogs`; an export is looked at as its own platform does. The paths
     are those of `stored.document` and of `broker`.
 
-    Raises:
-        SourceError: the export is that of another broker.
+    Raises SourceError: the export is that of another broker.
     """
     shape = stored.shape
     broker = Catalog.of(broker)
@@ -53,11 +52,7 @@ def find_drift(
         silence(before, after, broker.data, false)
         old, new = Catalog.of(before), Catalog.of(after)
     changes = compare_catalogs(old, new, platforms=platforms, instances=instances)
-    return [
-        as_drift(change, back=_ids(change) in stored.kept)
-        for change in changes
-        if shape is None or not _is_shape_alone(change)
-    ]
+    return [_as_drift(change, stored.kept) for change in changes if shape is None or not _is_shape_alone(change)]
 
 
 def _check_same_broker(stored: StoredCatalog, broker: Catalog, shape: Shape) -> None:
@@ -74,10 +69,6 @@ def _check_same_broker(stored: StoredCatalog, broker: Catalog, shape: Shape) -> 
 def _marks(catalog: Catalog) -> set[str]:
     services = {mark for service in catalog.services for mark in (service.id, service.name)}
     return (services | {plan.id for plan in catalog.plans}) - {""}
-
-
-def _ids(change: Change) -> tuple[str, str]:
-    return change.service.id if change.service else "", change.plan.id if change.plan else ""
 
 
 def notes(stored: StoredCatalog, broker: Mapping[str, Any] | Catalog) -> list[str]:
@@ -243,12 +234,13 @@ _OF_REQUESTS = "change-schema-"
 """The rules whose messages say of a request what is true at the broker."""
 
 
-def as_drift(change: Change, *, back: bool = False) -> Change:
+def _as_drift(change: Change, kept: Collection[tuple[str, str]]) -> Change:
     """`change` with a message that names the platform and the broker in place of before and after.
 
-    `back`: the platform had deactivated what is added, and still keeps it.
+    `kept` are the ids of what the platform had deactivated, and still keeps.
     """
-    return replace(change, message=_BACK if back else _message(change))
+    ids = (change.service.id if change.service else "", change.plan.id if change.plan else "")
+    return replace(change, message=_BACK if ids in kept else _message(change))
 
 
 def _message(change: Change) -> str:

@@ -247,17 +247,13 @@ def _maintenance(to: Collector, pair: MatchedPair, old: Any, new: Any) -> None:
 
 
 def _polling(to: Collector, pair: MatchedPair, old: Any, new: Any) -> None:
-    before, after = (_seconds(value) for value in (old, new))
+    # None means the platform's own, which is a week or so: longer than any that is set.
+    before, after = (float("inf") if value is None else value for value in (old, new))
     if before == after:
         return
     kind = rules.POLLING_LOWERED if after < before else rules.POLLING_RAISED
     path: Path = ("maximum_polling_duration",)
     to.add(kind, pair, _changed("maximum_polling_duration", old, new), path, old, new)
-
-
-def _seconds(value: Any) -> float:
-    """The duration; none means the platform's own, which is a week or so: longer than any that is set."""
-    return float("inf") if value is None else value
 
 
 def _field(to: Collector, kind: Kind, pair: MatchedPair, path: Path, old: Any, new: Any) -> None:

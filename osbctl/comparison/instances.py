@@ -25,8 +25,7 @@ def read_instances(file: str) -> frozenset[str]:
     An export is any JSON that holds plans as a platform exports them, such as Cloud Foundry's /v3/service_plans. Where
     it holds service instances, too, only the plans that these name count.
 
-    Raises:
-        ConfigError: the file cannot be read, or holds no such thing.
+    Raises ConfigError: the file cannot be read, or holds no such thing.
     """
     try:
         data = read_bounded(file, _MAX_BYTES)
@@ -44,8 +43,7 @@ def read_instances(file: str) -> frozenset[str]:
 def parse_instances(text: str, name: str) -> frozenset[str]:
     """The plan ids in `text`, as `read_instances`; `name` is what errors call it.
 
-    Raises:
-        ConfigError: there is JSON without plan ids.
+    Raises ConfigError: there is JSON without plan ids.
     """
     if text.lstrip()[:1] not in ("[", "{", '"'):
         lines = (line.partition("#")[0].strip() for line in text.splitlines())

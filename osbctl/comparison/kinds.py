@@ -39,17 +39,15 @@ KINDS: dict[str, Kind] = {}
 
 def milder(kind: Kind) -> Kind:
     """`kind`, with *risky* for what is *breaking*; what a platform refuses stays refused."""
-    return replace(kind, answers={platform: _milder(answer) for platform, answer in kind.answers.items()})
 
+    def mild(one: Reaction) -> Reaction:
+        return replace(one, level=Level.RISKY) if one.level is Level.BREAKING else one
 
-def _milder(answer: Reaction | Depends) -> Reaction | Depends:
-    if isinstance(answer, Depends):
-        return Depends(*(_mild(one) for one in (answer.unknown, answer.used, answer.unused)))
-    return _mild(answer)
-
-
-def _mild(answer: Reaction) -> Reaction:
-    return replace(answer, level=Level.RISKY) if answer.level is Level.BREAKING else answer
+    answers = {
+        platform: Depends(*map(mild, (one.unknown, one.used, one.unused))) if isinstance(one, Depends) else mild(one)
+        for platform, one in kind.answers.items()
+    }
+    return replace(kind, answers=answers)
 
 
 def kind(
@@ -65,14 +63,11 @@ def kind(
     `level` is that of the rule's record, by default the strictest that a platform answers with.
     """
     answers = {platform: answer for platform in Platform if (answer := platform.record.reactions.get(id, every))}
-    levels = {platform: _usual(answer) for platform, answer in answers.items()}
+    usual = {platform: one.unknown if isinstance(one, Depends) else one for platform, one in answers.items()}
+    levels = {platform: one.level for platform, one in usual.items()}
     level = level or max(levels.values(), key=lambda one: one.rank)
     refused_by = tuple(platform for platform, one in levels.items() if one is Level.REFUSED)
     text += "\n\n    Source: What the platforms do when a broker is updated"
     describe({id: text}, SEVERITIES[level], Category.CHANGE, refused_by)
     KINDS[id] = Kind(id, answers, advice)
     return KINDS[id]
-
-
-def _usual(answer: Reaction | Depends) -> Level:
-    return answer.unknown.level if isinstance(answer, Depends) else answer.level

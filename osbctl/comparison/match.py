@@ -97,7 +97,8 @@ def renamings(match: Match[T], taken: Mapping[int, T]) -> Iterator[tuple[T, T, R
         for number, (old, new) in enumerate(kept)
         if folded(old) != folded(new) and folded(new) in before
     }
-    circles, moving = _in_circles(takes), _renamed(kept)
+    circles = _in_circles(takes)
+    moving = {number for number, (old, new) in enumerate(kept) if folded(old) != folded(new)}
     for number, (old, new) in enumerate(kept):
         if old.name != new.name and _are_names(old, new):
             if number in circles:
@@ -143,10 +144,6 @@ def still_held(match: Match[T]) -> dict[int, T]:
 
 def _are_names(*things: T) -> bool:
     return all(isinstance(thing.data.get("name"), str | None) for thing in things)
-
-
-def _renamed(kept: list[tuple[T, T]]) -> set[int]:
-    return {number for number, (old, new) in enumerate(kept) if folded(old) != folded(new)}
 
 
 def _in_circles(takes: dict[int, int]) -> set[int]:

@@ -25,11 +25,12 @@ _PLACES: tuple[Path, ...] = tuple((outer, inner, "parameters") for outer, inner 
 
 
 class _Concealed:
-    """A value of which some places, with all below them, may not be shown."""
+    """A `schemas` object of which some places, with all below them, may not be shown."""
 
-    def __init__(self, value: JsonValue, places: set[Path]) -> None:
-        self._places = places
-        self._value = _concealed(value, places)
+    def __init__(self, value: JsonValue) -> None:
+        found = ((place, secret_places(_schema(found_at(value, place)))) for place in _PLACES)
+        self._places = {(*place, *inside) for place, places in found for inside in places}
+        self._value = _concealed(value, self._places)
 
     def at(self, path: Path) -> JsonValue:
         """What stands there and may be shown; None where nothing does."""
@@ -42,7 +43,7 @@ def compare_parameters(to: Collector, pair: MatchedPair, old: Any, new: Any) -> 
     """What changed between two `schemas` objects (OSB, Schemas Object), requests first."""
     if same(old, new):
         return
-    before, after = (_Concealed(value, _secret_places(value)) for value in (old, new))
+    before, after = _Concealed(old), _Concealed(new)
     already = len(to.changes)
     for place in _PLACES:
         for change in compare_schemas(_schema(found_at(old, place)), _schema(found_at(new, place))):
@@ -69,10 +70,6 @@ def _add(to: Collector, pair: MatchedPair, change: SchemaChange, place: Path, ol
         new_at=(*where, *(change.pointer_new or ())),
         level=Level(change.level),
     )
-
-
-def _secret_places(schemas: Any) -> set[Path]:
-    return {(*place, *inside) for place in _PLACES for inside in secret_places(_schema(found_at(schemas, place)))}
 
 
 def _schema(value: Any) -> Any:

@@ -23,11 +23,7 @@ def with_places(changes: Sequence[Change], old: Document, new: Document) -> list
     before = old.locate({change.old_path for change in changes})
     after = new.locate({change.new_path for change in changes})
     return [
-        replace(
-            change,
-            old_location=_bare(before[change.old_path]),
-            new_location=_bare(after[change.new_path]),
-        )
+        replace(change, old_location=_bare(before[change.old_path]), new_location=_bare(after[change.new_path]))
         for change in changes
     ]
 

@@ -61,8 +61,7 @@ class Checked:
 def check_broker(address: str, access: Access, patience: Patience = USUAL) -> Checked:
     """Check the broker whose catalog is at `address` (as `split_url` gives it).
 
-    Raises:
-        SourceError: nobody is there, or the credentials are wrong: then there is nothing to check.
+    Raises SourceError: nobody is there, or the credentials are wrong: then there is nothing to check.
     """
     check_access(address, access)
     faults, answers = _asked(Exchange(address, access), patience)
@@ -120,11 +119,7 @@ def _transport(exchange: Exchange) -> Iterator[Fault]:
 
 
 def _silence(name: str, reply: Reply, silence: UnreachableError) -> Fault:
-    """No answer to the good request: a fault where somebody is there.
-
-    Raises:
-        SourceError: nobody is.
-    """
+    """No answer to the good request: a fault where somebody is there. Raises SourceError: nobody is."""
     if silence.kind is Missing.TLS:
         return fault("wire-certificate", reply.fault, hint=silence.advice)
     if silence.kind is Missing.NOBODY:

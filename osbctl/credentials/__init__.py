@@ -4,8 +4,8 @@ A record holds an identity and the salted SHA-512 hash of its password, in the f
 records may share an identity: so a password is replaced without an outage.
 """
 
+from osbctl.credentials.file import append_record, as_json, parse_credentials, read_credentials, write_record
 from osbctl.credentials.hashing import default_rounds, fits, generate_password, make_record
-from osbctl.credentials.reading import parse_credentials, read_credentials
 from osbctl.credentials.record import (
     FEW_ROUNDS,
     MAXIMUM_ROUNDS,
@@ -14,7 +14,6 @@ from osbctl.credentials.record import (
     check_identity,
     check_password,
 )
-from osbctl.credentials.writing import append_record, as_json, write_record
 
 __all__ = [
     "FEW_ROUNDS",

@@ -53,7 +53,8 @@ def impossible(schema: JsonValue) -> Iterator[tuple[Path, str]]:
             if why and not _is_meant(place):
                 told.append((place.pointer, why))
             todo += [(inner, Facts(()).and_also(inner)) for keyword, inner in below(place) if keyword in read]
-        yield from (one for one in told if not any(_within(path, one[0]) for path, _ in told))
+        above = {path[:length] for path, _ in told for length in range(len(path))}
+        yield from (one for one in told if one[0] not in above)  # the innermost
 
 
 def refused_values(schema: JsonValue) -> Iterator[tuple[Path, tuple[str, ...]]]:
@@ -89,10 +90,6 @@ def _root(schema: JsonValue) -> Root | None:
 
 def _is_meant(place: Subschema) -> bool:
     return not isinstance(place.value, dict) or not set(place.value) & place.root.dialect.keywords - {"not"}
-
-
-def _within(path: Path, outer: Path) -> bool:
-    return len(path) > len(outer) and path[: len(outer)] == outer
 
 
 class _Search:

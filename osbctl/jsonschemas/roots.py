@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from osbctl.jsonschemas import patterns
 from osbctl.jsonschemas.dialects import Dialect, dialect_of
 from osbctl.jsonschemas.walk import BY_NAME, IN_PLACE, UndecidableError, target_of
-from osbctl.paths import entries, value_at
+from osbctl.paths import depth, value_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,17 +22,7 @@ Side: TypeAlias = Literal["old", "new"]
 MAX_DEPTH = 64
 """Levels of nesting; real schemas have under 12. Below this no recursion here comes near Python's limit."""
 
-_ONE = (
-    "additionalItems",
-    "additionalProperties",
-    "contains",
-    "else",
-    "if",
-    "items",
-    "not",
-    "propertyNames",
-    "then",
-)
+_ONE = ("additionalItems", "additionalProperties", "contains", "else", "if", "items", "not", "propertyNames", "then")
 _LIST = ("allOf", "anyOf", "items", "oneOf", "prefixItems")
 _MAP = tuple(sorted(BY_NAME))
 _SAME_VALUE = (*IN_PLACE, "dependencies", "dependentSchemas")
@@ -221,13 +211,3 @@ def _bare_inside(keyword: str, value: JsonValue, kept: frozenset[str]) -> JsonVa
             return {name: _bare(inner, kept) for name, inner in value.items()}
         return _bare(value, kept) if keyword in _ONE else value
     return [_bare(inner, kept) for inner in value] if isinstance(value, list) and keyword in _LIST else value
-
-
-def depth(value: JsonValue) -> int:
-    """The levels of nesting of a JSON value, 0 for a scalar; counted without recursion."""
-    levels = 0
-    row = [value]
-    while row := [v for v in row if isinstance(v, dict | list)]:
-        levels += 1
-        row = [child for v in row for _, child in entries(v)]
-    return levels

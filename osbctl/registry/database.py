@@ -47,11 +47,7 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """A transaction that only reads.
-
-        Raises:
-            RegistryError: the database cannot be used; the sentence says why.
-        """
+        """A transaction that only reads. Raises RegistryError: the database cannot be used; the sentence says why."""
         with self._told(), self.engine.begin() as connection:
             yield connection
 
@@ -59,8 +55,7 @@ class Database:
     def writing(self) -> Iterator[Connection]:
         """A transaction that writes: all of it is stored at its end, or nothing.
 
-        Raises:
-            RegistryError: as `reading`; also a lock that another process holds for too long, or a full disk.
+        Raises RegistryError: as `reading`; also a lock that another process holds for too long, or a full disk.
         """
         with (
             self._told(),
@@ -84,8 +79,7 @@ class Database:
 def parse_url(url: str) -> URL:
     """The SQLAlchemy URL that `url`, a path or a URL, stands for.
 
-    Raises:
-        UsageError: it is of no database that osbctl knows. The message never holds a password.
+    Raises UsageError: it is of no database that osbctl knows. The message never holds a password.
     """
     try:
         parsed = sqlalchemy.make_url(url) if "://" in url else sqlalchemy.URL.create("sqlite", database=url)

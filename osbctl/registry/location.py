@@ -17,8 +17,7 @@ _WORD = re.compile(rf"(?P<name>[A-Za-z0-9][A-Za-z0-9._-]{{0,99}})(?:@(?P<when>-[
 def open_registry(database: str | None, *, make: bool = False) -> Registry:
     """The registry in `database`, else in the user's data folder; `make` one where the named one is missing.
 
-    Raises:
-        UsageError, RegistryError: as `Registry.open`; or there is no file of that name.
+    Raises UsageError, RegistryError: as `Registry.open`; or there is no file of that name.
     """
     from osbctl.errors import RegistryError
     from osbctl.registry.store import Registry
@@ -42,8 +41,7 @@ def registered(word: str, database: str | None) -> RegisteredBroker:
 def is_registered(word: str, database: str | None) -> bool:
     """Whether `word` names a registered broker, with or without a time. Where you have no database yet, none is made.
 
-    Raises:
-        UsageError, RegistryError: as `open_registry`.
+    Raises UsageError, RegistryError: as `open_registry`.
     """
     if not _WORD.fullmatch(word) or (not database and _missing(_default())):
         return False

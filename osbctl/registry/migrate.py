@@ -33,8 +33,7 @@ _LOCK = 0x6F7362_63746C
 def migrate(database: Database) -> None:
     """Bring the tables to the newest version, in one transaction that only one process at a time can have.
 
-    Raises:
-        RegistryError: a newer osbctl has been here, the version is damaged, or the database cannot be used.
+    Raises RegistryError: a newer osbctl has been here, the version is damaged, or the database cannot be used.
     """
     with database.reading() as connection:
         version = _version(connection, database.name)

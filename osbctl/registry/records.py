@@ -194,8 +194,7 @@ class RegisteredBroker:
     def document(self) -> Document:
         """The stored catalog, read.
 
-        Raises:
-            RegistryError: it is no JSON object: something else than osbctl wrote to the database.
+        Raises RegistryError: it is no JSON object: something else than osbctl wrote to the database.
         """
         name = self.row.name
         try:

@@ -81,8 +81,7 @@ def refresh(registry: Registry, name: str, fetch: Fetch, judge: Judge, policy: P
 def refresh_or_tell(registry: Registry, name: str, fetch: Fetch, judge: Judge, policy: Policy) -> Refresh:
     """As `refresh`, one among many: a broker that other processes remove or never let go of is an outcome, too.
 
-    Raises:
-        RegistryError: the database cannot be used.
+    Raises RegistryError: the database cannot be used.
     """
     try:
         return refresh(registry, name, fetch, judge, policy)

@@ -19,8 +19,8 @@ from sqlalchemy import Row, Select, delete, func, insert, select, update  # isor
 from sqlalchemy.exc import IntegrityError  # isort: skip
 
 from osbctl.registry.migrate import migrate  # isort: skip
-from osbctl.registry.rows import LIGHT, broker_row, catalog_of, kept_rows, refreshes, stored, unpacked  # isort: skip
-from osbctl.registry.tables import BROKERS, CATALOGS, KEPT, REFRESHES  # isort: skip
+from osbctl.registry.tables import BROKERS, CATALOGS, KEPT, LIGHT, REFRESHES  # isort: skip
+from osbctl.registry.tables import broker_row, catalog_of, kept_rows, refreshes, stored, unpacked  # isort: skip
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -97,11 +97,7 @@ class Registry:
         return [row.name for row in self._rows(select(BROKERS.c.name).order_by(BROKERS.c.name))]
 
     def row(self, name: str) -> BrokerRow:
-        """One broker without its catalog.
-
-        Raises:
-            UnknownBrokerError: there is none of that name.
-        """
+        """One broker without its catalog. Raises UnknownBrokerError: there is none of that name."""
         rows = self._rows(select(*LIGHT).where(BROKERS.c.name == name))
         if not rows:
             raise UnknownBrokerError(name, self.names())
@@ -110,15 +106,15 @@ class Registry:
     def broker(self, name: str) -> RegisteredBroker:
         """One broker with its catalog and what is kept beside it.
 
-        Raises:
-            UnknownBrokerError: there is none of that name.
+        Raises UnknownBrokerError: there is none of that name.
         """
         with self._database.reading() as connection:
             row = connection.execute(select(BROKERS).where(BROKERS.c.name == name)).one_or_none()
-            kept = _kept(connection, row.id) if row else ()
+            ours = select(KEPT).where(KEPT.c.broker_id == row.id).order_by(KEPT.c.id) if row else None
+            kept = connection.execute(ours).all() if ours is not None else ()
         if row is None:
             raise UnknownBrokerError(name, self.names())
-        return RegisteredBroker(broker_row(row), catalog_of(row), kept)
+        return RegisteredBroker(broker_row(row), catalog_of(row), kept_rows(kept))
 
     def earlier(self, name: str, when: When) -> RegisteredBroker:
         """One broker with the catalog that was stored of it then; what was kept beside that is not known any more.
@@ -140,8 +136,7 @@ class Registry:
     def history(self, name: str) -> list[Refresh]:
         """The refreshes of a broker, the newest first, at most `MAX_REFRESHES`.
 
-        Raises:
-            UnknownBrokerError: there is none of that name.
+        Raises UnknownBrokerError: there is none of that name.
         """
         query = select(REFRESHES).where(REFRESHES.c.broker_id == self.row(name).id).order_by(REFRESHES.c.id.desc())
         return refreshes(self._rows(query.limit(MAX_REFRESHES)))
@@ -149,8 +144,7 @@ class Registry:
     def add(self, new: Registration, catalog: BrokerCatalog, refresh: Refresh) -> None:
         """Register a broker with its first catalog, which was found to be valid. `refresh` tells of it.
 
-        Raises:
-            NameTakenError: the name is taken, or one that only differs in case and signs.
+        Raises NameTakenError: the name is taken, or one that only differs in case and signs.
         """
         row = asdict(new) | {
             "variable": variable_part(new.name),
@@ -193,8 +187,7 @@ class Registry:
     ) -> None:
         """Note `refresh` of the broker that was read as `seen`; with it its new `catalog` and what is `kept`, if any.
 
-        Raises:
-            OutdatedError: the broker was changed or removed since it was read: read it again, and decide again.
+        Raises OutdatedError: the broker was changed or removed since it was read: read it again, and decide again.
         """
         values: dict[str, Any] = {"outcome": refresh.outcome.value, "revision": seen.revision + 1}
         if catalog is not None:
@@ -215,11 +208,7 @@ class Registry:
                 _keep_catalog(connection, seen.id, refresh.at, packed)
 
     def remove(self, name: str) -> None:
-        """Forget a broker with its catalog and its history.
-
-        Raises:
-            UnknownBrokerError: there is none of that name.
-        """
+        """Forget a broker with its catalog and its history. Raises UnknownBrokerError: there is none of that name."""
         with self._database.writing() as connection:
             removed = connection.execute(delete(BROKERS).where(BROKERS.c.name == name)).rowcount
         if not removed:
@@ -252,10 +241,6 @@ def _check_free(connection: Connection, name: str) -> None:
     taken = connection.scalar(select(BROKERS.c.name).where(BROKERS.c.variable == variable_part(name)))
     if taken is not None:
         raise NameTakenError(name, taken)
-
-
-def _kept(connection: Connection, broker_id: int) -> tuple[Kept, ...]:
-    return kept_rows(connection.execute(select(KEPT).where(KEPT.c.broker_id == broker_id).order_by(KEPT.c.id)))
 
 
 def _replace_kept(connection: Connection, broker_id: int, kept: Sequence[Kept]) -> None:

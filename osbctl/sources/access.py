@@ -99,9 +99,8 @@ def is_loopback(host: str | None) -> bool:
 def check_access(address: str, access: Access) -> None:
     """Refuse conditions under which nothing may be sent.
 
-    Raises:
-        SourceError: credentials would go out over plain http to another machine, or through a proxy that can read
-            them; the proxy is none that osbctl can use; a file is no PEM file.
+    Raises SourceError: credentials would go out over plain http to another machine, or through a proxy that can read
+    them; the proxy is none that osbctl can use; a file is no PEM file.
     """
     parts = urlsplit(address)
     if parts.scheme == "http" and not access.insecure and not is_loopback(parts.hostname):

@@ -46,8 +46,7 @@ def split_url(url: str) -> tuple[str, str, str]:
 
     `url` is a broker's base address or the full address of its catalog.
 
-    Raises:
-        UsageError: it is no http or https URL.
+    Raises UsageError: it is no http or https URL.
     """
     try:
         parts = urlsplit(url)
@@ -66,8 +65,7 @@ def split_url(url: str) -> tuple[str, str, str]:
 def fetch(address: str, access: Access, etag: str = "") -> Answer | None:
     """The answer to GET at `address` (as `split_url` gives it); None where `etag` still holds (304).
 
-    Raises:
-        SourceError: no answer, or none that is a catalog; the sentence says which of the many ways it was.
+    Raises SourceError: no answer, or none that is a catalog; the sentence says which of the many ways it was.
     """
     check_access(address, access)
     with Line(address, access) as line:
@@ -85,8 +83,7 @@ def fetch(address: str, access: Access, etag: str = "") -> Answer | None:
 def as_document(answer: Answer, max_bytes: int) -> Document:
     """What a broker answered, read.
 
-    Raises:
-        SourceError: it cannot be read: no finding about a catalog, since there is none.
+    Raises SourceError: it cannot be read: no finding about a catalog, since there is none.
     """
     from osbctl.sources.limits import Limits
     from osbctl.sources.parse import parse_document

@@ -34,8 +34,7 @@ def read_blob(revision: str, path: str, limits: Limits) -> bytes:
 def commit_date() -> str:
     """The day of the commit that is checked out, YYYY-MM-DD in the committer's time zone.
 
-    Raises:
-        SourceError: no git, no repository, no commit.
+    Raises SourceError: no git, no repository, no commit.
     """
     day = _git("log", "-1", "--format=%cs")
     if not day:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from osbctl.errors import DocumentError
 from osbctl.findings import Finding, Severity
+from osbctl.paths import depth
 from osbctl.sources.limits import MAX_DIGITS, MAX_PROBLEMS, TOO_DEEP_HINT
 from osbctl.sources.text_lines import Lines
 
@@ -30,18 +31,14 @@ class _Suspicion(Exception):  # noqa: N818  # not an error yet: the walk decides
 
 
 def parse(text: str, name: str, limits: Limits) -> Any:
-    """The value that `text` holds.
-
-    Raises:
-        DocumentError: the text is no JSON, or JSON that readers disagree about.
-    """
+    """The value that `text` holds. Raises DocumentError: the text is no JSON, or JSON that readers disagree about."""
     if not text.strip(" \t\r\n"):
         raise DocumentError((_finding("empty-document", "the document is empty", Lines(name, text).at(0)),))
     try:
         value = _DECODER.decode(text)
     except (_Suspicion, ValueError, RecursionError):  # the latter is far beyond any limit
         _Walk(text, name, limits).raise_problems()
-    if _depth(value) > limits.depth or (("\\ud" in text or "\\uD" in text) and not _encodable(value)):
+    if depth(value) > limits.depth or (("\\ud" in text or "\\uD" in text) and not _encodable(value)):
         _Walk(text, name, limits).raise_if_any()
     return value
 
@@ -75,20 +72,6 @@ def _whole(text: str) -> int:
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_refused, parse_float=_finite, parse_int=_whole)
-
-
-def _depth(value: Any) -> int:
-    """The levels of nesting of a value that was read, without recursion."""
-    depth, level = 0, [value] if isinstance(value, dict | list) else []
-    while level:
-        depth += 1
-        level = [
-            item
-            for container in level
-            for item in (container.values() if type(container) is dict else container)
-            if type(item) is dict or type(item) is list
-        ]
-    return depth
 
 
 def _encodable(value: Any) -> bool:
@@ -131,11 +114,7 @@ class _Walk:
         self._problems: list[Finding] = []
 
     def raise_if_any(self) -> None:
-        """Raise what the walk finds, if anything.
-
-        Raises:
-            DocumentError: there is something.
-        """
+        """Raise what the walk finds, if anything. Raises DocumentError: there is something."""
         with contextlib.suppress(_Suspicion):
             self._walk()
         if self._problems:
@@ -261,10 +240,7 @@ class _Walk:
                 self._stop("syntax", "a string that is never closed", at, 'close it with "')
             message = str(getattr(error, "msg", "a string is wrong")).removesuffix(" at")
             self._stop(
-                "syntax",
-                f"{message[0].lower()}{message[1:]} in a string",
-                offset,
-                "escape it, as \\n or \\u0000",
+                "syntax", f"{message[0].lower()}{message[1:]} in a string", offset, "escape it, as \\n or \\u0000"
             )
         if any("\ud800" <= character <= "\udfff" for character in value):
             message = "half of a surrogate pair stands alone: this is not Unicode text"

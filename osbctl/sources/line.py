@@ -240,8 +240,7 @@ def _reason(error: object) -> str:
 def read_body(response: BaseHTTPResponse, line: Line) -> Iterator[bytes]:
     """The pieces of the body, unpacked; neither what comes in nor what goes out exceeds the limit.
 
-    Raises:
-        SourceError: it is cut short, too slow, too large, or not packed as it says or as we can unpack.
+    Raises SourceError: it is cut short, too slow, too large, or not packed as it says or as we can unpack.
     """
     packing = packing_of(response.headers.get("Content-Encoding"))
     if packing not in ("", "gzip"):

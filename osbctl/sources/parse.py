@@ -24,8 +24,7 @@ _CONFLICT = re.compile(r"^(?:<{7}|>{7}) ", re.MULTILINE)
 def parse_document(data: bytes, name: str, *, limits: Limits = DEFAULT_LIMITS, at: str = "") -> Document:
     """The document in `data`, which reports call `name`; its ending says JSON or YAML, its content has the last word.
 
-    Raises:
-        DocumentError: it cannot be read as an object.
+    Raises DocumentError: it cannot be read as an object.
     """
     return catalog_in(parse_text(decoded(data, name), name, limits), at)
 
@@ -65,11 +64,7 @@ def _conflict(text: str, name: str) -> DocumentError | None:
 
 
 def decoded(data: bytes, name: str) -> str:
-    """The text in `data`, without a byte order mark.
-
-    Raises:
-        DocumentError: it is not UTF-8.
-    """
+    """The text in `data`, without a byte order mark. Raises DocumentError: it is not UTF-8."""
     if data[:2] in (b"\xff\xfe", b"\xfe\xff") or data[1:2] == b"\0" or data[:1] == b"\0":
         raise _not_utf8("the text is UTF-16 or UTF-32, not UTF-8", Location(name, 1, 1))
     data = data.removeprefix(b"\xef\xbb\xbf")

@@ -125,11 +125,8 @@ def _no_object(document: Document, value: Any, path: Path) -> Finding:
         hint = 'this looks like a list of service offerings: wrap it as {"services": […]}'
     elif (found := find_catalog(value)) is not None:
         hint = f"the catalog is deeper: add --at {pointer(path)}{found}"
-    return _finding(document, "not-an-object", f"{_placed(path)} is {kind}, not an object", path, hint)
-
-
-def _placed(path: Path) -> str:
-    return f"the value at {pointer(path)}" if path else "the document"
+    what = f"the value at {pointer(path)}" if path else "the document"
+    return _finding(document, "not-an-object", f"{what} is {kind}, not an object", path, hint)
 
 
 def _finding(document: Document, rule: str, message: str, path: Path, hint: str) -> Finding:

@@ -50,8 +50,7 @@ def read_source(
 def read_bytes(source: str, *, limits: Limits = DEFAULT_LIMITS, stdin_filename: str | None = None) -> tuple[bytes, str]:
     """What a source holds that is no folder, and what reports call it; `source` and errors as in `read_source`.
 
-    Raises:
-        IsADirectoryError: it is a folder.
+    Raises IsADirectoryError: it is a folder.
     """
     if source == "-":
         name = called(source, stdin_filename)

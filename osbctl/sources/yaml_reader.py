@@ -35,8 +35,7 @@ _MERGE = object()
 def parse(text: str, name: str, limits: Limits) -> tuple[Any, tuple[Finding, ...]]:
     """The value that `text` holds, and warnings about scalars that YAML 1.1 readers see otherwise.
 
-    Raises:
-        DocumentError: the text is no YAML, or YAML that is no JSON value.
+    Raises DocumentError: the text is no YAML, or YAML that is no JSON value.
     """
     enabled = gc.isenabled()
     gc.disable()  # nothing that is built here is garbage, and looking for it takes a third of the time

@@ -42,8 +42,7 @@ class OutOfRange(ValueError):  # noqa: N818  # reads as what it says of the scal
 def numeric(text: str, max_digits: int) -> Any:
     """The int or float that a plain scalar stands for; `text` itself where it is none.
 
-    Raises:
-        OutOfRange: it is not finite, or has more digits than `max_digits`.
+    Raises OutOfRange: it is not finite, or has more digits than `max_digits`.
     """
     if _INTEGER.fullmatch(text):
         if len(text) > max_digits:

@@ -16,7 +16,7 @@ import pytest
 from osbctl.broker.admin import AdminApp
 from osbctl.broker.sharing import Standing, Stats
 from osbctl.credentials import make_record
-from osbctl.credentials.writing import write_record
+from osbctl.credentials.file import write_record
 from tests.broker.harness import GET, until
 from tests.broker.processes import admin, over_tls, process
 from tests.deploy.harness import ROOT

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from osbctl.credentials import make_record
-from osbctl.credentials.writing import write_record
+from osbctl.credentials.file import write_record
 from tests.broker.clients import CLIENTS, Answer, Broker, curl
 from tests.broker.harness import Authority, until
 

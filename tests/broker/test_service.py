@@ -38,7 +38,7 @@ from osbctl.broker import logs
 from osbctl.broker.settings import ServeOptions
 from osbctl.broker.serve import serve
 from osbctl.broker.service import LoadedCatalog, Sources, prepare
-from osbctl.credentials.reading import read_credentials
+from osbctl.credentials.file import read_credentials
 
 folder = Path(sys.argv[1])
 catalog, credentials = folder / "catalog.json", folder / "credentials.json"
@@ -60,7 +60,7 @@ def request(password: str) -> bytes:
 
 
 def test_the_whole_broker(tmp_path: Path) -> None:
-    from osbctl.credentials.writing import write_record
+    from osbctl.credentials.file import write_record
 
     (tmp_path / "catalog.json").write_bytes(b'{"services": []}')
     write_record(tmp_path / "credentials.json", make_record("platform", "right", rounds=5000))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from osbctl.credentials import make_record
-from osbctl.credentials.writing import write_record
+from osbctl.credentials.file import write_record
 from osbctl.sources.yaml_text import dump
 from tests.cli.machine import PASSWORD, Machine
 from tests.cli.test_diff import OLD, changed

@@ -9,7 +9,7 @@ import click
 import pytest
 
 from osbctl.credentials import make_record
-from osbctl.credentials.writing import write_record
+from osbctl.credentials.file import write_record
 from osbctl.errors import UsageError
 from osbctl.resources import catalogs_folder
 from tests.cli.machine import Machine

@@ -21,13 +21,13 @@ from osbctl.credentials import (
     append_record,
     as_json,
     default_rounds,
+    file,
     fits,
     generate_password,
     make_record,
     parse_credentials,
     read_credentials,
     write_record,
-    writing,
 )
 from osbctl.errors import ConfigError, SourceError
 from osbctl.resources import schemas_folder
@@ -266,7 +266,7 @@ def test_appending_keeps_the_others_also_when_many_append(tmp_path: Path) -> Non
 
 
 def test_the_wait_for_a_lock_has_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(writing, "LOCK_SECONDS", 0.2)
+    monkeypatch.setattr(file, "LOCK_SECONDS", 0.2)
     folder = os.open(tmp_path, os.O_RDONLY)
     try:
         fcntl.flock(folder, fcntl.LOCK_EX)

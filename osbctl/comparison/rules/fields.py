@@ -40,11 +40,7 @@ CONTEXT_UPDATES = kind(
     """The broker no longer hears when the context of an instance changes.""",
     every=breaking("no longer sends updates of the context, such as a new name of the instance"),
 )
-SHAREABLE = kind(
-    "change-shareable-withdrawn",
-    """Instances can no longer be shared between spaces.""",
-    every=NO_ACT,
-)
+SHAREABLE = kind("change-shareable-withdrawn", """Instances can no longer be shared between spaces.""", every=NO_ACT)
 BINDING_ROTATABLE = kind(
     "change-binding-rotatable-withdrawn",
     """Bindings can no longer be rotated.""",
@@ -108,10 +104,7 @@ REQUIRES_REMOVED = kind(
     """The broker no longer asks for a permission.""",
     advice="drop it only after the last plan stopped using it",
 )
-REQUIRES_ADDED = kind(
-    "change-requires-added",
-    """The broker asks for one more permission.""",
-)
+REQUIRES_ADDED = kind("change-requires-added", """The broker asks for one more permission.""")
 TAG_REMOVED = kind(
     "change-tag-removed",
     """A tag is gone. Applications look for their credentials by tag.""",
@@ -130,9 +123,7 @@ POLLING_LOWERED = kind(
     every=risky("calls operations failed that take longer"),
 )
 POLLING_RAISED = kind(
-    "change-polling-raised",
-    """The platform waits longer for an operation than before.""",
-    every=_STORES,
+    "change-polling-raised", """The platform waits longer for an operation than before.""", every=_STORES
 )
 DASHBOARD = kind(
     "change-dashboard-client",
@@ -145,21 +136,13 @@ COSTS = kind(
     every=risky("shows the new price; whether users agreed to it is not known"),
 )
 METADATA = kind("change-metadata", """Something among the metadata changed.""", every=_STORES)
-WORDING = kind(
-    "change-wording",
-    """A text, a link or an image for people changed.""",
-    every=safe("shows the new one"),
-)
+WORDING = kind("change-wording", """A text, a link or an image for people changed.""", every=safe("shows the new one"))
 ORDER = kind(
     "change-order",
     """The order of services, plans, tags or required permissions changed.""",
     every=safe("does not mind"),
 )
-OTHER = kind(
-    "change-other-field",
-    """An unknown field changed.""",
-    every=safe("ignores fields that it does not know"),
-)
+OTHER = kind("change-other-field", """An unknown field changed.""", every=safe("ignores fields that it does not know"))
 
 
 _SENTENCES: dict[str, tuple[Level, str]] = {

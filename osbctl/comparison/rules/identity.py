@@ -48,14 +48,8 @@ PLAN_REMOVED = kind(
     """,
     advice="withdraw access to the plan, move or delete its instances, then remove it",
 )
-SERVICE_ADDED = kind(
-    "change-service-added",
-    """A service offering is new.""",
-)
-PLAN_ADDED = kind(
-    "change-plan-added",
-    """A service plan is new.""",
-)
+SERVICE_ADDED = kind("change-service-added", """A service offering is new.""")
+PLAN_ADDED = kind("change-plan-added", """A service plan is new.""")
 PLAN_ID = kind(
     "change-plan-id",
     """A plan's id changed while its name stayed.

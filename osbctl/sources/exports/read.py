@@ -70,11 +70,7 @@ def stored_catalog(documents: Sequence[Document], stored_as: StoredAs | None = N
 
 
 def recognise(document: Document) -> StoredAs:
-    """What `document` is: by its content alone.
-
-    Raises:
-        SourceError: it is none of these.
-    """
+    """What `document` is: by its content alone. Raises SourceError: it is none of these."""
     if isinstance(document.data.get("services"), list):
         return StoredAs.CATALOG
     for platform in Platform:

@@ -43,14 +43,15 @@ class Composer:
 
     def take(self, part: SourcePart, value: Any, path: ValuePath = ()) -> Any:
         """A copy of a value of `part`, references replaced; its origin is remembered if it is an object."""
-        taken = copied(value, self.variables, lambda message, where: self._unset(part, message, where), path)
+        hint = "set it with --set NAME=VALUE, give a default (${NAME:-…}), or write $${ for a literal ${"
+
+        def unset(message: str, where: ValuePath) -> None:
+            self._problem("build-variable", message, part, where, hint)
+
+        taken = copied(value, self.variables, unset, path)
         if isinstance(taken, dict):
             self.origins.of_object(taken, (part, path))
         return taken
-
-    def _unset(self, part: SourcePart, message: str, path: ValuePath) -> None:
-        hint = "set it with --set NAME=VALUE, give a default (${NAME:-…}), or write $${ for a literal ${"
-        self._problem("build-variable", message, part, path, hint)
 
     def _no_service(self) -> None:
         folder = self.parts.folder

@@ -163,8 +163,7 @@ def split_files(catalog: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
     A parameter schema that several plans share gets a file of its own.
 
-    Raises:
-        UsageError: the catalog has no list of services that are objects.
+    Raises UsageError: the catalog has no list of services that are objects.
     """
     services = catalog.get("services")
     if not isinstance(services, list) or not all(isinstance(service, dict) for service in services):

@@ -45,8 +45,7 @@ class Lock:
 def parse(text: str, name: str) -> Lock:
     """The lock in the text of the file `name`.
 
-    Raises:
-        ConfigError: it is no lock file, one of a later version, or holds what a merge has left undecided.
+    Raises ConfigError: it is no lock file, one of a later version, or holds what a merge has left undecided.
     """
     lines = text.split("\n")
     if lines[0] != _HEADER and not lines[0].startswith("<<<<<<<"):

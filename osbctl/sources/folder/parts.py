@@ -81,8 +81,7 @@ class Parts:
     def read(self, file: Path) -> SourcePart | None:
         """The file, None (and a problem) where it cannot be read or leads out of the folder.
 
-        Raises:
-            SourceError: it is not there or may not be opened.
+        Raises SourceError: it is not there or may not be opened.
         """
         resolved = Path(os.path.realpath(file))  # unlike resolve() it takes a loop of links, too
         if not resolved.is_relative_to(self._root):
@@ -199,10 +198,7 @@ _REFERENCE = re.compile(r"\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}|\$
 
 
 def copied(
-    value: Any,
-    variables: Mapping[str, str],
-    problem: Callable[[str, ValuePath], None],
-    path: ValuePath = (),
+    value: Any, variables: Mapping[str, str], problem: Callable[[str, ValuePath], None], path: ValuePath = ()
 ) -> Any:
     """A copy of `value` with references replaced.
 
