@@ -22,6 +22,12 @@ Fields: TypeAlias = "Mapping[Path, tuple[Path, ...]]"
 What stands in no table, the platform does not store (or does not show).
 """
 
+
+def shown(*names: str, below: Path = ()) -> dict[Path, tuple[Path, ...]]:
+    """The fields that a row keeps under their own names, `below` a place in it."""
+    return {(name,): ((*below, name),) for name in names}
+
+
 SCHEMAS: tuple[Path, ...] = tuple(("schemas", outer, inner, "parameters") for outer, inner in PARAMETER_PLACES)
 """The fields of a plan that hold parameter schemas."""
 

@@ -47,6 +47,11 @@ _INT_64 = range(-(2**63), 2**63)
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d([.,]\d+)?(Z|[+-]\d\d:\d\d)", re.ASCII)
 
 
+def fields(**names: str) -> dict[str, Shape]:
+    """Fields of a struct by their shape: of each word the names, split by blanks."""
+    return {name: shape for shape, several in names.items() for name in several.split()}
+
+
 def wrong_type(platform: str, source: str) -> str:
     """The text of the rule that each of these platforms has for a value of a wrong type."""
     return f"""A value has a type that {platform} cannot decode.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from osbctl.paths import found_at
-from osbctl.platforms.export import SCHEMAS, Export, ExportRow, Page, Shape, count, entries, wrong
+from osbctl.platforms.export import SCHEMAS, Export, ExportRow, Page, Shape, count, entries, shown, wrong
 from osbctl.text import safe
 
 if TYPE_CHECKING:
@@ -22,24 +22,15 @@ _SERVICE_FLAGS = ("bindable", "plan_updateable", "instances_retrievable", "bindi
 
 _SHAPE = Shape(
     service={
-        ("id",): ((_CATALOG, "id"),),
-        ("name",): (("name",),),
-        ("description",): (("description",),),
-        ("tags",): (("tags",),),
+        **shown("id", "metadata", below=(_CATALOG,)),
+        **shown("name", "description", "tags"),
         ("requires",): (("requires",), ("required",)),  # so misspelt in some answers
-        ("metadata",): ((_CATALOG, "metadata"),),
-        **{(name,): ((*_FEATURES, name),) for name in (*_SERVICE_FLAGS, "allow_context_updates")},
+        **shown(*_SERVICE_FLAGS, "allow_context_updates", below=_FEATURES),
     },
     plan={
-        ("id",): ((_CATALOG, "id"),),
-        ("name",): (("name",),),
-        ("description",): (("description",),),
-        ("free",): (("free",),),
-        ("metadata",): ((_CATALOG, "metadata"),),
-        ("bindable",): ((*_FEATURES, "bindable"),),
-        ("plan_updateable",): ((*_FEATURES, "plan_updateable"),),
-        ("maximum_polling_duration",): ((_CATALOG, "maximum_polling_duration"),),
-        ("maintenance_info",): (("maintenance_info",),),
+        **shown("id", "metadata", "maximum_polling_duration", below=(_CATALOG,)),
+        **shown("name", "description", "free", "maintenance_info"),
+        **shown("bindable", "plan_updateable", below=_FEATURES),
         **{place: (place,) for place in SCHEMAS},
     },
     key=(("guid",),),

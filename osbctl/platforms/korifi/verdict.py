@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from osbctl.platforms.golang import Struct, decode
+from osbctl.platforms.golang import Struct, decode, fields
 from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind, bounded
 
 if TYPE_CHECKING:
@@ -16,39 +16,25 @@ if TYPE_CHECKING:
 
 _PARAMETERS = {"parameters": "map"}
 _PLAN = {
-    "id": "string",
-    "name": "string",
-    "description": "string",
-    "metadata": "map",
-    "free": "bool",
-    "bindable": "bool",
-    "binding_rotatable": "bool",
-    "plan_updateable": "bool",
+    **fields(string="id name description", bool="free bindable binding_rotatable plan_updateable", map="metadata"),
     "schemas": {
         "service_instance": {"create": _PARAMETERS, "update": _PARAMETERS},
         "service_binding": {"create": _PARAMETERS},
     },
     "maintenance_info": {"version": "string"},
 }
-_SHAPE = {
-    "services": [
-        {
-            "id": "string",
-            "name": "string",
-            "description": "string",
-            "bindable": "bool",
-            "bindings_retrievable": "bool",
-            "instances_retrievable": "bool",
-            "allow_context_updates": "bool",
-            "plan_updateable": "bool",
-            "tags": ["string"],
-            "requires": ["string"],
-            "metadata": "map",
-            "dashboard_client": {"id": "string", "secret": "string", "redirect_url": "string"},
-            "plans": [_PLAN],
-        }
-    ]
+_SERVICE = {
+    **fields(
+        string="id name description",
+        bool="bindable bindings_retrievable instances_retrievable allow_context_updates plan_updateable",
+        map="metadata",
+    ),
+    "tags": ["string"],
+    "requires": ["string"],
+    "dashboard_client": fields(string="id secret redirect_url"),
+    "plans": [_PLAN],
 }
+_SHAPE = {"services": [_SERVICE]}
 
 
 def judge(data: dict[str, Any], _plain_schemas: bool = False) -> Outcome:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from osbctl.paths import found_at
-from osbctl.platforms.export import SCHEMAS, Export, ExportRow, Page, Shape, count, entries
+from osbctl.platforms.export import SCHEMAS, Export, ExportRow, Page, Shape, count, entries, shown
 
 if TYPE_CHECKING:
     from osbctl.paths import Path
@@ -24,20 +24,15 @@ _SHAPE = Shape(
     service={
         ("id",): _spec("externalID"),
         ("name",): _spec("externalName"),
-        ("description",): _spec("description"),
-        ("bindable",): _spec("bindable"),
+        **shown("description", "bindable", "tags", "requires", below=("spec",)),
         ("bindings_retrievable",): _spec("bindingRetrievable", "binding_retrievable"),  # the latter in old versions
         ("plan_updateable",): _spec("planUpdatable"),
         ("metadata",): _spec("externalMetadata"),
-        ("tags",): _spec("tags"),
-        ("requires",): _spec("requires"),
     },
     plan={
         ("id",): _spec("externalID"),
         ("name",): _spec("externalName"),
-        ("description",): _spec("description"),
-        ("bindable",): _spec("bindable"),
-        ("free",): _spec("free"),
+        **shown("description", "bindable", "free", below=("spec",)),
         ("metadata",): _spec("externalMetadata"),
         _INSTANCE_CREATE: _spec("instanceCreateParameterSchema"),
         _INSTANCE_UPDATE: _spec("instanceUpdateParameterSchema"),

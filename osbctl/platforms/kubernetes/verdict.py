@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from osbctl.platforms.golang import Struct, decode
+from osbctl.platforms.golang import Struct, decode, fields
 from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind, bounded
 
 if TYPE_CHECKING:
@@ -19,35 +19,21 @@ MAX_NAME = 63
 """Bytes of UTF-8; up to v0.1.30 (ids) and v0.1.36 (names) only letters, digits, dots and hyphens were taken, too."""
 
 _PLAN = {
-    "id": "string",
-    "name": "string",
-    "description": "string",
-    "free": "bool",
-    "bindable": "bool",
-    "metadata": "map",
-    "schemas": {
-        "service_instance": {"create": {}, "update": {}},
-        "service_binding": {"create": {}},
-    },
+    **fields(string="id name description", bool="free bindable", map="metadata"),
+    "schemas": {"service_instance": {"create": {}, "update": {}}, "service_binding": {"create": {}}},
 }
-_SHAPE = {
-    "services": [
-        {
-            "id": "string",
-            "name": "string",
-            "description": "string",
-            "tags": ["string"],
-            "requires": ["string"],
-            "bindable": "bool",
-            "plan_updateable": "bool",
-            "bindings_retrievable": "bool",
-            "instances_retrievable": "bool",
-            "metadata": "map",
-            "dashboard_client": {"id": "string", "secret": "string", "redirect_uri": "string"},
-            "plans": [_PLAN],
-        }
-    ]
+_SERVICE = {
+    **fields(
+        string="id name description",
+        bool="bindable plan_updateable bindings_retrievable instances_retrievable",
+        map="metadata",
+    ),
+    "tags": ["string"],
+    "requires": ["string"],
+    "dashboard_client": fields(string="id secret redirect_uri"),
+    "plans": [_PLAN],
 }
+_SHAPE = {"services": [_SERVICE]}
 
 
 def judge(data: dict[str, Any], _plain_schemas: bool = False) -> Outcome:

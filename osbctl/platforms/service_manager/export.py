@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from osbctl.platforms.export import SCHEMAS, Export, ExportRow, Page, Shape, count, entries, wrong
+from osbctl.platforms.export import SCHEMAS, Export, ExportRow, Page, Shape, count, entries, shown, wrong
 
 if TYPE_CHECKING:
     from osbctl.paths import Path
@@ -21,19 +21,9 @@ _IDENTITY: dict[Path, tuple[Path, ...]] = {
 
 _SHAPE = Shape(
     service=_IDENTITY
-    | {
-        (name,): ((name,),)
-        for name in (
-            *_AS_NAMED,
-            "tags",
-            "requires",
-            "instances_retrievable",
-            "bindings_retrievable",
-            "allow_context_updates",
-        )
-    },
+    | shown(*_AS_NAMED, "tags", "requires", "instances_retrievable", "bindings_retrievable", "allow_context_updates"),
     plan=_IDENTITY
-    | {(name,): ((name,),) for name in (*_AS_NAMED, "free", "maximum_polling_duration", "maintenance_info")}
+    | shown(*_AS_NAMED, "free", "maximum_polling_duration", "maintenance_info")
     | {place: (place,) for place in SCHEMAS},
     key=(("id",),),
     parent=(("service_offering_id",),),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from osbctl.platforms.golang import Map, Pointers, Struct, decode
+from osbctl.platforms.golang import Map, Pointers, Struct, decode, fields
 from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind, bounded
 
 if TYPE_CHECKING:
@@ -23,59 +23,43 @@ MAX_TEXT = 255
 
 _INT_32 = range(-(2**31), 2**31)
 _SUPPORT = ("supportedPlatforms", "supportedPlatformNames", "excludedPlatformNames")
-_BASE = {
-    "id": "string",
-    "created_at": "time",
-    "updated_at": "time",
-    "labels": Map(["string"]),
-    "ready": "bool",
-}
+_BASE = {**fields(string="id", time="created_at updated_at", bool="ready"), "labels": Map(["string"])}
 _OPERATION: dict[str, Any] = {
     **_BASE,
-    **dict.fromkeys(
-        ("description", "type", "state", "resource_id", "resource_type", "platform_id", "correlation_id"), "string"
+    **fields(
+        string="description type state resource_id resource_type platform_id correlation_id parent_id cascade_root_id",
+        time="reschedule_timestamp deletion_scheduled",
+        bool="reschedule",
     ),
-    **dict.fromkeys(("parent_id", "cascade_root_id"), "string"),
-    **dict.fromkeys(("reschedule_timestamp", "deletion_scheduled"), "time"),
-    "reschedule": "bool",
-    "transitive_resources": Pointers(dict.fromkeys(("id", "type", "operation_type"), "string")),
+    "transitive_resources": Pointers(fields(string="id type operation_type")),
     "context": {
-        "async": "bool",
-        "is_async_not_defined": "bool",
-        "service_plan_id": "string",
-        "service_instance_id": "string",
-        "user_info": {"platform": "string", "info": "string"},
+        **fields(bool="async is_async_not_defined", string="service_plan_id service_instance_id"),
+        "user_info": fields(string="platform info"),
         "params": Map("string"),
     },
 }
 _OPERATION["last_operation"] = _OPERATION
 _THING = {
     **_BASE,
+    **fields(string="name description catalog_id catalog_name", raw="metadata"),
     "last_operation": _OPERATION,
-    "name": "string",
-    "description": "string",
-    "catalog_id": "string",
-    "catalog_name": "string",
-    "metadata": "raw",
 }
 _PLAN = {
     **_THING,
-    "free": "bool",
-    "bindable": "bool",
-    "plan_updateable": "bool",
-    "schemas": "raw",
-    "maximum_polling_duration": "int",
-    "service_offering_id": "string",
+    **fields(
+        string="service_offering_id",
+        bool="free bindable plan_updateable",
+        raw="schemas",
+        int="maximum_polling_duration",
+    ),
 }
 _SERVICE = {
     **_THING,
-    **dict.fromkeys(
-        ("bindable", "plan_updateable", "instances_retrievable", "bindings_retrievable", "allow_context_updates"),
-        "bool",
+    **fields(
+        string="broker_id",
+        bool="bindable plan_updateable instances_retrievable bindings_retrievable allow_context_updates",
+        raw="tags requires",
     ),
-    "tags": "raw",
-    "requires": "raw",
-    "broker_id": "string",
     "plans": Pointers(_PLAN),
 }
 _SHAPE = {"services": Pointers(_SERVICE)}
