@@ -10,10 +10,9 @@ from typer import Argument, Option
 from osbctl.cli import options as common
 from osbctl.cli.connection import BrokerConnection, Conditions, PasswordStdin, User
 from osbctl.cli.spread import spread
+from osbctl.cli.validate import FailingSeverity, ReportFormat
 from osbctl.cli.validation_report import Display, put_report
-from osbctl.findings import FailOn
 from osbctl.platforms import ApiVersion
-from osbctl.reports import Format
 from osbctl.tasks.options import Request, effective_fail_on, validation_options
 
 
@@ -26,12 +25,9 @@ def check(
     api_version: Annotated[ApiVersion, Option(help="The version to ask for, and to check against.")] = (
         ApiVersion.V2_14
     ),
-    fail_on: Annotated[FailOn | None, Option(help="Exit with 1 from this severity on.  [default: error]")] = None,
+    fail_on: FailingSeverity = None,
     ignore: common.Ignore = None,
-    format: Annotated[  # the option's own name
-        Format | None,
-        Option("--format", "-f", help="The report's format.  [default: text; github inside GitHub Actions]"),
-    ] = None,
+    format: ReportFormat = None,  # the option's own name
     output: common.Output = None,
     color: common.ColorChoice = common.Color.AUTO,
     max_bytes: common.MaxBytes = common.LIMITS.bytes,

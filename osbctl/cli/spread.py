@@ -21,6 +21,7 @@ def spread(command: Callable[..., int]) -> Callable[..., int]:
     def call(**given: Any) -> int:
         return command(**{one.name: _made(one, given) for one in parameters})
 
+    # Typer makes its options of this signature, not of the function that it calls.
     options = [option.replace(kind=Parameter.KEYWORD_ONLY) for one in parameters for option in _options(one)]
     call.__signature__ = Signature(options)  # type: ignore[attr-defined]
     return call

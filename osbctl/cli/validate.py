@@ -14,22 +14,27 @@ from osbctl.reports import WHOLE, Brevity, Format
 from osbctl.sources.limits import Limits
 from osbctl.tasks.options import Request
 
+FailingSeverity = Annotated[
+    FailOn | None, Option("--fail-on", help="Exit with 1 from this severity on.  [default: error]")
+]
+ReportFormat = Annotated[
+    Format | None,
+    Option("--format", "-f", help="The report's format.  [default: text; github inside GitHub Actions]"),
+]
+
 
 def validate(
     sources: common.Sources,
     platforms: common.CountedPlatforms = None,
     api_version: common.CheckedVersion = None,
-    fail_on: Annotated[FailOn | None, Option(help="Exit with 1 from this severity on.  [default: error]")] = None,
+    fail_on: FailingSeverity = None,
     select: Annotated[list[str] | None, Option(metavar="RULE", help="Report only this rule; repeatable.")] = None,
     ignore: common.Ignore = None,
     schemas: Annotated[
         list[str] | None,
         Option("--schema", metavar="FILE", help="Check against a JSON Schema of your own, too; repeatable."),
     ] = None,
-    format: Annotated[  # the option's own name
-        Format | None,
-        Option("--format", "-f", help="The report's format.  [default: text; github inside GitHub Actions]"),
-    ] = None,
+    format: ReportFormat = None,  # the option's own name
     output: common.Output = None,
     concise: Annotated[bool, Option("--concise", help="Print one line per finding.")] = False,
     quiet: Annotated[

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from osbctl.findings import Severity
 from osbctl.paths import pointer
+from osbctl.reports.places import as_json
 
 if TYPE_CHECKING:
-    from osbctl.findings import Finding, Judgement, Location, Verdict
+    from osbctl.findings import Finding, Judgement, Verdict
     from osbctl.reports import Report
 
 VERSION = 1
@@ -43,15 +44,11 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "message": finding.message,
         "path": pointer(finding.path),
         "also": [pointer(path) for path in finding.also],
-        "location": _location(finding.location),
+        "location": as_json(finding.location),
         "refused_by": [platform.value for platform in finding.refused_by],
         "platform_messages": list(finding.platform_messages),
         "hint": finding.hint,
     }
-
-
-def _location(place: Location | None) -> dict[str, Any] | None:
-    return {"source": place.source, "line": place.line, "column": place.column} if place else None
 
 
 def _verdict(verdict: Verdict) -> dict[str, Any]:

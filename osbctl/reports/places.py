@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from osbctl.paths import pointer
 from osbctl.platforms import labels
@@ -14,7 +13,7 @@ from osbctl.text import safe, sentences
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from osbctl.findings import Finding, Judgement
+    from osbctl.findings import Finding, Judgement, Location
 
 
 def relative(source: str, root: str) -> str:
@@ -25,12 +24,19 @@ def relative(source: str, root: str) -> str:
     return source.replace(os.sep, "/").removeprefix("./")
 
 
+def as_json(place: Location | None) -> dict[str, Any] | None:
+    """A place as the JSON reports tell it."""
+    return {"source": place.source, "line": place.line, "column": place.column} if place else None
+
+
 def with_fingerprints(findings: Iterable[Finding], root: str) -> Iterator[tuple[Finding, str]]:
     """Each finding with a fingerprint of its identity, else of its rule, file and JSON pointer: no line, no wording.
 
     One that may stand for several places is known by what it says of them, without their number: it stays the same
     when one of the places is mended. Equal ones are distinguished by a running number: every fingerprint is unique.
     """
+    import hashlib  # loads OpenSSL, and most reports give no fingerprint
+
     seen: Counter[tuple[str, ...]] = Counter()
     for finding in findings:
         source = relative(finding.location.source, root) if finding.location else ""

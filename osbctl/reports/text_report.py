@@ -52,6 +52,7 @@ def _entry(finding: Finding, paint: Paint) -> Iterator[str]:
     if len(finding.refused_by) > 1 or (finding.refused_by and not finding.platform_messages):
         yield f"    refused by {labels(finding.refused_by)}"
     for message in finding.platform_messages:
+        # Others may refuse for it, too, but messages are only known of a platform that is quoted.
         speaker = next(platform for platform in (*finding.refused_by, *Platform) if platform.record.is_quoted)
         yield f"    {speaker.label}: {safe(message)}"
     if finding.hint:

@@ -54,6 +54,7 @@ def without_baseline(file: str, judgements: Sequence[Judgement]) -> tuple[tuple[
     entries = _read(file)
     allowed = {entry["fingerprint"]: entry["places"] for entry in entries}
     known = list(_fingerprints(file, judgements))
+    # `also` are the places beside the first: as many as were allowed, or fewer, are old.
     old = {id(finding) for finding, print_ in known if len(finding.also) < allowed.get(print_, 0)}
     kept = tuple(_without(judgement, old) for judgement in judgements)
     found = {fingerprint for _, fingerprint in known}

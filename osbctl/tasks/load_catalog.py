@@ -52,6 +52,7 @@ def load(source: CatalogSource) -> LoadedCatalog:
     from osbctl.tasks.options import Request, validation_options
     from osbctl.validation.judge import judge
 
+    # The smallest value takes two bytes, itself and a comma: more values do not fit.
     document = read_source(
         source.source, at=source.at, limits=Limits(bytes=source.max_bytes, nodes=source.max_bytes // 2)
     )

@@ -71,4 +71,5 @@ def _repeated(things: list[Struct], kind: str) -> Iterator[Refusal]:
         if thing["id"] in seen:
             text = f"Service Catalog names each {kind} by its id, and this one already exists"
             yield Refusal("kubernetes-unique", thing.at("id"), text)
+        # Of what has no id `_named` tells; two of them are no repetition.
         seen.add(thing["id"] or thing)

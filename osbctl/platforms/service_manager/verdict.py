@@ -169,6 +169,7 @@ def _row(thing: Struct) -> Iterator[Refusal]:
             message = 'Service Manager keeps no NUL: invalid byte sequence for encoding "UTF8": 0x00'
             yield Refusal("service-manager-text", thing.at(key), message)
     for key, values in (thing["labels"] or {}).items():
+        # A label has a row for each of its values: one without values is not stored, and may have any key.
         texts = [key, *(values or ())] if values else []
         if (
             any(not 0 < len(text or "") <= MAX_TEXT or "\0" in text for text in texts)

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from osbctl.changes import Level
 from osbctl.paths import pointer
+from osbctl.reports.places import as_json
 
 if TYPE_CHECKING:
     from osbctl.changes import Change, Named
-    from osbctl.findings import Finding, Location
+    from osbctl.findings import Finding
     from osbctl.reports.changes import DiffReport
 
 VERSION = 1
@@ -56,8 +57,8 @@ def _change(change: Change, accepted: str | None) -> dict[str, Any]:
         "new": change.new,
         "old_path": pointer(change.old_path),
         "new_path": pointer(change.new_path),
-        "old_location": _location(change.old_location),
-        "new_location": _location(change.new_location),
+        "old_location": as_json(change.old_location),
+        "new_location": as_json(change.new_location),
         "effects": [
             {"platform": effect.platform.value, "level": effect.level.value, "does": effect.does}
             for effect in change.effects
@@ -72,14 +73,10 @@ def _error(finding: Finding) -> dict[str, Any]:
     return {
         "rule": finding.rule,
         "message": finding.message,
-        "location": _location(finding.location),
+        "location": as_json(finding.location),
         "hint": finding.hint,
     }
 
 
 def _named(thing: Named | None) -> dict[str, str] | None:
     return {"id": thing.id, "name": thing.name} if thing else None
-
-
-def _location(place: Location | None) -> dict[str, Any] | None:
-    return {"source": place.source, "line": place.line, "column": place.column} if place else None

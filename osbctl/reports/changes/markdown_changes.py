@@ -89,6 +89,7 @@ def _place(place: Location | None) -> str:
 
 def _text(text: str) -> str:
     text = re.sub(r"[&<>@]", lambda m: f"&#{ord(m.group())};", safe(text))
+    # A `#` begins a heading or the number of an issue, but not where it is part of a reference that was just written.
     text = re.sub(r"([\\`*_{}\[\]()!|~$:]|#(?!\d+;)|(?<!&)#)", r"\\\1", text)
     # Mentions are found after rendering, and bare www. is made a link: an invisible space stops both.
     return text.replace("&#64;", "&#64;&#8203;").replace("www.", "www&#8203;.")
