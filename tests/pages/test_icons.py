@@ -123,6 +123,11 @@ def test_what_is_no_picture_gets_a_monogram(url: Any) -> None:
     assert from_data_url(url) == ""
 
 
+def test_a_picture_has_its_largest_size() -> None:
+    assert as_data_url(PNG.ljust(MAX_BYTES)) != ""
+    assert as_data_url(PNG.ljust(MAX_BYTES + 1)) == ""
+
+
 @pytest.mark.parametrize(
     ("name", "letters"), [("Object Storage", "OS"), ("redis", "RE"), ("", "?"), ("--", "?"), ("ß x", "SS")]
 )

@@ -96,8 +96,9 @@ def test_the_policy_allows_this_style_and_script_alone() -> None:
     html = make_page([shelf(SHIPPED)], PageOptions(look=Look(accent="#00aa77")))
     policy = next(a["content"] or "" for t, a in Read(html).tags if a.get("http-equiv") == "Content-Security-Policy")
     rules = dict(rule.split(" ", 1) for rule in policy.split("; "))
-    assert rules["default-src"] == "'none'"
+    assert (rules["default-src"], rules["base-uri"], rules["form-action"]) == ("'none'",) * 3
     assert rules["img-src"] == "data:"
+    assert rules.keys() == {"default-src", "style-src", "script-src", "img-src", "base-uri", "form-action"}
     for tag, rule in (("style", "style-src"), ("script", "script-src")):
         body = re.findall(rf"<{tag}>(.*?)</{tag}>", html, re.DOTALL)
         assert len(body) == 1
@@ -144,6 +145,10 @@ def test_anchors_stay_apart_where_ids_do_not() -> None:
         "https://docs.example\u202e/",
         "//docs.example/",
         "file:///etc/passwd",
+        "file://docs.example/x",
+        "https://docs.example\\.evil.example/",
+        'https://docs.example/"onclick=',
+        "https://docs.example/a b",
         "https://",
         "https://docs.example:port/",
         ["https://docs.example"],
