@@ -48,7 +48,7 @@ class Text:
         if place.line >= len(self.lines):
             return len(self.body)
         start, end = self.lines[place.line], self.line_end(place.line)
-        units = place.character - (self._mark if place.line == 0 else 0)
+        units = max(0, place.character - (self._mark if place.line == 0 else 0))
         return bisect_right(range(start, end + 1), units, key=lambda at: self._between(start, at)) - 1 + start
 
     def offset_of(self, line: int, column: int) -> int:

@@ -1,0 +1,37 @@
+"""Places in a text, in the units that an editor counts in (LSP 3.17, "Position")."""
+
+from __future__ import annotations
+
+import pytest
+
+from osbctl.editor.texts import Place, Text
+
+TEXT = "\ufeffaé\U0001f600b\r\nc\rd\n\U0001f600"
+"""A byte order mark, characters of one unit and of more, and each end of a line. The mark is none of the offsets."""
+
+
+@pytest.mark.parametrize(
+    ("encoding", "first", "last"),
+    [
+        ("utf-8", [3, 4, 6, 10, 11], [0, 4]),
+        ("utf-16", [1, 2, 3, 5, 6], [0, 2]),
+        ("utf-32", [1, 2, 3, 4, 5], [0, 1]),
+    ],
+)
+def test_each_offset_is_a_place_and_each_place_an_offset(encoding: str, first: list[int], last: list[int]) -> None:
+    text = Text(TEXT, encoding)
+    lines = [(0, 0, first), (1, 6, [0, 1]), (2, 8, [0, 1]), (3, 10, last)]
+    for line, start, units in lines:
+        for offset, character in enumerate(units, start):
+            assert text.place(offset) == Place(line, character)
+            assert text.offset(Place(line, character)) == offset
+
+
+def test_what_lies_beyond_an_end_or_within_a_character() -> None:
+    text = Text(TEXT)
+    assert text.place(-1) == Place(0, 1)
+    assert text.place(99) == Place(3, 2)
+    assert text.offset(Place(0, 0)) == 0, "before the mark"
+    assert text.offset(Place(0, 99)) == 4, "the end of the line, before CR LF"
+    assert text.offset(Place(9, 0)) == 11
+    assert text.offset(Place(3, 1)) == 10, "the first half of a surrogate pair"
