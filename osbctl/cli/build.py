@@ -25,10 +25,10 @@ def build(
     folder: Annotated[str, Argument(metavar="FOLDER", help="The source folder.")],
     output: Annotated[
         str | None,
-        Option("--output", "-o", metavar="FILE", help="Write the catalog there, print it where left out or -."),
+        Option("--output", "-o", metavar="FILE", help="Write the catalog there; print it if left out or -."),
     ] = None,
     format: Annotated[
-        BuildFormat | None, Option("--format", "-f", help="By the file's ending if left out, else json.")
+        BuildFormat | None, Option("--format", "-f", help="By the extension of FILE if left out, else json.")
     ] = None,
     overlays: Annotated[
         list[str] | None, Option("--overlay", metavar="FILE", help="Change the result; repeatable, in order.")
@@ -37,7 +37,7 @@ def build(
         list[str] | None, Option("--set", metavar="NAME=VALUE", help="The value of ${NAME}; repeatable.")
     ] = None,
     env_prefix: Annotated[
-        str | None, Option(metavar="PREFIX", help="Values of ${NAME}: the environment's PREFIX + NAME.")
+        str | None, Option(metavar="PREFIX", help="Take ${NAME} from the environment variable PREFIX + NAME.")
     ] = None,
     accept: Annotated[
         list[str] | None,

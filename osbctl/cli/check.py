@@ -34,10 +34,10 @@ def check(
     *,
     how: Conditions,
 ) -> int:
-    """Check a running broker: how it answers, then the catalog that it gives, then who could register it.
+    """Check a running broker: how it answers, its catalog, and which platforms could register it.
 
-    It is asked fewer than twenty times, one request after the other: with and without version and credentials, packed,
-    by its tag, at other paths. Two of them try wrong logins, at the end. The password comes as with osbctl fetch.
+    Sends fewer than twenty requests, one after the other: with and without version and credentials, compressed, with
+    the ETag, to other paths. Two of them try wrong logins, at the end. The password comes as with osbctl fetch.
 
     \b
     osbctl check https://broker.example.com --user platform

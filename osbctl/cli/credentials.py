@@ -22,7 +22,7 @@ def hash_password(
         bool, Option("--generate", help="Make a password of 192 random bits and show it once.")
     ] = False,
     include_password: Annotated[
-        bool, Option("--include-password", help="Keep the password itself in the record, in clear.")
+        bool, Option("--include-password", help="Keep the password itself in the record, in clear text.")
     ] = False,
     rounds: Annotated[
         int | None, Option(help="Rounds of SHA-512, the cost of one check. Default: the library's own.")
@@ -33,7 +33,7 @@ def hash_password(
         Path | None, Option("-o", "--output", metavar="FILE", help="Write FILE, new and of mode 0600.")
     ] = None,
     append: Annotated[
-        Path | None, Option(metavar="FILE", help="Add to the records of FILE; it is made if missing.")
+        Path | None, Option(metavar="FILE", help="Add to the records of FILE; it is created if missing.")
     ] = None,
     force: Annotated[bool, Option("--force", help="With -o: replace the records that FILE holds.")] = False,
 ) -> None:

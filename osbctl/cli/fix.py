@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-from typer import Option
+from typer import Argument, Option
 
 from osbctl.cli import options as common
 from osbctl.cli.output import note, put, tell
@@ -15,13 +15,14 @@ if TYPE_CHECKING:
     from osbctl.validation.options import ValidationOptions
 
 
+_SOURCE = "A JSON or YAML file, a source folder, or - for standard input."
+
+
 def fix(
-    sources: common.Sources,
+    sources: Annotated[list[str], Argument(metavar="SOURCE...", help=_SOURCE, show_default=False)],
     unsafe: Annotated[bool, Option("--unsafe", help="Also apply fixes that may change what platforms do.")] = False,
-    check: Annotated[
-        bool, Option("--check", help="Write nothing; exit with 1 where something would be fixed.")
-    ] = False,
-    diff: Annotated[bool, Option("--diff", help="As --check, and print the changes.")] = False,
+    check: Annotated[bool, Option("--check", help="Write nothing; exit with 1 if something would be fixed.")] = False,
+    diff: Annotated[bool, Option("--diff", help="Like --check, and print the changes.")] = False,
     select: Annotated[list[str] | None, Option(metavar="RULE", help="Fix only this rule; repeatable.")] = None,
     api_version: common.CheckedVersion = None,
     at: common.At = "",

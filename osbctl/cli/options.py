@@ -33,7 +33,7 @@ Sources = Annotated[list[str], Argument(metavar="SOURCE...", help=_SOURCE, show_
 Source = Annotated[str, Argument(metavar="SOURCE", help=_SOURCE, show_default=False)]
 At = Annotated[str, Option("--at", metavar="POINTER", help="JSON pointer of the catalog inside a larger document.")]
 StdinFilename = Annotated[
-    str | None, Option("--stdin-filename", metavar="NAME", help="What reports call standard input.")
+    str | None, Option("--stdin-filename", metavar="NAME", help="The name of standard input in reports.")
 ]
 ColorChoice = Annotated[Color, Option("--color", help="When to colour the output; NO_COLOR is respected.")]
 Format = Annotated[TextOrJson, Option("--format", "-f", help="How to show it.")]

@@ -77,7 +77,7 @@ def split(
     folder: Annotated[Path, Argument(metavar="FOLDER", help="Where to write the source folder.")],
     at: common.At = "",
 ) -> int:
-    """Take one catalog apart into a source folder that builds to the same catalog. Overwrites nothing.
+    """Split one catalog into a source folder that builds to the same catalog. Overwrites nothing.
 
     \b
     osbctl split catalog.json catalog/

@@ -32,10 +32,10 @@ def serve(
     tls_key: Annotated[Path | None, Option(metavar="FILE", help="Its private key, PEM.")] = None,
     host: Annotated[str, Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[
-        int, Option(min=0, max=65535, help="Port; 0 takes a free one.", envvar=["OSBCTL_PORT", "PORT"])
+        int, Option(min=0, max=65535, help="Port; 0 picks a free one.", envvar=["OSBCTL_PORT", "PORT"])
     ] = 8443,
     trusted_proxy: Annotated[
-        list[str] | None, Option(metavar="ADDRESS", help="Proxy that ends TLS; repeatable.")
+        list[str] | None, Option(metavar="ADDRESS", help="Proxy that terminates TLS; repeatable.")
     ] = None,
     unix_socket: Annotated[Path | None, Option(metavar="PATH", help="Listen on a Unix socket for a proxy.")] = None,
     self_signed: Annotated[bool, Option("--self-signed", help="For testing: makes a certificate.")] = False,
@@ -46,8 +46,10 @@ def serve(
         int, Option(metavar="412|400", help="Status for a missing version header.")
     ] = 412,
     admin_listen: Annotated[str, Option(metavar="HOST:PORT", help="Serve /livez, /readyz, /metrics there.")] = "",
-    admin_host: Annotated[list[str] | None, Option(metavar="NAME", help="Name to ask it by, beside addresses.")] = None,
-    log_format: Annotated[TextOrJson, Option(help="Of log (stderr) and access log (stdout).")] = TextOrJson.TEXT,
+    admin_host: Annotated[
+        list[str] | None, Option(metavar="NAME", help="Host name it answers to, besides addresses.")
+    ] = None,
+    log_format: Annotated[TextOrJson, Option(help="Format of log (stderr) and access log (stdout).")] = TextOrJson.TEXT,
     log_level: Annotated[LogLevel, Option(help="Detail of the log; the access log is separate.")] = LogLevel.INFO,
     access_log: Annotated[bool, Option("--access-log/--no-access-log", help="One line per request.")] = True,
     connections_per_address: Annotated[int, Option(min=0, help="Limit for one address; 0 behind a balancer.")] = 250,
@@ -56,15 +58,15 @@ def serve(
         list[Platform] | None,
         Option("--platform", "-p", help="Serve nothing that it refuses; repeatable.", envvar="OSBCTL_PLATFORM"),
     ] = None,
-    allow_empty: Annotated[bool, Option("--allow-empty", help="A reload may take every service away.")] = False,
+    allow_empty: Annotated[bool, Option("--allow-empty", help="A reload may remove every service.")] = False,
     max_bytes: Annotated[int, Option(min=1, help="The largest catalog that is served.")] = 10_000_000,
     at: common.At = "",
 ) -> int:
     """Serve a catalog as GET /v2/catalog, with credentials, until SIGTERM or SIGINT.
 
-    HTTPS is a must: --tls-cert with --tls-key, or a proxy (--trusted-proxy, --unix-socket), or --self-signed to
-    try. A change of catalog, credentials or certificate is taken up by itself, or on SIGHUP; a bad one is
-    logged, and the good one stays. Every option has an environment variable.
+    HTTPS is required: --tls-cert with --tls-key, or a proxy (--trusted-proxy, --unix-socket), or --self-signed to
+    try. Changes of catalog, credentials and certificate are loaded automatically, or on SIGHUP; a faulty one is
+    logged, and the last good one stays. Every option has an environment variable.
 
     \b
     osbctl serve c.yaml --credentials c.json --tls-cert a.crt --tls-key a.key

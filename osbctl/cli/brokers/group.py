@@ -85,7 +85,7 @@ def history(
     format: common.Format = TextOrJson.TEXT,  # the option's own name
     database: common.Database = None,
 ) -> int:
-    """Show what each refresh of a broker brought.
+    """Show what each refresh of a broker changed.
 
     The newest first: when, how it ended, the tag, the changes.
 
@@ -107,7 +107,7 @@ def history(
 def remove(name: common.BrokerName, database: common.Database = None) -> int:
     """Forget a registered broker.
 
-    Its stored catalog and its history go with it. The broker itself hears nothing of that.
+    Its stored catalog and its history go with it. The broker itself is not contacted.
 
     \b
     osbctl brokers remove data

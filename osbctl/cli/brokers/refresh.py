@@ -41,7 +41,7 @@ def add(
     It is fetched, validated and stored; one that the platform would refuse is not, and the exit code is 1.
 
     The password is never stored. It comes from standard input, OSBCTL_BROKER_<NAME>_PASSWORD (the name in capitals,
-    other signs as _), credential records, the system's keyring, or a prompt.
+    other characters as _), credential records, the system's keyring, or a prompt.
 
     \b
     osbctl brokers add data https://broker.example.com --user platform
