@@ -155,10 +155,11 @@ def _plan(data: Mapping[str, Any], path: Path, bindable: bool, updateable: bool)
 
 def parameter_holders(plan: Mapping[str, Any]) -> Iterator[tuple[tuple[str, str], dict[str, Any]]]:
     """The objects in a plan's `schemas` that hold a parameter schema, each with its place in `PARAMETER_PLACES`."""
-    for place in PARAMETER_PLACES:
-        holder = found_at(plan.get("schemas"), place)
-        if isinstance(holder, dict) and isinstance(holder.get("parameters"), dict):
-            yield place, holder
+    schemas = _object(plan, "schemas")
+    for outer, inner in PARAMETER_PLACES if schemas else ():
+        holder = _object(_object(schemas, outer), inner)
+        if isinstance(holder.get("parameters"), dict):
+            yield (outer, inner), holder
 
 
 def names_at(path: Path, data: Any) -> tuple[Any, Any]:
@@ -176,7 +177,7 @@ def objects(data: Mapping[str, Any], key: str, path: Path = ()) -> Iterator[tupl
             yield value, (*path, key, index)
 
 
-def _object(data: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+def _object(data: Mapping[str, Any], key: str) -> dict[str, Any]:
     value = data.get(key)
     return value if isinstance(value, dict) else {}
 

@@ -161,7 +161,12 @@ def test_nothing_outside_of_platforms_names_one() -> None:
 def test_a_platform_is_loaded_when_asked_for() -> None:
     code = "import sys, osbctl.platforms.judge; print(*(name for name in sys.modules if name.startswith('osbctl')))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
-    assert set(done.stdout.split()) == {"osbctl", "osbctl.platforms", "osbctl.platforms.judge"}
+    assert set(done.stdout.split()) == {
+        "osbctl",
+        "osbctl.platforms",
+        "osbctl.platforms.judge",
+        "osbctl.platforms.outcome",
+    }
 
 
 WATCHED = """

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from osbctl.platforms import Platform
+from osbctl.platforms.outcome import Outcome, VerdictKind
 
 if TYPE_CHECKING:
     from collections.abc import Collection
-
-    from osbctl.platforms.outcome import Outcome
 
 
 def judge_all(
@@ -17,6 +16,19 @@ def judge_all(
 ) -> dict[Platform, Outcome]:
     """What each platform of those that are `asked` does with the catalog `data`, in the order of `Platform`.
 
-    `plain_schemas` says that all parameter schemas are known to be plain, valid draft-04.
+    `plain_schemas` says that all parameter schemas are known to be small, plain, valid draft-04.
     """
-    return {platform: platform.record.judge(data, plain_schemas) for platform in Platform if platform in asked}
+    accepted = plain_schemas and _is_usual(data)
+    return {
+        platform: Outcome(VerdictKind.ACCEPTS)
+        if accepted and platform.record.takes_usual
+        else platform.record.judge(data, plain_schemas)
+        for platform in Platform
+        if platform in asked
+    }
+
+
+def _is_usual(data: dict[str, Any]) -> bool:
+    from osbctl.platforms.usual import is_usual
+
+    return is_usual(data)

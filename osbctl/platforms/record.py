@@ -57,7 +57,8 @@ class PlatformRecord(NamedTuple):
     another one still has is refused when its new holder is saved, in the order of the catalog. `keeps` is how it keeps
     what is gone and still used; None: it keeps nothing. `gives_up` is how many seconds it waits for a catalog. `takes`
     are the statuses of an answer that it takes for a catalog, `stops_at` redirects that it does not follow.
-    `is_quoted`: its own words are known, and reports quote them.
+    `is_quoted`: its own words are known, and reports quote them. `takes_usual`: it takes what `osbctl.platforms.usual`
+    calls usual; a test holds its verdict to that.
     """
 
     folder: str
@@ -73,11 +74,12 @@ class PlatformRecord(NamedTuple):
     takes: range = range(200, 201)
     stops_at: frozenset[int] = frozenset()
     is_quoted: bool = False
+    takes_usual: bool = False
 
     def judge(self, data: dict[str, Any], plain_schemas: bool = False) -> Outcome:
         """What it does with the catalog `data`, from the module `verdict`.
 
-        `plain_schemas` says that all parameter schemas are known to be plain, valid draft-04.
+        `plain_schemas` says that all parameter schemas are known to be small, plain, valid draft-04.
         """
         outcome: Outcome = self._module("verdict").judge(data, plain_schemas)
         return outcome

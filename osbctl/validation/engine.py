@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from osbctl.catalog import PARAMETER_PLACES
+from osbctl.catalog import parameter_holders
 from osbctl.findings import Finding, Severity
 from osbctl.rule import Rule, Scope
 from osbctl.validation.node import Node
@@ -15,6 +15,7 @@ from osbctl.validation.survey import UNKNOWN, Survey
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from osbctl.validation.node import Hit
     from osbctl.validation.options import ValidationOptions
 
 
@@ -28,22 +29,30 @@ def run_rules(data: dict[str, Any], options: ValidationOptions, survey: Survey =
         scope: [rule for rule in rules if _is_needed(rule, survey) and is_wanted(rule, options)]
         for scope, rules in _by_scope().items()
     }
-    return [
-        Finding(
-            rule.id,
-            rule.severity,
-            hit.message,
-            hit.path,
-            hint=hit.hint,
-            fixes=hit.fixes,
-            several=hit.several,
-            earlier=hit.earlier,
-        )
-        for scope, node in _nodes(Node(data, (), None, options.api_version))
-        for rule in checks[scope]
-        if rule.check
-        for hit in rule.check(node)
-    ]
+    quiet: set[int | None] = set()
+    found = []
+    for scope, node in _nodes(Node(data, (), options.api_version)):
+        alike = survey.alike.get(id(node.value)) if scope is Scope.PARAMETERS else None
+        if alike in quiet:
+            continue
+        hits = [(rule, hit) for rule in checks[scope] if rule.check for hit in rule.check(node)]
+        if alike is not None and not hits:
+            quiet.add(alike)
+        found += [_finding(rule, hit) for rule, hit in hits]
+    return found
+
+
+def _finding(rule: Rule, hit: Hit) -> Finding:
+    return Finding(
+        rule.id,
+        rule.severity,
+        hit.message,
+        hit.path,
+        hint=hit.hint,
+        fixes=hit.fixes,
+        several=hit.several,
+        earlier=hit.earlier,
+    )
 
 
 def _is_needed(rule: Rule, survey: Survey) -> bool:
@@ -71,15 +80,6 @@ def _nodes(catalog: Node) -> Iterator[tuple[Scope, Node]]:
         for plan in service.children("plans"):
             yield Scope.PLAN, plan
             yield Scope.THING, plan
-            for schema in _parameters(plan):
-                yield Scope.PARAMETERS, schema
-
-
-def _parameters(plan: Node) -> Iterator[Node]:
-    schemas = plan.child("schemas")
-    for outer, inner in PARAMETER_PLACES if schemas else ():
-        holder = schemas and schemas.child(outer)
-        holder = holder and holder.child(inner)
-        parameters = holder and holder.child("parameters")
-        if parameters:
-            yield parameters
+            for place, holder in parameter_holders(plan.value):
+                path = (*plan.path, "schemas", *place, "parameters")
+                yield Scope.PARAMETERS, Node(holder["parameters"], path, plan.api_version)

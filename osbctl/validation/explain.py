@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import jsonschema
@@ -21,7 +20,7 @@ from osbctl.fields import is_boolean
 from osbctl.findings import Finding, Fix, Severity
 from osbctl.jsonschemas.sentences import field_name, refusal
 from osbctl.paths import value_at
-from osbctl.validation.parts import CatalogPart, decider, part_schema
+from osbctl.validation.parts import CatalogPart, part_decider, part_schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -40,6 +39,8 @@ MAX_FINDINGS = 1_000
 
 MAX_KEPT = 10_000
 """Characters of a part whose faults are kept: of a thousand, some megabytes."""
+
+_kept: dict[tuple[ApiVersion, CatalogPart, Path, str], tuple[_Fault, ...]] = {}
 
 _CONVENTIONS = {
     "displayName",
@@ -88,19 +89,22 @@ def _items(value: Any, key: str) -> list[Any]:
 
 
 def _faults_of(version: ApiVersion, kind: CatalogPart, path: Path, part: Any) -> Iterable[_Fault]:
-    """The faults of one part, without those of the parts in it."""
-    if decider(version, kind)(part):
+    """The faults of one part, without those of the parts in it.
+
+    Those of small parts are kept: an editor asks for most of them again with the next key.
+    """
+    if part_decider(version, kind)(part):
         return ()
-    text = json.dumps(part)
-    found = _known_faults if len(text) < MAX_KEPT else _known_faults.__wrapped__
-    return found(version, kind, path, text)
-
-
-@lru_cache(maxsize=1_000)
-def _known_faults(version: ApiVersion, kind: CatalogPart, path: Path, text: str) -> tuple[_Fault, ...]:
-    """Those of the part that `text` holds as JSON: an editor asks for most of them again with the next key."""
-    validator = jsonschema.Draft7Validator(part_schema(version, kind), registry=Registry())
-    return tuple(fault for error in validator.iter_errors(json.loads(text)) for fault in faults(error, path))
+    key = (version, kind, path, json.dumps(part))
+    found = _kept.get(key)
+    if found is None:
+        validator = jsonschema.Draft7Validator(part_schema(version, kind), registry=Registry())
+        found = tuple(fault for error in validator.iter_errors(part) for fault in faults(error, path))
+        if len(_kept) >= MAX_FINDINGS:
+            _kept.clear()
+        if len(key[-1]) < MAX_KEPT:
+            _kept[key] = found
+    return found
 
 
 def more(rule: str, severity: Severity) -> Finding:

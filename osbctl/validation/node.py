@@ -29,15 +29,14 @@ class Hit(NamedTuple):
 class Node:
     """An object of the catalog: the catalog itself, a service offering, a service plan, a parameter schema.
 
-    `value` is always a dict. `parent` is the object one level up (a plan's service), None at the top.
+    `value` is always a dict.
     """
 
-    __slots__ = ("api_version", "parent", "path", "value")
+    __slots__ = ("api_version", "path", "value")
 
-    def __init__(self, value: dict[str, Any], path: Path, parent: Node | None, api_version: ApiVersion) -> None:
+    def __init__(self, value: dict[str, Any], path: Path, api_version: ApiVersion) -> None:
         self.value = value
         self.path = path
-        self.parent = parent
         self.api_version = api_version
 
     def __contains__(self, key: str) -> bool:
@@ -55,7 +54,7 @@ class Node:
     def child(self, key: str) -> Node | None:
         """The object at `key`, None where there is none or it is not an object."""
         value = self.value.get(key)
-        return Node(value, (*self.path, key), self, self.api_version) if isinstance(value, dict) else None
+        return Node(value, (*self.path, key), self.api_version) if isinstance(value, dict) else None
 
     def children(self, key: str) -> Iterator[Node]:
         """The objects in the array at `key`; what is no array or no object is passed over."""
@@ -63,7 +62,7 @@ class Node:
         if isinstance(value, list):
             for index, item in enumerate(value):
                 if isinstance(item, dict):
-                    yield Node(item, (*self.path, key, index), self, self.api_version)
+                    yield Node(item, (*self.path, key, index), self.api_version)
 
     @property
     def label(self) -> str:

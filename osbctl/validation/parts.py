@@ -6,7 +6,8 @@ from enum import Enum
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from osbctl.fields import load_schema
+from osbctl.fields import PARTS, known, load_schema
+from osbctl.jsonschemas.decider import decider
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,17 +43,18 @@ def _without_items(schema: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 @cache
-def decider(api_version: ApiVersion, kind: CatalogPart = CatalogPart.WHOLE) -> Callable[[Any], bool]:
+def part_decider(api_version: ApiVersion, kind: CatalogPart = CatalogPart.WHOLE) -> Callable[[Any], bool]:
     """Tells whether a part of a catalog is what its schema wants."""
-    import jsonschema_rs
+    return decider(part_schema(api_version, kind))
 
-    # In draft-07 it holds values to their `format` unless configured otherwise; for jsonschema, and here, it is a note.
-    validator = jsonschema_rs.Draft7Validator(part_schema(api_version, kind), validate_formats=False)
 
-    def decide(part: Any) -> bool:
-        try:
-            return validator.is_valid(part)
-        except ValueError:
-            return False  # nested deeper than it reads: jsonschema has the say
+@cache
+def knows_all(api_version: ApiVersion, kind: str) -> Callable[[Any], bool]:
+    """Tells whether an object of that kind, as `osbctl.fields` has them, and those below hold only known fields."""
+    return decider(_closed(api_version, kind))
 
-    return decide
+
+def _closed(api_version: ApiVersion, kind: str) -> dict[str, Any]:
+    below = {key: _closed(api_version, inner) for key, inner in PARTS.get(kind, {}).items()}
+    one = {"properties": {key: below.get(key, {}) for key in known(kind, api_version)}, "additionalProperties": False}
+    return {**one, "items": {**one, "not": {"type": "array"}}}

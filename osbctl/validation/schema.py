@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from osbctl.errors import ConfigError
-from osbctl.validation.parts import decider
+from osbctl.validation.parts import part_decider
 
 if TYPE_CHECKING:
     from osbctl.findings import Finding
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def check_schema(data: dict[str, Any], api_version: ApiVersion) -> list[Finding]:
     """What the catalog schema of `api_version` says against `data`."""
-    if decider(api_version)(data):
+    if part_decider(api_version)(data):
         return []
     from osbctl.validation.explain import explained
 

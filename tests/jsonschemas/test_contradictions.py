@@ -49,7 +49,7 @@ def of(inner: Any) -> dict[str, Any]:
 )
 def test_what_nothing_can_meet_is_told_at_its_place(inner: dict[str, Any], why: str) -> None:
     (at, told) = next(impossible(of(inner)))
-    node = Node(of(inner), (), None, ApiVersion.V2_17)
+    node = Node(of(inner), (), ApiVersion.V2_17)
     assert [hit.path for hit in parameters_impossible(node)] == [path for path, _ in impossible(of(inner))]
     assert at[:2] == ("properties", "n")
     assert why in told
@@ -92,7 +92,7 @@ def test_defaults_and_examples_that_their_schema_refuses_name_the_keyword() -> N
     }
     schema = {**DRAFT, "properties": parts}
     told = dict(refused_values(schema))
-    assert [hit.path for hit in parameters_default(Node(schema, (), None, ApiVersion.V2_17))] == list(told)
+    assert [hit.path for hit in parameters_default(Node(schema, (), ApiVersion.V2_17))] == list(told)
     assert told == {
         ("properties", "a", "default"): ("type",),
         ("properties", "b", "default"): ("pattern",),
@@ -105,7 +105,7 @@ def test_defaults_and_examples_that_their_schema_refuses_name_the_keyword() -> N
 
 def test_a_template_s_placeholder_is_no_default() -> None:
     schema = of({"type": "integer", "default": "((size))"})
-    assert list(parameters_default(Node(schema, (), None, ApiVersion.V2_17))) == []
+    assert list(parameters_default(Node(schema, (), ApiVersion.V2_17))) == []
 
 
 def test_a_plain_schema_is_told_at_a_glance(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,7 +113,7 @@ def test_a_plain_schema_is_told_at_a_glance(monkeypatch: pytest.MonkeyPatch) -> 
     size = {"type": "integer", "minimum": 1, "maximum": 9, "default": 9}
     parts = {"size": size, "name": {"type": "string", "enum": ["a", "b"], "default": "b"}}
     schema = {**DRAFT, "type": "object", "required": ["size"], "properties": parts, "additionalProperties": False}
-    node = Node(schema, (), None, ApiVersion.V2_17)
+    node = Node(schema, (), ApiVersion.V2_17)
     assert [*parameters_default(node), *parameters_impossible(node)] == []
 
 

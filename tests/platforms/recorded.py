@@ -22,6 +22,7 @@ from osbctl.platforms import Platform
 from osbctl.platforms.judge import judge_all
 from osbctl.platforms.outcome import VerdictKind
 from osbctl.sources.parse import parse_document
+from osbctl.validation.survey import survey
 from tests.corpus import CORPUS
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def _outcomes(text: bytes) -> dict[Platform, Outcome] | str:
         document = parse_document(text, "case.json")
     except DocumentError as error:
         return "too deep" if {one.rule for one in error.findings} == {"nesting-too-deep"} else "unreadable"
-    return judge_all(document.data)
+    return judge_all(document.data, plain_schemas=not survey(document).odd_schemas)
 
 
 @cache

@@ -23,4 +23,5 @@ PLATFORM = PlatformRecord(
     keeps=State.INACTIVE,
     stops_at=frozenset({308}),
     is_quoted=True,
+    takes_usual=True,
 )

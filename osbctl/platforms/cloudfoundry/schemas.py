@@ -37,8 +37,8 @@ class SchemaFault(NamedTuple):
 class SchemaChecks:
     """Judges the schemas of one plan after another; the library keeps what it has loaded, as there.
 
-    Equal schemas are judged once, as long as nothing new was loaded in between. Of `plain` ones, valid draft-04
-    without references and ids, only the size is open.
+    Equal schemas are judged once, as long as nothing new was loaded in between. Of `plain` ones, small and
+    valid draft-04 without references and ids, nothing is open.
     """
 
     def __init__(self, plain: bool = False) -> None:
@@ -75,9 +75,9 @@ class SchemaChecks:
             raise RubyCrash(path) from crash
 
     def _faults(self, schema: dict[str, Any]) -> tuple[SchemaFault, ...]:
-        text = json.dumps(schema)
-        if self._plain and len(text) * 6 <= _LONGEST_SCHEMA:
+        if self._plain:
             return ()
+        text = json.dumps(schema)
         known = self._known.get((text, self._library.loaded))
         if known is None:
             known = self._judged(schema)

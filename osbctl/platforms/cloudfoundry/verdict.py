@@ -27,7 +27,7 @@ _UNKNOWN_ERROR = 'the Cloud Controller crashes here, and the operator reads "An 
 def judge(data: dict[str, Any], plain_schemas: bool = False) -> Outcome:
     """What the Cloud Controller makes of the catalog: its lines, and a refusal for each reason.
 
-    `plain_schemas` says that all parameter schemas are known to be plain, valid draft-04.
+    `plain_schemas` says that all parameter schemas are known to be small, plain, valid draft-04.
 
     Where it crashes there is one refusal, `cloudfoundry-crash`, and no line, for it prints none of its own.
     """

@@ -14,4 +14,5 @@ PLATFORM = PlatformRecord(
     omitted_is_false=frozenset({"free", "bindable", "plan_updateable"}),
     keeps=State.OFFERED,
     takes=range(300),
+    takes_usual=True,
 )

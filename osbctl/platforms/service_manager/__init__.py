@@ -18,4 +18,5 @@ PLATFORM = PlatformRecord(
     sharing=BY_BROKER,
     needs_free_names=True,
     gives_up=15.0,
+    takes_usual=True,
 )

@@ -10,6 +10,7 @@ from osbctl.findings import Fix, Severity
 from osbctl.platforms import Platform
 from osbctl.rule import Category, Scope, rule
 from osbctl.text import closest, semantic_version
+from osbctl.validation.parts import knows_all
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,7 +53,7 @@ def _unknown(value: Any, kind: str, version: ApiVersion, path: Path = ()) -> Ite
     if isinstance(value, list):
         for index, item in enumerate(value):
             yield from _unknown(item, kind, version, (*path, index))
-    elif isinstance(value, dict):
+    elif isinstance(value, dict) and not (kind == "plan" and knows_all(version, kind)(value)):
         fields = known(kind, version)
         if not fields >= value.keys():
             yield from (_Unknown(value, path, kind, key) for key in value if key not in fields)

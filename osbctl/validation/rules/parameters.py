@@ -80,7 +80,7 @@ def _dialect(schema: Node) -> str | None:
     return DRAFTS.get((schema.text("$schema") or "").removesuffix("#"))
 
 
-@rule("parameters-too-large", Severity.ERROR, Category.SPEC, Scope.PARAMETERS)
+@rule("parameters-too-large", Severity.ERROR, Category.SPEC, Scope.PARAMETERS, needs="odd_schemas")
 def parameters_too_large(schema: Node) -> Iterator[Hit]:
     """A parameter schema is larger than 64 kB.
 

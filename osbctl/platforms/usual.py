@@ -1,0 +1,101 @@
+"""What every platform takes beyond doubt: most catalogs, known at a glance to be accepted.
+
+A schema that is stricter than each platform, and ids and names that are there once. Of what does not meet it, nothing
+is said: then the platforms are asked one by one.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from osbctl.jsonschemas.decider import decider
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+_NEVER: dict[str, Any] = {"not": {}}
+_FLAG = {"type": "boolean"}
+_WORD = {"type": "string", "pattern": "^[!-~]([ -~]{0,61}[!-~])?$"}  # so short that ASCII is what all count alike
+_TEXT = {"type": "string", "maxLength": 10_000, "pattern": "^[^\\s\\u0000][^\\u0000]*$"}
+_CLIENT = ("id", "secret", "redirect_uri")
+_READ = ("supportedPlatforms", "supportedPlatformNames", "excludedPlatformNames", "supportsInstanceSharing")
+"""What Service Manager reads of a plan's metadata."""
+
+
+def is_usual(data: dict[str, Any]) -> bool:
+    """Whether every platform surely accepts the catalog `data`, whose parameter schemas are known to be plain."""
+    return _usual()(data) and _each_once(data["services"])
+
+
+def _each_once(services: list[dict[str, Any]]) -> bool:
+    clients = [service["dashboard_client"]["id"] for service in services if "dashboard_client" in service]
+    return (
+        all(_once(service[key] for service in services) for key in ("id", "name"))
+        and _once(plan["id"] for service in services for plan in service["plans"])
+        and all(_once(plan["name"].lower() for plan in service["plans"]) for service in services)
+        and _once(clients)
+    )
+
+
+def _once(values: Iterable[str]) -> bool:
+    found = list(values)
+    return len(set(found)) == len(found)
+
+
+@cache
+def _usual() -> Callable[[Any], bool]:
+    whole = _closed(("services",), services=_list(_service()))
+    return decider(whole, "Draft4Validator")  # which takes 1.0 for no integer
+
+
+def _service() -> dict[str, Any]:
+    flags = ("bindable", "plan_updateable", "instances_retrievable", "bindings_retrievable", "allow_context_updates")
+    return _closed(
+        ("id", "name", "description", "bindable", "plans"),
+        **dict.fromkeys(("id", "name"), _WORD),
+        description=_TEXT,
+        **dict.fromkeys(flags, _FLAG),
+        tags={"type": "array", "maxItems": 32, "items": {"type": "string", "maxLength": 64}},
+        requires={"type": "array", "items": {"enum": ["syslog_drain", "route_forwarding", "volume_mount"]}},
+        metadata=_open(shareable=_FLAG, documentationUrl={"type": "string"}),
+        dashboard_client=_closed(_CLIENT, **dict.fromkeys(_CLIENT, _WORD)),
+        plans=_list(_plan()),
+    )
+
+
+def _plan() -> dict[str, Any]:
+    number = "(0|[1-9][0-9]{0,8})"
+    parameters = _closed((), parameters=_open())
+    return _closed(
+        ("id", "name", "description"),
+        id=_WORD,
+        name={**_WORD, "not": {"enum": ["reference-instance"]}},
+        description=_TEXT,
+        **dict.fromkeys(("free", "bindable", "plan_updateable", "binding_rotatable"), _FLAG),
+        metadata=_open(**dict.fromkeys(_READ, _NEVER)),
+        maximum_polling_duration={"type": "integer", "minimum": 0, "maximum": 2**31 - 1},
+        maintenance_info=_closed(
+            ("version",),
+            version={"type": "string", "pattern": f"^{number}\\.{number}\\.{number}$"},
+            description={"type": "string", "maxLength": 100},
+        ),
+        schemas=_closed(
+            (),
+            service_instance=_closed((), create=parameters, update=parameters),
+            service_binding=_closed((), create=parameters),
+        ),
+    )
+
+
+def _closed(required: tuple[str, ...], **properties: Any) -> dict[str, Any]:
+    closed = _open(**properties) | {"additionalProperties": False}
+    return closed | {"required": list(required)} if required else closed
+
+
+def _open(**properties: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": properties}
+
+
+def _list(items: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "array", "minItems": 1, "items": items}

@@ -1,0 +1,109 @@
+"""What is called usual is accepted by every platform's own verdict, whatever is changed in a catalog."""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING, Any
+
+from osbctl.paths import value_at
+from osbctl.platforms import Platform
+from osbctl.platforms.judge import judge_all
+from osbctl.platforms.outcome import VerdictKind
+from osbctl.platforms.usual import is_usual
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from osbctl.paths import Path
+
+SCHEMA = {"$schema": "http://json-schema.org/draft-04/schema#", "type": "object"}
+OPERATION = {"parameters": SCHEMA}
+
+
+def plan(name: str) -> dict[str, Any]:
+    return {
+        "id": f"id-{name}",
+        "name": name,
+        "description": "A plan.",
+        "free": True,
+        "bindable": True,
+        "plan_updateable": False,
+        "binding_rotatable": True,
+        "maximum_polling_duration": 2**31 - 1,
+        "maintenance_info": {"version": "1.20.3", "description": "New <glass> & \u2028 frames."},
+        "metadata": {"displayName": "Plan", "bullets": ["a"], "costs": [{"amount": {"usd": 1.5}, "unit": "MONTHLY"}]},
+        "schemas": {"service_instance": {"create": OPERATION, "update": OPERATION}, "service_binding": {"create": {}}},
+    }
+
+
+def service(name: str) -> dict[str, Any]:
+    flags = ("bindable", "plan_updateable", "instances_retrievable", "bindings_retrievable", "allow_context_updates")
+    return {
+        "id": f"id-{name}",
+        "name": name,
+        "description": "A service.",
+        **dict.fromkeys(flags, True),
+        "tags": ["x" * 64] * 32,
+        "requires": ["syslog_drain"],
+        "metadata": {"shareable": True, "documentationUrl": "https://example.com", "other": [1]},
+        "dashboard_client": {"id": f"{name}-client", "secret": "s", "redirect_uri": "https://example.com"},
+        "plans": [plan(f"{name}-small"), plan(f"{name}-large")],
+    }
+
+
+USUAL = {"services": [service("cache"), service("queue")]}
+VALUES: list[Any] = [
+    None, True, False, 0, -1, 5.0, 2**31, 2**63, 10**400, [], {}, [None], [{}], ["a"], ["x" * 65], ["x"] * 33, {"a": 1},
+    "", " ", "\0", "a\0", "a\n", " a", "é", "a" * 63, "a" * 64, "a" * 10_001, "1.2", "1.2.3", "1.2.3\n", "01.2.3",
+    "reference-instance", "id-queue", "queue", "QUEUE", "id-cache-large", "cache-large", "Cache-Large", "queue-client",
+    "1.2.3.", ["x" * 64] * 33, ["x" * 2_049], {"supportedPlatforms": ["a"], "excludedPlatformNames": ["b"]},
+]  # fmt: skip
+KEYS = [
+    "ID", "Name", "planſ", "Metadata", "labels", "created_at", "catalog_name", "last_operation", "broKer_id", "unknown",
+    "supportedPlatforms", "supportsInstanceSharing", "extra", "services", "Services",
+]  # fmt: skip
+
+
+def places(value: Any, path: Path = ()) -> Iterator[Path]:
+    yield path
+    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for step, inner in inside:
+        yield from places(inner, (*path, step))
+
+
+def changed(path: Path, value: Any) -> dict[str, Any]:
+    """`USUAL` with `value` at `path`, or without what stands there where it is `...`."""
+    data = copy.deepcopy(USUAL)
+    holder: Any = data
+    for step in path[:-1]:
+        holder = holder[step]
+    if value is ...:
+        del holder[path[-1]]
+    else:
+        holder[path[-1]] = value
+    return data
+
+
+def variants() -> Iterator[dict[str, Any]]:
+    for path in places(USUAL):
+        if not path or 1 in path or "parameters" in path or "tags" in path[:-1]:
+            continue
+        yield from (changed(path, value) for value in (..., *VALUES))
+        if isinstance(value_at(USUAL, path), dict):
+            yield from (changed((*path, key), value) for key in KEYS for value in VALUES[::5])
+
+
+def test_what_is_usual_is_accepted_by_each_platform() -> None:
+    usual = [data for data in variants() if is_usual(data)]
+    assert len(usual) > 120
+    for data in usual:
+        assert {outcome.kind for outcome in judge_all(data).values()} == {VerdictKind.ACCEPTS}, data
+
+
+def test_only_what_is_usual_is_spared_the_verdicts() -> None:
+    assert is_usual(USUAL)
+    for path, value in {("services", 0, "id"): "id-queue", ("services", 0, "plans", 0, "name"): "\0"}.items():
+        data = changed(path, value)
+        assert judge_all(data, plain_schemas=True) == judge_all(data)
+    odd = changed(("services", 0, "plans", 0, "schemas", "service_binding", "create", "parameters"), {"type": "object"})
+    assert judge_all(odd)[Platform.CLOUD_FOUNDRY].kind is VerdictKind.REFUSES
