@@ -34,6 +34,13 @@ def environment(tmp_path: Path) -> dict[str, str]:
     return {"HOME": str(tmp_path), "PATH": f"{program.parent}:{os.environ['PATH']}", "SHELL": "/bin/bash"}
 
 
+@pytest.fixture(scope="module")
+def script() -> str:
+    """What a user's shell is to source."""
+    command = [sys.executable, "-m", "osbctl", "--show-completion", "bash"]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=60).stdout
+
+
 def run(environment: dict[str, str], *command: str) -> str:
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True, timeout=60)
     return done.stdout
@@ -52,10 +59,10 @@ def run(environment: dict[str, str], *command: str) -> str:
         (["serve", "catalog.yaml", "--log-f"], ["--log-format"]),
     ],
 )
-def test_bash_completes(environment: dict[str, str], words: list[str], offered: list[str]) -> None:
-    script = Path(environment["HOME"], "completion.sh")
-    script.write_text(run(environment, "osbctl", "--show-completion", "bash"))
-    told = run(environment, "bash", "--norc", "-c", ASK, "bash", str(script), *words)
+def test_bash_completes(environment: dict[str, str], script: str, words: list[str], offered: list[str]) -> None:
+    file = Path(environment["HOME"], "completion.sh")
+    file.write_text(script)
+    told = run(environment, "bash", "--norc", "-c", ASK, "bash", str(file), *words)
     assert sorted(told.split()) == sorted(offered)
 
 

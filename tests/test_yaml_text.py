@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from osbctl.sources.parse import parse_document
@@ -51,7 +51,7 @@ def test_numbers(value: float) -> None:
     agree({"value": value, "list": [value, int(value)]})
 
 
-@settings(max_examples=300)
+@pytest.mark.fuzz
 @given(st.dictionaries(STRINGS, JSON, max_size=4))
 def test_any_value_comes_back(data: dict[str, Any]) -> None:
     agree(data)

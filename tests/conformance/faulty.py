@@ -43,7 +43,7 @@ CATALOG = {
         }
     ]
 }
-SLOW_SECONDS = 0.5
+SLOW_SECONDS = 0.2
 HOPS = {
     "redirects": {"/v2/catalog": "/elsewhere/v2/catalog"},
     "redirects-308": {"/v2/catalog": "/elsewhere/v2/catalog"},
