@@ -10,10 +10,9 @@ from math import ceil, floor
 from typing import TYPE_CHECKING
 
 from osbctl.jsonschemas.comparison.check_combinations import disjoint
-from osbctl.jsonschemas.comparison.check_parts import most_properties
 from osbctl.jsonschemas.comparison.check_scalars import lower, upper
 from osbctl.jsonschemas.comparison.checks import CHECKS
-from osbctl.jsonschemas.comparison.facts import NUMBERS, OBJECT, Facts
+from osbctl.jsonschemas.comparison.facts import COUNTED, NUMBERS, OBJECT, Facts
 from osbctl.jsonschemas.comparison.prover import MAX_STEPS, Prover
 from osbctl.jsonschemas.oracle import Oracle, checked
 from osbctl.jsonschemas.roots import below
@@ -31,8 +30,6 @@ _CONDITIONAL = frozenset(("not", "if", "then", "else", "dependencies", "dependen
 
 _STEPS, _JUDGEMENTS = 5_000, 2_000
 """For one schema, of what the prover and the oracle take at most: a tenth of a second."""
-
-_LENGTHS = {"string": "Length", "array": "Items", "object": "Properties"}
 
 
 def impossible(schema: JsonValue) -> Iterator[tuple[Path, str]]:
@@ -148,12 +145,11 @@ class _Search:
             if why:
                 forbidden = any(schema.value is False for schema in facts.at_key(name).known)
                 return f"it requires {safe(name)!r}, " + ("which it forbids" if forbidden else f"where {why}")
-        fewest = max((schema.get("minProperties") or 0 for schema in facts.known), default=0)
-        most = most_properties(facts)
+        fewest, most = facts.least("minProperties"), facts.most_properties()
         return f"minProperties is {fewest}, and only {most} are allowed" if fewest > most else ""
 
     def _array(self, facts: Facts) -> str:
-        fewest = max((schema.get("minItems") or 0 for schema in facts.known), default=0)
+        fewest = facts.least("minItems")
         if fewest > facts.most_items():
             return f"minItems is {fewest}, and only {facts.most_items()} are allowed"
         return "its items cannot be" if fewest and self.reason(facts.at_index(0)) else ""
@@ -171,7 +167,11 @@ def _crossed(facts: Facts) -> str:
 def _crossed_of(kind: str, facts: Facts) -> str:
     if kind == "number":
         return _bounds(facts)
-    return _lengths(facts, _LENGTHS[kind]) if kind in _LENGTHS else ""
+    if kind not in COUNTED:
+        return ""
+    low, high = f"min{COUNTED[kind]}", f"max{COUNTED[kind]}"
+    least, most = facts.least(low), facts.most(high)
+    return f"{low} is {least}, {high} {most}" if least > most else ""
 
 
 def _bounds(facts: Facts) -> str:
@@ -186,10 +186,3 @@ def _bounds(facts: Facts) -> str:
         least, most = floor(low) + 1 if above else ceil(low), ceil(high) - 1 if under else floor(high)
         above = under = False
     return f"no number lies between {low} and {high}" if least > most or (least == most and (above or under)) else ""
-
-
-def _lengths(facts: Facts, unit: str) -> str:
-    least = max((schema.get(f"min{unit}") or 0 for schema in facts.known), default=0)
-    limits = [limit for schema in facts.known if (limit := schema.get(f"max{unit}")) is not None]
-    most = min(limits, default=least)
-    return f"min{unit} is {least}, max{unit} {most}" if least > most else ""

@@ -154,7 +154,7 @@ class _Maker:
                     grown = more
             yield grown
         yield least
-        fewest = max((int(schema.get("minProperties") or 0) for schema in known), default=0)
+        fewest = int(facts.least("minProperties"))
         if fewest > len(least):
             more_names = [*optional, *(f"name{i + 1}" for i in range(min(fewest, _MAX_OPTIONAL)))]
             filled = self._with(least, facts, more_names[: fewest - len(least)], depth)
@@ -175,7 +175,7 @@ class _Maker:
         return made
 
     def _arrays(self, facts: Facts, known: list[Subschema], name: str, depth: int) -> Iterator[JsonValue]:
-        fewest = max((int(schema.get("minItems") or 0) for schema in known), default=0)
+        fewest = int(facts.least("minItems"))
         fixed = max((len(items(schema)[0]) for schema in known), default=0)
         count = max(fewest, fixed, 1) if self.full else fewest
         made = [self.value(facts.at_index(i), name, depth + 1) for i in range(min(count, 20))]

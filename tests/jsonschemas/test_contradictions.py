@@ -64,6 +64,9 @@ def test_a_schema_that_takes_no_object_takes_no_parameters(top: dict[str, Any]) 
     "inner",
     [
         {"type": "integer", "minimum": 3, "maximum": 3},
+        {"type": "string", "minLength": 3, "maxLength": 3},
+        {"type": "array", "minItems": 3, "maxItems": 3},
+        {"type": "object", "minProperties": 1, "properties": {"a": {}}, "additionalProperties": False},
         {"type": "string", "minimum": 5, "maximum": 3},  # numbers it takes none, and bounds say nothing of strings
         {"not": {}},
         False,

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from osbctl.jsonschemas import patterns
-from osbctl.jsonschemas.comparison.check_scalars import at_least, at_most
-from osbctl.jsonschemas.comparison.facts import Facts, for_index, for_key, items, names
+from osbctl.jsonschemas.comparison.facts import COUNTED, Facts, for_index, for_key, items, names
 from osbctl.jsonschemas.comparison.suspects import PlacePair, Step, Suspect
 from osbctl.jsonschemas.same import same_keywords, same_schema
 
@@ -29,11 +28,16 @@ def check_required(_: Prover, pair: PlacePair) -> Iterator[Suspect]:
                 yield pair.suspect("required", name=name)
 
 
-def check_size(_: Prover, pair: PlacePair) -> Iterator[Suspect]:
-    """`minProperties` and `maxProperties`."""
-    if "object" in pair.facts.kinds:
-        yield from at_least(pair, "minProperties", len(pair.facts.required()))
-        yield from at_most(pair, "maxProperties", most_properties(pair.facts))
+def check_counts(_: Prover, pair: PlacePair) -> Iterator[Suspect]:
+    """`minLength`, `maxItems` and their like, of every kind that has them."""
+    for kind, unit in COUNTED.items():
+        if kind in pair.facts.kinds:
+            least, most = pair.facts.counts(kind)
+            if least < (pair.new.get(f"min{unit}") or 0):
+                yield pair.suspect(f"min{unit}")
+            limit = pair.new.get(f"max{unit}")
+            if limit is not None and most > limit:
+                yield pair.suspect(f"max{unit}")
 
 
 def check_properties(prover: Prover, pair: PlacePair) -> Iterator[Suspect]:
@@ -118,11 +122,6 @@ def _fresh(spelled: set[str], unlike: Collection[str]) -> str:
     return next((n for n in free if all(patterns.matches(p, n) is False for p in unlike)), free[0])
 
 
-def most_properties(facts: Facts) -> float:
-    closed = [s for s in facts.known if s.get("additionalProperties") is False and not s.get("patternProperties")]
-    return min((len(s.get("properties") or ()) for s in closed), default=float("inf"))
-
-
 def _depends_already(facts: Facts, new: Subschema, keyword: str, name: str) -> bool:
     wanted = new.value[keyword][name]
     if isinstance(wanted, list) and set(wanted) <= facts.required() | {name}:
@@ -144,13 +143,6 @@ def check_items(prover: Prover, pair: PlacePair) -> Iterator[Suspect]:
         demand = for_index(pair.new, index)
         if demand is not None and index < most:
             yield from prover.compare(pair.enter(pair.facts.at_index(index), demand, Step("index", index)))
-
-
-def check_count(_: Prover, pair: PlacePair) -> Iterator[Suspect]:
-    """`minItems` and `maxItems`."""
-    if "array" in pair.facts.kinds:
-        yield from at_least(pair, "minItems")
-        yield from at_most(pair, "maxItems", pair.facts.most_items())
 
 
 def check_unique(_: Prover, pair: PlacePair) -> Iterator[Suspect]:

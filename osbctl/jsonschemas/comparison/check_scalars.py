@@ -62,13 +62,6 @@ def check_multiple(_: Prover, pair: PlacePair) -> Iterator[Suspect]:
     yield pair.suspect("multipleOf")
 
 
-def check_length(_: Prover, pair: PlacePair) -> Iterator[Suspect]:
-    """`minLength` and `maxLength`."""
-    if "string" in pair.facts.kinds:
-        yield from at_least(pair, "minLength")
-        yield from at_most(pair, "maxLength")
-
-
 def check_pattern(prover: Prover, pair: PlacePair) -> Iterator[Suspect]:
     """`pattern`: implied by an equal one, or by one whose texts all fit it."""
     pattern = pair.new.get("pattern")
@@ -89,21 +82,6 @@ def check_format(_: Prover, pair: PlacePair) -> Iterator[Suspect]:
         return
     if all(schema.get("format") != form for schema in pair.facts.known):
         yield pair.suspect("format")
-
-
-def at_least(pair: PlacePair, keyword: str, known: float = 0) -> Iterator[Suspect]:
-    """A suspect unless the facts imply this lower limit of a count; `known` is implied otherwise."""
-    least = max((schema.get(keyword) or 0 for schema in pair.facts.known), default=0)
-    if max(least, known) < (pair.new.get(keyword) or 0):
-        yield pair.suspect(keyword)
-
-
-def at_most(pair: PlacePair, keyword: str, known: float = float("inf")) -> Iterator[Suspect]:
-    """A suspect unless the facts imply this upper limit of a count."""
-    limits = [limit for schema in pair.facts.known if (limit := schema.get(keyword)) is not None]
-    limit = pair.new.get(keyword)
-    if limit is not None and min([*limits, known]) > limit:
-        yield pair.suspect(keyword)
 
 
 def lower(schema: Subschema) -> Bound | None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import osbctl.jsonschemas.comparison.check_combinations as combinations
-import osbctl.jsonschemas.comparison.check_parts as arrays
-import osbctl.jsonschemas.comparison.check_parts as objects
+import osbctl.jsonschemas.comparison.check_parts as parts
 import osbctl.jsonschemas.comparison.check_scalars as scalars
+from osbctl.jsonschemas.comparison.facts import COUNTED
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -19,18 +19,16 @@ CHECKS: Mapping[Check, Collection[str]] = {
     scalars.check_values: ("enum", "const"),
     scalars.check_bounds: ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
     scalars.check_multiple: ("multipleOf",),
-    scalars.check_length: ("minLength", "maxLength"),
+    parts.check_counts: tuple(f"{end}{unit}" for unit in COUNTED.values() for end in ("min", "max")),
     scalars.check_pattern: ("pattern",),
     scalars.check_format: ("format",),
-    objects.check_required: ("required",),
-    objects.check_size: ("minProperties", "maxProperties"),
-    objects.check_properties: ("properties", "patternProperties", "additionalProperties"),
-    objects.check_names: ("propertyNames",),
-    objects.check_dependencies: ("dependencies", "dependentRequired", "dependentSchemas"),
-    arrays.check_items: ("items", "prefixItems", "additionalItems"),
-    arrays.check_count: ("minItems", "maxItems"),
-    arrays.check_unique: ("uniqueItems",),
-    arrays.check_contains: ("contains",),
+    parts.check_required: ("required",),
+    parts.check_properties: ("properties", "patternProperties", "additionalProperties"),
+    parts.check_names: ("propertyNames",),
+    parts.check_dependencies: ("dependencies", "dependentRequired", "dependentSchemas"),
+    parts.check_items: ("items", "prefixItems", "additionalItems"),
+    parts.check_unique: ("uniqueItems",),
+    parts.check_contains: ("contains",),
     combinations.check_any_of: ("anyOf",),
     combinations.check_one_of: ("oneOf",),
     combinations.check_not: ("not",),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from math import inf
 from typing import TYPE_CHECKING, TypeAlias
 
 from osbctl.jsonschemas import patterns
@@ -20,6 +21,9 @@ Kinds: TypeAlias = frozenset[str]
 NUMBERS: Kinds = frozenset({"integer", "whole", "fraction"})
 ALL: Kinds = NUMBERS | {"null", "boolean", "string", "array", "object"}
 OBJECT: Kinds = frozenset({"object"})
+
+COUNTED = {"string": "Length", "array": "Items", "object": "Properties"}
+"""What `min…` and `max…` limit of each kind that has parts."""
 
 
 @dataclass(frozen=True)
@@ -81,11 +85,30 @@ class Facts:
         """What is known of the item at `index`, if the array has it."""
         return Facts(()).and_also(*(s for schema in self.known if (s := for_index(schema, index)) is not None))
 
+    def least(self, keyword: str) -> float:
+        """The strongest lower limit that this keyword sets for a count; 0 where none does."""
+        return max((schema.get(keyword) or 0 for schema in self.known), default=0)
+
+    def most(self, keyword: str) -> float:
+        """The strongest upper limit that this keyword sets for a count; infinite where none does."""
+        return min((limit for schema in self.known if (limit := schema.get(keyword)) is not None), default=inf)
+
     def most_items(self) -> float:
         """The largest length of an array."""
-        limits = [schema.get("maxItems") for schema in self.known]
         closed = [len(prefix) for prefix, rest in map(items, self.known) if rest is not None and rest.value is False]
-        return min((limit for limit in [*limits, *closed] if limit is not None), default=float("inf"))
+        return min([self.most("maxItems"), *closed])
+
+    def most_properties(self) -> float:
+        """The largest number of properties that a list of their names leaves, where no others are allowed."""
+        closed = [s for s in self.known if s.get("additionalProperties") is False and not s.get("patternProperties")]
+        return min((len(s.get("properties") or ()) for s in closed), default=inf)
+
+    def counts(self, kind: str) -> tuple[float, float]:
+        """The bounds of what `COUNTED` counts of a value of this kind."""
+        least, most = self.least(f"min{COUNTED[kind]}"), self.most(f"max{COUNTED[kind]}")
+        if kind == "object":
+            return max(least, len(self.required())), min(most, self.most_properties())
+        return least, self.most_items() if kind == "array" else most
 
 
 def listed(schema: Subschema) -> list[JsonValue] | None:
