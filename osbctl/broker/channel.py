@@ -234,6 +234,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         """Cut the connection and give the kernel's memory back at once (a reset, no close in order)."""
         if self.socket is not None:
             with contextlib.suppress(OSError):
+                # struct linger {on, 0 seconds} (socket(7)): what is unsent is thrown away.
                 self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
         self.lingering = True
         self.handle_close()

@@ -155,7 +155,7 @@ class Gate:
         if self._refused.get(digest, -inf) <= self._clock():
             return None
         with self._changed:
-            if digest in self._refused:
+            if digest in self._refused:  # a guess that is repeated must not be forgotten, and cost a hash again
                 self._refused.move_to_end(digest)
         return REFUSED
 
@@ -175,6 +175,7 @@ class Gate:
                     del self._waiting[displaced.digest]
                 job = self._waiting[digest] = _Job(digest, given, client, self._clock())
                 self._changed.notify()
+            # One header from several clients waits as the best of them: who guesses cannot hold up who shares it.
             elif self._clients.refusals(client) < self._clients.refusals(job.client):
                 job.client = client
             job.resumes.append(resume)

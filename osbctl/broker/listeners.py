@@ -79,6 +79,7 @@ def _remove_dead(path: Path) -> None:
             raise ConfigError(f"cannot listen on {path}: there is a file", "choose a path that is free")
     except FileNotFoundError:
         return
+    # A socket file outlives its process (unix(7)): only who connects learns whether anybody listens.
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
         try:
             probe.connect(str(path))

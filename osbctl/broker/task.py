@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import json
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
 from waitress.task import ErrorTask, WSGITask  # type: ignore[import-untyped]
 from waitress.utilities import build_http_date  # type: ignore[import-untyped]
 
 from osbctl.broker.decision import DECISION
-
-if TYPE_CHECKING:
-    from osbctl.broker.decision import Decision
-    from osbctl.broker.sharing import Shared
 
 _NAMES = {
     400: ("BadRequest", "the request is malformed"),
@@ -37,22 +33,11 @@ class Forbidden:
     reason = "Forbidden"
 
 
-class _Connection(Protocol):
-    """What the tasks use of the connection that is answered (see `osbctl.broker.channel.Channel`)."""
-
-    shared: Shared
-    decision: Decision | None
-    refused: bool
-
-    def begin_entry(self, task: Any, head_bytes: int) -> None: ...
-
-    def write_soon(self, data: bytes) -> None: ...
-
-
 class _Closing:
     """Both tasks: record what was answered, and announce the end of a connection while draining."""
 
-    channel: _Connection
+    channel: Any
+    """The connection that is answered: `osbctl.broker.channel.Channel`, which knows its tasks."""
 
     def build_response_header(self) -> bytes:
         if self.channel.shared.draining:
@@ -109,7 +94,7 @@ class AnswerTask(_Closing, WSGITask):  # type: ignore[misc]
 class RefusalTask(_Closing, ErrorTask):  # type: ignore[misc]
     """Answers a request that never reached the application, in JSON, and ends the connection."""
 
-    def __init__(self, channel: _Connection, request: Any) -> None:
+    def __init__(self, channel: Any, request: Any) -> None:
         super().__init__(channel, request)
         self.version = "1.1"
 

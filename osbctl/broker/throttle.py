@@ -51,6 +51,7 @@ class Clients:
     def take(self, client: str) -> bool:
         """Take a token of the client; False where it has none left."""
         one, now = self._of(client), self._clock()
+        # Filled up when it is looked at, not by a clock of its own.
         one.tokens = min(self._burst, one.tokens + (now - one.then) * self._rate)
         one.then = now
         allowed = one.tokens >= 1

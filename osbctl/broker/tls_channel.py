@@ -68,7 +68,7 @@ class TlsChannel(Channel):
             return False
         if self.handshaking:
             return self.handshake_wants_write
-        if self.write_wants_read:
+        if self.write_wants_read:  # poll would report the socket writable for ever, and OpenSSL write nothing
             return False
         return self.read_wants_write or super().writable()
 

@@ -5,7 +5,6 @@ records may share an identity: so a password is replaced without an outage.
 """
 
 from osbctl.credentials.file import append_record, as_json, parse_credentials, read_credentials, write_record
-from osbctl.credentials.hashing import default_rounds, fits, generate_password, make_record
 from osbctl.credentials.record import (
     FEW_ROUNDS,
     MAXIMUM_ROUNDS,
@@ -13,6 +12,10 @@ from osbctl.credentials.record import (
     CredentialRecord,
     check_identity,
     check_password,
+    default_rounds,
+    fits,
+    generate_password,
+    make_record,
 )
 
 __all__ = [

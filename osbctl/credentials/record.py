@@ -1,12 +1,20 @@
-"""The credential record, and what its parts must look like. No message repeats a secret."""
+"""The credential record: what its parts must look like, made of a password, checked against one.
+
+libpass does the hashing. No message repeats a secret. A password is hashed as the UTF-8 bytes given: no Unicode normal
+form is applied, because a platform sends the bytes that it was given too.
+"""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from osbctl.errors import ConfigError
+
+if TYPE_CHECKING:
+    from typing import Any
+
 
 LONGEST = 511
 """Bytes of UTF-8: libxcrypt refuses passwords of 512 bytes or more, and identities follow suit."""
@@ -138,3 +146,52 @@ class CredentialRecord:
     def public_name(self) -> str:
         """What access log and metrics call the record: its label, else its number. Never a username."""
         return self.label or f"record {self.number}"
+
+
+def default_rounds() -> int:
+    """The rounds that libpass holds to be right at present."""
+    return int(_scheme().default_rounds)
+
+
+def make_record(
+    identity: str,
+    password: str,
+    *,
+    rounds: int | None = None,
+    label: str | None = None,
+    expires: str | None = None,
+    include_password: bool = False,
+) -> CredentialRecord:
+    """A record with a fresh random salt. Takes a good part of a second with the default rounds.
+
+    Raises ConfigError where identity, password, rounds, label or expires will not do.
+    """
+    check_identity(identity)
+    check_password(password)
+    rounds = default_rounds() if rounds is None else rounds
+    check_rounds(rounds)
+    hashed = str(_scheme().using(rounds=rounds).hash(password))
+    salt = parse_hash(hashed).salt
+    return CredentialRecord(identity, salt, hashed, password if include_password else None, label, expires)
+
+
+def fits(record: CredentialRecord, password: str) -> bool:
+    """Whether the password is the record's. Hashes are compared in constant time; expiry is not looked at."""
+    try:
+        check_password(password)
+    except ConfigError:
+        return False
+    return bool(_scheme().verify(password, record.hash))
+
+
+def generate_password() -> str:
+    """192 random bits as 32 characters that a URL may hold unescaped."""
+    import secrets
+
+    return secrets.token_urlsafe(24)
+
+
+def _scheme() -> Any:
+    from passlib.hash import sha512_crypt  # type: ignore[import-untyped]
+
+    return sha512_crypt

@@ -62,6 +62,7 @@ def _alphabet(source: str, ones: set[str | None]) -> list[str]:
     points = {0, *(ord(char) + more for char in source + _SPELLED for more in (0, 1))}
     chars = [chr(point) for point in sorted(points) if not 0xD800 <= point < 0xE000 and point < 0x110000]
     chars.sort(key=lambda char: (not char.isalnum(), not char.isprintable()))
+    # One character for each way in which characters fit the steps: the readable ones come first, and the first stays.
     fitting = {tuple(_fits(one, char) for one in ones): char for char in reversed(chars)}
     return list(fitting.values())[::-1]
 

@@ -24,7 +24,6 @@ from osbctl.registry.tables import broker_row, catalog_of, kept_rows, refreshes,
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from types import TracebackType
 
     from sqlalchemy import Connection, Table
 
@@ -67,9 +66,7 @@ class Registry:
     def __enter__(self) -> Registry:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import errno
+import socket
 import ssl
+import threading
 import zlib
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from enum import Enum
 from http.client import BadStatusLine, HTTPException, RemoteDisconnected
 from typing import TYPE_CHECKING, Any
@@ -16,13 +18,11 @@ from urllib3 import exceptions as faults
 
 from osbctl.errors import SourceError
 from osbctl.sources.access import basic, proxy_of, shown
-from osbctl.sources.deadline import Deadline
 from osbctl.text import safe
 
 if TYPE_CHECKING:
-    import socket
     from collections.abc import Iterator, Mapping
-    from types import TracebackType
+    from typing import Self
 
     from urllib3 import BaseHTTPResponse
 
@@ -38,24 +38,44 @@ _PROXY = "HTTPS_PROXY or ALL_PROXY names it; NO_PROXY names hosts that are reach
 _CHUNK = 65_536
 
 
-class Line(Deadline):
+class Line:
     """Connections to the broker at `address` under the conditions of `access`, until its time is over.
 
+    Then those that it watches are cut, as a byte now and then keeps them open to any library; later ones are refused.
     `connected` says whether one came about, with all of TLS and of a proxy's tunnel.
     """
 
     def __init__(self, address: str, access: Access) -> None:
-        super().__init__(access.total_seconds)
         self.name, self.access = shown(address), access
+        self.expired = False
+        self._watched: list[socket.socket] = []
+        self._timer = threading.Timer(access.total_seconds, self._cut)
+        self._timer.daemon = True
         self.connected = False
         self.proxied = bool(proxy_of(address, access.proxies))
         self._pool = _pool(self, proxy_of(address, access.proxies))
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def watch(self, sock: socket.socket) -> None:
+        """Cut this connection in time, by a second descriptor of it. Raises TimeoutError where it comes too late."""
+        self._watched.append(sock.dup())
+        if self.expired:
+            raise TimeoutError
+
+    def _cut(self) -> None:
+        self.expired = True
+        for sock in self._watched:
+            with suppress(OSError):
+                sock.shutdown(socket.SHUT_RDWR)
+
+    def __enter__(self) -> Self:
+        self._timer.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
         self._pool.clear()
-        super().__exit__(kind, error, trace)
+        self._timer.cancel()
+        for sock in self._watched:
+            sock.close()
 
     def send(self, method: str, url: str, headers: Mapping[str, str]) -> BaseHTTPResponse:
         """The answer to one request, its body still to be read; no redirect is followed. Raises one of `FAULTS`."""

@@ -45,7 +45,7 @@ class PublicLine(Line):
     """
 
     def watch(self, sock: socket.socket) -> None:
-        """As in `Deadline`; a connection into a private network is closed before anything is sent."""
+        """As in `Line`; a connection into a private network is closed before anything is sent."""
         peer = ipaddress.ip_address(sock.getpeername()[0].partition("%")[0])
         if isinstance(peer, ipaddress.IPv6Address):
             peer = peer.ipv4_mapped or peer

@@ -24,7 +24,7 @@ from osbctl.platforms import Platform
 from osbctl.rule import RULES, Category
 from osbctl.sources.access import Access, basic
 from osbctl.sources.broker import description, fetch, split_url
-from osbctl.sources.deadline import Deadline
+from osbctl.sources.line import Line
 from tests.broker.harness import Authority, until
 from tests.conformance.faulty import PASSWORD, SLOW_SECONDS, USER, faulty
 
@@ -327,11 +327,11 @@ def test_a_connection_that_is_not_taken_does_not_hold_fetch() -> None:
 
 
 def test_a_connection_that_comes_too_late_is_not_used() -> None:
-    with Deadline(0.01) as deadline, socket.socket() as sock:
-        deadline.watch(sock)
-        until(lambda: deadline.expired, 5)
+    with Line("http://127.0.0.1:1", replace(ACCESS, total_seconds=0.01)) as line, socket.socket() as sock:
+        line.watch(sock)
+        until(lambda: line.expired, 5)
         with pytest.raises(TimeoutError):
-            deadline.watch(sock)
+            line.watch(sock)
 
 
 def test_wrong_credentials_are_no_finding() -> None:

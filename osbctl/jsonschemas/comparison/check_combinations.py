@@ -49,7 +49,7 @@ def check_if(prover: Prover, pair: PlacePair) -> Iterator[Suspect]:
     equal = next((s for s in pair.facts.known if s.get("if") is not None and same_keywords(s, new, ("if",))), None)
     yes = pair.facts.and_also(new.child("if"))
     no = pair.facts.but_not(new.child("if"))
-    if equal is not None:
+    if equal is not None:  # p→q and ¬p→r are known: within p there is q, without it r
         yes = yes.and_also(*([equal.child("then")] if equal.get("then") is not None else []))
         no = no.and_also(*([equal.child("else")] if equal.get("else") is not None else []))
     for keyword, facts in (("then", yes), ("else", no)):

@@ -53,7 +53,7 @@ def check_properties(prover: Prover, pair: PlacePair) -> Iterator[Suspect]:
     known = set(names(pair.facts.known))
     spelled = set(names([new]))
     if new.get("patternProperties") or new.get("additionalProperties") is not None:
-        spelled |= known
+        spelled |= known  # keys that only the old side spells out, the new one judges by these
     patterned = sum(len(schema.get("patternProperties") or ()) for schema in (new, *pair.facts.known))
     for name in sorted(spelled):
         prover.spend(pair.facts, patterned)

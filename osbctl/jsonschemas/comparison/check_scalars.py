@@ -111,6 +111,7 @@ def _stronger(old: Bound, new: Bound, whole: bool) -> bool:
         return True
     if not whole:
         return False
+    # Among integers, more than 4 is at least 5.
     least = floor(old[0]) + 1 if old[1] else ceil(old[0])
     return least > new[0] or (least == new[0] and not new[1])
 

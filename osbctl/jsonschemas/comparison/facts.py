@@ -171,6 +171,7 @@ def for_key(schema: Subschema, name: str) -> tuple[list[Subschema], list[Subsche
         if matched is not False:
             (sure if matched else perhaps).append(schema.child("patternProperties", pattern))
         found = found or bool(matched)
+    # Where a pattern is undecided, whether this is an additional property is undecided, too.
     if not found and schema.get("additionalProperties") is not None:
         (perhaps or sure).append(schema.child("additionalProperties"))
     return sure, perhaps

@@ -55,7 +55,7 @@ class Prover:
         key = (pair.facts.key, pair.new)
         if key in self._failed:
             return [self._failed[key]]
-        if key in self._taken:
+        if key in self._taken:  # shown already, or the induction hypothesis
             return [pair.suspect("")] if self._outright and key in self._open else []
         if len(self._open) > MAX_NESTING:
             raise UndecidableError(_TOO_LARGE)
@@ -130,7 +130,7 @@ class Prover:
                     others = branches[:i] + branches[i + 1 :] if keyword == "oneOf" else ()
                     cases.append(facts.and_also(branch).but_not(*others))
                 yield cases
-                return
+                return  # one keyword taken apart is enough: its cases meet the next ones in their own comparisons
 
     def _against(self, pair: PlacePair) -> Iterator[Suspect]:
         if pair.new in pair.facts.known:

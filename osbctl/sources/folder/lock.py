@@ -102,7 +102,7 @@ def updated(lock: Lock, catalog: dict[str, Any], accepted: Collection[str] = ())
         owner = owners.get(id_) or lock.retired.get(id_, name)
         if _is_other(owner, name, there):
             findings.append(_reused(name, owner, path, published=owner in there))
-        retired.pop(id_, None)
+        retired.pop(id_, None)  # it is in use again
         ids[name] = id_
     present = {id_: name for name, id_, _ in named}
     renamed = {name for name, id_ in ids.items() if name not in there and present.get(id_, name) != name}
