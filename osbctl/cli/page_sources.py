@@ -12,10 +12,11 @@ from osbctl.cli.connection import is_address, shown
 from osbctl.cli.sources import NamedSources
 from osbctl.errors import UsageError
 from osbctl.registry.location import named
-from osbctl.tasks.page import Shelf
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from osbctl.tasks.page import Shelf
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,8 @@ class PageSources(NamedSources):
         Raises:
             OsbctlError: a source cannot be read, or the words make no sense together.
         """
+        from osbctl.tasks.page import Shelf
+
         self.connection.check_stdin(*words, *since)
         before = self._earlier(words, since)
         return [

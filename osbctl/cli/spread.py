@@ -55,8 +55,11 @@ def _made(parameter: Parameter, given: dict[str, Any]) -> Any:
 
 
 def _fields(group: Any) -> list[Parameter] | None:
-    if not isinstance(group, type) or not is_dataclass(group):
-        return None
+    return _fields_of(group) if isinstance(group, type) and is_dataclass(group) else None
+
+
+@functools.cache
+def _fields_of(group: type) -> list[Parameter]:
     kinds = get_type_hints(group, include_extras=True)  # of a base class by the names of that one's module
     fields = [field.replace(annotation=kinds[field.name]) for field in signature(group).parameters.values()]
     return [field for field in fields if _fields(field.annotation) or get_origin(field.annotation) is Annotated]
