@@ -51,10 +51,10 @@ class Node:
         value = self.value.get(key)
         return value if isinstance(value, str) else None
 
-    def child(self, key: str) -> Node | None:
-        """The object at `key`, None where there is none or it is not an object."""
+    def child(self, key: str) -> Node:
+        """The object at `key`, an empty one where there is none or it is not an object."""
         value = self.value.get(key)
-        return Node(value, (*self.path, key), self.api_version) if isinstance(value, dict) else None
+        return Node(value if isinstance(value, dict) else {}, (*self.path, key), self.api_version)
 
     def children(self, key: str) -> Iterator[Node]:
         """The objects in the array at `key`; what is no array or no object is passed over."""

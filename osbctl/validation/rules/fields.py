@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from osbctl.catalog import parameter_holders
 from osbctl.fields import LATEST, PARTS, known, since, wanted
 from osbctl.findings import Fix, Severity
 from osbctl.platforms import Platform
@@ -125,8 +126,8 @@ def maintenance_version(plan: Node) -> Iterator[Hit]:
     Source: OSB 2.15, Maintenance Info Object: version MUST conform to Semantic Version 2.0
     """
     info = plan.child("maintenance_info")
-    version = info.text("version") if info else None
-    if info and version and not semantic_version().fullmatch(version):
+    version = info.text("version")
+    if version and not semantic_version().fullmatch(version):
         yield info.hit(f"{version[:60]!r} is not a Semantic Version", "version", "write it as MAJOR.MINOR.PATCH")
 
 
@@ -166,10 +167,8 @@ def binding_schema_unused(service: Node) -> Iterator[Hit]:
     """
     for plan in service.children("plans"):
         bindable = service.get("bindable") if plan.get("bindable") is None else plan.get("bindable")
-        holder = plan.child("schemas")
-        for key in ("service_binding", "create", "parameters"):
-            holder = holder and holder.child(key)
-        if holder and bindable is False:
+        has_schema = any(place == ("service_binding", "create") for place, _ in parameter_holders(plan.value))
+        if has_schema and bindable is False:
             message = f"plan {plan.label} is not bindable, but has a schema for bindings"
             yield plan.hit(message, ("schemas", "service_binding"), "make the plan bindable, or drop the schema")
 

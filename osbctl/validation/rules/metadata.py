@@ -31,8 +31,7 @@ def cost_incomplete(plan: Node) -> Iterator[Hit]:
     Good: metadata: {costs: [{amount: {usd: 9.5}, unit: MONTHLY}]}
     Source: OSB profile, Service Plan Metadata: an entry of costs has `amount` and `unit`
     """
-    metadata = plan.child("metadata")
-    for cost in metadata.children("costs") if metadata else ():
+    for cost in plan.child("metadata").children("costs"):
         for key in ("amount", "unit"):
             if not cost.get(key):
                 yield cost.hit(f"a cost of plan {plan.label} has no {key}", key, "write amount and unit")
@@ -48,11 +47,9 @@ def cost_amount(plan: Node) -> Iterator[Hit]:
     Good: metadata: {costs: [{amount: {usd: 9.5}, unit: MONTHLY}]}
     Source: OSB profile, Service Plan Metadata: amount maps currencies to numbers; ISO 4217
     """
-    metadata = plan.child("metadata")
-    for cost in metadata.children("costs") if metadata else ():
-        amount = cost.child("amount")
+    for cost in plan.child("metadata").children("costs"):
         seen: set[str] = set()
-        for currency, value in amount.value.items() if amount else ():
+        for currency, value in cost.child("amount").value.items():
             text = ""
             if not currency.strip():
                 text = "has no currency"
@@ -92,9 +89,8 @@ def cost_of_free_plan(plan: Node) -> Iterator[Hit]:
 
 def has_price(plan: Node) -> bool:
     """Whether a cost of the plan has an amount above zero."""
-    metadata = plan.child("metadata")
-    amounts = (cost.child("amount") for cost in metadata.children("costs")) if metadata else ()
-    prices = (price for amount in amounts if amount for price in amount.value.values())
+    costs = plan.child("metadata").children("costs")
+    prices = (price for cost in costs for price in cost.child("amount").value.values())
     return any(isinstance(price, int | float) and price > 0 for price in prices)
 
 
@@ -110,11 +106,11 @@ def sap_metadata_ignored(plan: Node) -> Iterator[Hit]:
     Source: Peripli/service-manager e616ec91f886, pkg/types/service_plan_utils.go
     """
     metadata = plan.child("metadata")
-    for key in ("supportedPlatforms", "supportedPlatformNames", "excludedPlatformNames") if metadata else ():
-        if metadata and key in metadata and not isinstance(metadata.get(key), list):
+    for key in ("supportedPlatforms", "supportedPlatformNames", "excludedPlatformNames"):
+        if key in metadata and not isinstance(metadata.get(key), list):
             text = f"Service Manager ignores {key} of plan {plan.label}, and offers it everywhere"
             yield metadata.hit(text, key, "make it a list")
-    if metadata and not isinstance(metadata.get("supportsInstanceSharing"), bool | None):
+    if not isinstance(metadata.get("supportsInstanceSharing"), bool | None):
         text = f"Service Manager does not share plan {plan.label}"
         yield metadata.hit(text, "supportsInstanceSharing", "write true without quotes")
 
@@ -130,9 +126,9 @@ def url_not_https(service: Node) -> Iterator[Hit]:
     Source: Browsers block or warn of http links and images in https pages
     """
     metadata = service.child("metadata")
-    for key in ("imageUrl", "documentationUrl", "supportUrl") if metadata else ():
-        value = metadata.text(key) if metadata else None
-        if metadata and value and value.lower().startswith("http://"):
+    for key in ("imageUrl", "documentationUrl", "supportUrl"):
+        value = metadata.text(key)
+        if value and value.lower().startswith("http://"):
             message = f"{key} of {service.label} is not https"
             yield metadata.hit(message, key, "use https", several="links and images are not https")
 
@@ -148,8 +144,8 @@ def url_data_large(service: Node) -> Iterator[Hit]:
     Source: A data: URL is part of every answer to GET /v2/catalog and of the platform's database
     """
     metadata = service.child("metadata")
-    value = metadata.text("imageUrl") if metadata else None
-    if metadata and value and value.startswith("data:") and len(value) > MAX_DATA_URL:
+    value = metadata.text("imageUrl")
+    if value and value.startswith("data:") and len(value) > MAX_DATA_URL:
         message = f"the image of {service.label} is a data: URL of {len(value):,} characters"
         yield metadata.hit(message, "imageUrl", "make it smaller, or link to it")
 
@@ -165,9 +161,9 @@ def secret_in_metadata(thing: Node) -> Iterator[Hit]:
     Source: OSB 2.14, Catalog Management: metadata is shown to every user of the marketplace
     """
     metadata = thing.child("metadata")
-    for key in metadata.value if metadata else ():
-        value = metadata.text(key) if metadata else None
-        if metadata and value and surely_secret(key) and not holds_placeholder(value):
+    for key in metadata.value:
+        value = metadata.text(key)
+        if value and surely_secret(key) and not holds_placeholder(value):
             yield metadata.hit(f"{key!r} looks like a secret", key, "remove it: all users can read metadata")
 
 
@@ -182,8 +178,8 @@ def dashboard_secret_literal(service: Node) -> Iterator[Hit]:
     Source: OSB profile, Cloud Foundry Catalog Extensions: dashboard_client.secret is an OAuth client secret
     """
     client = service.child("dashboard_client")
-    value = client.text("secret") if client else None
-    if client and value and not holds_placeholder(value):
+    value = client.text("secret")
+    if value and not holds_placeholder(value):
         yield client.hit(f"the dashboard secret of {service.label} is written out", "secret", "keep it out of the file")
 
 
@@ -199,7 +195,7 @@ def deprecated(thing: Node) -> Iterator[Hit]:
     Source: Brokers' practice, metadata.state; a date was asked for in the specification's own threads
     """
     metadata = thing.child("metadata")
-    if metadata and metadata.get("state") == "deprecated":
+    if metadata.get("state") == "deprecated":
         sunset = calendar_day(metadata.get("sunset"))
         hint = "" if sunset else 'add until when: sunset: "2027-03-31"'
         yield metadata.hit(f"{thing.label} is deprecated{f', there until {sunset}' if sunset else ''}", "state", hint)
@@ -214,7 +210,7 @@ def sunset_invalid(thing: Node) -> Iterator[Hit]:
     Source: RFC 3339, section 5.6, full-date
     """
     metadata = thing.child("metadata")
-    if not metadata or metadata.get("sunset") is None:
+    if metadata.get("sunset") is None:
         return
     if calendar_day(metadata.get("sunset")) is None:
         yield metadata.hit(f"the sunset of {thing.label} is not a date", "sunset", "write a day such as 2027-03-31")

@@ -26,8 +26,8 @@ def text_long(thing: Node) -> Iterator[Hit]:
     Source: OSB 2.17, guidance for supported string lengths: at least 255 characters
     """
     metadata = thing.child("metadata")
-    for key in ("displayName", "providerDisplayName", "bullets") if metadata else ():
-        yield from _long(metadata, key) if metadata else ()
+    for key in ("displayName", "providerDisplayName", "bullets"):
+        yield from _long(metadata, key)
     yield from _long(thing, "tags")
 
 
