@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from functools import lru_cache
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +28,10 @@ _BLANK = r"(?:[ \t]*(?:#.*)?\r?\n)*"
 _BEGIN = re.compile(rf"{_BLANK}(?:---[ \t]*\r?\n)?services:(?:[ \t]*|[ \t]+#.*)\r?\n{_BLANK}( *)- ")
 
 MOST = 1_000
-"""Pieces that are kept, and that one text may have. Together they hold no more values than one text may."""
+"""Pieces that one text may have. Together they hold no more values than one text may."""
+
+FILES = 16
+"""Files whose pieces are kept."""
 
 _LIMITS = Limits(depth=MAX_DEPTH - 1, nodes=MAX_NODES // MOST)
 
@@ -48,7 +50,10 @@ class _Piece:
         return self._places
 
 
-@lru_cache(maxsize=MOST)
+_last: dict[str, dict[str, _Piece]] = {}
+"""The pieces of each file as it was read last, by their text. What is not in a text any more is not kept."""
+
+
 def _piece(text: str, name: str) -> _Piece:
     """The piece with that text, which is the beginning of the whole or some items of the list."""
     document = parse_text(text, name, _LIMITS)
@@ -64,12 +69,18 @@ def read_pieces(text: str, name: str) -> Document | None:
     cuts = [0, *_starts(text, f"\n{begin[1]}- ", begin.end()), len(text)]
     if len(cuts) > MOST:
         return None
+    texts = [text[start:end] for start, end in pairwise(cuts)]
+    known = _last.get(name, {})
     try:
-        pieces = [_piece(text[start:end], name) for start, end in pairwise(cuts)]
+        pieces = [known.get(piece) or _piece(piece, name) for piece in texts]
     except DocumentError:
         return None
     if pieces[0].document.data.keys() != {"services"}:  # the list has ended before its second item
         return None
+    _last.pop(name, None)
+    _last[name] = dict(zip(texts, pieces, strict=True))
+    if len(_last) > FILES:
+        del _last[next(iter(_last))]
     whole = _Whole(text, cuts, pieces)
     data = {"services": [service for piece in pieces for service in piece.services]}
     return Document(name, data, "yaml", whole.locate, whole.notes()[:MAX_PROBLEMS], text)

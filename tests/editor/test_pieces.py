@@ -109,13 +109,25 @@ def test_as_deep_and_as_many_as_a_whole_may_be() -> None:
 def test_a_key_costs_one_service_offering(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
     monkeypatch.setattr(pieces, "parse_text", lambda one, *given: read.append(one) or parse_text(one, *given))
-    pieces._piece.cache_clear()
+    pieces._last.clear()
     whole = "services:\n" + "".join(f"- name: n{n}\n" for n in range(50))
     assert read_pieces(whole, "c.yaml")
     assert len(read) == 50
     read.clear()
     assert read_pieces(whole.replace("- name: n7\n", "- name: n7\n  id: x\n"), "c.yaml")
     assert read == ["- name: n7\n  id: x\n"]
+    read.clear()
+    assert not read_pieces(whole.replace("n7", "[n7"), "c.yaml"), "nobody types a bracket and its end at once"
+    assert read == ["- name: [n7\n"]
+    read.clear()
+    assert read_pieces(whole, "c.yaml")
+    assert read == ["- name: n7\n"], "what is not in the text any more is not kept"
+
+
+def test_of_many_files_the_last_are_kept() -> None:
+    for number in range(40):
+        assert read_pieces(LIST, f"{number}.yaml")
+    assert [*pieces._last] == [f"{number}.yaml" for number in range(24, 40)]
 
 
 def edited(random: Random, whole: str) -> str:
