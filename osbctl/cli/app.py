@@ -6,7 +6,7 @@ Only the module of the command that was asked for is imported; all of them for h
 from __future__ import annotations
 
 import sys
-from functools import cache, partial
+from functools import partial
 from importlib import import_module
 from typing import Annotated, Any
 
@@ -87,11 +87,11 @@ def build(arguments: list[str]) -> TyperGroup:
     assert isinstance(group, TyperGroup)
     _name_values(group)
     context: Any = group.context_class
-    context.formatter_class = _painted(context.formatter_class)
+    if context.formatter_class.__name__ != "Painted":  # the class of contexts is the same at every call in one process
+        context.formatter_class = _painted(context.formatter_class)
     return group
 
 
-@cache
 def _painted(formatter: Any) -> type:
     """The class that lays out the help, with headings and options in colour; typer leaves them out in a pipe."""
     paint = Paint(True)

@@ -203,7 +203,10 @@ def test_the_url_is_stored_as_the_base_address_without_userinfo(osbctl: Program,
         (("my-db", "https://x.example.com/?token={p}"), "it has a query"),
         (("my-db", "https://x.example.com/a\u202eb"), "characters that cannot be shown"),
         (("my-db", "https://x.example.com", "--as", "heroku"), "--as"),
-        (("my-db", "https://x.example.com", "--database", "mysql://u:{p}@h/d"), "the registry does not support this database"),
+        (
+            ("my-db", "https://x.example.com", "--database", "mysql://u:{p}@h/d"),
+            "the registry does not support this database",
+        ),
     ],
 )
 def test_wrong_usage_is_told_before_anything_is_asked(osbctl: Program, words: tuple[str, ...], told: str) -> None:

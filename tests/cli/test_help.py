@@ -63,3 +63,10 @@ def test_colours_add_escapes_alone(help_of: Help, monkeypatch: pytest.MonkeyPatc
 
 def test_there_are_all_of_them() -> None:
     assert len(ALL) > 25
+
+
+def test_it_can_be_asked_for_again_and_again_in_one_process(help_of: Help) -> None:
+    build([])
+    depth = len(build([]).context_class.formatter_class.__mro__)
+    assert help_of("lsp")
+    assert len(build([]).context_class.formatter_class.__mro__) == depth
