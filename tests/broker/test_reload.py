@@ -113,3 +113,26 @@ def test_asked_to_it_loads_what_did_not_change(file: Path) -> None:
 def test_nothing_changed_nothing_is_loaded(file: Path) -> None:
     with watching(file) as (held, _, _):
         assert not until(lambda: held.loads > 0, 0.2)
+
+
+def test_what_is_still_being_written_is_not_read(file: Path) -> None:
+    held = Held(file)
+    watched = Watched("catalog", lambda: [file], held.load, held.swap)
+    watcher = Watcher([watched], Stats())
+    for text in ("ha", "half", "half of"):
+        file.write_text(text)
+        watcher._check(0, watched, asked=False)
+    assert held.loads == 0
+    watcher._check(0, watched, asked=False)
+    assert (held.value, held.loads) == ("half of", 1)
+
+
+@pytest.mark.parametrize(
+    ("mode", "told"), [(0o640, False), (0o660, True), (0o644, True), (0o602, True), (0o600, False)]
+)
+def test_who_may_read_or_change_a_secret_is_told(
+    file: Path, caplog: pytest.LogCaptureFixture, mode: int, told: bool
+) -> None:
+    file.chmod(mode)
+    Watched("key", lambda: [file], lambda: "", lambda _: None, [file]).warn_of_others()
+    assert (f"(mode {mode:04o}): chmod 640" in caplog.text) is told

@@ -245,6 +245,14 @@ def test_ignore_here_silences_one_rule_and_then_another(tmp_path: Path) -> None:
         assert f"Ignore {rule} here" not in actions(file, text, line)
 
 
+def test_ignore_is_not_offered_where_the_line_ends_within_a_text(tmp_path: Path) -> None:
+    def offered(value: str) -> bool:
+        return "Ignore schema-type here" in actions(tmp_path / "c.yaml", TEXT.replace('"yes"  # well', value), 4)
+
+    assert offered('"yes and no"')
+    assert not offered('"yes\n    and no"')
+
+
 def test_an_unsafe_fix_says_so(tmp_path: Path) -> None:
     (title,) = (title for title in actions(tmp_path / "catalog.yaml", TEXT, 5) if title.startswith("Rename"))
     assert title.endswith("(platforms may behave differently)")

@@ -12,6 +12,7 @@ import yaml
 
 from osbctl.errors import DocumentError, UsageError
 from osbctl.files import write_file
+from osbctl.fixes.edits import Edit, applied
 from osbctl.sources.parse import parse_document
 from osbctl.tasks.fix import Mended, fix_bytes, fix_source, write
 from osbctl.validation.options import ValidationOptions
@@ -175,6 +176,10 @@ def test_a_value_that_many_share_is_left(tmp_path: Path) -> None:
     found = fix_source(str(tmp_path), OPTIONS)
     after = {name: new for name, (_, new) in found.changed.items()}
     assert not after or b"bindable: true" in after[str(tmp_path / "catalog.yaml")]
+
+
+def test_of_two_edits_that_overlap_the_first_is_made() -> None:
+    assert applied("abcd", [Edit(1, 3, "y"), Edit(0, 2, "x"), Edit(3, 4, "z"), Edit(0, 2, "x")]) == "xcz"
 
 
 def test_what_is_no_file_cannot_be_mended() -> None:
