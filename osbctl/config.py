@@ -7,6 +7,7 @@ options win over it. A fault is told with the line and the key that it stands at
 from __future__ import annotations
 
 import os
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,7 +15,9 @@ from osbctl.errors import ConfigError
 from osbctl.files import read_bounded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
+
+    _Kind = tuple[Callable[[Any], bool], str, str]
 
 NAMES = ("osbctl.toml", "pyproject.toml")
 
@@ -179,96 +182,80 @@ def _parse(path: str, text: bytes) -> dict[str, Any]:
 
 
 def _config(lines: _Lines, table: dict[str, Any]) -> Config:
-    _refuse_unknown(lines, table, KEYS)
+    _check(lines, table, KEYS)
+    page = table.get("page", {})
+    _check(lines, page, ("title", "logo", "accent"), "page: ")
+    logo = {"logo": _beside(lines.path, page["logo"])} if "logo" in page else {}
     return Config(
         origin=lines.path,
-        schema=tuple(_beside(lines.path, name) for name in _texts(lines, table, "schema")),
-        ignore_at=tuple(_entry(lines, entry) for entry in _tables(lines, table, "ignore-at")),
-        per_path=tuple(_per_path(lines, entry) for entry in _tables(lines, table, "per-path")),
-        page=_page(lines, table),
+        schema=tuple(_beside(lines.path, name) for name in table.get("schema", ())),
+        ignore_at=tuple(_entry(lines, entry) for entry in table.get("ignore-at", ())),
+        per_path=tuple(_per_path(lines, entry) for entry in table.get("per-path", ())),
+        page={**page, **logo},
         text=lines.text,
-        **_settings(lines, table),
+        **_settings(table),
     )
 
 
-def _settings(lines: _Lines, table: dict[str, Any]) -> dict[str, Any]:
+def _settings(table: dict[str, Any]) -> dict[str, Any]:
     """What may stand at the top and in an entry of `per-path`."""
     return {
-        "api_version": _text(lines, table, "api-version"),
-        "fail_on": _text(lines, table, "fail-on"),
-        "platform": _texts(lines, table, "platform"),
-        "select": _texts(lines, table, "select"),
-        "ignore": _texts(lines, table, "ignore"),
-        "severity": _table(lines, table, "severity"),
+        "api_version": table.get("api-version"),
+        "fail_on": table.get("fail-on"),
+        "platform": tuple(table.get("platform", ())),
+        "select": tuple(table.get("select", ())),
+        "ignore": tuple(table.get("ignore", ())),
+        "severity": table.get("severity", {}),
     }
 
 
 def _per_path(lines: _Lines, entry: dict[str, Any]) -> PerPath:
-    known = ("paths", "api-version", "platform", "fail-on", "select", "ignore", "severity")
-    _refuse_unknown(lines, entry, known, "per-path: ")
-    paths = _texts(lines, entry, "paths")
-    if not paths:
+    _check(lines, entry, ("paths", "api-version", "platform", "fail-on", "select", "ignore", "severity"), "per-path: ")
+    if not entry.get("paths"):
         raise ConfigError(f"{lines.place('per-path')}: an entry has no `paths`", 'for example: paths = ["test/*"]')
-    return PerPath(paths, **_settings(lines, entry))
-
-
-def _refuse_unknown(lines: _Lines, table: dict[str, Any], known: Iterable[str], where: str = "") -> None:
-    for key in table:
-        if key not in known:
-            line = lines.place(key).removesuffix(f" {key}")
-            raise ConfigError(f"{line} {where}unknown key {key!r}", f"known keys: {', '.join(known)}")
-
-
-def _beside(path: str, name: str) -> str:
-    return os.path.join(os.path.dirname(path), name)  # noqa: PTH118, PTH120
-
-
-def _text(lines: _Lines, table: dict[str, Any], key: str) -> str | None:
-    value = table.get(key)
-    if value is not None and not isinstance(value, str):
-        raise ConfigError(f"{lines.place(key)} must be a string", f'for example: {key} = "…"')
-    return value
-
-
-def _list(lines: _Lines, table: dict[str, Any], key: str) -> list[Any]:
-    value = table.get(key, [])
-    if not isinstance(value, list):
-        raise ConfigError(f"{lines.place(key)} must be a list")
-    return value
-
-
-def _texts(lines: _Lines, table: dict[str, Any], key: str) -> tuple[str, ...]:
-    values = _list(lines, table, key)
-    if not all(isinstance(value, str) for value in values):
-        raise ConfigError(f"{lines.place(key)} must be a list of strings", f'for example: {key} = ["…"]')
-    return tuple(values)
-
-
-def _tables(lines: _Lines, table: dict[str, Any], key: str) -> list[dict[str, Any]]:
-    values = _list(lines, table, key)
-    if not all(isinstance(value, dict) for value in values):
-        raise ConfigError(f"{lines.place(key)} must be a list of tables", f"write each as [[{key}]]")
-    return values
-
-
-def _table(lines: _Lines, table: dict[str, Any], key: str) -> dict[str, str]:
-    value = table.get(key, {})
-    if not isinstance(value, dict) or not all(isinstance(inner, str) for inner in value.values()):
-        raise ConfigError(f"{lines.place(key)} must be a table of strings")
-    return dict(value)
-
-
-def _page(lines: _Lines, table: dict[str, Any]) -> dict[str, str]:
-    page = _table(lines, table, "page")
-    _refuse_unknown(lines, page, ("title", "logo", "accent"), "page: ")
-    return {**page, "logo": _beside(lines.path, page["logo"])} if "logo" in page else page
+    return PerPath(tuple(entry["paths"]), **_settings(entry))
 
 
 def _entry(lines: _Lines, entry: dict[str, Any]) -> IgnoreEntry:
     where = lines.place("ignore-at")
-    if not all(isinstance(value, str) for value in entry.values()):
+    if not _is_table_of_strings(entry):
         raise ConfigError(f"{where}: each must be a table of strings")
-    _refuse_unknown(lines, entry, ("plan", "reason", "rule", "service"), "ignore-at: ")
+    _check(lines, entry, ("plan", "reason", "rule", "service"), "ignore-at: ")
     if "rule" not in entry or not {"service", "plan"} & set(entry):
         raise ConfigError(f"{where}: each needs `rule`, and `service` or `plan`")
     return entry["rule"], entry.get("service"), entry.get("plan")
+
+
+def _check(lines: _Lines, table: dict[str, Any], known: Iterable[str], where: str = "") -> None:
+    """Raise ConfigError for a key that is not `known`, or that holds what it cannot."""
+    for key, value in table.items():
+        if key not in known:
+            line = lines.place(key).removesuffix(f" {key}")
+            raise ConfigError(f"{line} {where}unknown key {key!r}", f"known keys: {', '.join(known)}")
+        fits, wanted, example = _KINDS.get(key, _TEXT)
+        if not fits(value):
+            raise ConfigError(f"{lines.place(key)} must be {wanted}", example.format(key))
+
+
+def _is_table_of_strings(value: Any) -> bool:
+    return isinstance(value, dict) and all(isinstance(inner, str) for inner in value.values())
+
+
+def _is_list_of(kind: type, value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(item, kind) for item in value)
+
+
+_TEXT = (lambda value: isinstance(value, str)), "a string", 'for example: {} = "…"'
+_TEXTS = partial(_is_list_of, str), "a list of strings", 'for example: {} = ["…"]'
+_TABLES = partial(_is_list_of, dict), "a list of tables", "write each as [[{}]]"
+_TABLE = _is_table_of_strings, "a table of strings", "write [{}] above its entries"
+_KINDS: dict[str, _Kind] = {
+    **dict.fromkeys(("platform", "select", "ignore", "schema", "paths"), _TEXTS),
+    **dict.fromkeys(("ignore-at", "per-path"), _TABLES),
+    **dict.fromkeys(("severity", "page"), _TABLE),
+}
+"""What each key holds that holds no string: whether a value fits, what is wanted, and an example."""
+
+
+def _beside(path: str, name: str) -> str:
+    return os.path.join(os.path.dirname(path), name)  # noqa: PTH118, PTH120
