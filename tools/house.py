@@ -43,7 +43,7 @@ WAYS = {
     ),
     "Two catalogs to a level": (
         "tasks/compare", "comparison/catalogs", "comparison/match", "comparison/fields", "comparison/collect",
-        "comparison/kinds", "comparison/parameters", "platforms/judge", "comparison/refusals", "comparison/places",
+        "comparison/kinds", "comparison/parameters", "platforms/judge", "comparison/refusals",
         "comparison/allow", "reports/changes/text_changes",
     ),
     "A refresh to a drift": (

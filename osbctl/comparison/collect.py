@@ -1,4 +1,4 @@
-"""Where changes are gathered: from a kind and a pair of objects to a `Change`."""
+"""Where changes are gathered: from a kind and a pair of objects to a `Change`; then put at their places."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ from osbctl.comparison.values import masked
 from osbctl.paths import pointer
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
     from osbctl.catalog import ServiceOffering, ServicePlan
     from osbctl.changes import Level
     from osbctl.comparison.kinds import Kind
+    from osbctl.findings import Location
     from osbctl.paths import JsonValue, Path
     from osbctl.platforms import Platform
+    from osbctl.sources.document import Document
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,3 +135,22 @@ def _path(about_plan: Named | None, service: ServiceOffering | None, plan: Servi
     if about_plan and service:
         return (*service.path, "plans")
     return (*service.path, *field) if service else field or ("services",)
+
+
+def with_places(changes: Sequence[Change], old: Document, new: Document) -> list[Change]:
+    """`changes` with the locations of their paths; one pass over each source.
+
+    The text of the line is left out: a catalog on one line holds its secrets there, too.
+    """
+    if not changes:
+        return []
+    before = old.locate({change.old_path for change in changes})
+    after = new.locate({change.new_path for change in changes})
+    return [
+        replace(change, old_location=_bare(before[change.old_path]), new_location=_bare(after[change.new_path]))
+        for change in changes
+    ]
+
+
+def _bare(place: Location) -> Location:
+    return place._replace(excerpt="")

@@ -10,8 +10,7 @@ from math import ceil, floor
 from typing import TYPE_CHECKING
 
 from osbctl.jsonschemas.comparison.check_combinations import disjoint
-from osbctl.jsonschemas.comparison.check_scalars import lower, upper
-from osbctl.jsonschemas.comparison.checks import CHECKS
+from osbctl.jsonschemas.comparison.checks import CHECKS, lower, upper
 from osbctl.jsonschemas.comparison.facts import COUNTED, NUMBERS, OBJECT, Facts
 from osbctl.jsonschemas.comparison.prover import MAX_STEPS, Prover
 from osbctl.jsonschemas.oracle import Oracle, checked

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from osbctl.comparison.allow import load_allowed, sort_out
 from osbctl.comparison.catalogs import compare_catalogs
-from osbctl.comparison.places import with_places
+from osbctl.comparison.collect import with_places
 from osbctl.comparison.refusals import Refused, new_refusals, touched_alone
 from osbctl.platforms import Platform, labels
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from osbctl.comparison.collect import with_places
 from osbctl.comparison.drift import find_drift, notes
-from osbctl.comparison.places import with_places
 from osbctl.errors import SourceError, UsageError
 from osbctl.parallel import in_parallel
 from osbctl.platforms import Platform
