@@ -113,7 +113,7 @@ def _to(concerned: Collection[Platform], found: Fault) -> Fault:
     return replace(found, refused_by=tuple(one for one in found.refused_by if one in concerned))
 
 
-_STATUS_HINTS = {404: "is this the broker's address?", 412: "--api-version asks with another version"}
+_STATUS_HINTS = {404: "check that this is the broker's address", 412: "--api-version asks with another version"}
 
 
 def _stopped_by(status: int, version: str) -> tuple[Platform, ...]:

@@ -104,7 +104,7 @@ def check_access(address: str, access: Access) -> None:
     """
     parts = urlsplit(address)
     if parts.scheme == "http" and not access.insecure and not is_loopback(parts.hostname):
-        raise SourceError(f"{shown(address)}: credentials do not go out over plain http", "use https, or --insecure")
+        raise SourceError(f"{shown(address)}: credentials are not sent over plain http", "use https, or --insecure")
     _check_proxy(address, proxy_of(address, access.proxies))
     for file in filter(None, (access.ca_file, access.client_cert)):
         try:

@@ -150,7 +150,9 @@ def _answer(response: BaseHTTPResponse, line: Line, etag: str) -> Answer | None:
 
 def no_catalog(name: str, why: str) -> SourceError:
     """The answer is no JSON object, for this reason."""
-    return SourceError(f"{name}: the answer is not a JSON object: {why}", "is this the address of a service broker?")
+    return SourceError(
+        f"{name}: the answer is not a JSON object: {why}", "check that this is the address of a service broker"
+    )
 
 
 def read_json(body: bytes) -> tuple[JsonValue, str]:
@@ -186,7 +188,7 @@ def _no_json(constant: str) -> NoReturn:
 def _refused(status: int, body: bytes, line: Line) -> SourceError:
     advice = {
         401: "the user or the password is wrong",
-        404: "is this the broker's address?",
+        404: "check that this is the broker's address",
         412: "the broker wants another version: --api-version",
     }.get(status, "")
     text = {401: "authentication failed (401)", 412: "it refuses the API version (412)"}.get(status, f"status {status}")

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 FAULTS = (faults.HTTPError, OSError, ValueError)
 """What a request may raise that gets no answer."""
 
-_TOO_SLOW = ("it took the request, but did not answer in time", "platforms wait 15 to 60 seconds")
-_STALLED = ("the TLS handshake did not come to its end in time", "is this a port that speaks TLS?")
-_CLIENT_CERT = "if it wants a certificate of its clients, --client-cert names one, with its key"
+_TOO_SLOW = ("it accepted the request, but did not answer in time", "platforms wait 15 to 60 seconds")
+_STALLED = ("the TLS handshake was not finished in time", "check that this port speaks TLS")
+_CLIENT_CERT = "if it asks clients for a certificate, --client-cert names one, with its key"
 _PROXY = "HTTPS_PROXY or ALL_PROXY names it; NO_PROXY names hosts that are reached without it"
 _CHUNK = 65_536
 
@@ -176,9 +176,9 @@ def _meaning(error: Exception, line: Line) -> tuple[Missing, str, str]:
     if isinstance(error, faults.ProxyError):
         return Missing.NOBODY, f"the proxy makes no connection: {_reason(error.original_error)}", _PROXY
     nobody: tuple[tuple[type[Exception], str, str], ...] = (
-        (faults.NameResolutionError, "there is no such host", "is the name right?"),
+        (faults.NameResolutionError, "there is no such host", "check the name"),
         (faults.NewConnectionError, *_no_connection(error)),
-        (faults.ConnectTimeoutError, "nobody answered in time", "check that it is reachable from here"),
+        (faults.ConnectTimeoutError, "there was no answer in time", "check that it is reachable from here"),
     )
     for known, text, advice in nobody:
         if isinstance(error, known):
@@ -198,16 +198,16 @@ def _no_connection(error: Exception) -> tuple[str, str]:
     cause = error.__cause__
     if isinstance(cause, OSError) and cause.errno not in (None, errno.ECONNREFUSED):
         return f"no connection can be made: {safe(cause.strerror or '')}", "check that it is reachable from here"
-    return "the connection was refused", "is the broker running there?"
+    return "the connection was refused", "check that the broker runs there"
 
 
 def _no_http(error: Exception) -> tuple[str, str]:
     inner = error.args[1] if len(error.args) > 1 else None
     if isinstance(inner, BadStatusLine) and not isinstance(inner, RemoteDisconnected):
-        return "it answers in another protocol than HTTP/1.1", "is this the broker's port?"
+        return "it answers in another protocol than HTTP/1.1", "check that this is the broker's port"
     if isinstance(inner, HTTPException) and not isinstance(inner, RemoteDisconnected):  # LineTooLong, or too many
         return "its answer has a header that is too large", "platforms read header lines up to 8 KB, and 100 of them"
-    return "it closed the connection without an answer", "is this a port that speaks TLS?"
+    return "it closed the connection without an answer", "check that this port speaks TLS"
 
 
 def _no_tls(error: object, line: Line) -> tuple[str, str]:
@@ -216,14 +216,14 @@ def _no_tls(error: object, line: Line) -> tuple[str, str]:
         return _no_trust(error, line.access)
     reason = getattr(error, "reason", None) or ""
     if reason in ("WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE"):
-        return "TLS failed: what answers speaks no TLS", "is this a port of plain HTTP?"
+        return "TLS failed: what answers speaks no TLS", "check whether this port speaks plain HTTP"
     if "CERTIFICATE_REQUIRED" in reason or "ALERT_HANDSHAKE_FAILURE" in reason:
         return "TLS failed: the broker refuses a client without a certificate", _CLIENT_CERT
     if line.connected:  # with TLS 1.3 the client's certificate is looked at behind the handshake
         return "TLS failed: the broker closed the connection behind the handshake", _CLIENT_CERT
     if "ALERT" in reason:
         return f"TLS failed: the broker refuses: {_words(reason.partition('ALERT_')[2])}", ""
-    return f"TLS failed: {_words(reason) or 'the handshake did not come to its end'}", ""
+    return f"TLS failed: {_words(reason) or 'the handshake was not finished'}", ""
 
 
 def _no_trust(error: ssl.SSLCertVerificationError, access: Access) -> tuple[str, str]:
@@ -294,5 +294,5 @@ def packing_of(encoding: str | None) -> str:
 
 
 def _broken_off(line: Line, slow: bool) -> SourceError:
-    text = "the answer did not come to its end in time" if slow else "the answer was cut short"
-    return SourceError(f"{line.name}: {text}", "try again; if it stays, look into the broker's log")
+    text = "the answer was not complete in time" if slow else "the answer was cut short"
+    return SourceError(f"{line.name}: {text}", "try again; if it happens again, look into the broker's log")

@@ -83,7 +83,7 @@ def _unused(
     for comment in comments:
         told = comment.whole and sought(comment.rules) and all(map(selection.reports, comment.rules))
         if told and not comment.rules & comment.held.used:
-            nothing = f"nothing of {comment.word} to ignore here"
+            nothing = f"there is no finding of {comment.word} to ignore here"
             message = nothing if comment.rules else f"there is no rule {comment.word!r} to ignore"
             yield Finding("ignore-unused", Severity.WARNING, message, (), comment.place, hint="remove the comment")
 

@@ -58,4 +58,4 @@ def _deprecated(thing: ServiceOffering | ServicePlan) -> list[str]:
     if not thing.deprecation:
         return []
     sunset = thing.deprecation.sunset
-    return [f"deprecated, there until {sunset}" if sunset else "deprecated"]
+    return [f"deprecated, available until {sunset}" if sunset else "deprecated"]

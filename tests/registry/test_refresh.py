@@ -43,7 +43,7 @@ def faulty(body: bytes, broker: Registration) -> BrokerCatalog:
 
 
 def down(broker: Registration, etag: str) -> Answer | None:
-    raise SourceError("https://x: the connection was refused", "is the broker running there?")
+    raise SourceError("https://x: the connection was refused", "check that the broker runs there")
 
 
 def test_registering_stores_the_catalog_with_its_tag(registry: Registry) -> None:

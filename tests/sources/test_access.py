@@ -234,7 +234,7 @@ def refusal(address: str, **options: Any) -> tuple[str, str]:
 @pytest.mark.parametrize(
     ("address", "proxies", "told", "advice"),
     [
-        ("http://b.test/?key=x", {}, "credentials do not go out over plain http", "use https, or --insecure"),
+        ("http://b.test/?key=x", {}, "credentials are not sent over plain http", "use https, or --insecure"),
         ("https://b.test/?key=x", {"all": "socks5://p:1"},
          "the proxy that the environment names does not begin with http:// or https://", _PROXY),
         ("https://b.test/?key=x", {"all": "http://p:0"},
@@ -323,7 +323,7 @@ def test_answers_with_a_sentence_of_their_own(answer: bytes, told: str) -> None:
 
 
 def test_a_handshake_that_stalls_took_no_request() -> None:
-    with broker(None) as (address, _), pytest.raises(SourceError, match="the TLS handshake did not come to its end"):
+    with broker(None) as (address, _), pytest.raises(SourceError, match="the TLS handshake was not finished"):
         fetch(address.replace("http:", "https:"), replace(ACCESS, total_seconds=0.5))
 
 

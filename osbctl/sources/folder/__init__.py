@@ -87,7 +87,7 @@ def compose(
 def _refuse_unread(parts: Parts) -> None:
     """What stands under services/ and is part of nothing would be lost without a word."""
     for file in parts.unread("services"):
-        message = f"{file} is read by nothing"
+        message = f"{file} is not part of the catalog"
         parts.problems.add("folder-unread", message, hint=_where(file.relative_to(parts.folder)))
     parts.problems.raise_any()
 
@@ -95,7 +95,7 @@ def _refuse_unread(parts: Parts) -> None:
 def _where(file: Path) -> str:
     """What to do about a file under services/ that nothing reads."""
     if file.suffix not in SUFFIXES:
-        return f"write its ending as {file.suffix.lower()}"
+        return f"rename it to end in {file.suffix.lower()}"
     if len(file.parts) == 4 and file.parts[2] == "plans":
         service = file.parts[1]
         return f"a plan stands in services/SERVICE/plans/, and there is no services/{service}.yaml"

@@ -57,7 +57,7 @@ class Bundler:
             return None
         inside = located(file.data, fragment)
         if inside is None or not isinstance(value_at(file.data, inside), dict):
-            self.problem(part, path, f"{reference!r} leads to no schema", f"look into {file.document.name}")
+            self.problem(part, path, f"{reference!r} leads to no schema", f"see {file.document.name}")
             return None
         return file, inside
 
@@ -75,7 +75,7 @@ class Bundler:
                 return None
             return self.parts.read(self.parts.folder / resolved.relative_to(self.parts.folder.resolve()))
         except (SourceError, OSError, ValueError, RuntimeError):
-            self.problem(part, path, f"{name!r} cannot be read: no such file?", f"it is looked for at {file}")
+            self.problem(part, path, f"{name!r} cannot be read: no such file?", f"it was looked for at {file}")
             return None
 
     def problem(self, part: SourcePart, path: Path, message: str, hint: str = "") -> None:

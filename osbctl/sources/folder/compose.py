@@ -243,7 +243,7 @@ class Overlay:
         names = {plan.get("name") for plan in service.get("plans", []) if isinstance(plan, dict)}
         for index, plan in enumerate(added):
             if plan.get("name") in names:
-                self._problem(f"plan {plan['name']!r} is there already", (*path, index), "change it under plans")
+                self._problem(f"plan {plan['name']!r} already exists", (*path, index), "change it under plans")
             names.add(plan.get("name"))
             taken = self._composer.take(self._part, plan, (*path, index))
             service["plans"] = [*service.get("plans", []), taken]

@@ -150,7 +150,7 @@ def _changed(name: str, known: str, path: Path) -> Finding:
         f"the id of {kind} {name!r} has changed; it was {known!r}",
         path,
         refused_by=refusing("build-id-changed"),
-        hint=f"put the old id back, or let it pass with --accept-id-change {name}",
+        hint=f"restore the old id, or accept the new one with --accept-id-change {name}",
     )
 
 

@@ -131,7 +131,7 @@ class Parts:
             if suffix not in SUFFIXES or stem.startswith("."):
                 continue
             if stem in found:
-                self.problems.add("folder-two-files", f"{folder / name} and {found[stem].name} are one thing twice")
+                self.problems.add("folder-two-files", f"{folder / name} and {found[stem].name} define the same thing")
             found[stem] = folder / name
         return found
 

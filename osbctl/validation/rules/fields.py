@@ -170,7 +170,7 @@ def binding_schema_unused(service: Node) -> Iterator[Hit]:
         has_schema = any(place == ("service_binding", "create") for place, _ in parameter_holders(plan.value))
         if has_schema and bindable is False:
             message = f"plan {plan.label} is not bindable, but has a schema for bindings"
-            yield plan.hit(message, ("schemas", "service_binding"), "make the plan bindable, or drop the schema")
+            yield plan.hit(message, ("schemas", "service_binding"), "make the plan bindable, or remove the schema")
 
 
 @rule("field-misplaced", Severity.WARNING, Category.ADVICE, Scope.THING)

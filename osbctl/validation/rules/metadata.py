@@ -83,7 +83,7 @@ def cost_of_free_plan(plan: Node) -> Iterator[Hit]:
     if free in (None, True) and has_price(plan):
         text, of_several = ("is free", "are free") if free else (f"does {_SILENT}", f"do {_SILENT}")
         several = f"plans {of_several}, but have a price"
-        hint = "write free: false, or drop the costs"
+        hint = "write free: false, or remove the costs"
         yield plan.hit(f"plan {plan.label} {text}, but has a price", "free", hint, several=several)
 
 
@@ -198,7 +198,9 @@ def deprecated(thing: Node) -> Iterator[Hit]:
     if metadata.get("state") == "deprecated":
         sunset = calendar_day(metadata.get("sunset"))
         hint = "" if sunset else 'add until when: sunset: "2027-03-31"'
-        yield metadata.hit(f"{thing.label} is deprecated{f', there until {sunset}' if sunset else ''}", "state", hint)
+        yield metadata.hit(
+            f"{thing.label} is deprecated{f', available until {sunset}' if sunset else ''}", "state", hint
+        )
 
 
 @rule("sunset-invalid", Severity.WARNING, Category.ADVICE, Scope.THING)

@@ -110,7 +110,7 @@ def parameters_pattern(schema: Node) -> Iterator[Hit]:
         keyword = place.value.get("pattern")
         if isinstance(keyword, str) and not any(sign in keyword for sign in _ECMA_ONLY) and (text := _fault(keyword)):
             message = f"{keyword[:60]!r} is not a regular expression: {text}"
-            hint = "correct it: tools that read the schema stumble over it"
+            hint = "correct it: tools that read the schema fail on it"
             yield schema.hit(message, (*place.path, "pattern"), hint)
 
 

@@ -192,7 +192,7 @@ def test_split_escapes_what_build_would_replace(tmp_path: Path) -> None:
 
 UNREAD = [
     ("services/redis/plans/small.yaml", "no services/redis.yaml"),
-    ("services/redis.YAML", "write its ending as .yaml"),
+    ("services/redis.YAML", "rename it to end in .yaml"),
     ("services/postgres/plan/small.yaml", "services/SERVICE/plans/PLAN.yaml"),
     ("services/postgres/plans/deep/small.json", "services/SERVICE/plans/PLAN.yaml"),
 ]
