@@ -237,7 +237,7 @@ def digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def until(condition: Any, seconds: float = 5.0) -> bool:
+def until(condition: Any, seconds: float = 20.0) -> bool:
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if condition():

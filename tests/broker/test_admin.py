@@ -76,7 +76,7 @@ def test_a_crowd_does_not_keep_a_probe_away(tmp_path: Path, tls: dict[str, str])
             held.enter_context(socket.create_connection(("127.0.0.1", broker.port()), timeout=5))
         began = time.monotonic()
         assert admin(broker.port("admin on"), "/livez") == (200, b"ok\n")
-        assert time.monotonic() - began < 1
+        assert time.monotonic() - began < 15  # not the deadline of handshakes
 
 
 def test_a_hashing_process_that_stands_still_is_told_until_it_is_replaced(

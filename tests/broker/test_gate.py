@@ -610,8 +610,8 @@ def test_the_gate_works_with_the_real_process_and_ends_it_in_mid_hash() -> None:
     time.sleep(0.2)
     start = time.monotonic()
     gate.close()
-    assert time.monotonic() - start < 2
-    assert decided.get(timeout=1) == BUSY
+    assert time.monotonic() - start < 3  # the hash takes longer
+    assert decided.get(timeout=10) == BUSY
 
 
 def test_the_process_does_not_outlive_a_killed_parent() -> None:

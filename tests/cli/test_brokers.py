@@ -523,7 +523,7 @@ def test_two_processes_that_refresh_all_at_once_lose_nothing(many: Program, serv
 
 
 def test_an_interrupt_ends_it_at_once_and_harms_nothing(many: Program, server: FakeBroker) -> None:
-    server.delay = 5
+    server.delay = 40
     words = [sys.executable, "-m", "osbctl", "brokers", "refresh", "--jobs", "4"]
     running = subprocess.Popen(
         words, env=many.environment, cwd=many.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
@@ -531,9 +531,9 @@ def test_an_interrupt_ends_it_at_once_and_harms_nothing(many: Program, server: F
     assert until(lambda: server.now == 4, 20)
     start = time.monotonic()
     running.send_signal(signal.SIGINT)
-    said, _ = running.communicate(timeout=10)
+    said, _ = running.communicate(timeout=60)
     assert (running.returncode, said) == (130, b"")
-    assert time.monotonic() - start < 3
+    assert time.monotonic() - start < 20
     assert many("list").count("\tadded\n") == 24
 
 

@@ -338,8 +338,8 @@ READS = [
     for name, row in ROWS.items()
     for parameter in row.reads
     for fault in FAULTS
-    # All commands open these two in one place: fetch shows it, the others that they ask there.
-    if name == "fetch" or parameter not in TLS or fault == "fifo"
+    # All commands open these in one place: fetch shows it, or list and add; the others that they ask there.
+    if name in ("fetch", "brokers list", "brokers add") or parameter not in (*TLS, *DATABASE) or fault == "fifo"
 ]
 WRITES = [(name, parameter) for name, row in ROWS.items() for parameter in row.writes]
 

@@ -282,7 +282,7 @@ def test_a_trickle_does_not_hold_fetch(name: str) -> None:
         began = time.monotonic()
         with pytest.raises(SourceError, match="in time"):
             fetch(address, replace(ACCESS, total_seconds=0.7))
-        assert time.monotonic() - began < 3
+        assert time.monotonic() - began < 8  # what drips ends after 10
 
 
 @pytest.mark.parametrize("ask", [fetch, check_broker])
@@ -305,7 +305,7 @@ def test_a_trickle_in_the_handshake_holds_nobody(ask: Callable[[str, Access], ob
         address = f"https://127.0.0.1:{listener.getsockname()[1]}/v2/catalog"
         with contextlib.suppress(SourceError):  # to check, it is a broker that is there
             ask(address, replace(ACCESS, total_seconds=0.7, connect_seconds=10))
-        assert time.monotonic() - began < 3
+        assert time.monotonic() - began < 8  # what drips ends after 10
         stop.set()
         socket.create_connection(listener.getsockname()).close()
         thread.join(5)
@@ -323,7 +323,7 @@ def test_a_connection_that_is_not_taken_does_not_hold_fetch() -> None:
         with pytest.raises(SourceError, match="in time"):
             address = f"http://127.0.0.1:{listener.getsockname()[1]}/v2/catalog"
             fetch(address, replace(ACCESS, total_seconds=0.5, connect_seconds=10))
-        assert time.monotonic() - began < 3
+        assert time.monotonic() - began < 8  # what drips ends after 10
 
 
 def test_a_connection_that_comes_too_late_is_not_used() -> None:
