@@ -49,6 +49,7 @@ def judge(data: dict[str, Any], plain_schemas: bool = False) -> Outcome:
 def _built(data: dict[str, Any]) -> list[dict[str, Any]]:
     """The services, once the platform has made its objects of them all; this is where most crashes are."""
     services = data.get("services", [])
+    # An empty Hash has nothing to go through, as an empty Array has; of any other, each entry would be a pair.
     if isinstance(services, dict) and not services:
         return []
     if not isinstance(services, list):
@@ -67,6 +68,7 @@ def _build_plans(plans: Any, path: Path) -> None:
     if not isinstance(plans, list):
         raise RubyCrash(path, "plans is no array")
     for number, plan in enumerate(plans):
+        # A String answers to `[]` as a Hash does: it passes here, and the check of the list names it.
         if not isinstance(plan, dict | str):
             raise RubyCrash((*path, number), "a plan is no object")
 

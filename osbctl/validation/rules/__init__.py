@@ -23,9 +23,6 @@ CHECKED = (
 )
 """The modules whose rules have a check that the engine runs."""
 
-DESCRIBED = ("described",)
-"""The rules that others find: the reader, the schema, the build, the platforms."""
-
 ELSEWHERE = (Category.CHANGE, Category.WIRE)
 """What other rooms find, and may have registered by now."""
 
@@ -43,7 +40,7 @@ def load_checks() -> tuple[Rule, ...]:
 
 def load_all() -> Mapping[str, Rule]:
     """Every rule of validation by id."""
-    for name in (*CHECKED, *DESCRIBED):
+    for name in (*CHECKED, "described"):
         import_module(f"{__name__}.{name}")
     return {rule.id: rule for rule in _registered() if rule.category not in ELSEWHERE}
 
