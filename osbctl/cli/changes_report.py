@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,7 +10,7 @@ from typer import Option
 
 from osbctl.changes import DiffFailOn
 from osbctl.cli.options import Color, ColorChoice, Date, Output
-from osbctl.cli.output import note, put, use_color, wrap_width
+from osbctl.cli.output import annotates, look, note, put
 from osbctl.reports.changes import DIFF, DiffFormat, DiffReport, Words, render
 from osbctl.tasks.rules import LazyRules
 
@@ -40,12 +39,11 @@ class ChangesDisplay:
     @property
     def effective_format(self) -> DiffFormat:
         """The format that was asked for, else the one that suits where the report goes."""
-        in_actions = os.environ.get("GITHUB_ACTIONS") == "true" and self.output is None
-        return self.format or (DiffFormat.GITHUB if in_actions else DiffFormat.TEXT)
+        return self.format or (DiffFormat.GITHUB if annotates(self.output) else DiffFormat.TEXT)
 
     def empty(self, old: str, new: str) -> DiffReport:
         """A report that knows its sides alone."""
-        printed = self.output in (None, "-")
+        color, width = look(self.output, self.color)
         return DiffReport(
             old=old,
             new=new,
@@ -53,8 +51,8 @@ class ChangesDisplay:
             rules=LazyRules(),
             fail_on=self.fail_on,
             root=os.getcwd(),  # noqa: PTH109
-            color=printed and use_color(self.color, sys.stdout),
-            width=wrap_width(sys.stdout) if printed else 0,
+            color=color,
+            width=width,
             words=self.words,
             date=self.date,
         )

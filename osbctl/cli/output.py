@@ -111,6 +111,18 @@ def wrap_width(stream: TextIO) -> int:
     return width() if stream.isatty() else 0
 
 
+def look(output: str | None, choice: str) -> tuple[bool, int]:
+    """Whether a report to `output` is coloured, by `use_color`, and the columns at which its lines are broken."""
+    if output not in (None, "-"):
+        return False, 0
+    return use_color(choice, sys.stdout), wrap_width(sys.stdout)
+
+
+def annotates(output: str | None) -> bool:
+    """Whether a report to `output` goes to the log of GitHub Actions, which makes annotations of its format."""
+    return output is None and os.environ.get("GITHUB_ACTIONS") == "true"
+
+
 def width() -> int:
     """The columns of the terminal; COLUMNS has the say where it is set."""
     import shutil

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import gc
 import os
-import sys
 from typing import TYPE_CHECKING, NamedTuple
 
-from osbctl.cli.output import note, put, use_color, wrap_width
+from osbctl.cli.output import annotates, look, note, put
 from osbctl.config import load_config
 from osbctl.reports import WHOLE, Brevity, Format, Report, render
 from osbctl.tasks.rules import LazyRules
@@ -48,17 +47,9 @@ def run(request: Request, display: Display, config: str | None = None) -> int:
 
 def put_report(judgements: Sequence[Judgement], display: Display) -> int:
     """Write the report where and as `display` says; 1 where a finding makes the run fail, else 0."""
-    color = display.output in (None, "-") and use_color(display.color, sys.stdout)
-    in_actions = os.environ.get("GITHUB_ACTIONS") == "true" and display.output is None
-    width = 0 if display.output not in (None, "-") else wrap_width(sys.stdout)
-    report = Report(
-        judgements,
-        LazyRules(),
-        root=os.getcwd(),  # noqa: PTH109
-        color=color,
-        width=width,
-        brevity=display.brevity,
-    )
-    usual = Format.GITHUB if in_actions and display.brevity == WHOLE else Format.TEXT
+    color, width = look(display.output, display.color)
+    root = os.getcwd()  # noqa: PTH109
+    report = Report(judgements, LazyRules(), root=root, color=color, width=width, brevity=display.brevity)
+    usual = Format.GITHUB if annotates(display.output) and display.brevity == WHOLE else Format.TEXT
     put(render(report, display.format or usual), display.output)
     return int(report.failed)
