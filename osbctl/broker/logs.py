@@ -198,7 +198,9 @@ class TextLines(logging.Formatter):
     """`time LEVEL message`, control characters escaped so that a request cannot forge a line."""
 
     def format(self, record: logging.LogRecord) -> str:
-        return f"{timestamp(record.created)} {record.levelname} {_escaped(_message(self, record))}"
+        text = _message(self, record)
+        text = "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
+        return f"{timestamp(record.created)} {record.levelname} {text}"
 
 
 class JsonLines(logging.Formatter):
@@ -219,10 +221,6 @@ class JsonLines(logging.Formatter):
 def _message(formatter: logging.Formatter, record: logging.LogRecord) -> str:
     text = record.getMessage()
     return f"{text}\n{formatter.formatException(record.exc_info)}" if record.exc_info else text
-
-
-def _escaped(text: str) -> str:
-    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
 
 
 class _Lines(logging.Handler):

@@ -78,9 +78,11 @@ def notes(stored: StoredCatalog, broker: Mapping[str, Any] | Catalog) -> list[st
     """
     sentences = []
     broker, shape = Catalog.of(broker), stored.shape
-    if shape and stored.public and _plan_ids(broker) - _plan_ids(stored.document.catalog):
+    has = {plan.id for plan in stored.document.catalog.plans}
+    if shape and stored.public and any(plan.id not in has for plan in broker.plans):
         sentences.append(f"every plan of the export is public, and only administrators see others: {shape.whole}")
-    offered = _offered(broker)
+    offered = {(service.id, "") for service in broker.services}  # as `StoredCatalog.kept` has them
+    offered |= {(service.id, plan.id) for service in broker.services for plan in service.plans}
     if gone := [name for ids, name in stored.kept.items() if ids not in offered]:
         sentences.append(f"gone from the catalog and kept by the platform, so not compared: {', '.join(gone)}")
     if shape and stored.platform and (left_out := [*_left_out(broker, shape)]):
@@ -89,16 +91,6 @@ def notes(stored: StoredCatalog, broker: Mapping[str, Any] | Catalog) -> list[st
         if _any_true(broker, name) and not _any_true(stored.document.catalog, name):
             sentences.append(sentence)
     return sentences
-
-
-def _offered(broker: Catalog) -> set[tuple[str, str]]:
-    """The ids of service offerings and their plans, as `StoredCatalog.kept` has them."""
-    services = broker.services
-    return {(service.id, "") for service in services} | {(s.id, plan.id) for s in services for plan in s.plans}
-
-
-def _plan_ids(catalog: Catalog) -> set[str]:
-    return {plan.id for plan in catalog.plans}
 
 
 def _any_true(catalog: Catalog, name: str) -> bool:

@@ -270,16 +270,16 @@ def _field(to: Collector, kind: Kind, pair: MatchedPair, path: Path, old: Any, n
 def _narrowed(path: Path, old: Any, new: Any) -> tuple[Path, dict[str, str]]:
     """The path on into objects that differ at one key alone; there, what became of each key that differs."""
     while isinstance(old, dict) and isinstance(new, dict) and old and new:
-        keys = {key: _fate(old, new, key) for key in _keys(old, new) if not same(old.get(key), new.get(key))}
+        keys = {
+            key: "added" if old.get(key) is None else "removed" if new.get(key) is None else "changed"
+            for key in _keys(old, new)
+            if not same(old.get(key), new.get(key))
+        }
         if len(keys) != 1:
             return path, keys
         (key,) = keys
         path, old, new = (*path, key), old.get(key), new.get(key)
     return path, {}
-
-
-def _fate(old: Mapping[str, Any], new: Mapping[str, Any], key: str) -> str:
-    return "added" if old.get(key) is None else "removed" if new.get(key) is None else "changed"
 
 
 def _listed(keys: Mapping[str, str]) -> str:

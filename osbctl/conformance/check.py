@@ -67,7 +67,9 @@ def check_broker(address: str, access: Access, patience: Patience = USUAL) -> Ch
     faults, answers = _asked(Exchange(address, access), patience)
     first = answers.pop(access.api_version, None)
     own = {version: _catalog(reply) for version, reply in answers.items() if not first or reply.json != first.json}
-    return Checked(_hidden(findings_of(faults), access), _catalog(first), own)
+    # Without the password, should the broker have sent it back.
+    findings = (finding._replace(message=access.hide(finding.message)) for finding in findings_of(faults))
+    return Checked(tuple(findings), _catalog(first), own)
 
 
 def _catalog(reply: Reply | None) -> bytes | None:
@@ -102,11 +104,6 @@ def _asked(exchange: Exchange, patience: Patience) -> tuple[list[Fault], dict[st
     faults += probes.of_catalog(reply, exchange.access, patience.slow, patience.gives_up, answers)
     faults += probes.of_errors([reply])
     return faults + probed, answers
-
-
-def _hidden(findings: list[Finding], access: Access) -> tuple[Finding, ...]:
-    """The findings without the password, should the broker have sent it back."""
-    return tuple(finding._replace(message=access.hide(finding.message)) for finding in findings)
 
 
 def _transport(exchange: Exchange) -> Iterator[Fault]:

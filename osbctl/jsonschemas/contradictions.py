@@ -45,7 +45,8 @@ def impossible(schema: JsonValue) -> Iterator[tuple[Path, str]]:
         told: list[tuple[Path, str]] = []
         while todo:
             place, facts = todo.pop()
-            why = search.reason(facts) or _crossed(facts)
+            # Or the limits of some kind cross, whatever other kinds are possible.
+            why = search.reason(facts) or next(filter(None, (_crossed_of(kind, facts) for kind in _kinds(facts))), "")
             if why and not _is_meant(place):
                 told.append((place.pointer, why))
             todo += [(inner, Facts(()).and_also(inner)) for keyword, inner in below(place) if keyword in read]
@@ -127,12 +128,11 @@ class _Search:
                 return "its `not` refuses all that the rest accepts"
             for keyword in ("anyOf", "oneOf"):
                 branches = schema.children(keyword)
-                if branches and all(self._excludes(facts, branch) for branch in branches):
+                if branches and all(
+                    disjoint(self.prover, facts, branch) or self.reason(facts.and_also(branch)) for branch in branches
+                ):
                     return f"no branch of its {keyword} agrees with the rest"
         return ""
-
-    def _excludes(self, facts: Facts, branch: Subschema) -> bool:
-        return disjoint(self.prover, facts, branch) or bool(self.reason(facts.and_also(branch)))
 
     def _of_kind(self, kind: str, facts: Facts) -> str:
         of_parts = {"object": self._object, "array": self._array}.get(kind)
@@ -156,11 +156,6 @@ class _Search:
 
 def _kinds(facts: Facts) -> list[str]:
     return sorted({"number" if kind in NUMBERS else kind for kind in facts.kinds})
-
-
-def _crossed(facts: Facts) -> str:
-    """The limits of some kind that cross, whatever other kinds are possible."""
-    return next(filter(None, (_crossed_of(kind, facts) for kind in _kinds(facts))), "")
 
 
 def _crossed_of(kind: str, facts: Facts) -> str:

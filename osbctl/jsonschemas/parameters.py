@@ -105,11 +105,8 @@ def _type(root: Mapping[str, Any], schema: Mapping[str, Any], level: int = 0) ->
 
 
 def _limits(schema: Mapping[str, Any]) -> str:
-    return safe(", ".join(text.format(schema[key]) for key, text in _BOUNDS.items() if _is_bound(schema.get(key))))
-
-
-def _is_bound(value: Any) -> bool:
-    return isinstance(value, int | float | str) and not isinstance(value, bool)
+    bounds = {key: value for key, value in schema.items() if type(value) in (int, float, str)}
+    return safe(", ".join(text.format(bounds[key]) for key, text in _BOUNDS.items() if key in bounds))
 
 
 def _resolved(root: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -73,11 +73,6 @@ def _field(path: Path, whole: str) -> str:
     return f"item {path[-1] + 1} of {_field(path[:-1], whole)}"
 
 
-def _kind(kind: Any) -> str:
-    # In draft-03 a schema may stand among the types.
-    return _WANTED.get(kind, kind) if isinstance(kind, str) else "a schema"
-
-
 def refusal(keyword: str, value: Any, instance: Any, path: Path, whole: str = "the catalog") -> str:
     """That `instance`, at `path`, breaks `keyword`, whose value in the schema is `value`.
 
@@ -86,7 +81,8 @@ def refusal(keyword: str, value: Any, instance: Any, path: Path, whole: str = "t
     field = _field(path, whole)
     shown = _shown(instance)
     if keyword == "type":
-        wanted = " or ".join(map(_kind, value if isinstance(value, list) else [value]))
+        kinds = value if isinstance(value, list) else [value]  # in draft-03 a schema may stand among them
+        wanted = " or ".join(_WANTED.get(kind, kind) if isinstance(kind, str) else "a schema" for kind in kinds)
         return f"{field} must be {wanted}, not {shown}"
     if keyword in ("minLength", "minItems") and not instance:
         return f"{field} must not be empty"

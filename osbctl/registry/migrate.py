@@ -55,7 +55,7 @@ def _version(connection: Connection, name: str) -> str | None:
     if VERSION_TABLE in tables:
         found = list(connection.scalars(sqlalchemy.text(f"SELECT version_num FROM {VERSION_TABLE}")))  # noqa: S608
     version: str | None = found[0] if len(found) == 1 else None
-    if version not in _known():
+    if version not in {file.name.partition("_")[0] for file in (FOLDER / "versions").glob("[0-9]*.py")}:
         if isinstance(version, str) and version.isdecimal() and version > NEWEST:
             raise RegistryError(f"{name}: a newer osbctl made this database", "update osbctl")
         text = f"{version!r}, which no osbctl wrote" if version else "lost"
@@ -64,11 +64,6 @@ def _version(connection: Connection, name: str) -> str | None:
             "restore it from a backup, or name another with --database",
         )
     return version
-
-
-def _known() -> set[str]:
-    """The versions that there are migrations to."""
-    return {file.name.partition("_")[0] for file in (FOLDER / "versions").glob("[0-9]*.py")}
 
 
 def _upgrade(connection: Connection) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import logging
 
 import pytest
 
 from osbctl.broker.decision import Decision, RequestOutcome
-from osbctl.broker.logs import Entry, as_json, as_text
+from osbctl.broker.logs import Entry, JsonLines, TextLines, as_json, as_text
 
 
 def entry(method: str = "GET", path: str = "/v2/catalog", client: str = "192.0.2.1", identity: str = "") -> Entry:
@@ -55,3 +56,12 @@ def test_control_characters_are_escaped_in_both_forms() -> None:
     for line in (as_text(entry(identity="\x7f\x1b\x85")), as_json(entry(identity="\x7f\x1b\x85"))):
         assert line.isascii()
         assert line.isprintable()
+
+
+@pytest.mark.parametrize("formatter", [TextLines(), JsonLines()])
+def test_a_message_of_the_log_is_one_line_without_controls(formatter: logging.Formatter) -> None:
+    """waitress quotes requests in what it logs."""
+    args = ("a\r\n2027-01-01T00:00:00.000Z INFO stopped\x1b[2J\x85\u2028",)
+    line = formatter.format(logging.LogRecord("waitress", logging.ERROR, __file__, 1, "refused %s", args, None))
+    assert line.isprintable()
+    assert "INFO stopped" in line

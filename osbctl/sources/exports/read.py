@@ -63,7 +63,9 @@ def stored_catalog(documents: Sequence[Document], stored_as: StoredAs | None = N
     try:
         pages = [platform.record.export.read(document) for document in documents]
         platform = platform if stored_as else _made_by(platform, pages)
-        return merge(platform, _shape(platform, pages), documents, pages, broker)
+        export = platform.record.export
+        shape = export.shape_of(_rows(pages)) if export.shape_of else export.shape
+        return merge(platform, shape, documents, pages, broker)
     except WrongShapeError as error:
         advice = "take it as the platform gives it, or say what it is with --stored-as"
         raise SourceError(str(error), advice) from None
@@ -114,11 +116,6 @@ def _made_by(platform: Platform, pages: Sequence[Page]) -> Platform:
         if export.read is platform.record.export.read and export.made and export.made(rows):
             return other
     return platform
-
-
-def _shape(platform: Platform, pages: Sequence[Page]) -> Shape:
-    export = platform.record.export
-    return export.shape_of(_rows(pages)) if export.shape_of else export.shape
 
 
 def _rows(pages: Sequence[Page]) -> list[ExportRow]:

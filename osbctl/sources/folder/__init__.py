@@ -78,18 +78,12 @@ def compose(
     problems.raise_any()
     Bundler(parts, origins, variables).bundle()
     problems.raise_any()
-    _refuse_unread(parts)
+    for file in parts.unread("services"):  # what is part of nothing would be lost without a word
+        problems.add("folder-unread", f"{file} is not part of the catalog", hint=_where(file.relative_to(parts.folder)))
+    problems.raise_any()
     lock, against = locks.updated(read_lock(Path(folder), unsaved), origins.data, accepted)
     notes = [*parts.notes(), *_missing_ids(origins.data), *against]
     return Document(folder, origins.data, "folder", origins.locate, tuple(notes), parts=tuple(parts.documents)), lock
-
-
-def _refuse_unread(parts: Parts) -> None:
-    """What stands under services/ and is part of nothing would be lost without a word."""
-    for file in parts.unread("services"):
-        message = f"{file} is not part of the catalog"
-        parts.problems.add("folder-unread", message, hint=_where(file.relative_to(parts.folder)))
-    parts.problems.raise_any()
 
 
 def _where(file: Path) -> str:

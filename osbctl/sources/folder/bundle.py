@@ -39,7 +39,7 @@ class Bundler:
     def bundle(self) -> None:
         """Make every parameter schema whole; what cannot be is a problem at its `$ref`."""
         for holder, path in _schema_holders(self.origins.data):
-            if any(not ref.startswith("#") for ref in _references(holder["parameters"])):
+            if any(not inner["$ref"].startswith("#") for inner, _ in _holders(holder["parameters"], ())):
                 holder["parameters"] = _Bundle(self, holder["parameters"], path).made()
 
     def target(self, part: SourcePart, reference: str, path: Path) -> tuple[SourcePart, Path] | None:
@@ -189,10 +189,6 @@ def _schema_holders(catalog: dict[str, Any]) -> Iterator[tuple[dict[str, Any], P
     for service, path in objects(catalog, "services"):
         for plan, at in objects(service, "plans", path):
             yield from ((holder, (*at, "schemas", *place, "parameters")) for place, holder in parameter_holders(plan))
-
-
-def _references(schema: Any) -> Iterator[str]:
-    return (holder["$ref"] for holder, _ in _holders(schema, ()))
 
 
 def _holders(schema: dict[str, Any], path: Path) -> Iterator[tuple[dict[str, Any], Path]]:
