@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import shutil
+import ssl
+import subprocess
+import sys
 import threading
 from base64 import b64encode
 from collections.abc import Iterator
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -14,6 +20,8 @@ from osbctl.catalog import Catalog
 from osbctl.pages.pictures import MAX_BYTES, as_data_url, from_data_url, monogram
 from osbctl.tasks import icons
 from osbctl.tasks.icons import fetch_icons
+from tests.broker.harness import Authority
+from tests.cli.conftest import authority as authority
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 20
 SVG = b'<?xml version="1.0"?>\n<svg xmlns="http://www.w3.org/2000/svg"/>'
@@ -29,10 +37,17 @@ ANSWERS: dict[str, tuple[int, bytes, dict[str, str]]] = {
 }
 
 
-@pytest.fixture
-def site() -> Iterator[str]:
+ASKED: list[str] = []
+"""The paths that were asked for, at all servers."""
+
+
+@contextmanager
+def serving(host: str = "127.0.0.1", tls: ssl.SSLContext | None = None) -> Iterator[str]:
+    """The address of a web server of `ANSWERS`."""
+
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
+            ASKED.append(self.path)
             status, body, headers = ANSWERS[self.path]
             self.send_response(status)
             for name, value in (*headers.items(), ("Content-Length", str(len(body)))):
@@ -43,13 +58,23 @@ def site() -> Iterator[str]:
         def log_message(self, *_: Any) -> None:
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = ThreadingHTTPServer((host, 0), Handler)
+    if tls:
+        server.socket = tls.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    try:
+        yield f"{'https' if tls else 'http'}://{host}:{server.server_port}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+@pytest.fixture
+def site() -> Iterator[str]:
+    with serving() as address:
+        yield address
 
 
 def catalog(*urls: str) -> Catalog:
@@ -88,6 +113,49 @@ def test_private_addresses_are_not_asked(site: str) -> None:
     assert found.pictures == {}
     assert len(found.problems) == 2
     assert all("private address" in problem for problem in found.problems)
+
+
+def test_a_server_must_be_trusted(authority: Authority, monkeypatch: pytest.MonkeyPatch) -> None:
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(*authority.issue("icons"))
+    with serving(tls=tls) as site:
+        refused = fetch_icons([catalog(f"{site}/good.png")], private=True)
+        monkeypatch.setenv("SSL_CERT_FILE", str(authority.cert))
+        taken = fetch_icons([catalog(f"{site}/good.png")], private=True)
+    assert (refused.pictures, len(refused.problems)) == ({}, 1)
+    assert "certificate" in refused.problems[0]
+    assert (list(taken.pictures), taken.problems) == ([f"{site}/good.png"], [])
+
+
+PUBLIC = "93.184.216.34"
+IN_A_NETWORK_OF_ITS_OWN = f"""
+import json, subprocess
+for words in ("link set lo up", "address add {PUBLIC}/32 dev lo"):
+    subprocess.run(["ip", *words.split()], check=True)
+from osbctl.tasks.icons import fetch_icons
+from tests.pages.test_icons import ANSWERS, ASKED, catalog, serving
+with serving("{PUBLIC}") as public, serving() as private:
+    ANSWERS["/inside"] = (200, ANSWERS["/good.png"][1], {{}})
+    ANSWERS["/into"] = (302, b"", {{"Location": f"{{private}}/inside"}})
+    urls = [f"{{public}}/good.png", f"{{public}}/away", f"{{public}}/into", f"{{private}}/inside"]
+    found = fetch_icons([catalog(*urls)], private=False)
+print(json.dumps([sorted(url.rpartition("/")[2] for url in found.pictures), found.problems, ASKED]))
+"""
+
+
+def test_a_redirect_into_a_private_network_is_not_followed() -> None:
+    """A public address, which a network namespace has for itself, may send to others, but not to a private one."""
+    apart = ["unshare", "--map-root-user", "--net"]
+    if not (shutil.which("unshare") and shutil.which("ip")) or subprocess.run([*apart, "true"], check=False).returncode:
+        pytest.skip("no network namespace can be made here")
+    ran = subprocess.run(
+        [*apart, sys.executable, "-c", IN_A_NETWORK_OF_ITS_OWN], capture_output=True, text=True, check=True, timeout=60
+    )
+    pictures, problems, asked = json.loads(ran.stdout)
+    assert pictures == ["away", "good.png"]
+    assert [problem.rpartition(": ")[2] for problem in problems] == ["it leads to a private address"] * 2
+    assert "/into" in asked
+    assert "/inside" not in asked
 
 
 @pytest.mark.parametrize("url", ["file:///etc/passwd", "ftp://127.0.0.1/x", "https://me:pw@img.example/x", "x.png"])
