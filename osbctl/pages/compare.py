@@ -6,7 +6,6 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from osbctl.pages.prices import amount_text
 from osbctl.views.words import number, yes
 
 if TYPE_CHECKING:
@@ -51,10 +50,9 @@ def rows(
 
 
 def _prices(costs: Sequence[Costs]) -> Iterable[Row]:
-    currencies = dict.fromkeys(currency for cost in costs for currency in cost.monthly)
+    currencies = dict.fromkeys(currency for cost in costs for currency in cost.texts)
     for currency in currencies:
-        totals = [cost.monthly.get(currency) for cost in costs]
-        yield _row(f"{currency} a month".strip(), [NONE if total is None else amount_text(total) for total in totals])
+        yield _row(f"{currency} a month".strip(), [cost.texts.get(currency, NONE) for cost in costs])
     if any(cost.others for cost in costs):
         yield _row("Further costs" if currencies else "Costs", ["; ".join(cost.others) or NONE for cost in costs])
 

@@ -83,7 +83,7 @@ class Offerings:
             deprecated=_deprecated(service, service.tags),
             links=self._links(metadata),
             facts=list(self._facts(service)),
-            verdicts=[_verdict(platform, outcome, service) for platform, outcome in part.outcomes.items()],
+            verdicts=tuple([_verdict(platform, outcome, service) for platform, outcome in part.outcomes.items()]),
             plans=[
                 PlanView(texts, self._shape(part, service, plan, texts.price, alone), plan.free)
                 for plan, texts in zip(plans, self._texts(service, anchor, costs), strict=True)
@@ -171,9 +171,7 @@ def _free(plans: Sequence[ServicePlan]) -> str:
 
 
 def _price(plan: ServicePlan, costs: Costs) -> str:
-    monthly = " or ".join(
-        f"{prices.amount_text(total)} {currency}".strip() for currency, total in costs.monthly.items()
-    )
+    monthly = " or ".join([f"{total} {currency}".strip() for currency, total in costs.texts.items()])
     parts = [f"{monthly} a month" if monthly else "", *costs.others]
     return "; ".join(filter(None, parts)) or ("Free" if plan.free else "Price not known")
 

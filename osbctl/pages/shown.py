@@ -100,7 +100,7 @@ class ServiceView:
     deprecated: str
     links: list[tuple[str, str]]
     facts: list[tuple[str, str]]
-    verdicts: list[VerdictView]
+    verdicts: tuple[VerdictView, ...]
     plans: list[PlanView]
     rows: list[Row]
     free: str

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from osbctl.pages.content import MARKS, OrderedPlan, Requests, Sample, ShownCommand, ShownCommands
@@ -31,7 +32,7 @@ def requests_for(platforms: frozenset[Platform]) -> Requests:
         content = order.sample.content
         broker = order.broker if order.ambiguous else ""
         names = (order.service.name, order.plan.name)
-        alike = all(map(_is_plain, names)) and not any(mark in broker + content for mark in MARKS.values())
+        alike = _is_plain(names[0]) and _is_plain(names[1]) and not _is_marked(broker, content)
         service, plan = MARKS.values() if alike else names
         key = (service, plan, broker, content)
         if key not in written:
@@ -42,6 +43,12 @@ def requests_for(platforms: frozenset[Platform]) -> Requests:
     return Requests(ordered, lambda schema: _sample(examples(schema)))
 
 
+@lru_cache(1_000)
+def _is_marked(*texts: str) -> bool:
+    return any(mark in text for text in texts for mark in MARKS.values())
+
+
+@lru_cache(1_000)
 def _is_plain(name: str) -> bool:
     """Whether a name is written as it stands in every shell and language, as `MARKS` are."""
     return bool(_PLAIN.fullmatch(name)) and dump_text(name) == name
