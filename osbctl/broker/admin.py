@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterable, Iterator
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 
@@ -10,8 +11,6 @@ from osbctl.broker.sharing import BUCKETS
 from osbctl.broker.tls import SOON_DAYS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
     from prometheus_client.core import Metric
 
     from osbctl.broker.sharing import Standing, Stats

@@ -10,14 +10,13 @@ import io
 import json
 import logging
 import time
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from osbctl.broker.decision import DECISION, REFUSED, RequestOutcome
 from osbctl.broker.negotiation import http_date, parse_version, prefers_gzip, tag_listed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
     from osbctl.broker.decision import Decision
     from osbctl.broker.negotiation import Version
     from osbctl.broker.snapshot import ServedCatalog

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
+from typing import NamedTuple, TypeAlias
 
 LONGEST_HEADER = 1536
 """Characters: room for an identity and a password of 511 bytes each, in base64."""

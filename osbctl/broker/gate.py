@@ -13,6 +13,7 @@ import logging
 import os
 import threading
 import time
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from math import inf
 from typing import TYPE_CHECKING
@@ -25,8 +26,6 @@ from osbctl.broker.throttle import Clients, Remembered
 from osbctl.credentials.record import LONGEST
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
     from osbctl.broker.decision import Resume
     from osbctl.credentials import CredentialRecord
 

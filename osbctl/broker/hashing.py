@@ -11,12 +11,9 @@ import json
 import select
 import subprocess
 import threading
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from osbctl.broker import child
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 class HashingError(Exception):

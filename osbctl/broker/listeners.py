@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import socket
 import stat
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from osbctl.errors import ConfigError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
 SYSTEMD_FIRST = 3

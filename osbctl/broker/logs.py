@@ -14,12 +14,11 @@ import re
 import threading
 import time
 from collections import deque
+from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from osbctl.broker.decision import Decision
 
 

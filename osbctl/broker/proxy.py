@@ -5,6 +5,7 @@ Only the trusted proxy is heard. It must say that the client came over HTTPS, an
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from ipaddress import IPv6Address, ip_address, ip_network
 from typing import TYPE_CHECKING
@@ -12,7 +13,6 @@ from typing import TYPE_CHECKING
 from osbctl.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
     from ipaddress import IPv4Network, IPv6Network
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import signal
 import threading
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,6 @@ from osbctl.errors import ConfigError, UsageError
 
 if TYPE_CHECKING:
     import socket
-    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from osbctl.broker.decision import Ask

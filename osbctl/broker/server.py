@@ -9,6 +9,7 @@ import socket
 import sys
 import time
 from collections import deque
+from collections.abc import Callable
 from heapq import nsmallest
 from typing import TYPE_CHECKING, Any
 
@@ -21,8 +22,6 @@ from osbctl.broker.proxy import client_of, plain_address
 from osbctl.broker.tls_channel import TlsChannel
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from osbctl.broker.settings import Settings
     from osbctl.broker.sharing import Shared
 

@@ -5,21 +5,17 @@ from __future__ import annotations
 import logging
 import os
 import ssl
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
 from math import floor
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from osbctl.errors import ConfigError
 from osbctl.extras import command_to_install
 from osbctl.files import check_regular
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 _log = logging.getLogger("osbctl.broker")
 

@@ -11,6 +11,7 @@ expires = 2027-01-31           # optional: the last day on which it holds
 from __future__ import annotations
 
 import datetime
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -21,8 +22,6 @@ from osbctl.files import read_bounded
 from osbctl.text import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from osbctl.changes import Change
 
 _MAX_BYTES = 10_000_000

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -26,7 +27,6 @@ from osbctl.platforms import Platform
 from osbctl.text import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
     from datetime import date
     from typing import Any
 

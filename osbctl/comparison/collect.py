@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -10,8 +11,6 @@ from osbctl.comparison.values import masked
 from osbctl.paths import pointer
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
     from osbctl.catalog import ServiceOffering, ServicePlan
     from osbctl.changes import Level
     from osbctl.comparison.kinds import Kind

@@ -7,6 +7,7 @@ one. Lists keep their length, so that a path leads to the same object as before.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -20,8 +21,6 @@ from osbctl.secrecy import SECRET
 from osbctl.text import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-
     from osbctl.changes import Change
     from osbctl.platforms import Platform
     from osbctl.platforms.export import Fields, Shape

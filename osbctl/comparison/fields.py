@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +16,6 @@ from osbctl.paths import found_at
 from osbctl.secrecy import SECRET
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from osbctl.catalog import ServiceOffering, ServicePlan
     from osbctl.comparison.collect import Collector
     from osbctl.comparison.kinds import Kind

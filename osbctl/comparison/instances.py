@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 from osbctl.errors import ConfigError
@@ -12,8 +13,6 @@ from osbctl.platforms.export import called
 from osbctl.sources.exports.read import shapes
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from osbctl.platforms.export import Shape
 
 _MAX_BYTES = 256 * 1024 * 1024

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from osbctl.changes import SEVERITIES, Effect, Level
 from osbctl.platforms import Platform
 from osbctl.platforms.reactions import Depends, Reaction
 from osbctl.rule import Category, describe
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
 
 
 @dataclass(frozen=True, slots=True)

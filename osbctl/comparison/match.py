@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
@@ -10,8 +11,6 @@ from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
 from osbctl.platforms.names import stored
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from osbctl.catalog import ServiceOffering, ServicePlan
 
     Identified: TypeAlias = ServiceOffering | ServicePlan

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from osbctl.catalog import PARAMETER_PLACES
@@ -15,8 +16,6 @@ from osbctl.paths import found_at
 from osbctl.secrecy import SECRET
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from osbctl.comparison.collect import Collector, MatchedPair
     from osbctl.jsonschemas.comparison import SchemaChange
     from osbctl.paths import JsonValue, Path

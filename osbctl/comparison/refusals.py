@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from osbctl.changes import Change, Effect, Level, Named
@@ -12,8 +13,6 @@ from osbctl.paths import found_at, pointer
 from osbctl.secrecy import SECRET, looks_secret, without_secrets
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from osbctl.paths import Path
     from osbctl.platforms import Platform
 

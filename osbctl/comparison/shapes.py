@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 from osbctl.comparison.rules import fields as rules
 from osbctl.comparison.values import same
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
     from osbctl.comparison.collect import Collector, MatchedPair
 
 FLAGS = ("instances_retrievable", "bindings_retrievable", "allow_context_updates", "binding_rotatable")

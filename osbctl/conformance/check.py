@@ -5,6 +5,7 @@ Fewer than twenty requests, one after the other, each bounded in time and size. 
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
@@ -21,8 +22,6 @@ from osbctl.sources.broker import MAX_REDIRECTS, description, is_beside, origin,
 from osbctl.sources.line import Missing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from osbctl.conformance.exchange import Reply
     from osbctl.conformance.faults import Fault
     from osbctl.findings import Finding

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ssl
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from http.client import HTTPConnection, HTTPException
@@ -21,8 +22,6 @@ from osbctl.sources.broker import read_json
 from osbctl.sources.line import FAULTS, Line, read_body, unreachable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from osbctl.sources.access import Access
     from osbctl.sources.line import UnreachableError
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +14,6 @@ from osbctl.rule import RULES
 from osbctl.text import safe
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from osbctl.conformance.exchange import Reply
     from osbctl.platforms import Platform
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from osbctl.credentials.record import CredentialRecord, parse_hash
@@ -13,7 +14,6 @@ from osbctl.errors import ConfigError, SourceError
 from osbctl.files import read_bounded, write_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
 

@@ -6,6 +6,7 @@ and what the schema comparison cannot read (references elsewhere, loops, unknown
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import ceil, floor
 from typing import TYPE_CHECKING
 
@@ -19,8 +20,6 @@ from osbctl.jsonschemas.walk import UndecidableError
 from osbctl.text import safe
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from osbctl.jsonschemas.roots import Root, Subschema
     from osbctl.paths import JsonValue, Path
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from collections.abc import Callable
+from typing import Any
 
 
 def decider(schema: dict[str, Any], draft: str = "Draft7Validator") -> Callable[[Any], bool]:

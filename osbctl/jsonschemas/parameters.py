@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from osbctl.jsonschemas.walk import target_of
 from osbctl.paths import value_at
 from osbctl.text import safe
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 MAX_LEVELS = 6
 """Objects in objects are followed so deep; a schema that refers to itself has no end."""

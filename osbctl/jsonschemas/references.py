@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from enum import Enum
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from osbctl.jsonschemas.walk import IN_PLACE, SchemaPlace, subschemas, unquoted
 from osbctl.paths import located, value_at
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 _OLD = ("http://json-schema.org/draft-03/schema", "http://json-schema.org/draft-04/schema")
 _KEYWORDS = ("$ref", "$dynamicRef")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
@@ -13,8 +14,6 @@ from osbctl.jsonschemas.walk import BY_NAME, IN_PLACE, UndecidableError, target_
 from osbctl.paths import depth, value_at
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from osbctl.paths import JsonValue, Path
 
 Side: TypeAlias = Literal["old", "new"]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from osbctl.paths import entries, located
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from osbctl.paths import JsonValue, Path
 
 

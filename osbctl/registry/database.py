@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +20,6 @@ except ImportError as error:
     raise missing_extra() from error
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from sqlalchemy import URL, Connection, Engine
 
 WAIT_SECONDS = 10.0

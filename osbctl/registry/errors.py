@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from osbctl.errors import RegistryError, UsageError
 from osbctl.extras import command_to_install
 from osbctl.text import did_you_mean, safe
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 
 def missing_extra() -> RegistryError:

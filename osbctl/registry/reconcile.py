@@ -6,6 +6,7 @@ the rest; or it refuses the whole update.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +18,6 @@ from osbctl.platforms.record import State
 from osbctl.registry.records import Action, Kept, Remark, What
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from osbctl.catalog import ServiceOffering, ServicePlan
     from osbctl.changes import Change
     from osbctl.platforms import Platform

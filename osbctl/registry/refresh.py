@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,6 @@ from osbctl.registry.secrets import HELD, storable
 from osbctl.registry.store import now
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import TypeAlias
 
     from osbctl.platforms import Platform

@@ -6,6 +6,7 @@ import datetime
 import json
 import re
 import zlib
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -23,8 +24,6 @@ from osbctl.registry.tables import BROKERS, CATALOGS, KEPT, LIGHT, REFRESHES  # 
 from osbctl.registry.tables import broker_row, catalog_of, kept_rows, refreshes, stored, unpacked  # isort: skip
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from sqlalchemy import Connection, Table
 
     from osbctl.registry.records import BrokerCatalog, BrokerRow, Kept, Refresh, Registration, When

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import zlib
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +18,6 @@ from osbctl.registry.records import Action, BrokerRow, Kept, Refresh, RefreshOut
 from osbctl.sources.limits import MAX_BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from sqlalchemy import Row
 
     from osbctl.registry.records import BrokerCatalog

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from osbctl.registry.records import RefreshOutcome
 from osbctl.text import plural, safe
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from osbctl.registry.records import Action, BrokerRow, Kept, Refresh, RegisteredBroker, Remark
 
 COLUMNS = ("NAME", "URL", "USER", "PLATFORM", "SERVICES", "PLANS", "KEPT", "REFRESHED", "LAST")

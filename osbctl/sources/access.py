@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import ssl
 from base64 import b64encode
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from ipaddress import ip_address, ip_network
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 from osbctl.errors import SourceError
 from osbctl.files import check_regular
 from osbctl.platforms import DEFAULT_API_VERSION
 from osbctl.sources.limits import MAX_BYTES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 

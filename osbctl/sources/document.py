@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
     from osbctl.catalog import Catalog
     from osbctl.findings import Finding, Location
     from osbctl.paths import JsonValue, Path

@@ -6,6 +6,7 @@ One pass that skips whatever nobody asks for.
 from __future__ import annotations
 
 import json
+from collections.abc import Container, Iterable, Mapping
 from json.decoder import scanstring  # type: ignore[attr-defined]  # undocumented, but public since Python 2.6
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -14,8 +15,6 @@ from osbctl.sources.json_reader import past_space
 from osbctl.sources.text_lines import Lines
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Mapping
-
     from osbctl.findings import Location
     from osbctl.paths import Path
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import re
+from collections.abc import Iterator
 from json.decoder import scanstring  # type: ignore[attr-defined]  # undocumented, but public since Python 2.6
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,6 @@ from osbctl.sources.limits import MAX_DIGITS, MAX_PROBLEMS, TOO_DEEP_HINT
 from osbctl.sources.text_lines import Lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from typing import NoReturn
 
     from osbctl.findings import Location

@@ -7,6 +7,7 @@ import socket
 import ssl
 import threading
 import zlib
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from enum import Enum
 from http.client import BadStatusLine, HTTPException, RemoteDisconnected
@@ -21,7 +22,6 @@ from osbctl.sources.access import basic, proxy_of, shown
 from osbctl.text import safe
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
     from typing import Self
 
     from urllib3 import BaseHTTPResponse

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from osbctl.errors import DocumentError
@@ -11,8 +12,6 @@ from osbctl.sources.document import Document
 from osbctl.sources.limits import Limits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from osbctl.paths import Path
     from osbctl.sources.document import Syntax
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +14,6 @@ from osbctl.paths import entries, key_of, pointer, steps
 from osbctl.text import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from osbctl.findings import Location
     from osbctl.paths import Path
     from osbctl.sources.document import Document

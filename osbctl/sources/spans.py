@@ -6,6 +6,7 @@ other places, too.
 
 from __future__ import annotations
 
+from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import yaml
@@ -14,8 +15,6 @@ from yaml import AliasEvent, MappingEndEvent, MappingStartEvent, ScalarEvent, Se
 from osbctl.sources.json_places import places
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
-
     from osbctl.paths import Path
     from osbctl.sources.document import Document
 

@@ -5,6 +5,7 @@ A value that came through an alias or a merge key is placed where it was written
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import yaml
@@ -14,8 +15,6 @@ from osbctl.paths import tree_of
 from osbctl.sources.text_lines import Lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from osbctl.findings import Location
     from osbctl.paths import Path
 

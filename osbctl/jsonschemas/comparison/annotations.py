@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 from osbctl.jsonschemas.comparison.changes import ABSENT, SchemaChange
@@ -14,8 +15,6 @@ _MOST_DESCRIBED = 5_000
 """Schemas looked at for what they describe, each as often as it is met on another way."""
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
-
     from osbctl.jsonschemas.comparison.secrets import Secrets
     from osbctl.jsonschemas.roots import Root, Subschema
     from osbctl.paths import Path

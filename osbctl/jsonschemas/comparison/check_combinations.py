@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from osbctl.jsonschemas.comparison.facts import NUMBERS, Facts
 from osbctl.jsonschemas.same import same_keywords, same_schema
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from osbctl.jsonschemas.comparison.prover import Prover
     from osbctl.jsonschemas.comparison.suspects import PlacePair, Suspect
     from osbctl.jsonschemas.roots import Subschema

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Mapping
 from math import ceil, floor
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -24,8 +25,6 @@ from osbctl.jsonschemas.patterns import ALWAYS
 from osbctl.jsonschemas.same import same_keywords, same_schema
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
-
     from osbctl.jsonschemas.comparison.prover import Check, Prover
     from osbctl.jsonschemas.roots import Subschema
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import marshal
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -21,8 +22,6 @@ from osbctl.jsonschemas.roots import Root, Side
 from osbctl.jsonschemas.walk import UndecidableError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from osbctl.jsonschemas.comparison.changes import SchemaLevel
     from osbctl.paths import JsonValue
 

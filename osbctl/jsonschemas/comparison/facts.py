@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf
@@ -10,8 +11,6 @@ from typing import TYPE_CHECKING, TypeAlias
 from osbctl.jsonschemas import patterns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from osbctl.jsonschemas.roots import Subschema
     from osbctl.paths import JsonValue
 

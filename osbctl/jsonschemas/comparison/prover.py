@@ -9,6 +9,7 @@ What was shown under such an assumption falls with it, so `_taken` is rolled bac
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,6 @@ from osbctl.jsonschemas.comparison.suspects import FORBIDDEN, ITEMS, PlacePair, 
 from osbctl.jsonschemas.walk import UndecidableError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping
     from typing import TypeAlias
 
     from osbctl.jsonschemas.comparison.facts import Facts

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from osbctl.jsonschemas import patterns
@@ -9,8 +10,6 @@ from osbctl.jsonschemas.comparison.facts import Facts, items, listed, names
 from osbctl.jsonschemas.same import same_value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from osbctl.jsonschemas.oracle import Oracle
     from osbctl.jsonschemas.roots import Subschema
     from osbctl.paths import JsonValue

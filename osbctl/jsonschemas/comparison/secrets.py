@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from osbctl.jsonschemas.walk import LITERALS, references, target_of
@@ -11,8 +12,6 @@ from osbctl.paths import entries, value_at
 from osbctl.secrecy import looks_secret, masked
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from osbctl.jsonschemas.roots import Root, Subschema
     from osbctl.paths import JsonValue, Path
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from osbctl.jsonschemas.comparison.facts import Facts
     from osbctl.jsonschemas.roots import Subschema
     from osbctl.paths import JsonValue, Path

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -10,8 +11,6 @@ from osbctl.jsonschemas.comparison.facts import OBJECT, Facts
 from osbctl.jsonschemas.comparison.samples import Samples
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from osbctl.jsonschemas.comparison.suspects import PlacePair, Step, Suspect
     from osbctl.jsonschemas.oracle import Oracle
     from osbctl.jsonschemas.roots import Root

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -11,8 +12,6 @@ from osbctl.secrecy import SECRET, looks_secret, without_secrets
 from osbctl.text import ELLIPSIS, safe
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from osbctl.jsonschemas.comparison.secrets import Secrets
     from osbctl.jsonschemas.comparison.suspects import Step, Suspect
     from osbctl.jsonschemas.roots import Subschema

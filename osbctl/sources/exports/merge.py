@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from osbctl.errors import SourceError, UsageError
@@ -14,8 +15,6 @@ from osbctl.sources.document import Document
 from osbctl.text import safe
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-
     from osbctl.paths import Path
     from osbctl.platforms import Platform
     from osbctl.platforms.export import Exported, ExportRow, Fields, Page, Shape

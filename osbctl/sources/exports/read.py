@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
@@ -23,8 +24,6 @@ from osbctl.sources.read import read_bytes, read_source
 from osbctl.text import safe
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     from osbctl.paths import Path
     from osbctl.platforms.export import ExportRow, Page, Shape
     from osbctl.sources.limits import Limits

@@ -11,6 +11,7 @@ Files may be YAML or JSON. The stem of a file is its address in `catalog.yaml`; 
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -26,8 +27,6 @@ from osbctl.sources.folder.parts import SUFFIXES, Parts, Problems
 from osbctl.sources.limits import Limits, read_file
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
-
     from osbctl.sources.folder.lock import Lock
 
 LOCK = "catalog.lock"

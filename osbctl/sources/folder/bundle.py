@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import unquote, urlsplit
 
@@ -19,8 +20,6 @@ from osbctl.paths import located, pointer, value_at
 from osbctl.sources.folder.parts import copied
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from osbctl.paths import Path
     from osbctl.sources.folder.parts import Origins, Parts, SourcePart
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import re
 import uuid
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 from osbctl.catalog import objects, parameter_holders
 from osbctl.errors import UsageError
@@ -13,10 +14,6 @@ from osbctl.platforms import DEFAULT_API_VERSION
 from osbctl.resources import catalog_schema
 from osbctl.sources.folder.parts import escaped
 from osbctl.sources.yaml_text import dump
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 _SETTINGS = """\
 # The catalog as a whole. `osbctl build .` composes it, `osbctl validate .` checks it as it stands.

@@ -8,6 +8,7 @@ takes it for a new plan and flags the old one.
 from __future__ import annotations
 
 import json
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +18,6 @@ from osbctl.findings import Finding, Severity
 from osbctl.platforms import refusing
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
-
     from osbctl.paths import Path
 
 _HEADER = "# osbctl catalog.lock, version 2"

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -16,8 +17,6 @@ from osbctl.sources.limits import read_file
 from osbctl.sources.parse import parse_document
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-
     from osbctl.findings import Location
     from osbctl.paths import Path as ValuePath
     from osbctl.sources.document import Document
