@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from osbctl.editor.pieces import read_file
 from osbctl.editor.written import written
 from osbctl.errors import DocumentError, OsbctlError, SourceError
 from osbctl.findings import Finding, Location, Severity
@@ -91,7 +92,7 @@ def read(source: str, unsaved: Mapping[str, str], encoding: str) -> Document:
     """
     if source not in unsaved:
         buffers = {Path(path): text.encode("utf-8", "surrogatepass") for path, text in unsaved.items()}
-        return read_folder(source, unsaved=buffers)
+        return read_folder(source, unsaved=buffers, parse=read_file)
     file = written(source, unsaved[source], encoding)
     if file.document is None:
         raise DocumentError(file.faults)

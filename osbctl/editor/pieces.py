@@ -1,8 +1,8 @@
-"""A YAML catalog read service offering by service offering, so that a key that was typed costs one of them.
+"""A catalog read part by part, so that a key that was typed costs one of them: a file, or a service offering in YAML.
 
-What is kept of a service offering is found again by its text. A text that begins with `services:` and a block list
-is cut before each item of that list. Where every piece can be read by itself, the whole is the pieces together: each
-ends outside of all quotes and brackets, and nothing but an alias reaches from one into another. Where a piece cannot be
+What is kept of a part is found again by its text. A text that begins with `services:` and a block list is cut before
+each item of that list. Where every piece can be read by itself, the whole is the pieces together, since each ends
+outside of all quotes and brackets, and nothing but an alias reaches from one into another. Where a piece cannot be
 read, or the text looks otherwise, the whole has to be read at once, which also says what is wrong.
 """
 
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from osbctl.errors import DocumentError
 from osbctl.sources.document import Document
 from osbctl.sources.limits import MAX_DEPTH, MAX_NODES, MAX_PROBLEMS, Limits
-from osbctl.sources.parse import parse_text
+from osbctl.sources.parse import parse_document, parse_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -28,37 +28,55 @@ _BLANK = r"(?:[ \t]*(?:#.*)?\r?\n)*"
 _BEGIN = re.compile(rf"{_BLANK}(?:---[ \t]*\r?\n)?services:(?:[ \t]*|[ \t]+#.*)\r?\n{_BLANK}( *)- ")
 
 MOST = 1_000
-"""Pieces that one text may have. Together they hold no more values than one text may."""
+"""Pieces that one text may have, which together hold no more values than one text may; files that are kept."""
 
 FILES = 16
-"""Files whose pieces are kept."""
+"""Catalogs whose pieces are kept."""
 
 _LIMITS = Limits(depth=MAX_DEPTH - 1, nodes=MAX_NODES // MOST)
 
 
-class _Piece:
-    """A part of the text that was read: its service offerings, and the places in it that were asked for so far."""
-
-    def __init__(self, document: Document, services: list[Any]) -> None:
-        self.document = document
-        self.services = services
-        self._places: dict[Path, Location] = {}
-
-    def places(self, paths: set[Path]) -> dict[Path, Location]:
-        if new := paths - self._places.keys():
-            self._places |= self.document.locate(new)
-        return self._places
-
-
-_last: dict[str, dict[str, _Piece]] = {}
+_pieces: dict[str, dict[str, Document]] = {}
 """The pieces of each file as it was read last, by their text. What is not in a text any more is not kept."""
 
+_files: dict[str, tuple[bytes, Document]] = {}
+"""The files of source folders as they were read last."""
 
-def _piece(text: str, name: str) -> _Piece:
-    """The piece with that text, which is the beginning of the whole or some items of the list."""
-    document = parse_text(text, name, _LIMITS)
-    data: Any = document.data
-    return _Piece(document, data["services"] if isinstance(data, dict) else data)
+
+def read_file(data: bytes, name: str, limits: Limits) -> Document:
+    """As `parse_document`; the same document as the last time where the file still holds the same."""
+    known = _files.get(name)
+    if known and known[0] == data:
+        return known[1]
+    document = _remembering(parse_document(data, name, limits=limits))
+    _keep(_files, name, (data, document), MOST)
+    return document
+
+
+def _keep(kept: dict[str, Any], name: str, value: Any, most: int) -> None:
+    kept.pop(name, None)
+    kept[name] = value
+    if len(kept) > most:
+        del kept[next(iter(kept))]
+
+
+def _remembering(document: Document) -> Document:
+    """The same document, which knows the places again that it was asked for."""
+    places: dict[Path, Location] = {}
+
+    def locate(paths: frozenset[Path]) -> dict[Path, Location]:
+        if new := paths - places.keys():
+            places.update(document.locate(new))
+        return {path: places[path] for path in paths}
+
+    return document._replace(locator=locate)
+
+
+def _services(piece: Document) -> list[Any]:
+    """The service offerings of a piece, which is the beginning of the whole or some items of the list."""
+    data: Any = piece.data
+    services: list[Any] = data["services"] if isinstance(data, dict) else data
+    return services
 
 
 def read_pieces(text: str, name: str) -> Document | None:
@@ -70,19 +88,16 @@ def read_pieces(text: str, name: str) -> Document | None:
     if len(cuts) > MOST:
         return None
     texts = [text[start:end] for start, end in pairwise(cuts)]
-    known = _last.get(name, {})
+    known = _pieces.get(name, {})
     try:
-        pieces = [known.get(piece) or _piece(piece, name) for piece in texts]
+        pieces = [known.get(piece) or _remembering(parse_text(piece, name, _LIMITS)) for piece in texts]
     except DocumentError:
         return None
-    if pieces[0].document.data.keys() != {"services"}:  # the list has ended before its second item
+    if pieces[0].data.keys() != {"services"}:  # the list has ended before its second item
         return None
-    _last.pop(name, None)
-    _last[name] = dict(zip(texts, pieces, strict=True))
-    if len(_last) > FILES:
-        del _last[next(iter(_last))]
+    _keep(_pieces, name, dict(zip(texts, pieces, strict=True)), FILES)
     whole = _Whole(text, cuts, pieces)
-    data = {"services": [service for piece in pieces for service in piece.services]}
+    data = {"services": [service for piece in pieces for service in _services(piece)]}
     return Document(name, data, "yaml", whole.locate, whole.notes()[:MAX_PROBLEMS], text)
 
 
@@ -101,10 +116,10 @@ def _starts(text: str, item: str, start: int) -> Iterator[int]:
 class _Whole:
     """Pieces with the line and the index at which each begins."""
 
-    def __init__(self, text: str, cuts: Sequence[int], pieces: list[_Piece]) -> None:
+    def __init__(self, text: str, cuts: Sequence[int], pieces: list[Document]) -> None:
         self.pieces = pieces
         self.lines = [0, *accumulate(text.count("\n", start, end) for start, end in pairwise(cuts))]
-        self.first = [0, *accumulate(len(piece.services) for piece in pieces)]
+        self.first = [0, *accumulate(len(_services(piece)) for piece in pieces)]
 
     def notes(self) -> tuple[Finding, ...]:
         return tuple(
@@ -112,7 +127,7 @@ class _Whole:
                 path=self._outside(number, note.path), location=note.location and self._moved(number, note.location)
             )
             for number, piece in enumerate(self.pieces)
-            for note in piece.document.notes
+            for note in piece.notes
         )
 
     def locate(self, paths: Iterable[Path]) -> dict[Path, Location]:
@@ -123,7 +138,7 @@ class _Whole:
             asked.setdefault(number, {})[path] = inside
         found: dict[Path, Location] = {}
         for number, inside_of in asked.items():
-            places = self.pieces[number].places(set(inside_of.values()))
+            places = self.pieces[number].locate(inside_of.values())
             found.update({path: self._moved(number, places[inside]) for path, inside in inside_of.items()})
         return found
 

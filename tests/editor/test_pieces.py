@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Iterator
+from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
 
 from osbctl.editor import pieces
+from osbctl.editor.analysis import analyse
 from osbctl.editor.pieces import read_pieces
 from osbctl.errors import DocumentError
 from osbctl.findings import Finding
+from osbctl.resources import catalogs_folder
 from osbctl.sources.document import Document
-from osbctl.sources.parse import parse_text
+from osbctl.sources.folder import read_folder
+from osbctl.sources.parse import parse_document, parse_text
 from osbctl.sources.yaml_text import dump
+from osbctl.validation.judge import judge
+from osbctl.validation.options import ValidationOptions
 from tests.corpus import catalogs, needs_corpus
 from tests.editor.test_diagnostics import typed
 from tests.fixes.generated import catalog, text
@@ -109,7 +116,7 @@ def test_as_deep_and_as_many_as_a_whole_may_be() -> None:
 def test_a_key_costs_one_service_offering(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
     monkeypatch.setattr(pieces, "parse_text", lambda one, *given: read.append(one) or parse_text(one, *given))
-    pieces._last.clear()
+    pieces._pieces.clear()
     whole = "services:\n" + "".join(f"- name: n{n}\n" for n in range(50))
     assert read_pieces(whole, "c.yaml")
     assert len(read) == 50
@@ -127,7 +134,31 @@ def test_a_key_costs_one_service_offering(monkeypatch: pytest.MonkeyPatch) -> No
 def test_of_many_files_the_last_are_kept() -> None:
     for number in range(40):
         assert read_pieces(LIST, f"{number}.yaml")
-    assert [*pieces._last] == [f"{number}.yaml" for number in range(24, 40)]
+    assert [*pieces._pieces] == [f"{number}.yaml" for number in range(24, 40)]
+
+
+def test_a_key_in_a_source_folder_costs_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = Path(shutil.copytree(catalogs_folder() / "source", tmp_path / "source"))
+    file = min((folder / "services").glob("*.yaml"))
+    begun, read = file.read_text(), list[str]()
+
+    def parse(data: bytes, name: str, **given: Any) -> Document:
+        read.append(name)
+        return parse_document(data, name, **given)
+
+    monkeypatch.setattr(pieces, "parse_document", parse)
+    pieces._files.clear()
+    analyse(str(folder), {str(file): begun}, "utf-16")
+    assert sorted(read) == sorted(pieces._files) != [str(file)]
+    for typed_text in (begun + 'bindable: "yes"\n', "[", begun.replace("name:", "nam:", 1), begun):
+        read.clear()
+        found = analyse(str(folder), {str(file): typed_text}, "utf-16").findings
+        assert read == [str(file)]
+        try:
+            fresh = judge(read_folder(str(folder), unsaved={file: typed_text.encode()}), ValidationOptions()).findings
+        except DocumentError as error:
+            fresh = error.findings
+        assert found == fresh
 
 
 def edited(random: Random, whole: str) -> str:

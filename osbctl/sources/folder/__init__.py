@@ -25,9 +25,11 @@ from osbctl.sources.folder.bundle import Bundler
 from osbctl.sources.folder.compose import Composer, Overlay
 from osbctl.sources.folder.parts import SUFFIXES, Parts, Problems
 from osbctl.sources.limits import Limits, read_file
+from osbctl.sources.parse import parse_document
 
 if TYPE_CHECKING:
     from osbctl.sources.folder.lock import Lock
+    from osbctl.sources.folder.parts import Parse
 
 LOCK = "catalog.lock"
 DEFAULT_LIMITS = Limits()
@@ -48,6 +50,7 @@ def compose(
     accepted: Collection[str] = (),
     limits: Limits = DEFAULT_LIMITS,
     unsaved: Mapping[Path, bytes] = NOTHING_UNSAVED,
+    parse: Parse = parse_document,
 ) -> tuple[Document, Lock]:
     """The catalog that a source folder composes to, and the lock as it should be written after a build.
 
@@ -55,8 +58,9 @@ def compose(
 
     `overlays` are files, applied in order. `variables` are the values of `${NAME}` in strings. `accepted` names the
     services and plans (`service/plan`) whose id may differ from the lock's. `unsaved` holds what files contain that are
-    being edited, by resolved path; it counts instead of what is on disk. Ids that are missing, or that
-    the lock speaks against, are notes of the document, errors all of them.
+    being edited, by resolved path; it counts instead of what is on disk. `parse` reads a file, as
+    `parse_document` does. Ids that are missing, or that the lock speaks against, are notes of the document, errors all
+    of them.
 
     Raises:
         SourceError: there is no such folder, or a file cannot be opened.
@@ -67,7 +71,7 @@ def compose(
             f"{without_secrets(folder)}: there is no such folder", "`osbctl init` writes one to start from"
         )
     problems = Problems()
-    parts = Parts(Path(folder), limits, problems, unsaved)
+    parts = Parts(Path(folder), limits, problems, unsaved, parse)
     composer = Composer(parts, variables)
     origins = composer.compose()
     for overlay in overlays:

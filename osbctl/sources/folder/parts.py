@@ -14,13 +14,14 @@ from osbctl.errors import DocumentError, SourceError
 from osbctl.findings import Finding, Severity
 from osbctl.paths import found_at
 from osbctl.sources.limits import read_file
-from osbctl.sources.parse import parse_document
 
 if TYPE_CHECKING:
     from osbctl.findings import Location
     from osbctl.paths import Path as ValuePath
     from osbctl.sources.document import Document
     from osbctl.sources.limits import Limits
+
+    Parse: TypeAlias = Callable[..., Document]
 
     Origin: TypeAlias = "tuple[SourcePart, ValuePath]"
     """A file, and the path of a value in it."""
@@ -65,15 +66,18 @@ class Parts:
     """The files of one source folder. Reads each at most once; refuses whatever leads out of it.
 
     `unsaved` holds what files contain that are being edited, by resolved path; they need not be on disk yet.
-    `documents` are the files that were read, in that order.
+    `parse` reads one, as `parse_document` does. `documents` are the files that were read, in that order.
     """
 
-    def __init__(self, folder: Path, limits: Limits, problems: Problems, unsaved: Mapping[Path, bytes]) -> None:
+    def __init__(
+        self, folder: Path, limits: Limits, problems: Problems, unsaved: Mapping[Path, bytes], parse: Parse
+    ) -> None:
         self.folder = folder
         self.problems = problems
         self._limits = limits
         self._root = folder.resolve()
         self._unsaved = unsaved
+        self._parse = parse
         self._read: dict[Path, SourcePart | None] = {}
         self.documents: list[Document] = []
 
@@ -137,7 +141,7 @@ class Parts:
     def _part(self, file: Path, resolved: Path) -> SourcePart | None:
         try:
             data = self._unsaved[resolved] if resolved in self._unsaved else read_file(str(file), self._limits)
-            self.documents.append(parse_document(data, str(file), limits=self._limits))
+            self.documents.append(self._parse(data, str(file), limits=self._limits))
             return SourcePart(resolved, self.documents[-1])
         except DocumentError as error:
             self.problems.findings.extend(error.findings)
