@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from osbctl.errors import SourceError
-from osbctl.pages.content import Content, Look, Part, Requests
+from osbctl.pages.content import Content, Look, Part
 from osbctl.platforms import Platform
 
 if TYPE_CHECKING:
@@ -42,8 +42,6 @@ class PageOptions:
     findings: bool = False
     icons: bool = False
     private_icons: bool = False
-    notes: Sequence[str] = ()
-    requests: Requests | None = None
 
 
 class Made(NamedTuple):
@@ -69,7 +67,6 @@ def make_page(shelves: Sequence[Shelf], options: PageOptions) -> Made:
         from osbctl.tasks.icons import fetch_icons
 
         pictures, problems = fetch_icons([part.catalog for part in parts], private=options.private_icons)
-    requests = options.requests or requests_for(options.platforms)
     content = Content(
         parts,
         look=options.look,
@@ -77,8 +74,7 @@ def make_page(shelves: Sequence[Shelf], options: PageOptions) -> Made:
         pictures=pictures,
         since=None if options.since is None else f"Since {options.since}.",
         findings=options.findings,
-        notes=options.notes,
-        requests=requests,
+        requests=requests_for(options.platforms),
     )
     return Made(render_page(content), problems)
 

@@ -97,7 +97,7 @@ function checkObject(check, schema, value, path, fault) {
   const names = Object.keys(value);
   fault(names.length < number(schema.minProperties, 0) && `must have at least ${schema.minProperties} fields`);
   fault(names.length > number(schema.maxProperties, Infinity) && `must have at most ${schema.maxProperties} fields`);
-  for (const name of Array.isArray(schema.required) ? schema.required : []) {
+  for (const name of /** @type {string[]} */ (list(schema.required))) {
     if (!Object.hasOwn(value, name)) check.faults.push({ path: below(path, name), message: "is required" });
   }
   const patterns = Object.entries(isObject(schema.patternProperties) ? schema.patternProperties : {});
