@@ -6,6 +6,7 @@ One pass that skips whatever nobody asks for.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Container, Iterable, Mapping
 from json.decoder import scanstring  # type: ignore[attr-defined]  # undocumented, but public since Python 2.6
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 Place: TypeAlias = "tuple[int, int, tuple[int, int]]"
 """Where a value begins and ends in the text, and from where to where its key, (0, 0) for an item of an array."""
+_COLON, _COMMA = re.compile(r"[ \t\r\n]*:[ \t\r\n]*"), re.compile(r"[ \t\r\n]*,?[ \t\r\n]*")
 _EVERYTHING: dict[Any, Any] = {}
 """A tree of wanted paths that has them all."""
 
@@ -78,12 +80,12 @@ class _Finder:
             if is_object:
                 start = at
                 step, end = scanstring(self._text, at + 1, True)
-                at = past_space(self._text, past_space(self._text, end) + 1)
+                at = _COLON.match(self._text, end).end()  # type: ignore[union-attr]  # the reader has met it
             below = tree if tree is _EVERYTHING else tree.get(step)
             if below is None:
                 at = int(self._skip(self._text, at)[1])
             else:
                 at = self.value(at, below, (*path, step), (start, end))
-            at = past_space(self._text, at)
-            at, index = past_space(self._text, at + 1) if self._text[at] == "," else at, index + 1
+            at = _COMMA.match(self._text, at).end()  # type: ignore[union-attr]  # it matches nothing, too
+            index += 1
         return at + 1

@@ -38,7 +38,7 @@ def parse(text: str, name: str, limits: Limits) -> Any:
         value = _DECODER.decode(text)
     except (_Suspicion, ValueError, RecursionError):  # the latter is far beyond any limit
         _Walk(text, name, limits).raise_problems()
-    if depth(value) > limits.depth or (("\\ud" in text or "\\uD" in text) and not _encodable(value)):
+    if depth(value) > limits.depth or ("\\" in text and ("\\ud" in text or "\\uD" in text) and not _encodable(value)):
         _Walk(text, name, limits).raise_if_any()
     return value
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from osbctl.errors import SourceError, UsageError
 from osbctl.sources.limits import Limits, read_file, too_large
-from osbctl.sources.parse import parse_document
+from osbctl.sources.parse import catalog_in, decoded, parse_text
 from osbctl.text import closest
 
 if TYPE_CHECKING:
@@ -39,12 +39,18 @@ def read_source(
         DocumentError: what it holds cannot be read as an object.
     """
     try:
-        data, name = read_bytes(source, limits=limits, stdin_filename=stdin_filename)
+        text, name = _read_text(source, limits, stdin_filename)
     except IsADirectoryError:
         from osbctl.sources.folder import read_folder
 
         return read_folder(source, limits=limits)
-    return parse_document(data, name, limits=limits, at=at)
+    return catalog_in(parse_text(text, name, limits), at)
+
+
+def _read_text(source: str, limits: Limits, stdin_filename: str | None) -> tuple[str, str]:
+    """The text of a source, whose bytes are gone before it is parsed, and what reports call it."""
+    data, name = read_bytes(source, limits=limits, stdin_filename=stdin_filename)
+    return decoded(data, name), name
 
 
 def read_bytes(source: str, *, limits: Limits = DEFAULT_LIMITS, stdin_filename: str | None = None) -> tuple[bytes, str]:

@@ -101,6 +101,18 @@ class _Anchored:
         self.height = height
 
 
+class _Chunks:
+    """A text as a stream: libyaml would first make a copy of the whole in UTF-8."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._at = 0
+
+    def read(self, size: int = 0, /) -> str:
+        self._at += size
+        return self._text[self._at - size : self._at]
+
+
 class _Builder:
     def __init__(self, text: str, name: str, limits: Limits, keep_marks: bool = False) -> None:
         self.problems: list[Finding] = []
@@ -113,11 +125,10 @@ class _Builder:
         self._stack: list[_Frame] = []
         self._anchors: dict[str, _Anchored | _Frame] = {}  # a frame while what is anchored is not complete
         self._nodes = 0
-        self._strings: dict[str, str] = {}
 
     def build(self) -> Any:
         """The value of the one document."""
-        loader = yaml.CSafeLoader(self._text)
+        loader = yaml.CSafeLoader(_Chunks(self._text))
         try:
             get = loader.get_event
             get()  # the start of the stream
@@ -142,13 +153,14 @@ class _Builder:
         if type(event) is ScalarEvent and not event.value and not event.style and event.tag is None:
             self._problem("empty-document", "the document is empty", None)
             return None  # what follows it may say why
-        stack, strings, careful = self._stack, self._strings, self._keep_marks
+        stack, careful = self._stack, self._keep_marks
+        strings: dict[str, str] = {}  # keys and values repeat: each is kept once
         frame: _Frame | None = None
         while True:
             kind = type(event)
             if kind is ScalarEvent:
                 self._nodes += 1
-                value = event.value
+                value: Any = strings.setdefault(event.value, event.value)
                 if event.tag is not None:
                     value = self._tagged(event)
                 elif event.implicit[0]:  # plain, not in quotes
@@ -170,7 +182,7 @@ class _Builder:
                     if careful or type(value) is not str or value in frame.container:
                         self._put_key(frame, value, event)
                     else:
-                        frame.key = strings.setdefault(value, value)
+                        frame.key = value
                 elif frame.key is _MERGE:
                     self._put(frame, value, event)
                 else:
@@ -216,7 +228,7 @@ class _Builder:
         elif self._keep_marks:
             frame.marks = frame.marks if frame.marks is not None else {}
             frame.marks[key] = event.start_mark
-        frame.key = self._strings.setdefault(key, key)
+        frame.key = key
 
     def _duplicate(self, frame: _Frame, key: str, event: Any) -> None:
         if frame.marks is None:

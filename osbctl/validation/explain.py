@@ -20,7 +20,7 @@ from osbctl.fields import is_boolean
 from osbctl.findings import Finding, Fix, Severity
 from osbctl.jsonschemas.sentences import field_name, refusal
 from osbctl.paths import value_at
-from osbctl.validation.parts import CatalogPart, part_decider, part_schema
+from osbctl.validation.parts import CatalogPart, field_decider, part_decider, part_schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -99,12 +99,24 @@ def _faults_of(version: ApiVersion, kind: CatalogPart, path: Path, part: Any) ->
     found = _kept.get(key)
     if found is None:
         validator = jsonschema.Draft7Validator(part_schema(version, kind), registry=Registry())
-        found = tuple(fault for error in validator.iter_errors(part) for fault in faults(error, path))
+        found = tuple(f for error in validator.iter_errors(_faulty(part, version, kind)) for f in faults(error, path))
         if len(_kept) >= MAX_FINDINGS:
             _kept.clear()
         if len(key[-1]) < MAX_KEPT:
             _kept[key] = found
     return found
+
+
+def _faulty(part: Any, version: ApiVersion, kind: CatalogPart) -> Any:
+    """The part without objects and lists that are right, which jsonschema would go through step by step."""
+    if not isinstance(part, dict):
+        return part
+    right = [
+        key
+        for key in ("schemas", "metadata")
+        if isinstance(part.get(key), dict) and field_decider(version, kind, key)(part[key])
+    ]
+    return {key: value for key, value in part.items() if key not in right}
 
 
 def more(rule: str, severity: Severity) -> Finding:

@@ -49,6 +49,13 @@ def part_decider(api_version: ApiVersion, kind: CatalogPart = CatalogPart.WHOLE)
 
 
 @cache
+def field_decider(api_version: ApiVersion, kind: CatalogPart, key: str) -> Callable[[Any], bool]:
+    """Tells whether the value of a field of that part is what its schema wants."""
+    schema = part_schema(api_version, kind)
+    return decider({**schema["properties"].get(key, {}), "definitions": schema["definitions"]})
+
+
+@cache
 def knows_all(api_version: ApiVersion, kind: str) -> Callable[[Any], bool]:
     """Tells whether an object of that kind, as `osbctl.fields` has them, and those below hold only known fields."""
     return decider(_closed(api_version, kind))

@@ -24,6 +24,9 @@ _TYPES = {dict: "object", list: "array", str: "string", bool: "boolean", int: "i
 _FREE = ("service_metadata", "plan_metadata")
 """Objects that may hold anything: a field of another type than the one it is like is no slip."""
 
+_DECIDED = ("plan", "schemas")
+"""Objects with many others in them, so that it is worth while to have all of it decided at once."""
+
 
 @cache
 def _meant(kind: str, key: str) -> str:
@@ -54,7 +57,7 @@ def _unknown(value: Any, kind: str, version: ApiVersion, path: Path = ()) -> Ite
     if isinstance(value, list):
         for index, item in enumerate(value):
             yield from _unknown(item, kind, version, (*path, index))
-    elif isinstance(value, dict) and not (kind == "plan" and knows_all(version, kind)(value)):
+    elif isinstance(value, dict) and not (kind in _DECIDED and knows_all(version, kind)(value)):
         fields = known(kind, version)
         if not fields >= value.keys():
             yield from (_Unknown(value, path, kind, key) for key in value if key not in fields)

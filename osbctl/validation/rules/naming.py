@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from osbctl.findings import Fix, Severity
@@ -22,6 +23,7 @@ _LOWER = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")
 _FRIENDLY = _LOWER | frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZ.")
 _TYPED = _FRIENDLY | {"_"}
 _HEX = frozenset("0123456789abcdefABCDEF")
+_GUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 
 @rule("text-blank", Severity.ERROR, Category.SPEC, Scope.THING)
@@ -130,8 +132,7 @@ def _is_unique(text: str) -> bool:
 
 
 def _is_guid(text: str) -> bool:
-    groups = text.split("-")
-    return [len(group) for group in groups] == [8, 4, 4, 4, 12] and all(_HEX.issuperset(group) for group in groups)
+    return _GUID.fullmatch(text) is not None
 
 
 def _almost(text: str) -> str:
