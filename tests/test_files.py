@@ -213,6 +213,7 @@ def test_a_fifo_stays_one_and_its_reader_gets_all(tmp_path: Path, through: bool)
     data = os.urandom(300_000)
     writer = threading.Thread(target=write_file, args=(target, data))
     writer.start()
+    time.sleep(0.1)  # it finds no reader at first
     with fifo.open("rb") as reader:
         assert reader.read() == data
     writer.join(10)

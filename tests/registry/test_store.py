@@ -59,9 +59,13 @@ def test_what_was_added_is_read_again(registry: Registry) -> None:
 
 def test_brokers_come_by_name_over_many_pages(registry: Registry, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(store, "_PAGE", 3)
-    some = [f"b{number}" for number in range(7)]
+    some = ["0", "B", *(f"b{number}" for number in range(5))]
     add(registry, *reversed(some))
-    assert names(list(registry.brokers())) == some == registry.names()
+    pages, rows = [], registry._rows
+    monkeypatch.setattr(registry, "_rows", lambda query: pages.append(rows(query)) or pages[-1])
+    assert names(list(registry.brokers())) == some
+    assert list(map(len, pages)) == [3, 3, 1]
+    assert registry.names() == some
 
 
 def test_a_page_holds_no_lock_against_writers(registry: Registry) -> None:
@@ -85,8 +89,9 @@ def test_an_unknown_broker_gets_advice(registry: Registry) -> None:
 
 @pytest.mark.parametrize("name", ["", " ", "a b", "-a", "a/b", "ä", "a" * 101, "a\n", "https://x", "a\x1b[2J"])
 def test_a_name_of_a_wrong_shape_is_refused(registry: Registry, name: str) -> None:
-    with pytest.raises(UsageError, match="not a broker name"):
+    with pytest.raises(UsageError, match="not a broker name") as error:
         registry.check_free(name)
+    assert error.value.advice == "use up to 100 letters, digits and . _ -, first a letter or a digit"
 
 
 @pytest.mark.parametrize("other", ["my-db", "MY-DB", "my_db", "my.db"])
