@@ -181,6 +181,8 @@ def test_history_is_bounded_for_each_broker(registry: Registry, monkeypatch: pyt
         registry.store_refresh(registry.row("db"), refresh(RefreshOutcome.UNCHANGED, etag=f'"{number}"'))
     assert [one.etag for one in registry.history("db")] == ['"5"', '"4"', '"3"']
     assert len(registry.history("other")) == 1
+    monkeypatch.setattr(store, "MAX_REFRESHES", 2)
+    assert len(registry.history("db")) == 2, "also where more were kept before"
 
 
 def test_earlier_catalogs_are_found_by_day_by_time_and_by_number(registry: Registry) -> None:
