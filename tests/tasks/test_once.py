@@ -23,10 +23,14 @@ from osbctl.tasks.drift import DriftView, compare_with_stored, registered_catalo
 from osbctl.tasks.reach import Reach
 from tests.registry.make import body, plan, registration, service
 
+# The plan's name is no usual one, so that platforms are asked one by one.
 OLD, NEW = (
     body(
         service(
-            "s", plan("p"), description=text, dashboard_client={"id": "c", "secret": "a secret", "redirect_uri": "x"}
+            "s",
+            plan("p", "ä"),
+            description=text,
+            dashboard_client={"id": "c", "secret": "a secret", "redirect_uri": "x"},
         )
     )
     for text in ("old", "new")
