@@ -97,11 +97,23 @@ def test_a_name_of_a_wrong_shape_is_refused(registry: Registry, name: str) -> No
 @pytest.mark.parametrize("other", ["my-db", "MY-DB", "my_db", "my.db"])
 def test_two_brokers_never_share_the_variable_with_the_password(registry: Registry, other: str) -> None:
     add(registry, "my-db")
-    with pytest.raises(NameTakenError):
-        registry.check_free(other)
-    with pytest.raises(NameTakenError):
-        add(registry, other)
+    for call in (registry.check_free, lambda name: add(registry, name)):
+        with pytest.raises(NameTakenError) as error:
+            call(other)
+        assert (error.value.message, error.value.advice) == (
+            NameTakenError(other, "my-db").message, NameTakenError(other, "my-db").advice,
+        )  # fmt: skip
+    assert store.variable_part("my-db.2") == "MY_DB_2"
     assert registry.names() == ["my-db"]
+
+
+def test_who_comes_in_between_takes_the_name(registry: Registry, monkeypatch: pytest.MonkeyPatch) -> None:
+    add(registry, "db")
+    monkeypatch.setattr(store, "_check_free", lambda *_: None)
+    with pytest.raises(NameTakenError) as error:
+        add(registry, "db")
+    assert error.value.message == NameTakenError("db", "db").message
+    assert registry.names() == ["db"]
 
 
 def test_a_refresh_stores_catalog_kept_rows_and_history_together(registry: Registry) -> None:
@@ -181,6 +193,7 @@ def test_history_is_bounded_for_each_broker(registry: Registry, monkeypatch: pyt
         registry.store_refresh(registry.row("db"), refresh(RefreshOutcome.UNCHANGED, etag=f'"{number}"'))
     assert [one.etag for one in registry.history("db")] == ['"5"', '"4"', '"3"']
     assert len(registry.history("other")) == 1
+    assert len(registry._rows(sqlalchemy.select(tables.REFRESHES))) == 4
     monkeypatch.setattr(store, "MAX_REFRESHES", 2)
     assert len(registry.history("db")) == 2, "also where more were kept before"
 
