@@ -93,9 +93,10 @@ def now_refused(
 def refusals_of(data: dict[str, Any], view: frozenset[Platform]) -> list[Refused]:
     """What platforms in `view` refuse of a catalog."""
     from osbctl.platforms.judge import judge_all
+    from osbctl.validation.survey import plain_schemas
 
     return [
         Refused(platform, refusal.rule, refusal.path, refusal.message)
-        for platform, outcome in judge_all(data, asked=view).items()
+        for platform, outcome in judge_all(data, plain_schemas(data), view).items()
         for refusal in outcome.refusals
     ]

@@ -124,9 +124,9 @@ def _judged(document: Document, with_findings: bool) -> tuple[Mapping[Platform, 
         judgement = judge(document, ValidationOptions())
         return judgement.outcomes, judgement.findings
     from osbctl.platforms.judge import judge_all
-    from osbctl.validation.survey import survey
+    from osbctl.validation.survey import plain_schemas
 
-    return judge_all(document.data, plain_schemas=not survey(document).odd_schemas), ()
+    return judge_all(document.data, plain_schemas(document.data)), ()
 
 
 def _changes(old: Document, new: Document, platforms: frozenset[Platform]) -> Sequence[Change]:

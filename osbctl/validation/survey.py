@@ -53,9 +53,7 @@ UNKNOWN = Survey()
 def survey(document: Document) -> Survey:
     """Look over the catalog of `document`."""
     text = _searchable(document)
-    distinct: dict[bytes, dict[str, Any]] = {}
-    schemas = _parameters(document.data) if "parameters" in text else ()
-    alike = {id(schema): id(distinct.setdefault(_content(schema), schema)) for schema in schemas}
+    distinct, alike = _contents(document.data)
     words = b"".join(distinct)
     return Survey(
         # Looking for one character is ten times as fast, and mostly enough.
@@ -63,9 +61,25 @@ def survey(document: Document) -> Survey:
         nul="\\" in text and "\\u0000" in text,  # as an escape only: no reader takes it raw
         patterns=b"pattern" in words,
         written_values=b"default" in words or b"example" in words,
-        odd_schemas=b"$ref" in words or b"$dynamicRef" in words or not all(map(_is_plain, distinct.values())),
+        odd_schemas=not _are_plain(distinct),
         alike=alike,
     )
+
+
+def plain_schemas(data: dict[str, Any]) -> bool:
+    """Whether the parameter schemas of a catalog are surely not odd, as `Survey` calls it."""
+    return _are_plain(_contents(data)[0])
+
+
+def _contents(data: dict[str, Any]) -> tuple[dict[bytes, dict[str, Any]], dict[int, int]]:
+    """The first parameter schema of each content, and which are alike, as in `Survey`."""
+    distinct: dict[bytes, dict[str, Any]] = {}
+    return distinct, {id(one): id(distinct.setdefault(_content(one), one)) for one in _parameters(data)}
+
+
+def _are_plain(distinct: Mapping[bytes, dict[str, Any]]) -> bool:
+    words = b"".join(distinct)
+    return b"$ref" not in words and b"$dynamicRef" not in words and all(map(_is_plain, distinct.values()))
 
 
 def _searchable(document: Document) -> str:

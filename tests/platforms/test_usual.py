@@ -5,11 +5,15 @@ from __future__ import annotations
 import copy
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from osbctl.paths import value_at
 from osbctl.platforms import Platform
 from osbctl.platforms.judge import judge_all
 from osbctl.platforms.outcome import VerdictKind
+from osbctl.platforms.record import PlatformRecord
 from osbctl.platforms.usual import is_usual
+from osbctl.tasks.compare import refusals_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -107,3 +111,10 @@ def test_only_what_is_usual_is_spared_the_verdicts() -> None:
         assert judge_all(data, plain_schemas=True) == judge_all(data)
     odd = changed(("services", 0, "plans", 0, "schemas", "service_binding", "create", "parameters"), {"type": "object"})
     assert judge_all(odd)[Platform.CLOUD_FOUNDRY].kind is VerdictKind.REFUSES
+
+
+def test_the_platforms_are_not_asked_of_what_is_usual(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(PlatformRecord, "judge")
+    assert refusals_of(USUAL, frozenset(Platform)) == []
+    with pytest.raises(AttributeError):
+        refusals_of(changed(("services", 0, "id"), "id-queue"), frozenset(Platform))
