@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from osbctl.errors import ConfigError
-from osbctl.files import read_bounded
+from osbctl.files import parse_toml, read_bounded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -161,24 +161,15 @@ def _load(path: str) -> Config | None:
     if not ours and b"osbctl" not in text:
         return None
     lines = _Lines(path, text.decode("utf-8", "replace"))
-    table = _parse(path, text)
+    table = parse_toml(text, path)
     if not ours and path.endswith("pyproject.toml"):
-        table = table.get("tool", {}).get("osbctl")
-        if table is None:
+        tools = table.get("tool")
+        if not isinstance(tools, dict) or "osbctl" not in tools:
             return None
+        table = tools["osbctl"]
+        if not isinstance(table, dict):
+            raise ConfigError(f"{lines.place('osbctl')} must be a table", "write [tool.osbctl] above its entries")
     return _config(lines, table)
-
-
-def _parse(path: str, text: bytes) -> dict[str, Any]:
-    import tomllib
-
-    try:
-        return tomllib.loads(text.decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        what, _, place = str(error).partition(" (at line ")
-        line, _, column = place.rstrip(")").partition(", column ")
-        where = f":{line}:{column}" if column.isdecimal() else ""
-        raise ConfigError(f"{path}{where}: not valid TOML: {what}") from error
 
 
 def _config(lines: _Lines, table: dict[str, Any]) -> Config:

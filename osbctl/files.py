@@ -12,9 +12,9 @@ import re
 import select
 import stat
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from osbctl.errors import SourceError
+from osbctl.errors import ConfigError, SourceError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,6 +39,23 @@ def read_bounded(path: Path | str, most: int) -> bytes:
         if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             return file.read(most + 1)
         return _awaited(file.fileno(), most)
+
+
+def parse_toml(data: bytes, name: str) -> dict[str, Any]:
+    """The table in `data`, the bytes of the TOML file `name`. Raises ConfigError, with line and column where known."""
+    import tomllib
+
+    try:
+        return tomllib.loads(data.decode())
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        what, _, place = str(error).partition(" (at line ")
+        line, _, column = place.rstrip(")").partition(", column ")
+        where = f":{line}:{column}" if column.isdecimal() else ""
+        raise ConfigError(f"{name}{where}: not valid TOML: {what}") from error
+    except RecursionError:
+        raise ConfigError(f"{name}: nested too deeply") from None
+    except ValueError:  # the one that tomllib lets through is of Python's own limit (sys.set_int_max_str_digits)
+        raise ConfigError(f"{name}: a number has too many digits") from None
 
 
 def check_regular(path: Path | str) -> None:

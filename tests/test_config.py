@@ -79,6 +79,8 @@ def test_the_closest_file_wins(tmp_path: Path) -> None:
         ("platform = 'cloudfoundry'", "platform must be a list"),
         ("platform = [1]", "platform must be a list of strings"),
         ("x = [", "not valid TOML"),
+        ("x = " + "[" * 100_000, "nested too deeply"),
+        ("x = " + "9" * 5_000, "a number has too many digits"),
         ("[[ignore-at]]\nrule = 'a'", "needs `rule`, and `service` or `plan`"),
         ("[[ignore-at]]\nrule = 'a'\nservices = 'b'", "unknown key 'services'"),
         ("ignore-at = [1]", "must be a list of tables"),
@@ -124,6 +126,23 @@ def test_a_fault_in_a_project_file_is_told_below_our_table(tmp_path: Path) -> No
     with pytest.raises(ConfigError) as caught:
         load_config(str(file))
     assert caught.value.message.startswith(f"{file}:4: select must be a list")
+
+
+@pytest.mark.parametrize("text", ["[tool]\nosbctl = 1", "[[tool.osbctl]]\nfail-on = 'info'"])
+def test_our_table_of_a_project_file_must_be_one(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "pyproject.toml"
+    file.write_text(text)
+    with pytest.raises(ConfigError, match=r"pyproject\.toml(:\d)?: osbctl must be a table"):
+        load_config(str(file))
+
+
+@pytest.mark.parametrize("text", ["tool = 'osbctl'", "[[tool]]\nosbctl = 1"])
+def test_a_project_file_without_tables_of_tools_says_nothing_of_us(tmp_path: Path, text: str) -> None:
+    (tmp_path / "osbctl.toml").write_text("fail-on = 'never'")
+    folder = tmp_path / "project"
+    folder.mkdir()
+    (folder / "pyproject.toml").write_text(text)
+    assert find_config(str(folder)).fail_on == "never"
 
 
 def test_settings_of_a_path_add_to_those_of_all(tmp_path: Path) -> None:

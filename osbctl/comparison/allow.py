@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from osbctl.comparison.kinds import KINDS
 from osbctl.comparison.rules import load_all
 from osbctl.errors import ConfigError
-from osbctl.files import read_bounded
+from osbctl.files import parse_toml, read_bounded
 from osbctl.text import did_you_mean
 
 if TYPE_CHECKING:
@@ -58,16 +58,10 @@ def load_allowed(path: str) -> list[Allowed]:
 
     Raises ConfigError: there is no such file, it is no TOML, or an entry is wrong.
     """
-    import tomllib
-
     try:
-        table = tomllib.loads(read_bounded(path, _MAX_BYTES).decode("utf-8"))
+        table = parse_toml(read_bounded(path, _MAX_BYTES), path)
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: not valid TOML: {error}") from error
-    except RecursionError:
-        raise ConfigError(f"{path}: nested too deep", "only [[allow]] entries may stand there") from None
     entries = table.get("allow", [])
     if set(table) - {"allow"} or not isinstance(entries, list):
         raise ConfigError(f"{path}: only [[allow]] entries may stand there")
@@ -79,7 +73,7 @@ def sort_out(changes: Iterable[Change], allowed: Iterable[Allowed], today: datet
     allowed = list(allowed)
     expired = [entry for entry in allowed if entry.expires and entry.expires < today]
     problems = [f"{_named(entry)} expired on {entry.expires}: remove or renew it" for entry in expired]
-    valid = [entry for entry in allowed if entry not in expired]
+    valid = [entry for entry in allowed if not entry.expires or entry.expires >= today]
     left, accepted, matched = [], [], set()
     for change in changes:
         covering = [number for number, entry in enumerate(valid) if entry.covers(change)]

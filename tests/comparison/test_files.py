@@ -64,6 +64,7 @@ def test_an_allow_file_is_read(tmp_path: Path) -> None:
         '[[allow]]\nrule = "r"\nobject = "a"\nreason = "x"\nexpires = "soon"',
         '[[allow]]\nrule = "r"\nobject = "a"\nreason = "x"\nwho = "me"',
         "allow = " + "[" * 5000 + "]" * 5000,
+        "allow = " + "9" * 5000,
     ],
 )
 def test_a_wrong_allow_file_is_refused(tmp_path: Path, text: str) -> None:
