@@ -146,8 +146,9 @@ class BrokerConnection:
 
     def check_stdin(self, *words: str) -> None:
         """Raise UsageError where standard input would be read twice."""
-        if [*words, "-" if self.password_stdin else ""].count("-") > 1:
-            raise UsageError("standard input can be read only once", "name files for the others")
+        from osbctl.sources.read import check_stdin
+
+        check_stdin([*words, "-" if self.password_stdin else ""])
 
 
 @cache

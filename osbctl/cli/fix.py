@@ -41,8 +41,10 @@ def fix(
     osbctl fix - < catalog.json > mended.json
     """
     from osbctl.config import load_config
+    from osbctl.sources.read import check_stdin
     from osbctl.tasks.options import Request, config_of, validation_options
 
+    check_stdin(sources)
     request = Request(tuple(sources), api_version=api_version, select=tuple(select or ()))
     given = load_config(config) if config else None
     options = [validation_options(request, config_of(source, stdin_filename, given)) for source in sources]

@@ -42,9 +42,10 @@ def params(
     """
     from osbctl.reports.text_report import finding_lines
     from osbctl.requests import report
-    from osbctl.sources.read import read_source
+    from osbctl.sources.read import check_stdin, read_source
     from osbctl.tasks.params import plan_parameters
 
+    check_stdin([source, "-" if request == "@-" else ""])
     document = from_registry(source, database) or read_source(source, at=at, stdin_filename=stdin_filename)
     about = plan_parameters(document, service, plan, purpose, request, broker)
     if format is common.TextOrJson.JSON:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from osbctl.errors import SourceError, UsageError
@@ -70,6 +71,12 @@ def read_bytes(source: str, *, limits: Limits = DEFAULT_LIMITS, stdin_filename: 
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise SourceError(f"{source}: cannot be opened: {reason}") from error
+
+
+def check_stdin(words: Sequence[str]) -> None:
+    """Raise UsageError where `-` is among `words` more than once: standard input would be empty for the second."""
+    if words.count("-") > 1:
+        raise UsageError("standard input can be read only once", "name files for the others")
 
 
 def read_stdin(name: str, limits: Limits) -> bytes:

@@ -48,8 +48,12 @@ def validate(request: Request, config: Config | None = None) -> Validation:
     """Judge every source of the request, by `config`, or by the configuration that is closest to it.
 
     Raises:
-        UsageError, ConfigError: a rule or a platform is not known; a house schema cannot be read.
+        UsageError, ConfigError: standard input is named twice; a rule or a platform is not known; a house schema cannot
+            be read.
     """
+    from osbctl.sources.read import check_stdin
+
+    check_stdin(request.sources)
     known: list[_Settings] = []
     settings = [
         _settings(config_of(source, request.stdin_filename, config), request, known) for source in request.sources

@@ -47,6 +47,13 @@ def test_standard_input_has_a_name() -> None:
     assert json.loads(done.stdout)["documents"][0]["name"] == "x/y.json"
 
 
+@pytest.mark.parametrize("words", ["validate - a -", "fix - -", "params - s p -c @-", "diff - -", "page - -"])
+def test_standard_input_comes_once(words: str) -> None:
+    done = osbctl(*words.split(), stdin=Path(GOOD).read_text())
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "standard input can be read only once" in done.stderr
+
+
 def test_one_entry_a_source_even_of_those_that_cannot_be_read(tmp_path: Path) -> None:
     broken = tmp_path / "broken.json"
     broken.write_text('{"services": [,]}')
