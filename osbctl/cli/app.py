@@ -122,8 +122,19 @@ def _name_values(command: Any) -> None:
         if option.param_type_name == "argument" and option.required:
             # Typer would put it in braces.
             option.make_metavar = partial(_metavar, option.metavar or option.name.upper())
+        if kind in _NUMBERS:
+            option.type.name = _NUMBERS[kind]  # typer would say that a text is no valid int range
+        if isinstance(option.envvar, list):
+            option.envvar = _Variables(option.envvar)
         if kind.endswith("Range"):
             option.type._describe_range = partial(_range, option.type)  # typer would say x>=1
+
+
+class _Variables(list[str]):
+    """Variables of the environment that one option has; as Python writes a list, none would recognise them."""
+
+    def __str__(self) -> str:
+        return " or ".join(self)
 
 
 def _metavar(word: str, *_: Any, **__: Any) -> str:
@@ -140,6 +151,10 @@ _ROOM = 60
 
 _VALUES = {"StringParamType": "TEXT", "IntParamType": "N", "IntRange": "N", "FloatParamType": "N", "FloatRange": "N"}
 """What the help calls a value, by the type that reads it."""
+
+
+_NUMBERS = {"IntParamType": "integer", "IntRange": "integer", "FloatParamType": "number", "FloatRange": "number"}
+"""What errors call what a value must be."""
 
 
 def _in_short(text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import io
 import os
 import subprocess
@@ -32,7 +33,10 @@ def osbctl(*words: str, cwd: Path | None = None, stdin: str = "", **variables: s
         mock.patch.multiple(sys, stdin=typed, stdout=out, stderr=err),
         contextlib.chdir(cwd or Path.cwd()),
     ):
-        code = program._run([*words])
+        try:
+            code = program._run([*words])
+        finally:
+            gc.enable()  # commands leave it off: their process ends
     said, told = (stream.buffer.getvalue().decode() for stream in (out, err))  # type: ignore[attr-defined]
     return CompletedProcess(words, code, said, told)
 

@@ -89,7 +89,7 @@ def test_every_command_that_waits_refuses_a_time_that_is_none() -> None:
     for command in build([]).commands.values():
         for one in getattr(command, "commands", {"": command}).values():
             for parameter in one.params:
-                if parameter.type.name == "float":
+                if parameter.type.name == "number":
                     for value in ("inf", "-inf", "nan", "0", "-1", "1e400"):
                         with pytest.raises(UsageError, match=r"--timeout .* is not a number of seconds to wait"):
                             parameter.process_value(click.Context(one), value)

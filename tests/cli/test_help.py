@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import pytest
 
 from osbctl.cli.app import build, run_app
+from tests.cli.program import osbctl
 
 TOP = build([])
 
@@ -70,3 +71,19 @@ def test_it_can_be_asked_for_again_and_again_in_one_process(help_of: Help) -> No
     depth = len(build([]).context_class.formatter_class.__mro__)
     assert help_of("lsp")
     assert len(build([]).context_class.formatter_class.__mro__) == depth
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("brokers", "refresh", "--jobs", "x"), "'--jobs' / '-j': 'x' is not a valid integer."),
+        (("hash-password", "a", "--rounds", "x"), "'--rounds': 'x' is not a valid integer."),
+        (("fetch", "x", "--timeout", "x"), "'--timeout': 'x' is not a valid number."),
+        (("serve", "x", "--credentials", "x", "--port", "x"),
+         "'--port' (env var: 'OSBCTL_PORT or PORT'): 'x' is not a valid integer."),
+    ],
+)  # fmt: skip
+def test_no_type_of_the_program_leaks_into_an_error(words: tuple[str, ...], told: str) -> None:
+    done = osbctl(*words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert told in done.stderr

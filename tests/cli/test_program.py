@@ -1,0 +1,55 @@
+"""A run inside the process of the tests leaves no trace in it."""
+
+from __future__ import annotations
+
+import gc
+import logging
+import os
+import signal
+import sys
+import warnings
+from pathlib import Path
+
+import pytest
+
+from osbctl.resources import catalogs_folder
+from tests.cli.program import osbctl
+
+GOOD = str(catalogs_folder() / "interface-example.json")
+
+
+def state() -> dict[str, object]:
+    """What the process has one of."""
+    umask = os.umask(0o077)
+    os.umask(umask)
+    return {
+        "environment": dict(os.environ),
+        "folder": Path.cwd(),
+        "streams": (sys.stdin, sys.stdout, sys.stderr),
+        "signals": [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)],
+        "umask": umask,
+        "handlers": [*logging.getLogger().handlers, *logging.getLogger("osbctl.broker").handlers],
+        "filters": [*warnings.filters],
+        "descriptors": len([*Path("/proc/self/fd").iterdir()]),
+    }
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("validate", GOOD),
+        ("diff", GOOD, GOOD),
+        ("page", GOOD),
+        ("fix", "-"),
+        ("validate", "gone.yaml"),
+        ("brokers", "add", "x", "http://127.0.0.1:1", "--database", "x.sqlite"),
+        ("--nosuch",),
+    ],
+    ids=" ".join,
+)
+def test_it_leaves_the_process_as_it_was(words: tuple[str, ...], tmp_path: Path) -> None:
+    osbctl(*words, cwd=tmp_path, stdin=Path(GOOD).read_text())  # loads what it needs
+    before = state()
+    osbctl(*words, cwd=tmp_path, stdin=Path(GOOD).read_text(), NO_COLOR="1")
+    assert state() == before
+    assert gc.isenabled()
