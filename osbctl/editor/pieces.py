@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 _BLANK = r"(?:[ \t]*(?:#.*)?\r?\n)*"
 _BEGIN = re.compile(rf"{_BLANK}(?:---[ \t]*\r?\n)?services:(?:[ \t]*|[ \t]+#.*)\r?\n{_BLANK}( *)- ")
 
+_LINE_ENDS = "\n\x85\u2028\u2029"
+"""Those of YAML 1.1, which libyaml keeps to: a document may begin or end behind each."""
+
 MOST = 1_000
 """Pieces that one text may have, which together hold no more values than one text may; files that are kept."""
 
@@ -103,7 +106,7 @@ def read_pieces(text: str, name: str) -> Document | None:
 
 def _is_odd(text: str, start: int) -> bool:
     """Whether there is another document from `start` on, or line ends that are not looked for here."""
-    another = any(text.find(mark, start) >= 0 for mark in ("\n---", "\n..."))
+    another = any(text.find(end + mark, start) >= 0 for end in _LINE_ENDS for mark in ("---", "..."))
     return another or ("\r" in text and text.count("\r") != text.count("\r\n"))
 
 
@@ -144,7 +147,7 @@ class _Whole:
 
     def _inside(self, path: Path) -> tuple[int, Path]:
         """The piece that `path` leads into, and the path in there. What is missing is looked for in the first."""
-        index = path[1] if len(path) > 1 else 0
+        index = path[1] if len(path) > 1 and path[0] == "services" else 0
         if not isinstance(index, int) or index not in range(self.first[1], self.first[-1]):
             return 0, path
         number = bisect_right(self.first, index) - 1

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from osbctl.platforms import Platform
     from osbctl.requests.examples import Examples
 
-_PLAIN = re.compile("[A-Za-z][A-Za-z0-9_.-]*")
+_PLAIN = re.compile("[A-Za-z][A-Za-z0-9_.-]{0,99}")
 
 
 def requests_for(platforms: frozenset[Platform]) -> Requests:
@@ -50,7 +50,7 @@ def _is_marked(*texts: str) -> bool:
 
 @lru_cache(1_000)
 def _is_plain(name: str) -> bool:
-    """Whether a name is written as it stands in every shell and language, as `MARKS` are."""
+    """Whether a name is written as it stands in every shell and language, as `MARKS` are, and shown in full."""
     return bool(_PLAIN.fullmatch(name)) and dump_text(name) == name
 
 

@@ -78,8 +78,7 @@ def _contents(data: dict[str, Any]) -> tuple[dict[bytes, dict[str, Any]], dict[i
 
 
 def _are_plain(distinct: Mapping[bytes, dict[str, Any]]) -> bool:
-    words = b"".join(distinct)
-    return b"$ref" not in words and b"$dynamicRef" not in words and all(map(_is_plain, distinct.values()))
+    return not any(map(_refers, distinct)) and all(map(_is_plain, distinct.values()))
 
 
 def _searchable(document: Document) -> str:
@@ -99,13 +98,17 @@ def _parameters(data: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _content(schema: dict[str, Any]) -> bytes:
-    """What tells a schema from others; nearly as large as the bound, its title may count."""
+    """What tells a schema from others. Its title may count where it is near the bound, or referred to."""
     rest = schema.copy()
     for word in ("title", "description"):
         if type(rest.get(word)) is str and len(rest[word]) <= _MAX_TITLE:
             del rest[word]
     content = marshal.dumps(rest, 2)
-    return content if len(content) < _MAX_SIZE / 10 else marshal.dumps(schema, 2)
+    return content if len(content) < _MAX_SIZE / 10 and not _refers(content) else marshal.dumps(schema, 2)
+
+
+def _refers(content: bytes) -> bool:
+    return b"$ref" in content or b"$dynamicRef" in content
 
 
 def _is_plain(schema: dict[str, Any]) -> bool:

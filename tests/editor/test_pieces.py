@@ -38,6 +38,7 @@ def paths_of(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]
     yield path
     yield (*path, "missing")
     yield (*path, 99)
+    yield (*path, "missing", 1)
     entries = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, below in entries:
         yield from paths_of(below, (*path, key))
@@ -84,6 +85,7 @@ def test_what_is_read_piece_by_piece(whole: str) -> None:
         LIST + "version: 1\n",  # more than the list
         LIST + "...\n- id: e\n",  # another document
         LIST + "---\n",
+        *(f"services:\n- a{end}...\n- b\n" for end in "\x85\u2028\u2029"),  # line ends of YAML 1.1
         LIST.replace("- id: b", "- id: b\r  name: x"),  # another line end
         LIST + "- x: 'a\n- b'\n",  # an item's beginning within quotes
         LIST + "- [\n- ]\n",

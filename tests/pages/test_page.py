@@ -268,7 +268,7 @@ def test_commands_and_examples_have_their_places() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["small", "db.small_2", "true", "two words", "-x", *MARKS.values(), "%(name)s", "<b>", "名"]
+    "name", ["small", "db.small_2", "true", "two words", "-x", *MARKS.values(), "%(name)s", "<b>", "名", "x" * 401]
 )
 def test_commands_that_plans_share_are_those_of_each_plan(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     schema = {"properties": {"osbctl-0-plan": {"default": "osbctl-0-service"}}, "required": ["osbctl-0-plan"]}

@@ -94,6 +94,13 @@ def test_schemas_that_differ_in_a_short_title_are_alike_and_each_fault_is_told()
     assert told == [0, 2, 3]
 
 
+def test_a_reference_to_a_title_that_only_the_first_schema_has_is_told() -> None:
+    without: dict[str, Any] = {"$schema": DRAFT_04, "properties": {"a": {"$ref": "#/title"}}}
+    document = with_schemas({**without, "title": "a"}, without)
+    findings = run_rules(document.data, ValidationOptions(), survey(document))
+    assert [finding.path[3] for finding in findings if finding.rule == "parameters-reference-missing"] == [1]
+
+
 def test_a_schema_near_the_bound_is_judged_with_its_title() -> None:
     near: dict[str, Any] = {"$schema": DRAFT_04, "enum": ["x" * 65_400]}
     document = with_schemas(near, {**near, "title": "x" * 400})
