@@ -30,14 +30,16 @@ _BEGIN = re.compile(rf"{_BLANK}(?:---[ \t]*\r?\n)?services:(?:[ \t]*|[ \t]+#.*)\
 _LINE_ENDS = "\n\x85\u2028\u2029"
 """Those of YAML 1.1, which libyaml keeps to: a document may begin or end behind each."""
 
-MOST = 1_000
-"""Pieces that one text may have, which together hold no more values than one text may; files that are kept."""
+MAX_PIECES = 1_000
+"""Pieces that one text may have. Together they hold no more values than one text may."""
 
-FILES = 16
+MAX_CATALOGS = 16
 """Catalogs whose pieces are kept."""
 
-_LIMITS = Limits(depth=MAX_DEPTH - 1, nodes=MAX_NODES // MOST)
+MAX_FILES = 1_000
+"""Files of source folders that are kept."""
 
+_LIMITS = Limits(depth=MAX_DEPTH - 1, nodes=MAX_NODES // MAX_PIECES)
 
 _pieces: dict[str, dict[str, Document]] = {}
 """The pieces of each file as it was read last, by their text. What is not in a text any more is not kept."""
@@ -52,7 +54,7 @@ def read_file(data: bytes, name: str, limits: Limits) -> Document:
     if known and known[0] == data:
         return known[1]
     document = _remembering(parse_document(data, name, limits=limits))
-    _keep(_files, name, (data, document), MOST)
+    _keep(_files, name, (data, document), MAX_FILES)
     return document
 
 
@@ -88,7 +90,7 @@ def read_pieces(text: str, name: str) -> Document | None:
     if begin is None or name.lower().endswith(".json") or _is_odd(text, begin.end()):
         return None
     cuts = [0, *_starts(text, f"\n{begin[1]}- ", begin.end()), len(text)]
-    if len(cuts) > MOST:
+    if len(cuts) > MAX_PIECES:
         return None
     texts = [text[start:end] for start, end in pairwise(cuts)]
     known = _pieces.get(name, {})
@@ -98,7 +100,7 @@ def read_pieces(text: str, name: str) -> Document | None:
         return None
     if pieces[0].data.keys() != {"services"}:  # the list has ended before its second item
         return None
-    _keep(_pieces, name, dict(zip(texts, pieces, strict=True)), FILES)
+    _keep(_pieces, name, dict(zip(texts, pieces, strict=True)), MAX_CATALOGS)
     whole = _Whole(text, cuts, pieces)
     data = {"services": [service for piece in pieces for service in _services(piece)]}
     return Document(name, data, "yaml", whole.locate, whole.notes()[:MAX_PROBLEMS], text)

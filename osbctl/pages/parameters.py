@@ -70,7 +70,7 @@ class Parameters:
 
     def _block(self, place: str, schema: Mapping[str, Any]) -> ParameterBlock:
         word, heading = PLACES[place]
-        # Schemas that differ in their titles alone, as those of plans do, have one table, form and example.
+        # Schemas that differ in title and description alone, as those of plans do, have one table, form and example.
         schema = {keyword: value for keyword, value in schema.items() if keyword not in ("title", "description")}
         try:
             # The same bytes for the same JSON value, in a third of the time that its text takes. Version 2 is the last

@@ -133,7 +133,8 @@ def _plan_printer(environment: Environment) -> Callable[[PlanView], tuple[str, s
 
 def _filler(printed: str) -> Callable[[list[str]], str]:
     """What fills the slots of `printed` with the texts of a plan."""
-    # What is printed of a catalog has the sign of a slot as an escape: no slot comes from there.
+    # What is printed of a catalog has the sign of a slot as an escape: no slot comes from there. So what the template
+    # has fixed and the numbers of slots take turns.
     pieces = str(printed).split(_SIGN)
     fixed, first = pieces[::2], len(PlanTexts._fields)
     pick = itemgetter(*[int(piece) if at % 2 else first + at // 2 for at, piece in enumerate(pieces)])

@@ -121,7 +121,7 @@ class Composer:
         if isinstance(plans, list):
             service["plans"] = [self._filled(plan, "plan", defaults) for plan in self._plans(part, plans, files)]
         else:
-            service["plans"] = plans
+            service["plans"] = self.take(part, plans, ("plans",))
             if files:
                 self._problem("folder-plans", "plans must be a list", part, ("plans",))
         if not files and "plans" not in part.data:

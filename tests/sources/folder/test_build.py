@@ -12,8 +12,11 @@ import pytest
 from osbctl.errors import ConfigError, DocumentError, SourceError
 from osbctl.findings import Finding, Severity
 from osbctl.platforms import Platform
+from osbctl.sources.document import Document
 from osbctl.sources.folder import compose, read_folder, read_lock
 from osbctl.sources.folder.files import ATTRIBUTES, split_files
+from osbctl.sources.limits import Limits
+from osbctl.sources.parse import parse_document
 from osbctl.sources.read import read_source
 from osbctl.sources.yaml_text import dump
 from osbctl.validation.judge import judge
@@ -174,6 +177,23 @@ def test_without_variables_the_same_rule_holds(tmp_path: Path) -> None:
     assert built(tmp_path)["services"][0]["description"] == "eu ${X}"
     write(tmp_path, services__postgres=SERVICE.replace("A database.", "'${REGION}'"))
     assert only(faults(tmp_path)) == ("build-variable", "postgres.yaml", 3)
+
+
+def test_plans_that_are_no_list_are_a_copy_too(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        catalog="defaults: {service: {plans: {b: 2}}}\n",
+        services__postgres="name: postgres\nid: S1\nplans: {a: '${REGION}'}\n",
+    )
+    read: list[Document] = []
+
+    def parse(data: bytes, name: str, limits: Limits) -> Document:
+        read.append(parse_document(data, name, limits=limits))
+        return read[-1]
+
+    made = built(tmp_path, variables={"REGION": "eu"}, parse=parse)
+    assert made["services"][0]["plans"] == {"a": "eu", "b": 2}
+    assert read[-1].data["plans"] == {"a": "${REGION}"}, "an editor keeps what it has read"
 
 
 def test_split_escapes_what_build_would_replace(tmp_path: Path) -> None:
