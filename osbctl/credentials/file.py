@@ -75,6 +75,8 @@ def _from_json(text: str, name: str) -> tuple[CredentialRecord, ...]:
         raise ConfigError(f"{place}: not JSON: {error.msg}") from None
     except RecursionError:
         raise ConfigError(f"{name}: nested too deeply") from None
+    except ValueError:  # Python's own limit (sys.set_int_max_str_digits)
+        raise ConfigError(f"{name}: a number has too many digits") from None
     except ConfigError as error:
         raise ConfigError(f"{name}: {error.message}") from None
     if isinstance(data, list):

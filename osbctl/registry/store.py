@@ -127,7 +127,7 @@ class Registry:
             return RegisteredBroker(row, unpacked(found[0]))
         times = [one.at for one in self._rows(select(CATALOGS.c.at).where(ours).order_by(CATALOGS.c.id.desc()))]
         advice = f"the last {MAX_CATALOGS} are kept; there are those of {', '.join(times)}"
-        raise SourceError(f"the registry has no catalog of {name} from {when.text}", advice)
+        raise SourceError(f"the registry has no catalog {name}@{when.text}", advice)
 
     def history(self, name: str) -> list[Refresh]:
         """The refreshes of a broker, the newest first, at most `MAX_REFRESHES`.

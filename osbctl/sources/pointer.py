@@ -144,6 +144,8 @@ def is_spring(at: str) -> bool:
 def bound(document: Document) -> Document:
     """`document` with the fields of a catalog under the names that Spring's broker sends them by.
 
+    Spring binds `planUpdateable`, `plan-updateable` and `PLANUPDATEABLE` to one property, sent as `plan_updateable`
+    (Spring Boot reference, Relaxed Binding). Keys of parameter schemas and of other maps are taken as they are.
     A name that stands there already is kept. Places are those of the text, under the names that stand in it.
     """
     written: dict[Path, str] = {}

@@ -243,7 +243,7 @@ def _type_advice(path: Path, value: Any, safe: bool) -> tuple[str, tuple[Fix, ..
 def _number(text: str) -> int | float | None:
     try:
         number = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):  # any text may stand there
         return None
     return number if isinstance(number, int | float) and not isinstance(number, bool) else None
 

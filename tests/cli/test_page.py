@@ -139,7 +139,7 @@ def test_show_and_params_take_what_the_registry_has(tmp_path: Path, database: st
     ("since", "code", "told"),
     [
         ("data.prod", 2, "data.prod@-1 is the one before"),
-        ("data.prod@-2", 3, "no catalog of data.prod from -2"),
+        ("data.prod@-2", 3, "no catalog data.prod@-2"),
         ("data.prod@2025-12-31", 3, "there are those of 2026-05-05T00:00:00Z, 2026-01-02T03:04:05Z"),
     ],
 )

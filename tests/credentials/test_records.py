@@ -141,6 +141,7 @@ def test_one_record_a_list_and_htpasswd_are_read() -> None:
         ("[]", "no credential record"),
         ("{", ":1:2: not JSON"),
         ("[" * 100_000, "nested too deeply"),
+        ("[" + "9" * 5_000 + "]", "a number has too many digits"),
         ("[1]", "record 1: not an object"),
         (json.dumps(raw(expire="2027-01-31T00:00:00Z")), "unknown field 'expire'"),
         (json.dumps(raw(label=3)), "label is not a string"),

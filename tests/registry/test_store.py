@@ -219,7 +219,7 @@ def test_earlier_catalogs_are_found_by_day_by_time_and_by_number(registry: Regis
         found = registry.earlier(name, when)
         assert (found.catalog, found.row, found.kept) == (contents[number], registry.row("db"), ()), word
     for text in ("2026-01-01", "-3"):
-        with pytest.raises(SourceError, match=f"no catalog of db from {text}") as error:
+        with pytest.raises(SourceError, match=f"no catalog db@{text}") as error:
             registry.earlier("db", named(f"db@{text}")[1] or pytest.fail())
         assert f"2026-05-05T20:00:00Z, 2026-05-05T10:00:00Z, {AT}" in error.value.advice
 

@@ -159,6 +159,7 @@ def test_messages(data: dict[str, Any], expected: list[tuple[str, str]]) -> None
         (service(plans={"small": PLAN}), "write a list, even of a single entry"),
         (service(tags="a, b"), "write a list, even of a single entry"),
         (plan(metadata={"costs": [{"amount": {"usd": "9.99"}}]}), "write a number, without quotes"),
+        (plan(metadata={"costs": [{"amount": {"usd": "[" * 60_000}}]}), "write a number, without quotes"),
         (service(dashboard_client={"secret": "x"}), ""),
         (service(plans=[{"name": "a", "description": "x"}]), "a GUID is recommended; once published, it never changes"),
         (service(bindable=[]), ""),

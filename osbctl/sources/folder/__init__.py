@@ -67,9 +67,10 @@ def compose(
         DocumentError: the folder does not compose; the findings say where.
     """
     if not Path(folder).is_dir():
-        raise SourceError(
-            f"{without_secrets(folder)}: there is no such folder", "`osbctl init` writes one to start from"
-        )
+        name = without_secrets(folder)
+        if Path(folder).exists():
+            raise SourceError(f"{name}: not a folder", "`osbctl split CATALOG FOLDER` makes one of a catalog")
+        raise SourceError(f"{name}: there is no such folder", "`osbctl init` writes one to start from")
     problems = Problems()
     parts = Parts(Path(folder), limits, problems, unsaved, parse)
     composer = Composer(parts, variables)

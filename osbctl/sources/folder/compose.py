@@ -185,7 +185,17 @@ class Composer:
 
 
 class Overlay:
-    """One overlay file, to be applied to what a composer has made."""
+    """One overlay file, to be applied to what a composer has made; it addresses by name.
+
+    services:
+      postgres:                  the service offering of that name
+        metadata: {…}            JSON Merge Patch (RFC 7396): null removes, objects merge, the rest replaces
+        plans:
+          small: {free: false}   the plan of that name, patched the same way
+          huge: null             removed
+        add-plans: [{…}]         new plans, after those that stand
+      redis: null                the whole service offering removed
+    """
 
     def __init__(self, part: SourcePart, composer: Composer) -> None:
         self._part = part

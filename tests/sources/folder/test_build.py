@@ -256,6 +256,9 @@ def test_what_is_no_file_is_not_waited_for(tmp_path: Path, name: str) -> None:
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="no such folder"):
         compose(str(tmp_path / "none"))
+    (tmp_path / "file").touch()
+    with pytest.raises(SourceError, match=r"file: not a folder$"):
+        compose(str(tmp_path / "file"))
 
 
 def test_a_merge_conflict_is_told_at_its_marker(tmp_path: Path) -> None:
