@@ -106,6 +106,17 @@ def test_defaults_and_examples_that_their_schema_refuses_name_the_keyword() -> N
     }
 
 
+@pytest.mark.parametrize("enum", [1.5, "abc", None, {}])
+def test_an_enum_that_is_no_list_has_a_finding_of_its_own_alone(enum: Any) -> None:
+    for default in (1, {}):
+        assert list(parameters_default(Node(of({"default": default, "enum": enum}), (), ApiVersion.V2_17))) == []
+
+
+@pytest.mark.parametrize(("default", "enum"), [(True, [1, 2]), (0, [False])])
+def test_a_boolean_is_no_number(default: Any, enum: list[Any]) -> None:
+    assert list(parameters_default(Node(of({"default": default, "enum": enum}), (), ApiVersion.V2_17)))
+
+
 def test_a_template_s_placeholder_is_no_default() -> None:
     schema = of({"type": "integer", "default": "((size))"})
     assert list(parameters_default(Node(schema, (), ApiVersion.V2_17))) == []

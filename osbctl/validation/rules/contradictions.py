@@ -123,9 +123,14 @@ def _fits(part: dict[str, Any], value: Any) -> bool:
     kind = part.get("type")
     if not (kind is None or kind == _TYPES.get(type(value)) or (kind == "number" and type(value) is int)):
         return False
-    if not (part.keys() <= _WORDS and ("enum" not in part or value in part["enum"])):
+    if not (part.keys() <= _WORDS and ("enum" not in part or _is_listed(value, part["enum"]))):
         return False
     return all(key not in part or _holds(part[key], value, sign) for key, sign in _LIMITS.items())
+
+
+def _is_listed(value: Any, enum: Any) -> bool:
+    # Python takes true for 1, and JSON does not.
+    return isinstance(enum, list) and any(one == value and type(one) is type(value) for one in enum)
 
 
 def _holds(limit: Any, value: Any, sign: int) -> bool:
