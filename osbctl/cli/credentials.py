@@ -125,9 +125,9 @@ def verify_password(
     identity: Annotated[str, Argument(metavar="IDENTITY", help="The username.")],
     password_stdin: Annotated[bool, Option("--password-stdin", help="Read the password from standard input.")] = False,
 ) -> None:
-    """Say whether a password fits one of the records of an identity, as the broker would.
+    """Say whether a password matches one of the records of an identity, as the broker would.
 
-    Exit code 0: it fits; 1: it does not, or only a record that has expired; 3: FILE cannot be read.
+    Exit code 0: it does; 1: it does not, or only a record that has expired; 3: FILE cannot be read.
 
     \b
     osbctl verify-password credentials.json admin

@@ -58,16 +58,24 @@ def new(
     osbctl new service redis
     osbctl new plan redis large
     """
-    from osbctl.errors import UsageError
+    from osbctl.errors import SourceError, UsageError
     from osbctl.sources.folder import files
+    from osbctl.sources.folder.parts import SUFFIXES
+
+    def written(*place: str) -> list[Path]:
+        file = folder.joinpath("services", *place)
+        return [there for suffix in SUFFIXES if (there := file.with_name(file.name + suffix)).is_file()]
 
     checked = [_checked(name) for name in names]
     if len(names) != (1 if thing is Thing.SERVICE else 2):
         raise UsageError(f"osbctl new {thing} takes {'SERVICE' if thing is Thing.SERVICE else 'SERVICE and PLAN'}")
-    if thing is Thing.PLAN and not list((folder / "services").glob(f"{checked[0]}.*")):
+    if thing is Thing.PLAN and not written(checked[0]):
         raise UsageError(
             f"there is no service {checked[0]!r} in {folder / 'services'}", "add it with osbctl new service"
         )
+    # A second file that differs in its ending alone would break the folder.
+    if taken := written(checked[0]) if thing is Thing.SERVICE else written(checked[0], "plans", checked[1]):
+        raise SourceError(f"{taken[0]} already exists, and nothing is overwritten", "choose another folder or name")
     _write(folder, files.service(checked[0]) if thing is Thing.SERVICE else files.plan(*checked))
     return 0
 

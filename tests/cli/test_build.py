@@ -76,6 +76,23 @@ def test_a_folder_that_is_not_there_is_3(tmp_path: Path) -> None:
         assert osbctl(*command, cwd=tmp_path).returncode == 3
 
 
+def test_new_adds_no_second_file_of_one_thing(folder: Path) -> None:
+    services = folder / "source" / "services"
+    (services / "cache.json").write_text("{}")
+    (services / "queue.v2.yaml").write_text("{}")
+    (services / "cache" / "plans").mkdir(parents=True)
+    (services / "cache" / "plans" / "small.yml").write_text("{}")
+    before = sorted(services.rglob("*"))
+    for words, code, told in (
+        (("service", "cache"), 3, "cache.json already exists"),
+        (("plan", "cache", "small"), 3, "small.yml already exists"),
+        (("plan", "queue", "small"), 2, "there is no service 'queue'"),
+    ):
+        done = osbctl("new", *words, "-C", "source", cwd=folder)
+        assert (done.returncode, sorted(services.rglob("*"))) == (code, before)
+        assert told in done.stderr
+
+
 def test_init_beside_attributes_that_stand(tmp_path: Path) -> None:
     (tmp_path / ".gitattributes").write_text("*.png binary\n")
     done = osbctl("init", ".", "--service", "a", cwd=tmp_path)
