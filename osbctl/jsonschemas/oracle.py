@@ -158,14 +158,19 @@ def check_schema(root: Root) -> None:
 
 def _broken_at(root: Root) -> str | None:
     """The JSON pointer to where the schema is not valid under the metaschema of its draft; None where it is valid."""
-    if not isinstance(root.value, dict):
-        return None if isinstance(root.value, bool) else ""
+    found = (_broken_in(place) for place in (root.top, *root.unread))
+    return next((place for place in found if place is not None), None)
+
+
+def _broken_in(place: Subschema) -> str | None:
+    if not isinstance(place.value, dict):
+        return None if isinstance(place.value, bool) else pointer(place.pointer)
     try:
-        jsonschema_rs.meta.validate({**root.value, "$schema": root.dialect.uri})
+        jsonschema_rs.meta.validate({**place.value, "$schema": place.root.dialect.uri})
     except jsonschema_rs.ValidationError as error:
-        return pointer(tuple(error.instance_path))
+        return pointer((*place.pointer, *error.instance_path))
     except (ValueError, jsonschema_rs.ReferencingError):
-        return ""
+        return pointer(place.pointer)
     return None
 
 

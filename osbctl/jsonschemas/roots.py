@@ -125,6 +125,12 @@ class Root:
             todo.extend(inner for _, inner in below(place))
         return found
 
+    @property
+    def unread(self) -> Iterator[Subschema]:
+        """The schemas under keywords of other drafts, which the metaschema passes over; a reference may lead there."""
+        read = self.dialect.keywords | {"definitions", *(("$defs",) if self.dialect.year >= 2019 else ())}
+        return (inner for place in self.places.values() for keyword, inner in below(place) if keyword not in read)
+
     @cached_property
     def has_formats(self) -> bool:
         """Whether anything depends on whether formats are enforced."""

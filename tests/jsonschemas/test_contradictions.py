@@ -10,6 +10,7 @@ import pytest
 
 from osbctl.jsonschemas.contradictions import impossible, refused_values
 from osbctl.platforms import ApiVersion
+from osbctl.requests.examples import examples
 from osbctl.sources.parse import parse_document
 from osbctl.validation.judge import judge
 from osbctl.validation.node import Node
@@ -115,6 +116,20 @@ def test_an_enum_that_is_no_list_has_a_finding_of_its_own_alone(enum: Any) -> No
 @pytest.mark.parametrize(("default", "enum"), [(True, [1, 2]), (0, [False])])
 def test_a_boolean_is_no_number(default: Any, enum: list[Any]) -> None:
     assert list(parameters_default(Node(of({"default": default, "enum": enum}), (), ApiVersion.V2_17)))
+
+
+@pytest.mark.parametrize("broken", [{"patternProperties": -1}, {"pattern": 1}, {"minimum": "1"}, {"required": 1}])
+@pytest.mark.parametrize("keyword", ["$defs", "if", "prefixItems"])
+def test_what_another_draft_would_read_is_no_schema_to_reason_about(keyword: str, broken: Any) -> None:
+    place, held = {"$defs": ("/$defs/a", {"a": broken}), "prefixItems": ("/prefixItems/0", [broken])}.get(
+        keyword, ("/if", broken)
+    )
+    schema = {**DRAFT, "properties": {"n": {"$ref": f"#{place}"}}, "default": 1, keyword: held}
+    assert list(impossible(schema)) == list(refused_values(schema)) == []
+    assert (
+        examples(schema).why
+        == f"no example can be made for this schema: it is not a valid draft-04 schema at {place}/{next(iter(broken))}"
+    )
 
 
 def test_a_template_s_placeholder_is_no_default() -> None:

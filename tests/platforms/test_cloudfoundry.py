@@ -314,6 +314,9 @@ def test_one_and_one_point_nothing_and_true_are_three_values() -> None:
         ({"patternProperties": {"(": {}}}, "end pattern with unmatched parenthesis: /(/"),
         ({"required": ["a"], "patternProperties": {"(": {}}}, None),
         ({"extends": {"properties": 5}}, "undefined method `each' for an instance of Integer"),
+        ({"extends": {"allOf": 5}}, "undefined method `each_with_index' for an instance of Integer"),
+        ({"extends": {"oneOf": None}}, "undefined method `each_with_index' for nil"),
+        ({"extends": {"anyOf": {"a": {}}}}, "no implicit conversion of String into Integer"),
     ],
 )
 def test_the_library_at_work(keywords: dict[str, Any], message: str | None) -> None:

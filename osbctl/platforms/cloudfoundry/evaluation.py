@@ -15,7 +15,7 @@ from osbctl.platforms.cloudfoundry.ruby import RubyCrash, RubyError, index, no_m
 from osbctl.platforms.cloudfoundry.uris import URI, InvalidURI, decoded, join
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import TypeAlias
 
     from osbctl.paths import Path
@@ -95,16 +95,16 @@ class Evaluation:
 
     def all_of(self, schema: Schema, value: Any) -> bool:
         """`allOf`: each is looked at, even after one that failed."""
-        held = [self._below(schema, item, ("allOf", place)) for place, item in enumerate(value)]
+        held = [self._below(schema, item, ("allOf", place)) for place, item in _numbered(value)]
         return all(held)
 
     def any_of(self, schema: Schema, value: Any) -> bool:
         """`anyOf`: up to the first that holds."""
-        return any(self._below(schema, item, ("anyOf", place)) for place, item in enumerate(value))
+        return any(self._below(schema, item, ("anyOf", place)) for place, item in _numbered(value))
 
     def one_of(self, schema: Schema, value: Any) -> bool:
         """`oneOf`: each is looked at."""
-        return sum([self._below(schema, item, ("oneOf", place)) for place, item in enumerate(value)]) == 1
+        return sum([self._below(schema, item, ("oneOf", place)) for place, item in _numbered(value)]) == 1
 
     def not_(self, schema: Schema, value: Any) -> bool:
         """`not`."""
@@ -194,6 +194,13 @@ def _takes_object(kind: Any) -> bool:
 
 def _dicts(value: Any) -> list[dict[str, Any]]:
     return [item for item in value.values() if isinstance(item, dict)] if isinstance(value, dict) else []
+
+
+def _numbered(value: Any) -> Iterator[tuple[int, Any]]:
+    """The items of a list, which `extends` may lead to without a look at what it is; a Hash has pairs."""
+    if not isinstance(value, list | dict):
+        raise no_method("each_with_index", value)
+    return enumerate(value if isinstance(value, list) else map(list, value.items()))
 
 
 def _required(value: Any) -> bool:
