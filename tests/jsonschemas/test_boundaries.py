@@ -289,6 +289,8 @@ COMBINED = [
     row({"anyOf": [S, I]}, S, F),
     row(S, {"anyOf": [I, {"type": "null"}]}, F),
     row(S, {"anyOf": [I, S]}, T),
+    row({"anyOf": [{"enum": [1, 2], "allOf": [{"enum": [1, "a"]}]}]}, {"enum": [1]}, T),
+    row({"type": ["null", "boolean"]}, {"enum": [None, True, False]}, T),
     row({"type": ["string", "integer"]}, {"anyOf": [S, I]}, T),
     row({"type": ["string", "integer", "null"]}, {"anyOf": [S, I]}, F),
     row({"anyOf": [{**S, "maxLength": 3}, I]}, {"anyOf": [{**S, "maxLength": 3}, I]}, T),
