@@ -16,3 +16,8 @@ settings.register_profile(
 )
 settings.register_profile("fuzz", settings.get_profile("short"), max_examples=20_000, derandomize=False)
 settings.load_profile("fuzz" if os.environ.get("OSBCTL_FUZZ") else "short")
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """How many tests run at once under `-n auto`: one more than processors, since many wait for a broker or a program."""
+    return (os.cpu_count() or 1) + 1
