@@ -14,10 +14,12 @@ from osbctl.errors import ConfigError, SourceError, UsageError
 if TYPE_CHECKING:
     from osbctl.credentials import CredentialRecord
 
+_PasswordStdin = Annotated[bool, Option("--password-stdin", help="Read the password from standard input.")]
+
 
 def hash_password(
     identity: Annotated[str, Argument(metavar="IDENTITY", help="The username that the platform is given.")],
-    password_stdin: Annotated[bool, Option("--password-stdin", help="Read the password from standard input.")] = False,
+    password_stdin: _PasswordStdin = False,
     generate: Annotated[
         bool, Option("--generate", help="Make a password of 192 random bits and show it once.")
     ] = False,
@@ -123,7 +125,7 @@ def _warn_of_few_rounds(record: CredentialRecord) -> None:
 def verify_password(
     file: Annotated[Path, Argument(metavar="FILE", help="A credentials file: one record, a list, or htpasswd.")],
     identity: Annotated[str, Argument(metavar="IDENTITY", help="The username.")],
-    password_stdin: Annotated[bool, Option("--password-stdin", help="Read the password from standard input.")] = False,
+    password_stdin: _PasswordStdin = False,
 ) -> None:
     """Say whether a password matches one of the records of an identity, as the broker would.
 

@@ -14,7 +14,7 @@ from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any
 
 from osbctl.errors import DocumentError
-from osbctl.sources.document import Document
+from osbctl.sources.document import Document, locate_in_parts
 from osbctl.sources.limits import MAX_DEPTH, MAX_NODES, MAX_PROBLEMS, Limits
 from osbctl.sources.parse import parse_document, parse_text
 
@@ -137,15 +137,8 @@ class _Whole:
 
     def locate(self, paths: Iterable[Path]) -> dict[Path, Location]:
         """The places of all `paths`."""
-        asked: dict[int, dict[Path, Path]] = {}
-        for path in paths:
-            number, inside = self._inside(path)
-            asked.setdefault(number, {})[path] = inside
-        found: dict[Path, Location] = {}
-        for number, inside_of in asked.items():
-            places = self.pieces[number].locate(inside_of.values())
-            found.update({path: self._moved(number, places[inside]) for path, inside in inside_of.items()})
-        return found
+        found = locate_in_parts(paths, self._inside, self.pieces.__getitem__)
+        return {path: self._moved(number, place) for path, number, place in found}
 
     def _inside(self, path: Path) -> tuple[int, Path]:
         """The piece that `path` leads into, and the path in there. What is missing is looked for in the first."""

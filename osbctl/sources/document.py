@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
     from osbctl.catalog import Catalog
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from osbctl.paths import JsonValue, Path
 
 Syntax: TypeAlias = Literal["json", "yaml", "folder"]
+_Part = TypeVar("_Part", bound=Hashable)
 
 
 class _Read(NamedTuple):
@@ -50,3 +51,19 @@ class Document(_Read):
         Costs a pass over the text: gather all paths and call it once.
         """
         return self.locator(frozenset(paths))
+
+
+def locate_in_parts(
+    paths: Iterable[Path], find: Callable[[Path], tuple[_Part, Path]], document: Callable[[_Part], Document]
+) -> Iterator[tuple[Path, _Part, Location]]:
+    """Each of `paths` with the part that it leads into and its place there; the text of a part is gone through once.
+
+    `find` tells the part and the path in there, `document` what was read of a part.
+    """
+    asked: dict[_Part, dict[Path, Path]] = {}
+    for path in paths:
+        part, inside = find(path)
+        asked.setdefault(part, {})[path] = inside
+    for part, inside_of in asked.items():
+        places = document(part).locate(inside_of.values())
+        yield from ((path, part, places[inside]) for path, inside in inside_of.items())

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from osbctl.errors import DocumentError, SourceError
 from osbctl.findings import Finding, Severity
 from osbctl.paths import found_at
+from osbctl.sources.document import locate_in_parts
 from osbctl.sources.limits import read_file
 
 if TYPE_CHECKING:
@@ -186,15 +187,8 @@ class Origins:
 
     def locate(self, paths: Iterable[ValuePath]) -> dict[ValuePath, Location]:
         """The places of all `paths` in the files that they came from; each file is gone through once."""
-        asked: dict[SourcePart, dict[ValuePath, ValuePath]] = {}
-        for path in paths:
-            part, inside = self.find(path)
-            asked.setdefault(part, {})[path] = inside
-        found: dict[ValuePath, Location] = {}
-        for part, inside_of in asked.items():
-            places = part.document.locate(set(inside_of.values()))
-            found.update({path: places[inside] for path, inside in inside_of.items()})
-        return found
+        found = locate_in_parts(paths, self.find, lambda part: part.document)
+        return {path: place for path, _, place in found}
 
 
 _REFERENCE = re.compile(r"\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}|\$\{[^}]*\}?")
