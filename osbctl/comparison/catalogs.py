@@ -131,7 +131,7 @@ class _Comparison:
             )
         self._moved()
         if [b.id for b, _ in services.kept] != [a.id for _, a in sorted(services.kept, key=lambda p: p[1].path)]:
-            self._to.add(fields.ORDER, MatchedPair(), "the services are in another order", ("services",))
+            self._to.add(fields.ORDER, MatchedPair(), "the service offerings changed order", ("services",))
 
     def _names(self) -> None:
         services = self._services
@@ -150,10 +150,10 @@ class _Comparison:
         for fresh in services.fresh:
             holder = holders.get(folded(fresh))
             if holder and holder.name not in names:
-                message = f"new, with the name of {shown(holder.name)} but for upper and lower case"
+                message = f"new, with the name of {shown(holder.name)} but for case"
                 self._to.add(identity.SERVICE_NAME_CASE, MatchedPair(None, fresh), message, ("name",), None, fresh.name)
             elif folded(fresh) in passed_on:
-                message = "a new service offering has a name that another one had"
+                message = "a new service offering takes a name that another one had"
                 kind = identity.SERVICE_NAME_PASSED_ON
                 self._to.add(kind, MatchedPair(None, fresh), message, ("name",), None, fresh.name, holder=holder)
 
@@ -161,10 +161,10 @@ class _Comparison:
         """Tell of the name of a new plan that another one has, or had."""
         if holder:
             kind = _taken(identity.PLAN_NAME_TAKEN, identity.PLAN_NAME_PASSED_ON if passed_on else identity.PLAN_ADDED)
-            self._to.add(kind, pair, f"a new plan has a name{_held(holder)}", ("name",), None, fresh.name)
+            self._to.add(kind, pair, f"a new plan takes a name{_held(holder)}", ("name",), None, fresh.name)
         elif passed_on:
             kind = identity.PLAN_NAME_PASSED_ON
-            self._to.add(kind, pair, "a new plan has a name that another one had", ("name",), None, fresh.name)
+            self._to.add(kind, pair, "a new plan takes a name that another one had", ("name",), None, fresh.name)
 
     def _service_id(self, old: ServiceOffering, new: ServiceOffering) -> None:
         both = {plan.id for plan in old.plans if plan.id} & {plan.id for plan in new.plans}
@@ -174,7 +174,7 @@ class _Comparison:
         message = f"the id changed from {shown(old.id)} to {shown(new.id)} while the name stayed{text}"
         self._to.add(rule, MatchedPair(old, new), message, ("id",), old.id, new.id)
         if old.name != new.name:
-            message = f"the name changed from {shown(old.name)} to {shown(new.name)} in upper and lower case alone"
+            message = f"the name changed from {shown(old.name)} to {shown(new.name)} only in case"
             self._to.add(identity.SERVICE_NAME_CASE, MatchedPair(old, new), message, ("name",), old.name, new.name)
 
     def _service(self, old: ServiceOffering, new: ServiceOffering) -> None:
@@ -202,7 +202,7 @@ class _Comparison:
         for plan in fresh:
             self._to.add(identity.PLAN_ADDED, MatchedPair(old, new, None, plan), "added", new=plan.id)
         if [b.id for b, _ in match.kept] != [a.id for _, a in sorted(match.kept, key=lambda p: p[1].path)]:
-            self._to.add(fields.ORDER, MatchedPair(old, new), "the plans are in another order", ("plans",))
+            self._to.add(fields.ORDER, MatchedPair(old, new), "the plans changed order", ("plans",))
 
     def _plan_names(self, old: ServiceOffering, new: ServiceOffering, match: Match[ServicePlan]) -> None:
         if is_all_the_same(match):  # most service offerings, most of the time
@@ -237,14 +237,12 @@ class _Comparison:
 
 
 def _in_case_alone(old: Identified, new: Identified) -> str:
-    return ", and differs in upper and lower case alone" if old.id.casefold() == new.id.casefold() else ""
+    return ", and differs only in case" if old.id.casefold() == new.id.casefold() else ""
 
 
 def _alike(gone: Identified, fresh: Iterable[Identified]) -> str:
     other = next((thing for thing in fresh if thing.id and thing.id.casefold() == gone.id.casefold()), None)
-    return (
-        f"; the id of the new {shown(other.name)} differs from its own in upper and lower case alone" if other else ""
-    )
+    return f"; the id of the new {shown(other.name)} differs from its own only in case" if other else ""
 
 
 def _without_counterpart(
@@ -265,7 +263,7 @@ def _renamed(old: str, new: str, how: Renaming, holder: Identified | None) -> st
     why = {
         Renaming.NEW: "",
         Renaming.REUSED: ", the name of one that is removed",
-        Renaming.SWAPPED: ", and the names go round",
+        Renaming.SWAPPED: ", and names are exchanged",
         Renaming.TAKEN: f", a name{_held(holder)}" if holder else "",
         Renaming.PASSED_ON: ", a name that another one gives up",
     }

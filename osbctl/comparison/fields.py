@@ -135,13 +135,13 @@ def _explicitness(to: Collector, pair: MatchedPair, name: str, same_effect: bool
         return
     value = getattr(thing_old, name)
     kind = rules.EXPLICIT_ADDED if after else rules.EXPLICIT_DROPPED
-    message = f"{name}: {shown(value)} is " + ("written out now" if after else "no longer written out")
+    message = f"{name}: {shown(value)} is " + ("now set explicitly" if after else "no longer set explicitly")
     values = (None, value) if after else (value, None)
     to.add(kind, pair, message, (name,), *values, effects=_by_platform(kind.effects(to.view, None), name, pair))
 
 
 def _by_platform(effects: tuple[Effect, ...], name: str, pair: MatchedPair) -> tuple[Effect, ...]:
-    """`effects` of a change of a plan's boolean, with those of the platforms that take an omitted one for false."""
+    """`effects` of a change of a plan's boolean, with those of the platforms that read an omitted one as false."""
     old, new = pair.old_plan, pair.new_plan
     differ = {effect.platform for effect in effects if name in effect.platform.record.omitted_is_false}
     if not (old and new and differ):
@@ -154,11 +154,11 @@ def _by_platform(effects: tuple[Effect, ...], name: str, pair: MatchedPair) -> t
 
 
 _OMITTED_IS_FALSE = {
-    (False, False): (Level.SAFE, "takes an omitted value for false: nothing changes"),
-    (False, True): (Level.SAFE, "took the omitted value for false; it is true now"),
-    (True, False): (Level.RISKY, "takes an omitted value for false"),
+    (False, False): (Level.SAFE, "reads an omitted value as false: nothing changes"),
+    (False, True): (Level.SAFE, "read the omitted value as false; it is true now"),
+    (True, False): (Level.RISKY, "reads an omitted value as false"),
 }
-"""What a platform does that takes omitted values for false, by what it took the boolean for and takes it for now."""
+"""What a platform does that reads omitted values as false, by what it read before and what it reads now."""
 
 
 def _free(to: Collector, pair: MatchedPair, old: ServicePlan, new: ServicePlan) -> None:
@@ -171,7 +171,7 @@ def _free(to: Collector, pair: MatchedPair, old: ServicePlan, new: ServicePlan) 
     if "free" not in _explicit(new.data):
         # Nobody wrote that the plan is free now: it may be no more than a line that was lost.
         effects = tuple(
-            Effect(e.platform, Level.RISKY, "takes an omitted value for true: it is free now") for e in effects
+            Effect(e.platform, Level.RISKY, "reads an omitted value as true: it is free now") for e in effects
         )
     message = _changed("free", old.data.get("free"), new.data.get("free"))
     values = old.data.get("free"), new.data.get("free")
@@ -215,7 +215,7 @@ def _entries(to: Collector, pair: MatchedPair, key: str, old: Any, new: Any) -> 
     if before.keys() != after.keys():
         return
     if sorted(map(repr, old or ())) == sorted(map(repr, new or ())):
-        to.add(rules.ORDER, pair, f"{all_of_them} are in another order", (key,), old, new)
+        to.add(rules.ORDER, pair, f"{all_of_them} changed order", (key,), old, new)
     else:  # entries that are no texts, or that stand there twice
         to.add(rules.OTHER, pair, _changed(key, old, new, (key,)), (key,), old, new)
 

@@ -15,7 +15,7 @@ FLAGS = ("instances_retrievable", "bindings_retrievable", "allow_context_updates
 INHERITED = ("bindable", "plan_updateable")
 """What a plan takes from its service offering where it is silent."""
 
-MISSHAPEN = "{} changed, and is not of the type that it must have"
+MISSHAPEN = "{} changed, and has the wrong type in one catalog or both"
 """What is said of one that changed, after its name."""
 
 _SHAPES: dict[str, type] = {

@@ -51,5 +51,5 @@ refused, breaking, risky, safe = (partial(Reaction, level) for level in Level)
 
 UPDATES = breaking("overwrites the name; scripts that use the old one stop working")
 NOT_STORED = safe("does not store it")
-NO_ACT = safe("stores it and does not act on it")
+NO_ACT = safe("stores it but does not act on it")
 """What several platforms do."""

@@ -430,7 +430,7 @@ def test_of_a_wrong_type_nothing_else_is_said(old: Any, new: Any) -> None:
     for before, after in ((old, new), (new, old)):
         (change,) = compare_catalogs(before, after)
         assert change.level is Level.SAFE
-        assert change.message.endswith(" changed, and is not of the type that it must have")
+        assert change.message.endswith(" changed, and has the wrong type in one catalog or both")
 
 
 @pytest.mark.parametrize("strays", [([], [None]), ([5], [6]), ([["x"]], [])])
@@ -540,7 +540,7 @@ def test_a_change_within_an_unknown_object_is_told_where_it_is() -> None:
 
 
 def test_ids_that_differ_in_case_alone_are_pointed_out() -> None:
-    alone = "upper and lower case alone"
+    alone = "only in case"
     old = catalog(service("s1", "db", plan("p1", "small"), plan("p2", "large")))
     found = by_rule(old, catalog(service("S1", "db", plan("p1", "small"), plan("P2", "large"))))
     assert alone in found["change-service-id-plans-kept"].message

@@ -196,7 +196,7 @@ def test_who_could_not_register_it(name: str, refused: set[Platform]) -> None:
     [
         ("unstable", Severity.ERROR, r"db/small: the id changed from .* while the name stayed"),
         ("updated", Severity.INFO, r"db: metadata.* changed from \"0000\" to \"0001\""),
-        ("reorders", Severity.INFO, r"db: the plans are in another order"),
+        ("reorders", Severity.INFO, r"db: the plans changed order"),
     ],
 )
 def test_what_moves_between_two_requests_counts_as_much_as_it_hurts(name: str, severity: Severity, told: str) -> None:

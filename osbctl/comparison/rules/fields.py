@@ -11,7 +11,7 @@ BINDABLE = kind(
     "change-bindable-withdrawn",
     """Instances can no longer be bound.
 
-    What counts is the effective value: a plan that is silent has its service offering's.
+    What counts is the effective value: a plan that does not set it inherits it from its service offering.
     """,
     every=breaking("refuses new bindings; those that exist are kept"),
     advice="add a plan that is not bindable beside this one",
@@ -44,7 +44,7 @@ SHAREABLE = kind("change-shareable-withdrawn", """Instances can no longer be sha
 BINDING_ROTATABLE = kind(
     "change-binding-rotatable-withdrawn",
     """Bindings can no longer be rotated.""",
-    every=breaking("no longer rotates bindings, where it does that at all"),
+    every=breaking("no longer rotates bindings, if it does so at all"),
 )
 GRANTED = kind("change-capability-granted", """A capability is new: a boolean is true now.""", every=_STORES)
 WITHDRAWN: dict[str, Kind] = {
@@ -65,25 +65,25 @@ SERVICE_FLAG = kind(
 )
 EXPLICIT_DROPPED = kind(
     "change-explicit-dropped",
-    """A boolean that was written out is left to its default now.
+    """A boolean that was set explicitly is now left to its default.
 
-    By the specification nothing changes; but platforms differ in what they take for the default.
+    By the specification nothing changes, but platforms disagree on the default.
     """,
-    every=safe("takes the same value by default"),
+    every=safe("uses the same value by default"),
     level=Level.RISKY,
-    advice="write the value out",
+    advice="set the value explicitly",
 )
 EXPLICIT_ADDED = kind(
     "change-explicit-added",
-    """A boolean that was left to its default is written out now, with the same value.""",
-    every=safe("takes the same value"),
+    """A boolean that was left to its default is now set explicitly, to the same value.""",
+    every=safe("uses the same value"),
 )
 PAID = kind(
     "change-free-to-paid",
     """A free plan costs money now.
 
-    `free` is true where a plan is silent (OSB, Service Plan Object); Kubernetes Service Catalog and Korifi take it for
-    false.
+    `free` is true where a plan does not set it (OSB, Service Plan Object); Kubernetes Service Catalog and Korifi then
+    read it as false.
     """,
     every=risky("shows it as paid"),
     advice="add a paid plan beside the free one",
@@ -93,34 +93,34 @@ FREE = kind(
     """A plan that cost money is free now.
 
     A plan that no longer says `free: false` is free by the specification, and may be so by mistake: that is risky.
-    Kubernetes Service Catalog and Korifi take an omitted value for false, so that nothing changes there.
+    Kubernetes Service Catalog and Korifi read an omitted value as false, so nothing changes there.
     """,
     every=_STORES,
     level=Level.RISKY,
-    advice="write the value out",
+    advice="set the value explicitly",
 )
 REQUIRES_REMOVED = kind(
     "change-requires-removed",
     """The broker no longer asks for a permission.""",
-    advice="drop it only after the last plan stopped using it",
+    advice="drop it only once no plan uses it",
 )
 REQUIRES_ADDED = kind("change-requires-added", """The broker asks for one more permission.""")
 TAG_REMOVED = kind(
     "change-tag-removed",
     """A tag is gone. Applications look for their credentials by tag.""",
-    every=risky("stores the new tags; applications that look for the tag find nothing any more"),
+    every=risky("stores the new tags; applications that look for the tag no longer find anything"),
 )
 TAG_ADDED = kind("change-tag-added", """A tag is new.""", every=_STORES)
 MAINTENANCE = kind(
     "change-maintenance-version",
     """The version of a plan's maintenance information changed, came or went (OSB, Maintenance Info Object).""",
-    every=risky("shows every instance as ready for an upgrade"),
+    every=risky("offers an upgrade for every instance"),
     advice="raise it only when instances should be upgraded; never lower it",
 )
 POLLING_LOWERED = kind(
     "change-polling-lowered",
     """The platform gives up waiting for an operation sooner than before.""",
-    every=risky("calls operations failed that take longer"),
+    every=risky("marks operations that take longer as failed"),
 )
 POLLING_RAISED = kind(
     "change-polling-raised", """The platform waits longer for an operation than before.""", every=_STORES
@@ -128,7 +128,7 @@ POLLING_RAISED = kind(
 DASHBOARD = kind(
     "change-dashboard-client",
     """The OAuth client of the dashboard changed. Its secret is never shown.""",
-    advice="let the dashboard take both clients during the change",
+    advice="let the dashboard accept both clients during the change",
 )
 COSTS = kind(
     "change-costs",
@@ -140,41 +140,44 @@ WORDING = kind("change-wording", """A text, a link or an image for people change
 ORDER = kind(
     "change-order",
     """The order of services, plans, tags or required permissions changed.""",
-    every=safe("does not mind"),
+    every=safe("ignores the order"),
 )
 OTHER = kind("change-other-field", """An unknown field changed.""", every=safe("ignores fields that it does not know"))
 
 
 _SENTENCES: dict[str, tuple[Level, str]] = {
     "added": (Level.BREAKING, "There was no parameter schema; there is one now."),
-    "bound-tightened": (Level.BREAKING, "A number of a request has a tighter bound."),
+    "bound-tightened": (Level.BREAKING, "A number in a request has a tighter bound."),
     "combination-narrowed": (Level.BREAKING, "A combination of schemas accepts less than before."),
-    "const-added": (Level.BREAKING, "A value of a request may only be this one."),
-    "default-changed": (Level.RISKY, "The default of a parameter changed; whoever leaves it out gets something else."),
-    "enum-narrowed": (Level.BREAKING, "A value of a request has fewer choices."),
-    "format-changed": (Level.BREAKING, "A text of a request has another format."),
-    "items-narrowed": (Level.BREAKING, "A list of a request may hold less than before."),
-    "length-tightened": (Level.BREAKING, "A text, list or object of a request has a tighter bound on its size."),
-    "pattern-changed": (Level.BREAKING, "A text of a request must match another pattern."),
+    "const-added": (Level.BREAKING, "A value in a request may only be this one."),
+    "default-changed": (
+        Level.RISKY,
+        "The default of a parameter changed; a request without it gets something else.",
+    ),
+    "enum-narrowed": (Level.BREAKING, "A value in a request has fewer choices."),
+    "format-changed": (Level.BREAKING, "A string in a request has another format."),
+    "items-narrowed": (Level.BREAKING, "A list in a request may hold less than before."),
+    "length-tightened": (Level.BREAKING, "A string, list or object in a request has a tighter limit on its size."),
+    "pattern-changed": (Level.BREAKING, "A string in a request must match another pattern."),
     "property-described": (Level.RISKY, "A property that could hold anything is described now."),
     "property-dropped": (
         Level.RISKY,
-        "A property of a request is no longer described; whether it is heeded is not known.",
+        "A property of a request is no longer described; whether the broker still uses it is not known.",
     ),
     "property-forbidden": (Level.BREAKING, "A property of a request is no longer allowed."),
     "relaxed": (Level.SAFE, "A schema accepts more than before."),
     "removed": (Level.SAFE, "The parameter schema is gone; anything is accepted."),
     "required-added": (Level.BREAKING, "A request must hold one more property."),
-    "type-narrowed": (Level.BREAKING, "A value of a request may have fewer types."),
+    "type-narrowed": (Level.BREAKING, "A value in a request may have fewer types."),
     "undecided": (Level.RISKY, "Whether the schema refuses what it accepted before cannot be decided."),
-    "unique-items-added": (Level.BREAKING, "A list of a request may no longer hold a value twice."),
+    "unique-items-added": (Level.BREAKING, "A list in a request may no longer hold a value twice."),
     "wording": (Level.SAFE, "A text for people in a schema changed."),
 }
 _WHY = """{}
 
-    A request that was valid and no longer is breaks whoever sends it: saved commands, pipelines, user interfaces.
+    A request that was valid and no longer is breaks whatever sends it: saved commands, pipelines, user interfaces.
     """
-_ADVICE = "let the broker go on accepting the old requests, and the schema with it; or add a plan with the new schema"
+_ADVICE = "keep accepting the old requests, in the broker and in the schema; or add a plan with the new schema"
 
 SCHEMA_KINDS = {
     f"schema-{name}": kind(

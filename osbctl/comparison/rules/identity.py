@@ -23,7 +23,7 @@ CATALOG_EMPTIED = kind(
 
     Most often a sign of a build or a template that went wrong.
     """,
-    advice="delete the service broker if that is meant",
+    advice="if that is intended, delete the service broker instead",
 )
 SERVICE_WITHOUT_PLANS = kind(
     "change-service-without-plans",
@@ -54,32 +54,32 @@ PLAN_ID = kind(
     "change-plan-id",
     """A plan's id changed while its name stayed.
 
-    A platform knows a plan by its id: to it, the old plan is gone and a stranger claims its name. This is the most
-    reported incident of all catalog changes, often caused by ids that are generated anew at each build.
+    A platform knows a plan by its id: to it, the old plan is gone and a new one claims its name. Of all catalog
+    changes this causes the most incidents, often because ids are generated at each build.
     """,
-    advice="keep the old id; for a plan that really is another, choose another name and keep the old plan until it is "
-    "empty",
+    advice="keep the old id; if this really is a new plan, give it a new name and keep the old one until it has no "
+    "instances",
 )
 SERVICE_ID = kind(
     "change-service-id",
     """A service offering's id changed while its name stayed; its plans have new ids, too.
 
-    To the platform, the old service offering is gone and a stranger claims its name.
+    To the platform, the old service offering is gone and a new one claims its name.
     """,
-    advice="keep the old id; a service offering that really is another needs another name",
+    advice="keep the old id; if this really is a new service offering, give it a new name",
 )
 SERVICE_ID_PLANS_KEPT = kind(
     "change-service-id-plans-kept",
     """A service offering's id changed while plans of it kept theirs.
 
-    The plans stand under another service offering now, and plan ids are unique over the whole platform.
+    The plans now belong to another service offering, and plan ids are unique across the platform.
     """,
     advice="keep the old id of the service offering",
 )
 PLAN_MOVED = kind(
     "change-plan-moved",
-    """A plan id stands under another service offering than before.""",
-    advice="give the plan under the other service offering an id of its own; keep the old one until it is empty",
+    """A plan id belongs to a different service offering than before.""",
+    advice="give the plan of the other service offering its own id; keep the old one until it has no instances",
 )
 PLAN_NAME_REUSED = kind(
     "change-plan-name-reused",
@@ -101,10 +101,10 @@ PLAN_NAMES_SWAPPED = kind(
     "change-plan-names-swapped",
     """Plans exchanged their names.
 
-    They are saved one after the other, and names compare without regard to case: the first takes a name that the next
-    still holds.
+    They are saved one after another, and names are compared ignoring case: the first takes a name that the next still
+    holds.
     """,
-    advice="rename one of them to a third name in an update of its own first",
+    advice="first rename one of them to a third name, in a separate update",
 )
 SERVICE_NAMES_SWAPPED = kind(
     "change-service-names-swapped",
@@ -112,53 +112,53 @@ SERVICE_NAMES_SWAPPED = kind(
 
     Cloud Foundry refuses it where the one that had the name has instances.
     """,
-    advice="rename one of them to a third name in an update of its own first",
+    advice="first rename one of them to a third name, in a separate update",
 )
 PLAN_NAME_TAKEN = kind(
     "change-plan-name-taken",
     """A plan takes a name that another one still has.
 
-    Cloud Foundry compares names without regard to case, and saves each plan by itself, in the order of the
-    catalog with new ones last: a name that another one gives up further down is still taken.
+    Cloud Foundry compares names ignoring case, and saves plans one by one in the order of the catalog, new ones last: a
+    name that a later plan gives up is still taken.
     """,
-    advice="choose another name; where the other one gives it up, put that first in the catalog",
+    advice="choose another name; or, if the other plan gives the name up, put that plan first in the catalog",
 )
 SERVICE_NAME_CASE = kind(
     "change-service-name-case",
-    """A service offering takes a name that differs from an old one in upper and lower case alone.
+    """A service offering takes a name that differs from an old one only in case.
 
-    Cloud Foundry finds the old one by its name without regard to case, looks for it in the new catalog with regard to
-    it, and crashes. With MySQL it does so for outer blanks and accents, too.
+    Cloud Foundry finds the old one by its name ignoring case, looks it up in the new catalog by its exact name, and
+    crashes. On MySQL, leading or trailing spaces and accents have the same effect.
     """,
     every=UPDATES,
-    advice="rename it to something else in an update of its own first",
+    advice="first rename it to something else, in a separate update",
 )
 _PASSED_ON = """{} takes the name that another one gave up in the same update.
 
-    Scripts that use the name go on working, with something else than before.
+    Scripts that use the name keep working, but with something else.
     """
-_PASSES_ON = breaking("accepts it; whoever uses the name gets something else than before")
+_PASSES_ON = breaking("accepts it; whoever uses the name now gets something else")
 PLAN_NAME_PASSED_ON = kind(
     "change-plan-name-passed-on",
     _PASSED_ON.format("A plan"),
     every=_PASSES_ON,
-    advice="let the name rest until nobody uses it any more",
+    advice="leave the name unused until nobody relies on it",
 )
 SERVICE_NAME_PASSED_ON = kind(
     "change-service-name-passed-on",
     _PASSED_ON.format("A service offering"),
     every=_PASSES_ON,
-    advice="let the name rest until nobody uses it any more",
+    advice="leave the name unused until nobody relies on it",
 )
 PLAN_RENAMED = kind(
     "change-plan-renamed",
-    """A plan has another name; its id stayed.""",
+    """A plan has a new name; its id stayed.""",
     every=UPDATES,
     advice="keep the name and change metadata.displayName; or add a plan under the new name and retire the old one",
 )
 SERVICE_RENAMED = kind(
     "change-service-renamed",
-    """A service offering has another name; its id stayed.
+    """A service offering has a new name; its id stayed.
 
     On Cloud Foundry its name is the key under which applications find their credentials in VCAP_SERVICES.
     """,

@@ -50,7 +50,7 @@ def dropped_changes(old: Root, new: Root, reported: Collection[Path]) -> Iterato
         if dropped and place.pointer not in seen:
             seen.add(place.pointer)
             name = cut(".".join(map(str, steps)))
-            message = f'"{name}" is no longer described; requests may still hold it, but the broker may not heed it'
+            message = f'"{name}" is no longer described; requests may still hold it, but the broker may ignore it'
             pointer = after[steps[:-1]].pointer
             yield SchemaChange("risky", "schema-property-dropped", place.pointer, pointer, message, place.pointer)
 

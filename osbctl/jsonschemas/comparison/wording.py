@@ -62,7 +62,7 @@ def undecided(suspect: Suspect, secrets: Secrets) -> str:
     """For a change that could be neither proved harmless nor shown to hurt."""
     where = subject(suspect.pair.steps())
     if suspect.keyword == "type" and suspect.rule == UNDECIDED:
-        return f"{where}: the new draft takes 1.0 for no integer; whether requests write it so is not known"
+        return f"{where}: the new draft does not accept 1.0 as an integer; whether requests hold such is not known"
     what = f"{where}: {suspect.keyword or 'the schema'} changed"
     return f"{what}{_because(suspect, secrets)}; whether it refuses requests that were valid cannot be decided"
 
@@ -71,7 +71,7 @@ def unknown_before(steps: Sequence[Step]) -> str:
     """For a property that any value could stand under, as the old schema did not know it."""
     return (
         f"{subject(steps)} was not described before and took any value; it is described now,"
-        " so whether requests with it are refused depends on what they hold"
+        " so requests that use it may be refused"
     )
 
 

@@ -22,13 +22,13 @@ _PLAN_NAME_TAKEN = refused(
 _PLAN_ID_TAKEN = refused('"Plan ids must be unique"')
 _OVERWRITES = breaking("overwrites the name; scripts, and the keys of VCAP_SERVICES in applications, change with it")
 _NAME_IN_USE = Depends(
-    breaking("refuses the update if the one that had the name has instances; else the name stands for something else"),
+    breaking("refuses the update if the one that had the name has instances; else the name now means something else"),
     refused(f"{_SERVICE_NAME_TAKEN}: the one that had the name has instances"),
     _OVERWRITES,
 )
 _REMOVES = Depends(
-    breaking("deactivates it if it has instances and warns the operator, else deletes it with its visibilities"),
-    breaking("deactivates it and warns the operator; nobody can create an instance any more"),
+    breaking("deactivates it and warns the operator if it has instances, otherwise deletes it with its visibilities"),
+    breaking("deactivates it and warns the operator; nobody can create new instances"),
     breaking("deletes it with its visibilities and its id on the platform"),
 )
 
@@ -41,7 +41,7 @@ REACTIONS: dict[str, Reaction | Depends] = {
     "change-plan-added": safe("adds it, private until someone enables access"),
     "change-plan-id": _PLAN_NAME_TAKEN,
     "change-service-id": Depends(
-        refused(f"if it has instances: {_SERVICE_NAME_TAKEN}; else replaces it"),
+        refused(f"if it has instances: {_SERVICE_NAME_TAKEN}; otherwise replaces it"),
         refused(_SERVICE_NAME_TAKEN),
         risky("replaces it; access to its plans must be enabled again"),
     ),
@@ -59,9 +59,9 @@ REACTIONS: dict[str, Reaction | Depends] = {
     "change-free-to-paid": breaking(
         "refuses to create and update instances in organisations whose quota has no paid plans"
     ),
-    "change-requires-removed": breaking("takes a binding that still uses the permission for an error"),
-    "change-requires-added": risky("calls the catalog incompatible where the operator has switched that feature off"),
+    "change-requires-removed": breaking("rejects bindings that still use the permission"),
+    "change-requires-added": risky("rejects the catalog as incompatible if the operator turned that feature off"),
     "change-dashboard-client": risky(
-        "changes the client in its identity service; sign-ins at dashboards may fail until the broker follows"
+        "changes the client in its identity service; dashboard sign-ins may fail until the broker follows"
     ),
 }

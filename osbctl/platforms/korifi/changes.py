@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from osbctl.platforms.reactions import NO_ACT, NOT_STORED, UPDATES, breaking, risky, safe
 
-_KEEPS = breaking("keeps what is gone, and goes on offering it; the broker no longer knows it")
+_KEEPS = breaking("keeps what is gone and still offers it; the broker no longer knows it")
 
 REACTIONS = {
     "change-catalog-emptied": _KEEPS,
     "change-service-without-plans": _KEEPS,
     "change-service-removed": _KEEPS,
     "change-plan-removed": _KEEPS,
-    "change-service-added": safe("adds it; its plans are seen by administrators alone until someone enables access"),
-    "change-plan-added": safe("adds it, seen by administrators alone until someone enables access"),
+    "change-service-added": safe("adds it; its plans are visible to administrators only until someone enables access"),
+    "change-plan-added": safe("adds it, visible to administrators only until someone enables access"),
     "change-plan-id": breaking("adds a second plan of this name beside the old one, which stays"),
     "change-service-id": breaking("adds a second service offering of this name beside the old one, which stays"),
-    "change-service-id-plans-kept": risky(
-        "hangs the plans under a new service offering of this name; the old one stays"
-    ),
-    "change-plan-moved": risky("hangs the plan under the other service offering, its instances with it"),
-    "change-plan-name-reused": breaking("has two plans of this name, as it keeps the removed one"),
-    "change-service-name-reused": breaking("has two service offerings of this name, as it keeps the removed one"),
+    "change-service-id-plans-kept": risky("moves the plans to a new service offering of this name; the old one stays"),
+    "change-plan-moved": risky("moves the plan to the other service offering, with its instances"),
+    "change-plan-name-reused": breaking("has two plans of this name then, as it keeps the removed one"),
+    "change-service-name-reused": breaking("has two service offerings of this name then, as it keeps the removed one"),
     "change-plan-names-swapped": UPDATES,
     "change-service-names-swapped": UPDATES,
     "change-requires-removed": NO_ACT,

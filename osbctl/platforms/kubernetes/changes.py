@@ -18,12 +18,12 @@ REACTIONS = {
     "change-plan-removed": _FLAGS,
     "change-service-added": _ADDS,
     "change-plan-added": _ADDS,
-    "change-plan-id": breaking("takes it for a new plan and flags the old one as removed"),
-    "change-service-id": breaking("takes it for a new class and flags the old one as removed"),
+    "change-plan-id": breaking("treats it as a new plan and flags the old one as removed"),
+    "change-service-id": breaking("treats it as a new class and flags the old one as removed"),
     "change-service-id-plans-kept": breaking(
-        "flags the old class as removed, and leaves its plans there: the new class gets none"
+        "flags the old class as removed but leaves its plans there: the new class gets none"
     ),
-    "change-plan-moved": breaking("leaves it under its old class, and asks the broker for it with the old service id"),
+    "change-plan-moved": breaking("leaves it under its old class, and sends the old service id to the broker"),
     "change-plan-name-reused": UPDATES,
     "change-service-name-reused": UPDATES,
     "change-plan-names-swapped": UPDATES,

@@ -15,49 +15,49 @@ if TYPE_CHECKING:
     from osbctl.platforms.reactions import Reaction
 
 _IN_USE = refused("refuses the whole update (409)")
-_NOT_YET_FREE = refused("refuses the whole update (409): it deletes what is gone last, and the name is still taken")
+_NOT_YET_FREE = refused("refuses the whole update (409): it deletes removed ones last, so the name is still taken")
 _NAME_TAKEN = refused("refuses the update: the name is taken")
 
 REACTIONS: dict[str, Reaction | Depends] = {
     "change-catalog-emptied": Depends(
-        breaking("refuses the whole update (409) if any plan has instances, else deletes all"),
+        breaking("refuses the whole update (409) if any plan has instances, otherwise deletes everything"),
         _IN_USE,
-        breaking("deletes all"),
+        breaking("deletes everything"),
     ),
     "change-service-without-plans": Depends(
-        breaking("refuses the whole update (409) if any of its plans has instances, else deletes them"),
+        breaking("refuses the whole update (409) if any of its plans has instances, otherwise deletes them"),
         _IN_USE,
         breaking("deletes its plans"),
     ),
     "change-service-removed": Depends(
-        breaking("refuses the whole update (409) if any of its plans has instances, else deletes it"),
+        breaking("refuses the whole update (409) if any of its plans has instances, otherwise deletes it"),
         _IN_USE,
         breaking("deletes it"),
     ),
     "change-plan-removed": Depends(
-        breaking("refuses the whole update (409) if the plan has instances, else deletes it"),
+        breaking("refuses the whole update (409) if the plan has instances, otherwise deletes it"),
         _IN_USE,
         breaking("deletes it with its visibilities and its id on the platform"),
     ),
     "change-service-added": safe("adds it; visible as its visibilities say"),
     "change-plan-added": safe("adds it, visible as its visibilities say"),
     "change-plan-id": Depends(
-        refused("refuses the whole update (409) if the plan has instances, else replaces it"),
+        refused("refuses the whole update (409) if the plan has instances, otherwise replaces it"),
         _IN_USE,
         risky("deletes the old plan with its visibilities and adds a new one"),
     ),
     "change-service-id": Depends(
-        refused("refuses the whole update (409) if it has instances, else replaces it"),
+        refused("refuses the whole update (409) if it has instances, otherwise replaces it"),
         _IN_USE,
         risky("replaces it; its visibilities are lost"),
     ),
     "change-service-id-plans-kept": Depends(
-        refused("refuses the whole update (409) if it has instances, else replaces it"),
+        refused("refuses the whole update (409) if it has instances, otherwise replaces it"),
         _IN_USE,
         risky("replaces it and its plans; their visibilities are lost"),
     ),
     "change-plan-moved": Depends(
-        refused("refuses the whole update (409) if the plan has instances, else replaces it"),
+        refused("refuses the whole update (409) if the plan has instances, otherwise replaces it"),
         _IN_USE,
         risky("deletes it with its visibilities and adds it to the other service offering"),
     ),
