@@ -104,7 +104,7 @@ def _gauges(standing: Standing) -> Iterator[Metric]:
     if standing.catalog:
         etag, modified = standing.catalog
         age = max(0.0, time.time() - modified)
-        yield GaugeMetricFamily("osbctl_catalog_age_seconds", "Seconds since it was taken up.", value=age)
+        yield GaugeMetricFamily("osbctl_catalog_age_seconds", "Seconds since the catalog was loaded.", value=age)
         info = InfoMetricFamily("osbctl_catalog", "The catalog that is served.")
         info.add_metric([], {"etag": etag.strip('"')})
         yield info

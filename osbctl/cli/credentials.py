@@ -58,7 +58,7 @@ def hash_password(
         raise UsageError("-o and --append cannot be combined")
     output = None if output == Path("-") else output
     if output and output.is_file() and output.stat().st_size and not force:
-        advice = "--append FILE adds to them, --force replaces them; a running broker takes up either at once"
+        advice = "--append FILE adds to them, --force replaces them; a running broker picks up either at once"
         raise SourceError(f"{output} holds records already", advice)
     try:
         check_identity(identity)

@@ -78,7 +78,7 @@ _ERRORS = {
     Source: OSB, Catalog Management: ids MUST NOT change""",
     "wire-version-differs": """At the version that a platform sends, the catalog is another one.
 
-    That platform's verdict is on the catalog that it gets. When a platform takes up a newer version, what differs
+    That platform's verdict is on the catalog that it gets. When a platform adopts a newer version, what differs
     changes for its users: it is an error where that would be refused or break them, a warning where it may, and an info
     where it is safe, as leaving out fields that an older version does not have.
     Source: OSB, API Version Header; what the platforms send""",

@@ -71,7 +71,7 @@ def digest(lines: Sequence[str]) -> str:
 
 
 def outcome(case: Case) -> Outcome | str:
-    """What osbctl foretells; else why it cannot: "too deep", or "unreadable", as is what starts with a byte order mark."""
+    """What osbctl predicts; else why it cannot: "too deep", or "unreadable", as is what starts with a byte order mark."""
     found = _outcomes(case.text)
     return found if isinstance(found, str) else found[case.platform]
 

@@ -1,7 +1,7 @@
-"""What osbctl foretells against what the platforms' own code answered: verdicts of all four, Cloud Foundry's words.
+"""What osbctl predicts against what the platforms' own code answered: verdicts of all four, Cloud Foundry's words.
 
 Of the corpus where it is at hand, else of the cases that go with the project; of texts that osbctl cannot read, or that are
-nested deeper than it reads, nothing is foretold, and they are counted apart. So are those that Cloud Foundry's validator takes, which is what was recorded,
+nested deeper than it reads, nothing is predicted, and they are counted apart. So are those that Cloud Foundry's validator takes, which is what was recorded,
 and of which we know that its database does not.
 """
 
@@ -24,7 +24,7 @@ NOT_WORKED_OUT = {
         b-04054-num-mi""",
     "Onigmo's grammar": "b-01148-pattern-properties",
 }
-"""The aimed cases of Cloud Foundry that osbctl foretells wrongly, by reason: docs/explanation/platforms.md tells of each."""
+"""The aimed cases of Cloud Foundry that osbctl predicts wrongly, by reason: docs/explanation/platforms.md tells of each."""
 
 
 class Agreement(NamedTuple):

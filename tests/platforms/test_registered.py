@@ -24,7 +24,7 @@ from tests.comparison.make import catalog, plan, service
 ROWS = [json.loads(line) for line in Path(__file__).with_name("registered.jsonl").read_text("utf-8").splitlines()]
 FIRST = [row for row in ROWS if len(row["catalogs"]) == 1]
 UPDATES = [row for row in ROWS if len(row["catalogs"]) == 2]
-NOT_FORETOLD = {
+NOT_PREDICTED = {
     "plan names: dotted capital i",  # its lower case has two characters in Python
     "plan names: accents",  # MySQL alone
     "plan names: long s",
@@ -52,14 +52,14 @@ def refusing(row: dict[str, Any]) -> set[str]:
 @pytest.mark.parametrize("row", FIRST, ids=lambda row: row["what"])
 def test_a_first_catalog_is_stored_or_not(row: dict[str, Any]) -> None:
     kind = judge(built(row["catalogs"][0], **polling(row))).kind
-    if row["what"] in NOT_FORETOLD:
+    if row["what"] in NOT_PREDICTED:
         assert kind is VerdictKind.ACCEPTS
     else:
         assert kind in {VerdictKind(row[database]) for database in refusing(row) or ["postgresql"]}
 
 
-def test_what_is_not_foretold_is_named() -> None:
-    assert {row["what"] for row in FIRST if refusing(row)} > NOT_FORETOLD
+def test_what_is_not_predicted_is_named() -> None:
+    assert {row["what"] for row in FIRST if refusing(row)} > NOT_PREDICTED
 
 
 @pytest.mark.parametrize("row", UPDATES, ids=lambda row: row["what"] + ", used" * bool(row["instances"]))

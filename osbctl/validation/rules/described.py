@@ -48,7 +48,7 @@ _READING_ERRORS = {
     "nesting-too-deep": """The document is nested deeper than 100 levels, or than `--max-depth`.
 
     Real catalogs have under 15 levels. Each reader runs out of stack somewhere; what platforms make of such a text is
-    not foretold.
+    not predicted.
     Source: RFC 8259, section 9: an implementation may limit the depth""",
     "too-large": """The source is larger than the limit.
 
