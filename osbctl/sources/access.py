@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ssl
 from base64 import b64encode
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from ipaddress import ip_address, ip_network
-from pathlib import Path
 from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 from osbctl.errors import SourceError
@@ -103,19 +103,13 @@ def check_access(address: str, access: Access) -> None:
     if parts.scheme == "http" and not access.insecure and not is_loopback(parts.hostname):
         raise SourceError(f"{shown(address)}: credentials are not sent over plain http", "use https, or --insecure")
     _check_proxy(address, proxy_of(address, access.proxies))
-    for file in filter(None, (access.ca_file, access.client_cert)):
-        try:
-            check_regular(file)
-            Path(file).read_bytes()
-        except OSError as error:
-            raise SourceError(f"{file}: cannot be read: {error.strerror}", _PEM) from None
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     if access.ca_file:
-        with _telling(access.ca_file, "certificates"):
-            ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(access.ca_file)
+        _check_pem(access.ca_file, context.load_verify_locations, "certificates")
     if access.client_cert:
-        with _telling(access.client_cert, "a certificate and its key, without a passphrase"):
-            # Without a password, OpenSSL asks for one at the terminal.
-            ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_cert_chain(access.client_cert, password="")
+        # Without a password, OpenSSL asks for one at the terminal.
+        load = partial(context.load_cert_chain, password="")
+        _check_pem(access.client_cert, load, "a certificate and its key, without a passphrase")
 
 
 def _check_proxy(address: str, proxy: str) -> None:
@@ -138,12 +132,12 @@ def _check_proxy(address: str, proxy: str) -> None:
         )
 
 
-@contextmanager
-def _telling(file: str, wanted: str) -> Iterator[None]:
+def _check_pem(file: str, load: Callable[[str], None], wanted: str) -> None:
+    advice = "--ca-file and --client-cert are PEM files"
     try:
-        yield
+        check_regular(file)
+        load(file)
     except (ssl.SSLError, ValueError):
-        raise SourceError(f"{file}: this is not a PEM file with {wanted}", _PEM) from None
-
-
-_PEM = "--ca-file and --client-cert are PEM files"
+        raise SourceError(f"{file}: this is not a PEM file with {wanted}", advice) from None
+    except OSError as error:
+        raise SourceError(f"{file}: cannot be read: {error.strerror}", advice) from None

@@ -17,8 +17,6 @@ from osbctl.sources.line import FAULTS, Line, read_body, unreachable
 from osbctl.text import safe
 
 if TYPE_CHECKING:
-    from typing import NoReturn
-
     from urllib3 import BaseHTTPResponse
 
     from osbctl.paths import JsonValue
@@ -164,25 +162,18 @@ def read_json(body: bytes) -> tuple[JsonValue, str]:
 
     if body.startswith(b"\xef\xbb\xbf"):
         return None, "it begins with a byte order mark"
+    constants: list[str] = []  # of JavaScript: NaN, Infinity, -Infinity
     try:
-        value = json.loads(body.decode(), parse_constant=_no_json)
+        value = json.loads(body.decode(), parse_constant=constants.append)
     except UnicodeDecodeError:
         return None, "it is not UTF-8"
-    except _NoJsonError as error:
-        return None, f"{error} is not JSON"
     except json.JSONDecodeError as error:
         return None, f"{error.msg[0].lower()}{error.msg[1:]} at line {error.lineno}, column {error.colno}"
     except (ValueError, RecursionError):
         return None, ""  # beyond what this Python reads; the reader of catalogs says so
+    if constants:
+        return None, f"{constants[0]} is not JSON"
     return value, "" if isinstance(value, dict) else "it is another kind of value"
-
-
-class _NoJsonError(Exception):
-    """A constant of JavaScript: NaN, Infinity, -Infinity."""
-
-
-def _no_json(constant: str) -> NoReturn:
-    raise _NoJsonError(constant)
 
 
 def _refused(status: int, body: bytes, line: Line) -> SourceError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
     from osbctl.catalog import Catalog
@@ -51,6 +51,16 @@ class Document(_Read):
         Costs a pass over the text: gather all paths and call it once.
         """
         return self.locator(frozenset(paths))
+
+    def reshaped(self, data: dict[str, Any], origin: Callable[[Path], Path]) -> Document:
+        """The document with other `data`; `origin` tells where in that of this one stands what is at a path of it."""
+
+        def locate(paths: frozenset[Path]) -> dict[Path, Location]:
+            origins = {path: origin(path) for path in paths}
+            places = self.locate(origins.values())
+            return {path: places[there] for path, there in origins.items()}
+
+        return self._replace(data=data, locator=locate)
 
 
 def locate_in_parts(

@@ -39,6 +39,9 @@ class Limits(NamedTuple):
     nodes: int = MAX_NODES
 
 
+DEFAULT_LIMITS = Limits()
+
+
 def read_file(path: str, limits: Limits) -> bytes:
     """The bytes of a file, a FIFO or a device.
 

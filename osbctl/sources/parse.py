@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from osbctl.errors import DocumentError
 from osbctl.findings import Finding, Location, Severity
 from osbctl.sources.document import Document
-from osbctl.sources.limits import Limits
+from osbctl.sources.limits import DEFAULT_LIMITS
 
 if TYPE_CHECKING:
     from osbctl.paths import Path
     from osbctl.sources.document import Syntax
+    from osbctl.sources.limits import Limits
 
-DEFAULT_LIMITS = Limits()
-_SPACE = frozenset(" \t\r\n\ufeff")
+_NAMED: dict[str, Syntax] = {".json": "json", ".yaml": "yaml", ".yml": "yaml"}
+_NOTHING_SAID = re.compile(r"(?:[ \t\r\n\ufeff]++|#[^\n]*+)*+")
+"""Before the first line that says something: a comment is YAML's, or a slip in JSON."""
 _CONFLICT = re.compile(r"^(?:<{7}|>{7}) ", re.MULTILINE)
 
 
@@ -45,7 +46,13 @@ def parse_text(text: str, name: str, limits: Limits = DEFAULT_LIMITS) -> Documen
         raise _conflict(text, name) or error from None
 
     def locate(paths: frozenset[Path]) -> dict[Path, Location]:
-        return _locate(syntax, text, name, paths)
+        if syntax == "json":
+            from osbctl.sources import json_places
+
+            return json_places.locate(text, name, paths)
+        from osbctl.sources import yaml_places
+
+        return yaml_places.locate(text, name, paths)
 
     return Document(name, value, syntax, locate, notes, text)
 
@@ -83,42 +90,25 @@ def _not_utf8(message: str, place: Location) -> DocumentError:
 
 
 def _parsed(text: str, name: str, limits: Limits) -> tuple[Any, Syntax, tuple[Finding, ...]]:
-    named = _named_syntax(name)
-    looks = _looks(text)
-    if named == "json" or (named is None and looks == "json"):
-        if named == "json" and looks == "yaml":
-            value, notes = _yaml(text, name, limits)
-            return value, "yaml", (*notes, _mismatch(name, "JSON", "YAML"))
-        from osbctl.sources import json_reader
-
-        return json_reader.parse(text, name, limits), "json", ()
-    if named == "yaml" and looks == "json":
+    named, looks = _NAMED.get(name[name.rfind(".") :].lower()), _looks(text)
+    if looks == "json" or (named == "json" and looks != "yaml"):
         from osbctl.sources import json_reader
 
         try:
-            return json_reader.parse(text, name, limits), "json", (_mismatch(name, "YAML", "JSON"),)
+            value = json_reader.parse(text, name, limits)
+            return value, "json", (_mismatch(name, "YAML", "JSON"),) if named == "yaml" else ()
         except DocumentError:
-            pass  # a YAML flow mapping, or worse: YAML has the say over its own file
-    value, notes = _yaml(text, name, limits)
-    return value, "yaml", notes
-
-
-def _yaml(text: str, name: str, limits: Limits) -> tuple[Any, tuple[Finding, ...]]:
+            if named != "yaml":  # else a YAML flow mapping, or worse: YAML has the say over its own file
+                raise
     from osbctl.sources import yaml_reader
 
-    return yaml_reader.parse(text, name, limits)
-
-
-def _named_syntax(name: str) -> Syntax | None:
-    lower = name.lower()
-    if lower.endswith(".json"):
-        return "json"
-    return "yaml" if lower.endswith((".yaml", ".yml")) else None
+    value, notes = yaml_reader.parse(text, name, limits)
+    return value, "yaml", (*notes, _mismatch(name, "JSON", "YAML")) if named == "json" else notes
 
 
 def _looks(text: str) -> Syntax | None:
     """What the beginning of a text says of it: JSON by a bracket, YAML by a key, a comment, an item or `---`."""
-    start = _past_comments(text)
+    start = match.end() if (match := _NOTHING_SAID.match(text)) else 0
     if text[start : start + 1] in ("{", "["):
         return "json"
     line = text[start : start + 200].split("\n", 1)[0]
@@ -126,27 +116,6 @@ def _looks(text: str) -> Syntax | None:
     return "yaml" if key_like or line.startswith(("---", "- ", "%YAML")) else None
 
 
-def _past_comments(text: str) -> int:
-    """Where the first line begins that says something: a comment is YAML's, or a slip in JSON."""
-    at = 0
-    while True:
-        while text[at : at + 1] in _SPACE:
-            at += 1
-        if text[at : at + 1] != "#":
-            return at
-        at = text.find("\n", at) + 1 or len(text)
-
-
 def _mismatch(name: str, named: str, held: str) -> Finding:
     message = f"named as {named}, but holds {held}; read as {held}"
     return Finding("format-mismatch", Severity.INFO, message, (), Location(name, 1, 1), hint="rename the file")
-
-
-def _locate(syntax: Syntax, text: str, name: str, paths: Iterable[Path]) -> dict[Path, Location]:
-    if syntax == "json":
-        from osbctl.sources import json_places
-
-        return json_places.locate(text, name, paths)
-    from osbctl.sources import yaml_places
-
-    return yaml_places.locate(text, name, paths)

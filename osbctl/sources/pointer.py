@@ -14,7 +14,6 @@ from osbctl.paths import entries, key_of, pointer, steps
 from osbctl.text import did_you_mean
 
 if TYPE_CHECKING:
-    from osbctl.findings import Location
     from osbctl.paths import Path
     from osbctl.sources.document import Document
 
@@ -44,7 +43,9 @@ def below(document: Document, at: str) -> Document:
     is_list = bool(at) and isinstance(value, list) and _is_offerings(value)
     if not isinstance(value, dict) and not is_list:
         raise DocumentError((_no_object(document, value, path),))
-    part = _moved(document, {"services": value} if is_list else value, path, int(is_list))
+    data, dropped = ({"services": value}, 1) if is_list else (value, 0)
+    part = document.reshaped(data, lambda inside: (*path, *inside[dropped:]))
+    part = part._replace(notes=_notes_below(document.notes, path, dropped), top=path)
     return bound(part) if is_spring(at) else part
 
 
@@ -83,18 +84,6 @@ def _steps(at: str) -> tuple[str, ...]:
     return steps(at)
 
 
-def _moved(document: Document, data: dict[str, Any], path: Path, dropped: int) -> Document:
-    """`document` with `data` as its top, which stands at `path` without the first `dropped` steps of each path."""
-
-    def locate(paths: frozenset[Path]) -> dict[Path, Location]:
-        whole = {inside: (*path, *inside[dropped:]) for inside in paths}
-        places = document.locator(frozenset(whole.values()))
-        return {inside: places[there] for inside, there in whole.items()}
-
-    notes = _notes_below(document.notes, path, dropped)
-    return document._replace(data=data, locator=locate, notes=notes, top=path)
-
-
 def _notes_below(notes: tuple[Finding, ...], path: Path, dropped: int) -> tuple[Finding, ...]:
     """The notes about the part at `path`, with their paths in it, and those about the text as a whole."""
     cut = len(path)
@@ -129,8 +118,7 @@ def _no_object(document: Document, value: Any, path: Path) -> Finding:
 
 
 def _finding(document: Document, rule: str, message: str, path: Path, hint: str) -> Finding:
-    place = document.locator(frozenset([path]))[path]
-    return Finding(rule, Severity.ERROR, message, path, place, hint=hint)
+    return Finding(rule, Severity.ERROR, message, path, document.locate([path])[path], hint=hint)
 
 
 _PREFIX = "/spring/cloud/openservicebroker/catalog"
@@ -151,13 +139,11 @@ def bound(document: Document) -> Document:
     written: dict[Path, str] = {}
     data = _bound(document.data, "catalog", (), written)
 
-    def locate(paths: frozenset[Path]) -> dict[Path, Location]:
-        whole = {path: tuple(written.get(path[:at], path[at - 1]) for at in range(1, len(path) + 1)) for path in paths}
-        places = document.locator(frozenset(whole.values()))
-        return {path: places[there] for path, there in whole.items()}
+    def as_written(path: Path) -> Path:
+        return tuple(written.get(path[:at], path[at - 1]) for at in range(1, len(path) + 1))
 
     # Without `text`: the names in it are others than those in `data`.
-    return document._replace(data=data, locator=locate, text="") if written else document
+    return document.reshaped(data, as_written)._replace(text="") if written else document
 
 
 def _bound(value: Any, kind: str, path: Path, written: dict[Path, str]) -> Any:

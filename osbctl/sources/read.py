@@ -8,14 +8,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from osbctl.errors import SourceError, UsageError
-from osbctl.sources.limits import Limits, read_file, too_large
+from osbctl.sources.limits import DEFAULT_LIMITS, read_file, too_large
 from osbctl.sources.parse import catalog_in, decoded, parse_text
 from osbctl.text import closest
 
 if TYPE_CHECKING:
     from osbctl.sources.document import Document
-
-DEFAULT_LIMITS = Limits()
+    from osbctl.sources.limits import Limits
 
 STDIN = "<stdin>"
 """What reports call standard input that got no name."""
@@ -40,18 +39,13 @@ def read_source(
         DocumentError: what it holds cannot be read as an object.
     """
     try:
-        text, name = _read_text(source, limits, stdin_filename)
+        # The bytes are gone before the text is parsed.
+        text = decoded(*read_bytes(source, limits=limits, stdin_filename=stdin_filename))
     except IsADirectoryError:
         from osbctl.sources.folder import read_folder
 
         return read_folder(source, limits=limits)
-    return catalog_in(parse_text(text, name, limits), at)
-
-
-def _read_text(source: str, limits: Limits, stdin_filename: str | None) -> tuple[str, str]:
-    """The text of a source, whose bytes are gone before it is parsed, and what reports call it."""
-    data, name = read_bytes(source, limits=limits, stdin_filename=stdin_filename)
-    return decoded(data, name), name
+    return catalog_in(parse_text(text, called(source, stdin_filename), limits), at)
 
 
 def read_bytes(source: str, *, limits: Limits = DEFAULT_LIMITS, stdin_filename: str | None = None) -> tuple[bytes, str]:
@@ -59,15 +53,13 @@ def read_bytes(source: str, *, limits: Limits = DEFAULT_LIMITS, stdin_filename: 
 
     Raises IsADirectoryError: it is a folder.
     """
-    if source == "-":
-        name = called(source, stdin_filename)
-        return read_stdin(name, limits), name
+    name = called(source, stdin_filename)
     try:
-        return read_file(source, limits), source
+        return read_stdin(name, limits) if source == "-" else read_file(source, limits), name
     except IsADirectoryError:
         raise
     except (FileNotFoundError, NotADirectoryError):
-        return _from_git(source, limits), source
+        return _from_git(source, limits), name
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise SourceError(f"{source}: cannot be opened: {reason}") from error

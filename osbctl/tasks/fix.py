@@ -18,8 +18,8 @@ from osbctl.fixes.drafts import draft_fix
 from osbctl.fixes.edits import Edit, applied, edit, quoted
 from osbctl.paths import found_at, value_at
 from osbctl.sources.folder import read_folder
-from osbctl.sources.limits import read_file
-from osbctl.sources.parse import DEFAULT_LIMITS, decoded, parse_document, parse_text
+from osbctl.sources.limits import DEFAULT_LIMITS, read_file
+from osbctl.sources.parse import decoded, parse_document, parse_text
 from osbctl.sources.read import read_source
 from osbctl.sources.spans import spans
 from osbctl.validation.judge import judge

@@ -11,13 +11,13 @@ from osbctl.errors import SourceError, UsageError
 from osbctl.findings import Location
 from osbctl.paths import found_at
 from osbctl.platforms.export import called
-from osbctl.sources.document import Document
+from osbctl.sources.document import Document, locate_in_parts
 from osbctl.text import safe
 
 if TYPE_CHECKING:
     from osbctl.paths import Path
     from osbctl.platforms import Platform
-    from osbctl.platforms.export import Exported, ExportRow, Fields, Page, Shape
+    from osbctl.platforms.export import ExportRow, Fields, Page, Shape
 
     Family: TypeAlias = list[tuple[ExportRow, list[ExportRow]]]
     """Service offerings, each with its plans."""
@@ -189,10 +189,13 @@ def _document(shape: Shape, sources: Sequence[Document], rows: Family) -> Docume
         services.append(data)
 
     def locate(paths: frozenset[Path]) -> dict[Path, Location]:
-        return _locate(shape, rows, sources, paths)
+        origins = {path: origin for path in paths if (origin := _origin(shape, rows, path))}
+        documents = {id(source): source for source in sources}
+        top = Location(sources[0].name, 1, 1)
+        places = locate_in_parts(origins, origins.__getitem__, documents.__getitem__)
+        return dict.fromkeys(paths, top) | {path: place for path, _, place in places}
 
-    name = ", ".join(source.name for source in sources)
-    return Document(name, {"services": services}, sources[0].syntax if sources else "json", locate)
+    return Document(", ".join(source.name for source in sources), {"services": services}, sources[0].syntax, locate)
 
 
 def _mapped(fields: Fields, row: ExportRow, own: Collection[str]) -> dict[str, Any]:
@@ -215,18 +218,8 @@ def _place(fields: Fields, row: ExportRow, field: Path) -> Path:
     return next((place for place in places if found_at(row.data, place) is not None), places[0])
 
 
-def _locate(shape: Shape, rows: Family, sources: Sequence[Document], paths: frozenset[Path]) -> dict[Path, Location]:
-    wanted = {path: _origin(shape, rows, path) for path in paths}
-    found: dict[Path, Location] = {}
-    for source in sources:
-        ours = {path: place[1] for path, place in wanted.items() if place and place[0] is source}
-        located = source.locate(ours.values()) if ours else {}
-        found.update({path: located[place] for path, place in ours.items()})
-    top = Location(sources[0].name if sources else "", 1, 1)
-    return {path: found.get(path, top) for path in paths}
-
-
-def _origin(shape: Shape, rows: Family, path: Path) -> tuple[Exported, Path] | None:
+def _origin(shape: Shape, rows: Family, path: Path) -> tuple[int, Path] | None:
+    """The identity of the document that a value came from, and where it stands there; None outside of all rows."""
     if len(path) < 2 or not isinstance(path[1], int):
         return None
     row, plans = rows[path[1]]
@@ -235,5 +228,5 @@ def _origin(shape: Shape, rows: Family, path: Path) -> tuple[Exported, Path] | N
         row, fields, rest = plans[rest[1]], shape.plan, rest[2:]
     for length in range(len(rest), 0, -1):
         if rest[:length] in fields:
-            return row.document, (*row.path, *_place(fields, row, rest[:length]), *rest[length:])
-    return row.document, row.path
+            return id(row.document), (*row.path, *_place(fields, row, rest[:length]), *rest[length:])
+    return id(row.document), row.path

@@ -16,16 +16,16 @@ from osbctl.findings import Finding, Location, Severity
 from osbctl.paths import found_at
 from osbctl.platforms import Platform
 from osbctl.platforms.export import WrongShapeError
-from osbctl.sources.document import Document
 from osbctl.sources.exports.merge import StoredCatalog, merge
-from osbctl.sources.parse import DEFAULT_LIMITS, decoded, parse_text
+from osbctl.sources.limits import DEFAULT_LIMITS
+from osbctl.sources.parse import decoded, parse_text
 from osbctl.sources.pointer import below
 from osbctl.sources.read import read_bytes, read_source
 from osbctl.text import safe
 
 if TYPE_CHECKING:
-    from osbctl.paths import Path
     from osbctl.platforms.export import ExportRow, Page, Shape
+    from osbctl.sources.document import Document
     from osbctl.sources.limits import Limits
 
 
@@ -187,15 +187,6 @@ def _objects(document: Document) -> list[Document]:
             (Finding("empty-document", Severity.ERROR, "the list is empty", (), Location(document.name, 1, 1)),)
         )
     if all(isinstance(entry, dict) and "spec" in entry for entry in value):
-        return [_as_list(document)]
+        # The bare array of objects that svcat prints, as the list that kubectl prints of the same.
+        return [document.reshaped({"kind": "List", "items": value}, lambda path: path[1:])]
     return [below(document, f"/{index}") for index in range(len(value))]
-
-
-def _as_list(document: Document) -> Document:
-    """The bare array of objects that svcat prints as the list that kubectl prints of the same."""
-
-    def locate(paths: frozenset[Path]) -> dict[Path, Location]:
-        found = document.locate(path[1:] for path in paths)
-        return {path: found[path[1:]] for path in paths}
-
-    return Document(document.name, {"kind": "List", "items": document.data}, document.syntax, locate)
