@@ -11,13 +11,12 @@ Files may be YAML or JSON. The stem of a file is its address in `catalog.yaml`; 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from osbctl.errors import SourceError
-from osbctl.findings import Finding, Severity
 from osbctl.secrecy import without_secrets
 from osbctl.sources.document import Document
 from osbctl.sources.folder import lock as locks
@@ -78,7 +77,7 @@ def compose(
     for overlay in overlays:
         part = parts.read_any(Path(overlay))
         if part:
-            Overlay(part, composer).apply()
+            Overlay(part, composer, problems).apply()
     problems.raise_any()
     Bundler(parts, origins, variables).bundle()
     problems.raise_any()
@@ -86,7 +85,7 @@ def compose(
         problems.add("folder-unread", f"{file} is not part of the catalog", hint=_where(file.relative_to(parts.folder)))
     problems.raise_any()
     lock, against = locks.updated(read_lock(Path(folder), unsaved), origins.data, accepted)
-    notes = [*parts.notes(), *_missing_ids(origins.data), *against]
+    notes = [*parts.notes(), *locks.missing_ids(origins.data), *against]
     return Document(folder, origins.data, "folder", origins.locate, tuple(notes), parts=tuple(parts.documents)), lock
 
 
@@ -116,13 +115,3 @@ def read_lock(folder: Path, unsaved: Mapping[Path, bytes] = NOTHING_UNSAVED) -> 
         return locks.Lock()
     except (OSError, UnicodeDecodeError) as error:
         raise SourceError(f"{file}: cannot be read: {error}") from error
-
-
-def _missing_ids(catalog: dict[str, object]) -> Iterator[Finding]:
-    """An error for each service and plan without an id, with a fresh GUID to paste; none is ever made up."""
-    import uuid
-
-    for name, path in locks.without_id(catalog):
-        fresh = str(uuid.uuid4()).upper()
-        hint = f"paste a fresh one: id: {fresh}"
-        yield Finding("build-id-missing", Severity.ERROR, f"{name} has no id", (*path, "id"), hint=hint)

@@ -3,40 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from osbctl.sources.folder.parts import Origins, copied
+from osbctl.sources.document import Document
+from osbctl.sources.folder.parts import Origins, SourcePart, copied
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from osbctl.paths import Path as ValuePath
-    from osbctl.sources.folder.parts import Parts, SourcePart
+    from osbctl.sources.folder.parts import Parts, Problems
 
 
 SETTINGS = ("services", "defaults", "fields")
 """The keys of catalog.yaml: the order of the services, defaults, and further fields of the catalog."""
 
+_NO_SETTINGS = Document("", {}, "folder", lambda _: {})
+"""In the place of a catalog.yaml that is not there."""
 
-@dataclass(slots=True)
+
 class Composer:
-    """Composes one folder."""
+    """Composes one folder. What is wrong with it is noted in `parts.problems`."""
 
-    parts: Parts
-    variables: Mapping[str, str]
-    settings: SourcePart | None = field(init=False, default=None)
-    origins: Origins = field(init=False)
+    origins: Origins
+
+    def __init__(self, parts: Parts, variables: Mapping[str, str]) -> None:
+        self._parts, self._variables, self._problem = parts, variables, parts.problems.add
+        self._settings = parts.optional("catalog") or SourcePart(parts.folder, _NO_SETTINGS)
 
     def compose(self) -> Origins:
-        """The catalog (`.data`) with the origins of its values. Problems are noted in `parts.problems`."""
-        self.settings = self.parts.optional("catalog")
+        """The catalog (`.data`) with the origins of its values."""
         defaults = self._defaults()
         data: dict[str, Any] = {}
         found = self._services()
-        if not found and not (self.settings and self.settings.data.get("services") == []):
+        if not found and self._settings.data.get("services") != []:
             self._no_service()
-        self.origins = Origins(data, (self.settings or next(iter(found.values())), ()))
+        top = self._settings if self._settings.document is not _NO_SETTINGS else next(iter(found.values()))
+        self.origins = Origins(data, (top, ()))
         data["services"] = [self._service(stem, part, defaults) for stem, part in found.items()]
         self._further_fields(data)
         return self.origins
@@ -48,38 +51,36 @@ class Composer:
         def unset(message: str, where: ValuePath) -> None:
             self._problem("build-variable", message, part, where, hint)
 
-        taken = copied(value, self.variables, unset, path)
+        taken = copied(value, self._variables, unset, path)
         if isinstance(taken, dict):
             self.origins.of_object(taken, (part, path))
         return taken
 
     def _no_service(self) -> None:
-        folder = self.parts.folder
+        folder = self._parts.folder
         self._problem(
             "folder-without-services",
             f"{folder}: no service under {folder / 'services'}",
             hint="`osbctl init` writes a folder to start from, `osbctl new service NAME` adds a service",
         )
-        self.parts.problems.raise_any()
+        self._parts.problems.raise_any()
 
     def _services(self) -> dict[str, SourcePart]:
-        files = self.parts.files("services")
-        order = self._order(files)
-        parts = {stem: self.parts.read(files[stem]) for stem in order}
-        self.parts.problems.raise_any()
+        files = self._parts.files("services")
+        parts = {stem: self._parts.read(files[stem]) for stem in self._order(files)}
+        self._parts.problems.raise_any()
         return {stem: part for stem, part in parts.items() if part}
 
     def _order(self, files: dict[str, Path]) -> list[str]:
-        wanted = self.settings.data.get("services") if self.settings else None
+        wanted = self._settings.data.get("services")
         if wanted is None:
             return list(files)
-        assert self.settings
         if not isinstance(wanted, list) or not all(isinstance(stem, str) for stem in wanted):
             self._problem(
-                "folder-settings", "services must be a list of file names without suffix", self.settings, ("services",)
+                "folder-settings", "services must be a list of file names without suffix", self._settings, ("services",)
             )
             return []
-        return self._listed(wanted, files, self.settings, ("services",))
+        return self._listed(wanted, files, self._settings, ("services",))
 
     def _listed(self, wanted: list[str], files: dict[str, Path], part: SourcePart, path: ValuePath) -> list[str]:
         """The stems in the order that a file asks for; each must be there, and none may be forgotten."""
@@ -98,26 +99,24 @@ class Composer:
         return seen
 
     def _defaults(self) -> dict[str, Any]:
-        if self.settings is None:
-            return {}
-        for key in self.settings.data:
+        for key in self._settings.data:
             if key not in SETTINGS:
                 known = ", ".join(SETTINGS)
-                self._problem("folder-settings", f"unknown key {key!r}", self.settings, (key,), f"known: {known}")
-        defaults = self.settings.data.get("defaults", {})
+                self._problem("folder-settings", f"unknown key {key!r}", self._settings, (key,), f"known: {known}")
+        defaults = self._settings.data.get("defaults", {})
         if not isinstance(defaults, dict):
-            self._problem("folder-settings", "defaults must be a mapping", self.settings, ("defaults",))
+            self._problem("folder-settings", "defaults must be a mapping", self._settings, ("defaults",))
             return {}
         for kind, value in defaults.items():
             if kind not in ("service", "plan") or not isinstance(value, dict):
                 text = "defaults holds `service` and `plan`, each a mapping"
-                self._problem("folder-settings", text, self.settings, ("defaults", kind))
+                self._problem("folder-settings", text, self._settings, ("defaults", kind))
         return {kind: value for kind, value in defaults.items() if isinstance(value, dict)}
 
     def _service(self, stem: str, part: SourcePart, defaults: dict[str, Any]) -> dict[str, Any]:
         plans = part.data.get("plans", [])
         service: dict[str, Any] = self.take(part, {k: v for k, v in part.data.items() if k != "plans"})
-        files = self.parts.files("services", stem, "plans")
+        files = self._parts.files("services", stem, "plans")
         if isinstance(plans, list):
             service["plans"] = [self._filled(plan, "plan", defaults) for plan in self._plans(part, plans, files)]
         else:
@@ -149,39 +148,32 @@ class Composer:
         ]
 
     def _plan_file(self, file: Path) -> Any:
-        part = self.parts.read(file)
+        part = self._parts.read(file)
         return self.take(part, part.data) if part else {}
 
     def _filled(self, value: Any, kind: str, defaults: dict[str, Any]) -> Any:
         """Fill in what `value` does not say; what it does say, null too, stays."""
         if isinstance(value, dict) and kind in defaults:
-            assert self.settings
             self._fill(value, defaults[kind], ("defaults", kind))
         return value
 
     def _fill(self, value: dict[str, Any], defaults: dict[str, Any], path: ValuePath) -> None:
-        assert self.settings
         for key, default in defaults.items():
             if key not in value:
-                value[key] = self.take(self.settings, default, (*path, key))
-                self.origins.of_key(value, key, (self.settings, (*path, key)))
+                value[key] = self.take(self._settings, default, (*path, key))
+                self.origins.of_key(value, key, (self._settings, (*path, key)))
             elif isinstance(value[key], dict) and isinstance(default, dict):
                 self._fill(value[key], default, (*path, key))
 
     def _further_fields(self, data: dict[str, Any]) -> None:
-        further = self.settings.data.get("fields", {}) if self.settings else {}
+        settings = self._settings
+        further = settings.data.get("fields", {})
         if not isinstance(further, dict) or "services" in further:
-            self._problem("folder-settings", "fields must be a mapping without `services`", self.settings, ("fields",))
+            self._problem("folder-settings", "fields must be a mapping without `services`", settings, ("fields",))
             return
         for key, value in further.items():
-            assert self.settings
-            data[key] = self.take(self.settings, value, ("fields", key))
-            self.origins.of_key(data, key, (self.settings, ("fields", key)))
-
-    def _problem(
-        self, rule: str, message: str, part: SourcePart | None = None, path: ValuePath = (), hint: str = ""
-    ) -> None:
-        self.parts.problems.add(rule, message, part, path, hint)
+            data[key] = self.take(settings, value, ("fields", key))
+            self.origins.of_key(data, key, (settings, ("fields", key)))
 
 
 class Overlay:
@@ -197,10 +189,8 @@ class Overlay:
       redis: null                the whole service offering removed
     """
 
-    def __init__(self, part: SourcePart, composer: Composer) -> None:
-        self._part = part
-        self._composer = composer
-        self._origins = composer.origins
+    def __init__(self, part: SourcePart, composer: Composer, problems: Problems) -> None:
+        self._part, self._composer, self._origins, self._problems = part, composer, composer.origins, problems
 
     def apply(self) -> None:
         """Change the composed catalog in place; what addresses nothing is a problem."""
@@ -273,4 +263,4 @@ class Overlay:
                 self._origins.of_key(target, key, (self._part, here))
 
     def _problem(self, message: str, path: ValuePath, hint: str = "") -> None:
-        self._composer.parts.problems.add("build-overlay", message, self._part, path, hint)
+        self._problems.add("build-overlay", message, self._part, path, hint)

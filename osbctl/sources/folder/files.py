@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import uuid
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,6 +11,7 @@ from osbctl.catalog import objects, parameter_holders
 from osbctl.errors import UsageError
 from osbctl.platforms import DEFAULT_API_VERSION
 from osbctl.resources import catalog_schema
+from osbctl.sources.folder.lock import fresh_id
 from osbctl.sources.folder.parts import escaped
 from osbctl.sources.yaml_text import dump
 
@@ -103,11 +103,6 @@ _PARAMETERS = """\
   }
 }
 """
-
-
-def fresh_id() -> str:
-    """A new GUID in upper case, as the interface shows them."""
-    return str(uuid.uuid4()).upper()
 
 
 def folder(name: str) -> Iterator[tuple[str, str]]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from osbctl.catalog import objects
 from osbctl.errors import ConfigError
 from osbctl.findings import Finding, Severity
+from osbctl.paths import found_at
 from osbctl.platforms import refusing
 
 if TYPE_CHECKING:
@@ -108,14 +109,20 @@ def updated(lock: Lock, catalog: dict[str, Any], accepted: Collection[str] = ())
     return Lock({name: id_ for name, id_ in ids.items() if name not in renamed}, retired), findings
 
 
-def without_id(catalog: dict[str, Any]) -> Iterator[tuple[str, Path]]:
-    """What has no id, in words, with its path."""
-    for service, path in objects(catalog, "services"):
-        if "id" not in service:
-            yield f"service {service.get('name', int(path[-1]) + 1)!r}", path
-        for plan, at in objects(service, "plans", path):
-            if "id" not in plan:
-                yield f"plan {plan.get('name', int(at[-1]) + 1)!r}", at
+def fresh_id() -> str:
+    """A new GUID in upper case, as the interface shows them."""
+    import uuid
+
+    return str(uuid.uuid4()).upper()
+
+
+def missing_ids(catalog: dict[str, Any]) -> Iterator[Finding]:
+    """An error for each service and plan without an id, with a fresh GUID to paste; none is ever made up."""
+    for thing, path in _things(catalog):
+        if "id" not in thing:
+            name = f"{'service' if len(path) == 2 else 'plan'} {thing.get('name', int(path[-1]) + 1)!r}"
+            hint = f"paste a fresh one: id: {fresh_id()}"
+            yield Finding("build-id-missing", Severity.ERROR, f"{name} has no id", (*path, "id"), hint=hint)
 
 
 def _is_other(owner: str, name: str, there: Collection[str]) -> bool:
@@ -155,13 +162,14 @@ def _changed(name: str, known: str, path: Path) -> Finding:
 
 def _named(catalog: dict[str, Any]) -> Iterator[tuple[str, str, Path]]:
     """Name, id and the id's path of every service and plan that has both."""
+    for thing, path in _things(catalog):
+        if all(isinstance(thing.get(key), str) and thing[key] for key in ("id", "name")):
+            service = "" if len(path) == 2 else f"{found_at(catalog, (*path[:2], 'name'))}/"
+            yield f"{service}{thing['name']}", thing["id"], (*path, "id")
+
+
+def _things(catalog: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Path]]:
+    """The services, each with its plans after it, with their paths."""
     for service, path in objects(catalog, "services"):
-        if _has_both(service):
-            yield service["name"], service["id"], (*path, "id")
-        for plan, at in objects(service, "plans", path):
-            if _has_both(plan):
-                yield f"{service.get('name')}/{plan['name']}", plan["id"], (*at, "id")
-
-
-def _has_both(thing: dict[str, Any]) -> bool:
-    return all(isinstance(thing.get(key), str) and thing[key] for key in ("id", "name"))
+        yield service, path
+        yield from objects(service, "plans", path)

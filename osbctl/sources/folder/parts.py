@@ -73,12 +73,9 @@ class Parts:
     def __init__(
         self, folder: Path, limits: Limits, problems: Problems, unsaved: Mapping[Path, bytes], parse: Parse
     ) -> None:
-        self.folder = folder
-        self.problems = problems
-        self._limits = limits
+        self.folder, self.problems = folder, problems
+        self._limits, self._unsaved, self._parse = limits, unsaved, parse
         self._root = folder.resolve()
-        self._unsaved = unsaved
-        self._parse = parse
         self._read: dict[Path, SourcePart | None] = {}
         self.documents: list[Document] = []
 
@@ -201,37 +198,32 @@ def copied(
 
     `problem` is called, with the path of the string, of a name that is not set and of a malformed reference.
     """
-    if isinstance(value, dict):
-        return {key: copied(item, variables, problem, (*path, key)) for key, item in value.items()}
-    if isinstance(value, list):
-        return [copied(item, variables, problem, (*path, index)) for index, item in enumerate(value)]
-    if isinstance(value, str) and "${" in value:
-        return _replaced(value, variables, lambda message: problem(message, path))
-    return value
+
+    def replace(match: re.Match[str], path: ValuePath) -> str:
+        if match[0] == "$${":
+            return "${"
+        name: str | None = match[1]
+        if name is None:
+            problem(f"{match[0]!r} is not a reference: write ${{NAME}} or ${{NAME:-default}}", path)
+            return match[0]
+        value: str | None = variables.get(name, match[2])
+        if value is None:
+            problem(f"${{{name}}} is not set", path)
+            return match[0]
+        return value
+
+    return _changed(value, lambda text, path: _REFERENCE.sub(lambda match: replace(match, path), text), path)
 
 
 def escaped(value: Any) -> Any:
     """A copy of `value` that `copied` turns into `value` again."""
+    return _changed(value, lambda text, _: text.replace("${", "$${"))
+
+
+def _changed(value: Any, change: Callable[[str, ValuePath], str], path: ValuePath = ()) -> Any:
+    """A copy of `value` in which each text that holds `${` is what `change` makes of it and its path."""
     if isinstance(value, dict):
-        return {key: escaped(item) for key, item in value.items()}
+        return {key: _changed(item, change, (*path, key)) for key, item in value.items()}
     if isinstance(value, list):
-        return [escaped(item) for item in value]
-    return value.replace("${", "$${") if isinstance(value, str) else value
-
-
-def _replaced(text: str, variables: Mapping[str, str], problem: Callable[[str], None]) -> str:
-    def replace(match: re.Match[str]) -> str:
-        name: str | None = match[1]
-        default: str | None = match[2]
-        if match[0] == "$${":
-            return "${"
-        if name is None:
-            problem(f"{match[0]!r} is not a reference: write ${{NAME}} or ${{NAME:-default}}")
-            return match[0]
-        value = variables.get(name) if name in variables else default
-        if value is None:
-            problem(f"${{{name}}} is not set")
-            return match[0]
-        return value
-
-    return _REFERENCE.sub(replace, text)
+        return [_changed(item, change, (*path, index)) for index, item in enumerate(value)]
+    return change(value, path) if isinstance(value, str) and "${" in value else value
