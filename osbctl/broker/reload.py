@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import logging
-import os
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 from osbctl.errors import OsbctlError
 
@@ -20,19 +19,8 @@ _log = logging.getLogger("osbctl.broker")
 T = TypeVar("T")
 
 
-class Stat(NamedTuple):
-    """What stat says of a file, links followed; times in ns."""
-
-    device: int
-    inode: int
-    mode: int
-    size: int
-    modified: int
-    changed: int
-
-
-Look: TypeAlias = tuple[Stat | None, ...]
-"""None: a file is missing."""
+Look: TypeAlias = tuple[tuple[int, ...] | None, ...]
+"""What stat says of each file, links followed; None: it is missing."""
 
 FINDINGS_LOGGED = 20
 
@@ -62,18 +50,18 @@ class Watched(Generic[T]):
         """Log the secrets that other users may read or change, or the group may change. They are served from all the
         same: how a platform mounts them is not always its user's choice."""
         for path in self.secrets:
-            look = _stat(path)
-            if look and look.mode & 0o027:
+            mode = (_stat(path) or (0,))[0]
+            if mode & 0o027:
                 advice = f"chmod 640 {path}"
-                _log.warning("other users may read or change %s (mode %04o): %s", path, look.mode & 0o777, advice)
+                _log.warning("other users may read or change %s (mode %04o): %s", path, mode & 0o777, advice)
 
 
-def _stat(path: Path) -> Stat | None:
+def _stat(path: Path) -> tuple[int, ...] | None:
     try:
-        found = os.stat(path)  # noqa: PTH116
+        found = path.stat()
     except OSError:
         return None
-    return Stat(found.st_dev, found.st_ino, found.st_mode, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+    return found.st_mode, found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
 class Watcher:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 import signal
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from osbctl.broker import listeners
@@ -18,16 +18,16 @@ from osbctl.broker.reload import Watched, Watcher
 from osbctl.broker.server import Dispatcher, Server
 from osbctl.broker.settings import FILES_KEPT, LEAST_CONNECTIONS, descriptor_limit
 from osbctl.broker.sharing import Shared, Standing, Stats
-from osbctl.broker.tls import Certificate, Tls, load_certificate
+from osbctl.broker.tls import Tls, load_certificate, self_signed
 from osbctl.errors import ConfigError, UsageError
 
 if TYPE_CHECKING:
     import socket
-    from pathlib import Path
 
     from osbctl.broker.decision import Ask
     from osbctl.broker.settings import ServeOptions
     from osbctl.broker.snapshot import ServedCatalog
+    from osbctl.broker.tls import Certificate
 
 _log = logging.getLogger("osbctl.broker")
 
@@ -54,17 +54,6 @@ class Service:
     close: Callable[[], None] = lambda: None
 
 
-@dataclass
-class _Ground:
-    """The sockets and what is done on them."""
-
-    sockets: list[socket.socket]
-    tls: Tls | None
-    proxy: ProxyRule | None
-    made: Path | None = None
-    """The Unix socket that was made here, and goes at the end. One that was handed over stays."""
-
-
 def serve(options: ServeOptions, make_service: Callable[[], Service], environ: Mapping[str, str]) -> int:
     """Serve until SIGTERM or SIGINT, drain, and return the exit code (0).
 
@@ -74,36 +63,26 @@ def serve(options: ServeOptions, make_service: Callable[[], Service], environ: M
     """
     options.check()
     proxy = ProxyRule.of(options.trusted_proxies) if options.behind_proxy else None
-    ground = _Ground(sockets=[], tls=_tls(options), proxy=proxy)
-    ground.sockets = _listen(options, environ, ground)
+    shared = Shared(options.settings, Stats(), tls=_tls(options), proxy=proxy)
+    handed = listeners.inherited(environ)
+    made = None if handed else options.unix_socket  # goes at the end; one that was handed over stays
+    sockets = handed or ([listeners.listen_unix(made)] if made else listeners.listen_tcp(options.host, options.port))
     try:
-        _check_sockets(options, ground.sockets)
-        return _Process(options, ground).run(make_service)
+        _check_sockets(options, sockets)
+        _run(options, sockets, shared, make_service)
+        return 0  # whoever is still there after the drain had time enough
     finally:
-        if ground.made:
-            ground.made.unlink(missing_ok=True)
-        listeners.close_all(ground.sockets)
+        if made:
+            made.unlink(missing_ok=True)
+        listeners.close_all(sockets)
 
 
 def _tls(options: ServeOptions) -> Tls | None:
     if options.self_signed:
-        from osbctl.broker.tls import self_signed
-
         return Tls(self_signed()[0])
     if options.tls_cert and options.tls_key:
         return Tls(load_certificate(options.tls_cert, options.tls_key))
     return None
-
-
-def _listen(options: ServeOptions, environ: Mapping[str, str], ground: _Ground) -> list[socket.socket]:
-    handed = listeners.inherited(environ)
-    if handed:
-        return handed
-    if options.unix_socket:
-        made = listeners.listen_unix(options.unix_socket)
-        ground.made = options.unix_socket
-        return [made]
-    return listeners.listen_tcp(options.host, options.port)
 
 
 def _check_sockets(options: ServeOptions, sockets: Sequence[socket.socket]) -> None:
@@ -120,124 +99,86 @@ def _check_sockets(options: ServeOptions, sockets: Sequence[socket.socket]) -> N
         )
 
 
-def _announce(options: ServeOptions, ground: _Ground) -> None:
-    for sock in ground.sockets:
-        _log.info("listening on %s", listeners.name_of(sock, options.scheme))
-    if options.insecure_http:
-        _log.warning("INSECURE: plain HTTP, passwords can be read on the way; for testing only")
-    if ground.tls:
-        ground.tls.tell()
+def _run(
+    options: ServeOptions, sockets: Sequence[socket.socket], shared: Shared, make_service: Callable[[], Service]
+) -> None:
+    """Serve until stopped."""
+    loop, reload_asked = Loop(options.settings), threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: loop.stop())
+    signal.signal(signal.SIGHUP, lambda *_: reload_asked.set())
+    service = make_service()
+    watched = [*service.watched, *_certificate(options, shared.tls)]
+    remind = shared.tls.remind if shared.tls else None
+    watcher = Watcher(watched, shared.stats, remind, seconds=options.settings.reload_seconds)
+    shared.ask, shared.access_log = service.ask, _access_log(options)
+    try:
+        _open(options, sockets, shared, service, loop)
+        signal.signal(signal.SIGHUP, lambda *_: watcher.reload_now())
+        watcher.start()
+        if reload_asked.is_set():
+            watcher.reload_now()
+        _announce(options, sockets, shared.tls)  # from here on connections are taken
+        for sentence in service.summary:
+            _log.info("%s", sentence)
+        left = loop.run()
+        _log.info("stopped" if not left else f"stopped; {left} connections were cut")
+    finally:
+        watcher.close()
+        service.close()
+        if shared.access_log:
+            shared.access_log.close()
 
 
-def _open_admin(options: ServeOptions, loop: Loop, standing: Callable[[], Standing]) -> None:
-    """Open the admin listener in `loop`, where the options name one."""
-    if not options.admin_listen:
-        return
-    dispatcher = Dispatcher()
-    loop.dispatchers.append(dispatcher)
-    for sock in listeners.listen_tcp(*listeners.parse_address(options.admin_listen)):
-        server = Server(
-            AdminApp(standing, options.admin_hosts),
-            sock,
-            loop_map=loop.map,
-            dispatcher=dispatcher,
-            shared=Shared(options.settings, Stats()),
-            secure=False,
-            admin=True,
+def _certificate(options: ServeOptions, tls: Tls | None) -> Iterator[Watched[Certificate]]:
+    cert, key = options.tls_cert, options.tls_key
+    if tls and cert and key:
+        yield Watched(
+            "certificate", lambda: (cert, key), lambda: tls.checked(load_certificate(cert, key)), tls.swap, (key,)
         )
-        loop.admin.append(server)
-        _log.info("admin on %s", listeners.name_of(sock, "http"))
 
 
-@dataclass
-class _Process:
-    """The process that serves."""
+def _access_log(options: ServeOptions) -> AccessLog | None:
+    if not options.access_log:
+        return None
+    line, limits = as_json if options.log_format == "json" else as_text, options.settings
+    return AccessLog(STANDARD_OUTPUT, line, seconds=limits.log_seconds, limit=limits.log_lines)
 
-    options: ServeOptions
-    ground: _Ground
-    loop: Loop = field(init=False)
-    stats: Stats = field(default_factory=Stats)
 
-    def __post_init__(self) -> None:
-        self.loop = Loop(self.options.settings)
+def _open(
+    options: ServeOptions, sockets: Sequence[socket.socket], shared: Shared, service: Service, loop: Loop
+) -> None:
+    """Open the listeners in `loop`, that for the admin too where the options name one."""
 
-    def run(self, make_service: Callable[[], Service]) -> int:
-        """Serve until stopped. Returns 0: whoever is still there after the drain had time enough."""
-        reload_asked = threading.Event()
-        self._take_signals(reload_asked.set)
-        service = make_service()
-        tls, seconds = self.ground.tls, self.options.settings.reload_seconds
-        watcher = Watcher(self._watched(service), self.stats, tls.remind if tls else None, seconds=seconds)
-        log = self._access_log()
-        try:
-            self._open(service, log)
-            signal.signal(signal.SIGHUP, lambda *_: watcher.reload_now())
-            watcher.start()
-            if reload_asked.is_set():
-                watcher.reload_now()
-            _announce(self.options, self.ground)  # from here on connections are taken
-            for sentence in service.summary:
-                _log.info("%s", sentence)
-            left = self.loop.run()
-            _log.info("stopped" if not left else "stopped; %d connections were cut", *([left] if left else []))
-            return 0
-        finally:
-            watcher.close()
-            service.close()
-            if log:
-                log.close()
+    def server(app: Callable[..., Any], sock: socket.socket, shared: Shared, *, admin: bool) -> Server:
+        secure = not admin and not options.insecure_http
+        return Server(app, sock, loop_map=loop.map, dispatcher=dispatcher, shared=shared, secure=secure, admin=admin)
 
-    def _take_signals(self, reload_soon: Callable[[], None]) -> None:
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, lambda *_: self.loop.stop())
-        signal.signal(signal.SIGHUP, lambda *_: reload_soon())
-
-    def _watched(self, service: Service) -> list[Watched[Any]]:
-        options, tls = self.options, self.ground.tls
-        if tls is None or options.tls_cert is None or options.tls_key is None:
-            return list(service.watched)
-        cert, key = options.tls_cert, options.tls_key
-
-        def swap(certificate: Certificate) -> None:
-            tls.certificate = certificate
-            tls.tell()
-
-        def load() -> Certificate:
-            return tls.checked(load_certificate(cert, key))
-
-        return [*service.watched, Watched("certificate", lambda: (cert, key), load, swap, (key,))]
-
-    def _access_log(self) -> AccessLog | None:
-        if not self.options.access_log:
-            return None
-        line = as_json if self.options.log_format == "json" else as_text
-        limits = self.options.settings
-        return AccessLog(STANDARD_OUTPUT, line, seconds=limits.log_seconds, limit=limits.log_lines)
-
-    def _open(self, service: Service, log: AccessLog | None) -> None:
-        dispatcher = Dispatcher()
-        self.loop.dispatchers.append(dispatcher)
-        tls, proxy = self.ground.tls, self.ground.proxy
-        shared = Shared(self.options.settings, self.stats, service.ask, tls, proxy, log)
-        for sock in self.ground.sockets:
-            server = Server(
-                service.app,
-                sock,
-                loop_map=self.loop.map,
-                dispatcher=dispatcher,
-                shared=shared,
-                secure=not self.options.insecure_http,
-            )
-            self.loop.servers.append(server)
-        _open_admin(self.options, self.loop, lambda: self._standing(service))
-
-    def _standing(self, service: Service) -> Standing:
-        catalog, tls = service.catalog(), self.ground.tls
+    def standing() -> Standing:
+        catalog, tls = service.catalog(), shared.tls
         return Standing(
-            self.stats,
-            self.loop.connections(),
+            shared.stats,
+            loop.connections(),
             service.waiting(),
             tls.certificate.days_left() if tls else None,
             (catalog.etag, catalog.modified) if catalog else None,
-            "draining" if self.loop.draining else service.why_not() if catalog else "no catalog",
+            "draining" if loop.draining else service.why_not() if catalog else "no catalog",
         )
+
+    dispatcher = Dispatcher()
+    loop.dispatchers.append(dispatcher)
+    loop.servers += [server(service.app, sock, shared, admin=False) for sock in sockets]
+    if options.admin_listen:
+        app, apart = AdminApp(standing, options.admin_hosts), Shared(options.settings, Stats())
+        for sock in listeners.listen_tcp(*listeners.parse_address(options.admin_listen)):
+            loop.admin.append(server(app, sock, apart, admin=True))
+            _log.info("admin on %s", listeners.name_of(sock, "http"))
+
+
+def _announce(options: ServeOptions, sockets: Sequence[socket.socket], tls: Tls | None) -> None:
+    for sock in sockets:
+        _log.info("listening on %s", listeners.name_of(sock, options.scheme))
+    if options.insecure_http:
+        _log.warning("INSECURE: plain HTTP, passwords can be read on the way; for testing only")
+    if tls:
+        tls.tell()

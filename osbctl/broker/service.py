@@ -35,8 +35,7 @@ class Sources:
 
     `load_catalog` and `load_credentials` read and check; what is wrong they raise as OsbctlError.
     The paths are the files whose change means a reload (none for a source that is no file).
-    `allow_empty` lets a reload take every service away. `base_path`, `minimum_version` and
-    `missing_version_status` are those of `Answers`.
+    `allow_empty` lets a reload take every service away. `answers` makes the application, as `Answers` does.
     """
 
     load_catalog: Callable[[], LoadedCatalog]
@@ -44,40 +43,31 @@ class Sources:
     catalog_paths: Callable[[], Sequence[Path]]
     credentials_paths: Callable[[], Sequence[Path]]
     allow_empty: bool = False
-    base_path: str = ""
-    minimum_version: tuple[int, int] = (2, 0)
-    missing_version_status: int = 412
+    answers: Callable[[ServedCatalog], Answers] = Answers
 
 
 def prepare(sources: Sources) -> Callable[[], Service]:
     """Load everything once, and return what makes the service of each process. Raises OsbctlError."""
-    catalog, records = _snapshot(sources.load_catalog(), time.time()), sources.load_credentials()
+    body, services, plans = sources.load_catalog()
+    catalog, records = ServedCatalog.of(body, time.time(), services=services, plans=plans), sources.load_credentials()
     return lambda: _service(sources, catalog, records)
-
-
-def _snapshot(loaded: LoadedCatalog, taken: float) -> ServedCatalog:
-    return ServedCatalog.of(loaded.body, taken, services=loaded.services, plans=loaded.plans)
 
 
 def _next(sources: Sources, served: ServedCatalog) -> ServedCatalog:
     """What is to be served after `served`. Raises OsbctlError."""
-    loaded = sources.load_catalog()
-    if served.services and not loaded.services and not sources.allow_empty:
+    body, services, plans = sources.load_catalog()
+    if served.services and not services and not sources.allow_empty:
         raise ConfigError("it has no services: that would take every service away", "if it is meant, use --allow-empty")
-    if loaded.body == served.body:
+    if body == served.body:
         return served
     # Should the clock go back: a date once given must not come again.
-    return _snapshot(loaded, max(time.time(), served.modified))
+    return ServedCatalog.of(body, max(time.time(), served.modified), services=services, plans=plans)
 
 
 def _service(sources: Sources, catalog: ServedCatalog, records: Sequence[CredentialRecord]) -> Service:
-    gate = Gate(records)
-    answers = Answers(
-        catalog,
-        base_path=sources.base_path,
-        minimum_version=sources.minimum_version,
-        missing_version_status=sources.missing_version_status,
-    )
+    gate, answers = Gate(records), sources.answers(catalog)
+
+    paths = sources.credentials_paths
 
     def swap(new: ServedCatalog) -> None:
         answers.catalog = new
@@ -87,13 +77,7 @@ def _service(sources: Sources, catalog: ServedCatalog, records: Sequence[Credent
         ask=gate.ask,
         watched=[
             Watched("catalog", sources.catalog_paths, lambda: _next(sources, answers.catalog), swap),
-            Watched(
-                "credentials",
-                sources.credentials_paths,
-                sources.load_credentials,
-                gate.renew,
-                sources.credentials_paths(),
-            ),
+            Watched("credentials", paths, sources.load_credentials, gate.renew, paths()),
         ],
         catalog=lambda: answers.catalog,
         waiting=lambda: gate.waiting,

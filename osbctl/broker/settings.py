@@ -25,61 +25,34 @@ LEAST_CONNECTIONS = 16
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Limits and deadlines. Times are in seconds, sizes in bytes; all deadlines are absolute.
+    """Limits and deadlines. Times are in seconds, sizes in bytes; all deadlines are absolute."""
 
-    Connections:
+    connections: int = 1000  # open at one time, in one process; never more than the descriptors allow
+    connections_per_address: int = 250  # of one IPv4 address or one IPv6 /64; 0 is no limit (behind a balancer)
+    backlog: int = 1024  # connections the kernel keeps until they are accepted
+    send_buffer_bytes: int = 131072  # kernel memory for an answer that a client is slow to take
 
-    - `connections`: open at one time, in one process; never more than the descriptors allow.
-    - `connections_per_address`: of one IPv4 address or one IPv6 /64; 0 is no limit (behind a balancer).
-    - `backlog`: connections the kernel keeps until they are accepted.
-    - `send_buffer_bytes`: kernel memory for an answer that a client is slow to take.
-
-    Deadlines:
-
-    - `handshake_seconds`: from the connection to the end of the TLS handshake.
-    - `request_seconds`: from the first byte of a request to its last.
-    - `idle_seconds`: between two requests.
-    - `parked_seconds`: a request may wait for its password to be worked out.
-    - `stall_seconds`, `stall_bytes_per_second`: an answer taken more slowly over that time is cut.
-    - `linger_seconds`: after a refusal, so that the client can read it before the connection is gone.
-    - `sweep_seconds`: between two looks at all deadlines.
-    - `drain_seconds`: to finish answers after the signal to stop.
-    - `drain_grace_seconds`: in which a connection may still ask while draining.
-
-    Requests: `header_bytes` for the request line and headers, `body_bytes` for a body (it is ignored).
-
-    Turns: `turn_bytes` one connection may send, and `turn_handshakes` all may advance, before the
-    others have theirs.
-
-    The rest: `reload_seconds` between two looks at watched files, `log_seconds` between two writes
-    of the access log, `log_lines` kept for it at most.
-    """
-
-    connections: int = 1000
-    connections_per_address: int = 250
-    backlog: int = 1024
-    send_buffer_bytes: int = 131072
-
-    handshake_seconds: float = 10.0
-    request_seconds: float = 10.0
-    idle_seconds: float = 30.0
-    parked_seconds: float = 30.0
-    stall_seconds: float = 20.0
+    handshake_seconds: float = 10.0  # from the connection to the end of the TLS handshake
+    request_seconds: float = 10.0  # from the first byte of a request to its last
+    idle_seconds: float = 30.0  # between two requests
+    parked_seconds: float = 30.0  # a request may wait for its password to be worked out
+    stall_seconds: float = 20.0  # an answer taken more slowly than the next over that time is cut
     stall_bytes_per_second: int = 4096
-    linger_seconds: float = 2.0
-    sweep_seconds: float = 1.0
-    drain_seconds: float = 20.0
-    drain_grace_seconds: float = 1.0
+    linger_seconds: float = 2.0  # after a refusal, so that the client can read it before the connection is gone
+    sweep_seconds: float = 1.0  # between two looks at all deadlines
+    drain_seconds: float = 20.0  # to finish answers after the signal to stop
+    drain_grace_seconds: float = 1.0  # in which a connection may still ask while draining
 
-    header_bytes: int = 16384
-    body_bytes: int = 65536
+    header_bytes: int = 16384  # the request line and headers
+    body_bytes: int = 65536  # it is ignored
 
+    # What one connection may send, and how many handshakes may advance, before the others have their turn.
     turn_bytes: int = 1 << 20
     turn_handshakes: int = 8
 
-    reload_seconds: float = 0.4
-    log_seconds: float = 0.1
-    log_lines: int = 10000
+    reload_seconds: float = 0.4  # between two looks at watched files
+    log_seconds: float = 0.1  # between two writes of the access log
+    log_lines: int = 10000  # kept for it at most
 
     def connection_limit(self) -> int:
         """`connections`, or fewer where the process may not open enough descriptors.

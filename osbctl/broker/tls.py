@@ -44,7 +44,7 @@ class Certificate:
 
 
 class Tls:
-    """What new connections use. A reload swaps `certificate`; connections that stand keep theirs."""
+    """What new connections use; those that stand keep theirs where a reload swaps `certificate`."""
 
     def __init__(self, certificate: Certificate) -> None:
         self.certificate = certificate
@@ -62,6 +62,11 @@ class Tls:
         days = floor(self.certificate.days_left())
         if days < SOON_DAYS and days != self._told:
             self.tell()
+
+    def swap(self, new: Certificate) -> None:
+        """Show `new` from now on."""
+        self.certificate = new
+        self.tell()
 
     def checked(self, new: Certificate) -> Certificate:
         """`new`. Raises ConfigError where it has expired while the one in use has not."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from osbctl.broker.answers import Answers
 from osbctl.broker.negotiation import parse_version
 from osbctl.broker.service import LoadedCatalog, Sources
 from osbctl.credentials import read_credentials
@@ -42,9 +44,12 @@ def sources(
         catalog_paths=lambda: list(_watched(catalog.source)),
         credentials_paths=lambda: [credentials],
         allow_empty=allow_empty,
-        base_path=base_path,
-        minimum_version=_version(minimum_version),
-        missing_version_status=missing_version_status,
+        answers=partial(
+            Answers,
+            base_path=base_path,
+            minimum_version=_version(minimum_version),
+            missing_version_status=missing_version_status,
+        ),
     )
 
 
