@@ -157,8 +157,9 @@ def parameter_holders(plan: Mapping[str, Any]) -> Iterator[tuple[tuple[str, str]
     """The objects in a plan's `schemas` that hold a parameter schema, each with its place in `PARAMETER_PLACES`."""
     schemas = _object(plan, "schemas")
     for outer, inner in PARAMETER_PLACES if schemas else ():
-        holder = _object(_object(schemas, outer), inner)
-        if isinstance(holder.get("parameters"), dict):
+        methods = schemas.get(outer)
+        holder = methods.get(inner) if isinstance(methods, dict) else None
+        if isinstance(holder, dict) and isinstance(holder.get("parameters"), dict):
             yield (outer, inner), holder
 
 

@@ -75,14 +75,14 @@ class Finding(NamedTuple):
     message: str
     path: Path = ()
     location: Location | None = None
-    refused_by: tuple[Platform, ...] = ()
-    platform_messages: tuple[str, ...] = ()
     hint: str = ""
-    identity: str = ""
     fixes: tuple[Fix, ...] = ()
     several: str = ""
-    also: tuple[Path, ...] = ()
     earlier: Path | None = None
+    refused_by: tuple[Platform, ...] = ()
+    platform_messages: tuple[str, ...] = ()
+    identity: str = ""
+    also: tuple[Path, ...] = ()
 
 
 class FailOn(StrEnum):

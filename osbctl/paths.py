@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
@@ -66,16 +67,12 @@ def entries(value: JsonValue) -> Iterable[tuple[str | int, JsonValue]]:
 
 def depth(value: JsonValue) -> int:
     """The levels of nesting of a value, 0 for a scalar; without recursion."""
-    levels, level = 0, [value] if isinstance(value, dict | list) else []
-    while level:
+    levels, inside = 0, [value]
+    # The garbage collector knows, without a loop in Python, what containers hold; it tracks none that holds no others.
+    while level := [*filter(gc.is_tracked, inside)]:
         levels += 1
-        level = [
-            item
-            for container in level
-            for item in (container.values() if type(container) is dict else container)
-            if type(item) is dict or type(item) is list  # half the time of isinstance
-        ]
-    return levels
+        inside = gc.get_referents(*level)
+    return levels + any(isinstance(item, dict | list) for item in inside)
 
 
 def tree_of(paths: Iterable[Path]) -> dict[Any, Any]:

@@ -73,7 +73,9 @@ class Rule(NamedTuple):
     `Good:` are fragments of YAML, behind the label or below it, indented; `Fix:` is what `osbctl fix` does about it,
     left out where the author has to decide; `Source:` cites where the rule comes from. `check` is None where something
     else finds it: the reader, the schema engine, or the emulation of a platform. `needs` None: the check is always
-    run. `only_for`: the rule is silent unless that platform is checked for, or the rule was selected.
+    run. `fields`: those of service offerings, plans and their metadata that the check is about; it is not called for a
+    catalog that has none of them. `only_for`: the rule is silent unless that platform is checked for, or the rule was
+    selected.
     """
 
     id: str
@@ -84,6 +86,7 @@ class Rule(NamedTuple):
     scope: Scope = Scope.CATALOG
     check: Check | None = None
     needs: Need | None = None
+    fields: frozenset[str] = frozenset()
     only_for: Platform | None = None
 
     @property
@@ -148,12 +151,14 @@ def rule(
     scope: Scope = Scope.CATALOG,
     *,
     needs: Need | None = None,
+    fields: tuple[str, ...] = (),
     only_for: Platform | None = None,
 ) -> Callable[[Check], Check]:
     """Register the decorated generator function as the check of a rule; its docstring is the rule's text."""
 
     def register(check: Check) -> Check:
-        _add(Rule(id, severity, category, check.__doc__ or "", refusing(id), scope, check, needs, only_for))
+        text, about = check.__doc__ or "", frozenset(fields)
+        _add(Rule(id, severity, category, text, refusing(id), scope, check, needs, about, only_for))
         return check
 
     return register

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Any
 
 SECRET = "(secret)"  # noqa: S105  # what stands in its place
@@ -25,6 +26,7 @@ _PARAMETER = re.compile(
 )
 
 
+@lru_cache(1_000)
 def surely_secret(name: str) -> bool:
     """Whether a field of this name holds a secret, as sure as one must be to speak of it."""
     return any(word in name.lower().replace("-", "_") for word in _SURE)

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from osbctl.findings import Location
 
-_STEP = 1 << 15
+_STEP = 1 << 12
 """Characters between two places whose line is known: to count the line ends in between takes microseconds."""
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from osbctl.catalog import parameter_holders
 from osbctl.findings import Finding, Severity
 from osbctl.rule import Rule, Scope
-from osbctl.validation.node import Node
+from osbctl.validation.node import CatalogNode, Node
 from osbctl.validation.rules import load_checks
 from osbctl.validation.survey import UNKNOWN, Survey
 
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from osbctl.validation.node import Hit
     from osbctl.validation.options import ValidationOptions
 
+_THINGS = ("service", "service_metadata", "plan", "plan_metadata")
+"""The kinds of objects whose fields a rule may name."""
+
 
 def run_rules(data: dict[str, Any], options: ValidationOptions, survey: Survey = UNKNOWN) -> list[Finding]:
     """What the specification's rules and the advice say against the catalog `data`.
@@ -25,13 +28,14 @@ def run_rules(data: dict[str, Any], options: ValidationOptions, survey: Survey =
     Rules see only what has the right shape: a wrong shape is the schema's finding, reported once. Those that
     `survey` shows to be needless are not run.
     """
+    catalog = CatalogNode(data, (), options.api_version)
     checks = {
-        scope: [rule for rule in rules if _is_needed(rule, survey) and is_wanted(rule, options)]
+        scope: [rule for rule in rules if _is_needed(rule, survey, catalog) and is_wanted(rule, options)]
         for scope, rules in _by_scope().items()
     }
     quiet: set[int | None] = set()
     found = []
-    for scope, node in _nodes(Node(data, (), options.api_version)):
+    for scope, node in _nodes(catalog):
         alike = survey.alike.get(id(node.value)) if scope is Scope.PARAMETERS else None
         if alike in quiet:
             continue
@@ -43,19 +47,12 @@ def run_rules(data: dict[str, Any], options: ValidationOptions, survey: Survey =
 
 
 def _finding(rule: Rule, hit: Hit) -> Finding:
-    return Finding(
-        rule.id,
-        rule.severity,
-        hit.message,
-        hit.path,
-        hint=hit.hint,
-        fixes=hit.fixes,
-        several=hit.several,
-        earlier=hit.earlier,
-    )
+    return Finding(rule.id, rule.severity, hit.message, hit.path, None, *hit[2:])
 
 
-def _is_needed(rule: Rule, survey: Survey) -> bool:
+def _is_needed(rule: Rule, survey: Survey, catalog: CatalogNode) -> bool:
+    if rule.fields and all(rule.fields.isdisjoint(catalog.fields.get(kind, ())) for kind in _THINGS):
+        return False
     return rule.needs is None or getattr(survey, rule.needs)
 
 
@@ -69,17 +66,16 @@ def is_wanted(rule: Rule, options: ValidationOptions) -> bool:
 @cache
 def _by_scope() -> dict[Scope, tuple[Rule, ...]]:
     rules = load_checks()
-    return {scope: tuple(rule for rule in rules if rule.scope is scope) for scope in Scope}
+    of_things = dict.fromkeys((Scope.SERVICE, Scope.PLAN), Scope.THING)
+    return {scope: tuple(rule for rule in rules if rule.scope in (scope, of_things.get(scope))) for scope in Scope}
 
 
 def _nodes(catalog: Node) -> Iterator[tuple[Scope, Node]]:
     yield Scope.CATALOG, catalog
     for service in catalog.children("services"):
         yield Scope.SERVICE, service
-        yield Scope.THING, service
         for plan in service.children("plans"):
             yield Scope.PLAN, plan
-            yield Scope.THING, plan
             for place, holder in parameter_holders(plan.value):
                 path = (*plan.path, "schemas", *place, "parameters")
                 yield Scope.PARAMETERS, Node(holder["parameters"], path, plan.api_version)

@@ -50,17 +50,15 @@ def judge(document: Document, options: ValidationOptions, selection: Selection |
     outcomes = judge_all(document.data, plain_schemas=not seen.odd_schemas, asked=asked)
     read = [*document.notes, *_elsewhere(document.data)]
     findings = [*read, *_checked(document, options, seen, read)]
-    joined = _blame_newcomers(_with_refusals(findings, outcomes, options.platforms), document.data)
-    # A refusal whose rule was asked for stands alone where the finding that it would join was not.
-    picked = [finding for finding in findings if selection.picks(finding.rule)]
+    joined = picked = _blame_newcomers(_with_refusals(findings, outcomes, options.platforms), document.data)
     if options.select:
+        # A refusal whose rule was asked for stands alone where the finding that it would join was not.
+        picked = [finding for finding in findings if selection.picks(finding.rule)]
         picked = _blame_newcomers(_with_refusals(picked, outcomes, options.platforms), document.data)
-    else:
-        picked = joined
     silenced = without_ignored(selection.of(picked, document.data), document, selection, partial(_sought, options))
     wanted = folded(graded(silenced, options))
     verdicts = {platform: _verdict(outcome) for platform, outcome in outcomes.items()}
-    left_out = max(0, len(folded(joined)) - len(wanted))
+    left_out = 0 if silenced == joined else max(0, len(folded(joined)) - len(wanted))
     placed = tuple(_located(wanted, document))
     return Judgement(document.name, placed, verdicts, left_out, document.data, outcomes=outcomes)
 

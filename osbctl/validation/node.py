@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from osbctl.fields import PARTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -13,13 +16,13 @@ if TYPE_CHECKING:
 
 
 class Hit(NamedTuple):
-    """What a rule's check yields: a place and a sentence. The engine makes a `Finding` of it.
+    """What a rule's check yields: a sentence and a place. The engine makes a `Finding` of it.
 
     `several`, `earlier`: as in `Finding`.
     """
 
-    path: Path
     message: str
+    path: Path
     hint: str = ""
     fixes: tuple[Fix, ...] = ()
     several: str = ""
@@ -81,4 +84,28 @@ class Node:
     ) -> Hit:
         """Say something about this object, or about the part of it named by `at`."""
         below = at if isinstance(at, tuple) else (at,)
-        return Hit((*self.path, *below), message, hint, fixes, several, earlier)
+        return Hit(message, (*self.path, *below), hint, fixes, several, earlier)
+
+
+class CatalogNode(Node):
+    """The catalog itself."""
+
+    @cached_property
+    def fields(self) -> dict[str, set[str]]:
+        """The names of the fields that objects of each kind (`osbctl.fields.PARTS`) have in this catalog."""
+        found: dict[str, set[str]] = {}
+        _gather([self.value], "catalog", found)
+        return found
+
+
+def _gather(values: list[Any], kind: str, found: dict[str, set[str]]) -> None:
+    """Add the names of the fields of objects of one kind, and of those below; objects may be in lists."""
+    objects: list[dict[str, Any]] = []
+    while values:
+        objects += [value for value in values if isinstance(value, dict)]
+        values = [item for value in values if isinstance(value, list) for item in value]
+    names = set().union(*objects)
+    found.setdefault(kind, set()).update(names)
+    for key, inner in PARTS.get(kind, {}).items():
+        if key in names:
+            _gather([value[key] for value in objects if key in value], inner, found)

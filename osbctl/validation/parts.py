@@ -6,7 +6,7 @@ from enum import Enum
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from osbctl.fields import PARTS, known, load_schema
+from osbctl.fields import load_schema
 from osbctl.jsonschemas.decider import decider
 
 if TYPE_CHECKING:
@@ -53,15 +53,3 @@ def field_decider(api_version: ApiVersion, kind: CatalogPart, key: str) -> Calla
     """Tells whether the value of a field of that part is what its schema wants."""
     schema = part_schema(api_version, kind)
     return decider({**schema["properties"].get(key, {}), "definitions": schema["definitions"]})
-
-
-@cache
-def knows_all(api_version: ApiVersion, kind: str) -> Callable[[Any], bool]:
-    """Tells whether an object of that kind, as `osbctl.fields` has them, and those below hold only known fields."""
-    return decider(_closed(api_version, kind))
-
-
-def _closed(api_version: ApiVersion, kind: str) -> dict[str, Any]:
-    below = {key: _closed(api_version, inner) for key, inner in PARTS.get(kind, {}).items()}
-    one = {"properties": {key: below.get(key, {}) for key in known(kind, api_version)}, "additionalProperties": False}
-    return {**one, "items": {**one, "not": {"type": "array"}}}

@@ -32,8 +32,9 @@ class Selection:
 
     def of(self, findings: Iterable[Finding], data: dict[str, Any]) -> list[Finding]:
         """The findings that are wanted, in the order given."""
+        named = {entry.rule for entry in self._entries}
         picked = (finding for finding in findings if self.picks(finding.rule))
-        return [finding for finding in picked if not self._is_ignored(finding, data)]
+        return [finding for finding in picked if finding.rule not in named or not self._is_ignored(finding, data)]
 
     @property
     def matched(self) -> frozenset[IgnoreAt]:
@@ -46,8 +47,6 @@ class Selection:
 
     def _is_ignored(self, finding: Finding, data: dict[str, Any]) -> bool:
         hits = [entry for entry in self._entries if entry.rule == finding.rule]
-        if not hits:
-            return False
         service, plan = names_at(finding.path, data)
         hits = [e for e in hits if e.service in (None, service) and e.plan in (None, plan)]
         self._matched.update(hits)

@@ -82,7 +82,8 @@ def _finding(
     other = f"{one.first_object} at {first.source}:{first.line}:{first.column}"
     message = f"the {one.identity} {one.value} of {one.second_object} is also that of {other}"
     hint = does(one.identity, counted or frozenset(Platform))
-    return Finding(rule.id, severity, message, one.second_path, seconds[one.second_path], rule.refused_by, hint=hint)
+    place = seconds[one.second_path]
+    return Finding(rule.id, severity, message, one.second_path, place, hint, refused_by=rule.refused_by)
 
 
 def _completed(one: JudgedCatalog, found: list[Finding]) -> Judgement:

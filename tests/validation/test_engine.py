@@ -17,6 +17,7 @@ from osbctl.platforms import ApiVersion, Platform
 from osbctl.rule import Scope
 from osbctl.sources.parse import parse_document
 from osbctl.validation.engine import run_rules
+from osbctl.validation.node import Node
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.rules import load_checks
 from osbctl.validation.survey import survey
@@ -109,6 +110,27 @@ def test_fragments(rule: str) -> None:
     bad_at, good_at = VERSIONS.get(rule, (ApiVersion.V2_17, ApiVersion.V2_17))
     assert told(grafted(yaml.safe_load(record.bad), record.scope), bad_at) == {rule}
     assert rule not in told(grafted(yaml.safe_load(record.good), record.scope), good_at)
+
+
+def without(value: Any, fields: frozenset[str]) -> Any:
+    if isinstance(value, dict):
+        return {key: without(inner, fields) for key, inner in value.items() if key not in fields}
+    return [without(inner, fields) for inner in value] if isinstance(value, list) else value
+
+
+@pytest.mark.parametrize("rule", [rule.id for rule in CHECKS.values() if rule.fields])
+def test_a_rule_has_nothing_to_say_where_its_fields_are_missing(rule: str) -> None:
+    record = CHECKS[rule]
+    data = grafted(yaml.safe_load(record.bad), record.scope)
+    service = data["services"][0]
+    for thing, path in (service, ("services", 0)), (service["plans"][0], ("services", 0, "plans", 0)):
+        assert record.check
+        assert not list(record.check(Node(without(thing, record.fields), path, ApiVersion.V2_17)))
+
+
+@pytest.mark.parametrize("field", sorted(CHECKS["sap-metadata-ignored"].fields))
+def test_each_field_that_a_rule_names_is_looked_at(field: str) -> None:
+    assert "sap-metadata-ignored" in told(with_plan(metadata={field: "x"}))
 
 
 def test_the_good_catalog() -> None:

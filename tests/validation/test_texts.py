@@ -8,13 +8,13 @@ import pytest
 
 from osbctl.fields import known
 from osbctl.platforms import ApiVersion
-from osbctl.validation.node import Node
+from osbctl.validation.node import CatalogNode, Node
 from osbctl.validation.rules.fields import field_near_miss
 from osbctl.validation.rules.texts import text_long, text_nul
 
 
-def catalog(service: dict[str, Any], plan: dict[str, Any]) -> Node:
-    return Node({"services": [{**service, "plans": [plan]}]}, (), ApiVersion.V2_17)
+def catalog(service: dict[str, Any], plan: dict[str, Any]) -> CatalogNode:
+    return CatalogNode({"services": [{**service, "plans": [plan]}]}, (), ApiVersion.V2_17)
 
 
 def test_metadata_that_sap_knows_is_known_and_a_slip_of_it_is_told() -> None:

@@ -11,21 +11,17 @@ from osbctl.findings import Fix, Severity
 from osbctl.platforms import Platform
 from osbctl.rule import Category, Scope, rule
 from osbctl.text import closest, semantic_version
-from osbctl.validation.parts import knows_all
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from osbctl.paths import Path
     from osbctl.platforms import ApiVersion
-    from osbctl.validation.node import Hit, Node
+    from osbctl.validation.node import CatalogNode, Hit, Node
 
 _TYPES = {dict: "object", list: "array", str: "string", bool: "boolean", int: "integer", float: "number"}
 _FREE = ("service_metadata", "plan_metadata")
 """Objects that may hold anything: a field of another type than the one it is like is no slip."""
-
-_DECIDED = ("plan", "schemas")
-"""Objects with many others in them, so that it is worth while to have all of it decided at once."""
 
 
 @cache
@@ -52,18 +48,28 @@ class _Unknown(NamedTuple):
     key: str
 
 
-def _unknown(value: Any, kind: str, version: ApiVersion, path: Path = ()) -> Iterator[_Unknown]:
-    """Each unknown field of an object, and of those below it that the specification knows; objects may be in a list."""
+def _unknown(catalog: CatalogNode, version: ApiVersion) -> Iterator[_Unknown]:
+    """Each unknown field of the catalog, and of the objects in it that the specification knows."""
+
+    def is_odd(kind: str) -> bool:
+        unknown = not known(kind, version) >= catalog.fields.get(kind, set())
+        return unknown or any(map(is_odd, PARTS.get(kind, {}).values()))
+
+    odd = frozenset(filter(is_odd, catalog.fields))
+    return _unknown_in(catalog.value, "catalog", version, odd, ())
+
+
+def _unknown_in(value: Any, kind: str, version: ApiVersion, odd: frozenset[str], path: Path) -> Iterator[_Unknown]:
+    """The unknown fields in an object of that kind, or in a list of them; only `odd` kinds have any."""
     if isinstance(value, list):
         for index, item in enumerate(value):
-            yield from _unknown(item, kind, version, (*path, index))
-    elif isinstance(value, dict) and not (kind in _DECIDED and knows_all(version, kind)(value)):
+            yield from _unknown_in(item, kind, version, odd, (*path, index))
+    elif isinstance(value, dict) and kind in odd:
         fields = known(kind, version)
-        if not fields >= value.keys():
-            yield from (_Unknown(value, path, kind, key) for key in value if key not in fields)
-        for key, inner in PARTS[kind].items() if kind in PARTS else ():
-            if key in value:
-                yield from _unknown(value[key], inner, version, (*path, key))
+        yield from (_Unknown(value, path, kind, key) for key in value if key not in fields)
+        for key, inner in PARTS.get(kind, {}).items():
+            if inner in odd and key in value:
+                yield from _unknown_in(value[key], inner, version, odd, (*path, key))
 
 
 def _slip(catalog: Node, field: _Unknown) -> Hit | None:
@@ -81,7 +87,7 @@ def _slip(catalog: Node, field: _Unknown) -> Hit | None:
 
 
 @rule("field-near-miss", Severity.WARNING, Category.ADVICE)
-def field_near_miss(catalog: Node) -> Iterator[Hit]:
+def field_near_miss(catalog: CatalogNode) -> Iterator[Hit]:
     """An unknown field looks like a misspelt known one.
 
     Unknown fields are allowed, and passed over in silence: `planUpdateable: true` changes nothing. The one field
@@ -92,13 +98,13 @@ def field_near_miss(catalog: Node) -> Iterator[Hit]:
     Fix: renames the field, with --unsafe, where its value has the type that the known field takes.
     Source: OSB 2.14: unknown fields are allowed and ignored, so that a slip goes unnoticed
     """
-    for field in _unknown(catalog.value, "catalog", LATEST):
+    for field in _unknown(catalog, LATEST):
         if hit := _slip(catalog, field):
             yield hit
 
 
 @rule("field-too-new", Severity.INFO, Category.ADVICE)
-def field_too_new(catalog: Node) -> Iterator[Hit]:
+def field_too_new(catalog: CatalogNode) -> Iterator[Hit]:
     """A field is newer than the API version that is checked against.
 
     A platform that speaks only that version ignores it.
@@ -110,15 +116,20 @@ def field_too_new(catalog: Node) -> Iterator[Hit]:
     version = catalog.api_version
     if version == LATEST:
         return
-    for _, path, kind, key in _unknown(catalog.value, "catalog", version):
+    for _, path, kind, key in _unknown(catalog, version):
         if key in known(kind):
-            brought = since(kind, key)
-            message = f"{key} came with API version {brought}; platforms that speak {version} ignore it"
-            several = f"fields came with API version {brought}; platforms that speak {version} ignore them"
-            yield catalog.hit(message, (*path, key), f"check with --api-version {brought}", several=several)
+            message, hint, several = _brought(kind, key, version)
+            yield catalog.hit(message, (*path, key), hint, several=several)
 
 
-@rule("maintenance-version", Severity.ERROR, Category.SPEC, Scope.PLAN)
+@cache
+def _brought(kind: str, key: str, version: ApiVersion) -> tuple[str, str, str]:
+    """The message, the hint, and what is said of several, of a known field that is newer than `version`."""
+    came = f"came with API version {since(kind, key)}; platforms that speak {version} ignore"
+    return f"{key} {came} it", f"check with --api-version {since(kind, key)}", f"fields {came} them"
+
+
+@rule("maintenance-version", Severity.ERROR, Category.SPEC, Scope.PLAN, fields=("maintenance_info",))
 def maintenance_version(plan: Node) -> Iterator[Hit]:
     """`maintenance_info.version` is not a Semantic Version 2.0.
 
@@ -134,7 +145,7 @@ def maintenance_version(plan: Node) -> Iterator[Hit]:
         yield info.hit(f"{version[:60]!r} is not a Semantic Version", "version", "write it as MAJOR.MINOR.PATCH")
 
 
-@rule("polling-duration", Severity.WARNING, Category.ADVICE, Scope.PLAN)
+@rule("polling-duration", Severity.WARNING, Category.ADVICE, Scope.PLAN, fields=("maximum_polling_duration",))
 def polling_duration(plan: Node) -> Iterator[Hit]:
     """A polling duration is zero or negative.
 
@@ -170,8 +181,8 @@ def binding_schema_unused(service: Node) -> Iterator[Hit]:
     """
     for plan in service.children("plans"):
         bindable = service.get("bindable") if plan.get("bindable") is None else plan.get("bindable")
-        has_schema = any(place == ("service_binding", "create") for place, _ in parameter_holders(plan.value))
-        if has_schema and bindable is False:
+        places = (place for place, _ in parameter_holders(plan.value)) if bindable is False else ()
+        if ("service_binding", "create") in places:
             message = f"plan {plan.label} is not bindable, but has a schema for bindings"
             yield plan.hit(message, ("schemas", "service_binding"), "make the plan bindable, or remove the schema")
 

@@ -16,11 +16,13 @@ if TYPE_CHECKING:
     from osbctl.validation.node import Hit, Node
 
 _SILENT = "not say `free: false`"
+_LISTS = ("supportedPlatforms", "supportedPlatformNames", "excludedPlatformNames")
+_SHARING = "supportsInstanceSharing"
 MAX_DATA_URL = 32_768
 """Characters of a `data:` URL from which on it is worth a word: it travels with every catalog answer."""
 
 
-@rule("cost-incomplete", Severity.WARNING, Category.ADVICE, Scope.PLAN)
+@rule("cost-incomplete", Severity.WARNING, Category.ADVICE, Scope.PLAN, fields=("costs",))
 def cost_incomplete(plan: Node) -> Iterator[Hit]:
     """An entry of `costs` has no amount or no unit.
 
@@ -37,7 +39,7 @@ def cost_incomplete(plan: Node) -> Iterator[Hit]:
                 yield cost.hit(f"a cost of plan {plan.label} has no {key}", key, "write amount and unit")
 
 
-@rule("cost-amount", Severity.WARNING, Category.ADVICE, Scope.PLAN)
+@rule("cost-amount", Severity.WARNING, Category.ADVICE, Scope.PLAN, fields=("costs",))
 def cost_amount(plan: Node) -> Iterator[Hit]:
     """An amount of a cost is negative, or its currency is empty or there in two spellings.
 
@@ -62,7 +64,7 @@ def cost_amount(plan: Node) -> Iterator[Hit]:
                 yield cost.hit(f"a cost of plan {plan.label} {text}", ("amount", currency), "correct the amount")
 
 
-@rule("cost-of-free-plan", Severity.WARNING, Category.ADVICE, Scope.PLAN)
+@rule("cost-of-free-plan", Severity.WARNING, Category.ADVICE, Scope.PLAN, fields=("costs",))
 def cost_of_free_plan(plan: Node) -> Iterator[Hit]:
     """A plan is free, and has a price.
 
@@ -94,7 +96,7 @@ def has_price(plan: Node) -> bool:
     return any(isinstance(price, int | float) and price > 0 for price in prices)
 
 
-@rule("sap-metadata-ignored", Severity.WARNING, Category.ADVICE, Scope.PLAN)
+@rule("sap-metadata-ignored", Severity.WARNING, Category.ADVICE, Scope.PLAN, fields=(*_LISTS, _SHARING))
 def sap_metadata_ignored(plan: Node) -> Iterator[Hit]:
     """Service Manager ignores a field of its own, since its value has the wrong type.
 
@@ -106,13 +108,13 @@ def sap_metadata_ignored(plan: Node) -> Iterator[Hit]:
     Source: Peripli/service-manager e616ec91f886, pkg/types/service_plan_utils.go
     """
     metadata = plan.child("metadata")
-    for key in ("supportedPlatforms", "supportedPlatformNames", "excludedPlatformNames"):
+    for key in _LISTS:
         if key in metadata and not isinstance(metadata.get(key), list):
             text = f"Service Manager ignores {key} of plan {plan.label}, and offers it everywhere"
             yield metadata.hit(text, key, "make it a list")
-    if not isinstance(metadata.get("supportsInstanceSharing"), bool | None):
+    if not isinstance(metadata.get(_SHARING), bool | None):
         text = f"Service Manager does not share plan {plan.label}"
-        yield metadata.hit(text, "supportsInstanceSharing", "write true without quotes")
+        yield metadata.hit(text, _SHARING, "write true without quotes")
 
 
 @rule("url-not-https", Severity.WARNING, Category.ADVICE, Scope.SERVICE)
@@ -161,9 +163,9 @@ def secret_in_metadata(thing: Node) -> Iterator[Hit]:
     Source: OSB 2.14, Catalog Management: metadata is shown to every user of the marketplace
     """
     metadata = thing.child("metadata")
-    for key in metadata.value:
+    for key in filter(surely_secret, metadata.value):
         value = metadata.text(key)
-        if value and surely_secret(key) and not holds_placeholder(value):
+        if value and not holds_placeholder(value):
             yield metadata.hit(f"{key!r} looks like a secret", key, "remove it: all users can read metadata")
 
 
@@ -183,7 +185,7 @@ def dashboard_secret_literal(service: Node) -> Iterator[Hit]:
         yield client.hit(f"the dashboard secret of {service.label} is written out", "secret", "keep it out of the file")
 
 
-@rule("deprecated", Severity.INFO, Category.ADVICE, Scope.THING)
+@rule("deprecated", Severity.INFO, Category.ADVICE, Scope.THING, fields=("state",))
 def deprecated(thing: Node) -> Iterator[Hit]:
     """A service offering or a plan is marked as deprecated.
 
@@ -203,7 +205,7 @@ def deprecated(thing: Node) -> Iterator[Hit]:
         )
 
 
-@rule("sunset-invalid", Severity.WARNING, Category.ADVICE, Scope.THING)
+@rule("sunset-invalid", Severity.WARNING, Category.ADVICE, Scope.THING, fields=("sunset",))
 def sunset_invalid(thing: Node) -> Iterator[Hit]:
     """A sunset is not a date, or stands there without `state: deprecated`.
 
