@@ -43,12 +43,6 @@ class Oracle:
         self._registries: dict[int, Any] = {}
         self._weights: dict[tuple[int, Path], int] = {}
 
-    def again(self) -> Oracle:
-        """One that knows what this one knows of the schemas, and has all its judgements left."""
-        other = Oracle()
-        other._judges, other._registries, other._weights = self._judges, self._registries, self._weights
-        return other
-
     def accepts(self, place: Subschema, value: JsonValue, formats: bool = False) -> bool | None:
         """Whether the value is valid there; None where that cannot be decided."""
         found = self._objections(place, value, formats, brief=True)

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
-from math import prod
+from math import inf, prod
 from typing import Any
 
 import jsonschema_rs
@@ -37,10 +37,14 @@ ALWAYS = frozenset({"", ".*", "^"})
 
 @dataclass(frozen=True, slots=True)
 class PatternPart:
-    """A piece of a pattern: one character of `chars`, or `parts` in a row or by choice, repeated."""
+    """A piece of a pattern: one character of `chars`, or `parts` in a row or by choice, repeated.
+
+    `source` is how the pattern writes what is no more than one character, or none.
+    """
 
     parts: tuple[PatternPart, ...] = ()
     chars: str = ""
+    source: str = ""
     choice: bool = False
     zero_width: bool = False
     low: int = 1
@@ -50,6 +54,10 @@ class PatternPart:
         """The single characters in it, repeated as often as they are counted out."""
         once = 1 + sum(part.size() for part in self.parts)
         return once * max(self.low, self.high or 0, 1)
+
+    def most(self) -> float:
+        """How often it may come."""
+        return inf if self.high is None else self.high
 
     def text(self, variant: int, longer: int) -> str:
         """A text that should match: `variant` picks characters and branches, `longer` adds repetitions."""
@@ -115,6 +123,57 @@ def texts(pattern: str) -> list[str]:
     return list(dict.fromkeys(read.text(v, n) for n, v in product((0, 1, 2, 4, 9), (0, 1))))
 
 
+def edge_texts(pattern: str) -> list[str]:
+    """Those of `texts`, and such as match by other characters, by many, or with one more around them."""
+    read, found = _read(pattern), texts(pattern)
+    if read is None:
+        return []
+    return [
+        *found,
+        *(read.text(variant, 0) for variant in range(2, 20)),
+        f"{found[0]}-",
+        f"-{found[0]}",
+        read.text(0, 64),
+    ]
+
+
+_SIMPLE = re.compile(r"\[\^?(?:\\[dw]|\\[^a-zA-Z0-9]|[^\]\\\[&|~])+\]|\\[dw]|\\[^a-zA-Z0-9]|[^\\\[\](){}|.^$*+?]")
+"""A class or character that Python and the engine take alike."""
+_UNLIKE = re.compile(r"[*+?}]\+|\{,")
+"""What may be a possessive quantifier, which other patterns take for none."""
+_SPELLED = "09AZ_az"
+"""The ends of what the escapes `d` and `w` stand for."""
+
+
+def is_within(old: str, new: str) -> bool:
+    """Whether every text that fits `old` is shown to fit `new`: piece by piece, for patterns that are built alike."""
+    before, after = _read(old), _read(new)
+    return bool(before and after and not _UNLIKE.search(old + new) and _is_within(before, after))
+
+
+def _is_within(old: PatternPart, new: PatternPart) -> bool:
+    """Whether `new` fits wherever `old` does, with as many characters."""
+    if old == new:
+        return True
+    if old.zero_width or new.zero_width or old.low < new.low or old.most() > new.most():
+        return False
+    if old.source or new.source:
+        return _is_subset(old.source, new.source)
+    if new.choice:
+        return all(any(_is_within(a, b) for b in new.parts) for a in (old.parts if old.choice else [old]))
+    return len(old.parts) == len(new.parts) and all(map(_is_within, old.parts, new.parts))
+
+
+@lru_cache(maxsize=4096)
+def _is_subset(old: str, new: str) -> bool:
+    """Whether each character of the one class is in the other: membership changes only where they spell something."""
+    if not (_SIMPLE.fullmatch(old) and _SIMPLE.fullmatch(new)):
+        return False
+    points = {0, *(ord(char) + more for char in old + new + _SPELLED for more in (0, 1))}
+    before, after = (re.compile(source, re.ASCII).fullmatch for source in (old, new))
+    return all(after(char) for char in map(chr, points) if before(char))
+
+
 _QUANTIFIER = re.compile(r"(?:([*+?])|\{(\d*)(,?)(\d*)\})[?+]?")
 _OPENING = re.compile(r"\((?:\?(?::|=|!|<=|<!|P<\w+>))?(?!\?)")
 _ONE = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]|\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|[^1-9pPkxucN])|\.|[^*+?\\\[(]")
@@ -166,18 +225,20 @@ def _atom(pattern: str, at: int, nesting: int) -> tuple[PatternPart, int]:
         inner, end = _choice(pattern, opening.end(), nesting + 1)
         if not pattern.startswith(")", end):
             raise UndecidableError
-        return PatternPart((inner,), zero_width=opening.group()[-1] in "=!"), end + 1
+        looks = opening.group()[-1] in "=!"
+        return PatternPart((inner,), source=opening.group() if looks else "", zero_width=looks), end + 1
     found = _ONE.match(pattern, at)
     text = found.group() if found else ""
     if not found or (text[0] == "[" and any(trap in text[1:] for trap in _CLASS_TRAPS)):
         raise UndecidableError
     if text in ("^", "$") or (text[0] == "\\" and text[1] in _EMPTY_ESCAPES):
-        return PatternPart(zero_width=True), found.end()
-    return PatternPart(chars=text) if len(text) == 1 and text != "." else _one(text), found.end()
+        return PatternPart(source=text, zero_width=True), found.end()
+    return PatternPart(chars=text, source=text) if len(text) == 1 and text != "." else _one(text), found.end()
 
 
 def _one(source: str) -> PatternPart:
     """One character of those that a class, an escape or a dot stands for."""
     fits = re.compile(source).fullmatch
     # The class may name characters outside the pool itself.
-    return PatternPart(chars="".join(char for char in dict.fromkeys(_POOL + source) if fits(char)) or "a")
+    chars = "".join(char for char in dict.fromkeys(_POOL + source) if fits(char)) or "a"
+    return PatternPart(chars=chars, source=source)

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from osbctl.jsonschemas.roots import Subschema
 
 _MAX_DISJOINT_DEPTH = 8
+_ALIKE = 4
+"""Steps for each schema that is held against another word by word."""
 
 
 def check_any_of(prover: Prover, pair: PlacePair) -> Iterator[Suspect]:
@@ -28,7 +30,7 @@ def check_any_of(prover: Prover, pair: PlacePair) -> Iterator[Suspect]:
 def check_one_of(prover: Prover, pair: PlacePair) -> Iterator[Suspect]:
     """`oneOf`: an equal one, or one branch that takes all while every other takes none, perhaps by kind."""
     branches = pair.new.children("oneOf")
-    if not branches or any(same_keywords(s, pair.new, ("oneOf",)) for s in pair.facts.known):
+    if not branches or is_known(prover, pair, "oneOf"):
         return
     if not _one_branch(prover, pair.facts, branches):
         cases = list(_by_kind(pair.facts))
@@ -37,8 +39,10 @@ def check_one_of(prover: Prover, pair: PlacePair) -> Iterator[Suspect]:
 
 
 def check_not(prover: Prover, pair: PlacePair) -> Iterator[Suspect]:
-    """`not`: nothing that is known meets it."""
-    if pair.new.get("not") is not None and not disjoint(prover, pair.facts, pair.new.child("not")):
+    """`not`: an equal one, or nothing that is known meets it."""
+    if pair.new.get("not") is None or is_known(prover, pair, "not"):
+        return
+    if not disjoint(prover, pair.facts, pair.new.child("not")):
         yield pair.suspect("not")
 
 
@@ -46,8 +50,7 @@ def check_if(prover: Prover, pair: PlacePair) -> Iterator[Suspect]:
     """`if`: both cases hold, or the old schema parts its values by the same condition."""
     new = pair.new
     equal = next((s for s in pair.facts.known if s.get("if") is not None and same_keywords(s, new, ("if",))), None)
-    yes = pair.facts.and_also(new.child("if"))
-    no = pair.facts.but_not(new.child("if"))
+    yes, no = pair.facts.and_also(new.child("if")), pair.facts
     if equal is not None:  # p→q and ¬p→r are known: within p there is q, without it r
         yes = yes.and_also(*([equal.child("then")] if equal.get("then") is not None else []))
         no = no.and_also(*([equal.child("else")] if equal.get("else") is not None else []))
@@ -56,14 +59,17 @@ def check_if(prover: Prover, pair: PlacePair) -> Iterator[Suspect]:
             yield pair.suspect(keyword)
 
 
+def is_known(prover: Prover, pair: PlacePair, *keywords: str) -> bool:
+    """Whether the old schema has these keywords, all of them, just as the new one."""
+    prover.spend(pair.facts, _ALIKE)
+    return any(same_keywords(schema, pair.new, keywords) for schema in pair.facts.known)
+
+
 def disjoint(prover: Prover, facts: Facts, other: Subschema, depth: int = 0) -> bool:
     """Whether no value that meets the facts meets the other schema: shown, not guessed."""
     prover.spend(facts)
     both = facts.and_also(other)
     if not both.kinds:
-        return True
-    refuted = [*facts.refuted, *(s.child("not") for s in facts.known if s.get("not") is not None)]
-    if any(prover.implies_outright(both, no) for no in refuted):
         return True
     values = both.values()
     if values is not None and len(values) * len(both.known) < prover.oracle.left:

@@ -20,17 +20,13 @@ from osbctl.jsonschemas.comparison.facts import (
     names,
 )
 from osbctl.jsonschemas.comparison.suspects import UNDECIDED, PlacePair, Step, Suspect
-from osbctl.jsonschemas.inclusion import difference
 from osbctl.jsonschemas.patterns import ALWAYS
-from osbctl.jsonschemas.same import same_keywords, same_schema
+from osbctl.jsonschemas.same import same_schema
 
 if TYPE_CHECKING:
     from osbctl.jsonschemas.comparison.prover import Check, Prover
     from osbctl.jsonschemas.roots import Subschema
 
-
-_A_PATTERN = 100
-"""Steps that the comparison of two patterns counts for."""
 
 Bound: TypeAlias = tuple[float, bool]
 """A limit, and whether it is itself excluded."""
@@ -76,16 +72,14 @@ def check_multiple(_: Prover, pair: PlacePair) -> Iterator[Suspect]:
 
 
 def check_pattern(prover: Prover, pair: PlacePair) -> Iterator[Suspect]:
-    """`pattern`: implied by an equal one, or by one whose texts all fit it."""
+    """`pattern`: implied by an equal one, or by one that is built alike and takes less."""
     pattern = pair.new.get("pattern")
     if pattern is None or "string" not in pair.facts.kinds or pattern in ALWAYS:
         return
     known = {old for schema in pair.facts.known if (old := schema.get("pattern")) is not None}
-    if pattern not in known:
-        prover.spend(pair.facts, _A_PATTERN * len(known))
-        texts = [difference(old, pattern) for old in sorted(known)]
-        if False not in texts:
-            yield pair.suspect("pattern", *(text for text in texts if isinstance(text, str)))
+    prover.spend(pair.facts, len(known))
+    if not any(patterns.is_within(old, pattern) for old in known):
+        yield pair.suspect("pattern", *(text for old in sorted(known) for text in patterns.edge_texts(old)))
 
 
 def check_format(_: Prover, pair: PlacePair) -> Iterator[Suspect]:
@@ -272,19 +266,11 @@ def check_unique(_: Prover, pair: PlacePair) -> Iterator[Suspect]:
 
 
 def check_contains(prover: Prover, pair: PlacePair) -> Iterator[Suspect]:
-    """`contains`; with its limits (2019-09) only where all three are equal."""
-    keywords = ("contains", "minContains", "maxContains")
+    """`contains` with its limits (2019-09): implied by equal ones."""
     if "array" not in pair.facts.kinds or pair.new.get("contains") is None:
         return
-    for schema in pair.facts.known:
-        if schema.get("contains") is None:
-            continue
-        if same_keywords(schema, pair.new, keywords):
-            return
-        limits = {k for s in (schema, pair.new) for k in keywords[1:] if s.get(k) is not None}
-        if not limits and prover.implies(Facts(()).and_also(schema.child("contains")), pair.new.child("contains")):
-            return
-    yield pair.suspect("contains")
+    if not combinations.is_known(prover, pair, "contains", "minContains", "maxContains"):
+        yield pair.suspect("contains")
 
 
 CHECKS: Mapping[Check, Collection[str]] = {

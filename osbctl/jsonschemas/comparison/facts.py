@@ -27,13 +27,12 @@ COUNTED = {"string": "Length", "array": "Items", "object": "Properties"}
 
 @dataclass(frozen=True)
 class Facts:
-    """A value meets all of `known` (flattened, see `Subschema.plain`), none of `refuted`, is of `kinds`.
+    """A value meets all of `known` (flattened, see `Subschema.plain`), and is of `kinds`.
 
     Everything here is an upper bound: a value that meets the facts need not exist.
     """
 
     known: tuple[Subschema, ...]
-    refuted: tuple[Subschema, ...] = ()
     within: Kinds = ALL
 
     @cached_property
@@ -45,22 +44,18 @@ class Facts:
         return kinds
 
     @cached_property
-    def key(self) -> tuple[frozenset[Subschema], frozenset[Subschema], Kinds]:
+    def key(self) -> tuple[frozenset[Subschema], Kinds]:
         """Equal for facts that say the same."""
-        return frozenset(self.known), frozenset(self.refuted), self.within
+        return frozenset(self.known), self.within
 
     def and_also(self, *schemas: Subschema) -> Facts:
         """These facts, and these schemas hold too."""
         more = [plain for schema in schemas for plain in schema.plain()]
-        return Facts(tuple(dict.fromkeys([*self.known, *more])), self.refuted, self.within)
-
-    def but_not(self, *schemas: Subschema) -> Facts:
-        """These facts, and these schemas do not hold."""
-        return Facts(self.known, self.refuted + schemas, self.within)
+        return Facts(tuple(dict.fromkeys([*self.known, *more])), self.within)
 
     def only(self, kinds: Kinds) -> Facts:
         """These facts, of a value of these kinds."""
-        return Facts(self.known, self.refuted, self.within & kinds)
+        return Facts(self.known, self.within & kinds)
 
     def values(self) -> list[JsonValue] | None:
         """The few values that `enum`, `const` or the kinds leave, unchecked otherwise; None where not few."""

@@ -45,9 +45,8 @@ class Prover:
         self.oracle = oracle
         self.steps = 0
         self._taken: dict[Any, None] = {}
-        self._open: dict[Any, None] = {}
         self._failed: dict[Any, Suspect] = {}
-        self._outright = False
+        self._depth = 0
 
     def compare(self, pair: PlacePair) -> list[Suspect]:
         """What may refuse a value that meets the facts; empty where nothing can."""
@@ -56,13 +55,14 @@ class Prover:
         if key in self._failed:
             return [self._failed[key]]
         if key in self._taken:  # shown already, or the induction hypothesis
-            return [pair.suspect("")] if self._outright and key in self._open else []
-        if len(self._open) > MAX_NESTING:
+            return []
+        if self._depth > MAX_NESTING:
             raise UndecidableError(_TOO_LARGE)
         mark = len(self._taken)
-        self._taken[key] = self._open[key] = None
+        self._taken[key] = None
+        self._depth += 1
         found = self._suspects(pair)
-        del self._open[key]
+        self._depth -= 1
         if found:
             self._failed[key] = found[0]
             while len(self._taken) > mark:  # what was shown since may lean on what just failed
@@ -71,28 +71,13 @@ class Prover:
 
     def spend(self, facts: Facts, times: int = 1) -> None:
         """Count so many looks at all that is known. Raises `UndecidableError` where that is too much."""
-        self.steps += times + times * (len(facts.known) + len(facts.refuted)) // _FACTS_A_STEP
+        self.steps += times + times * len(facts.known) // _FACTS_A_STEP
         if self.steps > MAX_STEPS:
             raise UndecidableError(_TOO_LARGE)
 
     def implies(self, facts: Facts, new: Subschema) -> bool:
         """Whether whatever meets the facts is shown to meet the schema."""
         return not self.compare(PlacePair(facts, new))
-
-    def implies_outright(self, facts: Facts, new: Subschema) -> bool:
-        """As `implies`, but nothing that is still being shown is taken as shown.
-
-        For a step that goes back up the schemas without going into the value.
-        """
-        if self._outright:
-            return self.implies(facts, new)
-        kept = self._taken, self._open, self._failed
-        self._taken, self._open, self._failed, self._outright = {}, dict(kept[1]), {}, True
-        try:
-            return self.implies(facts, new)
-        finally:
-            self._taken, self._open, self._failed = kept
-            self._outright = False
 
     def valid_values(self, facts: Facts) -> list[JsonValue] | None:
         """The values that meet the facts, where these are few; those that cannot be judged among them."""
@@ -106,15 +91,13 @@ class Prover:
             return []
         found = [s for part in pair.new.plain() for s in self._against(pair.at(part))]
         if found:
-            for apart in self._ways_apart(pair.facts):
-                case = next((facts for facts in apart if not self.implies(facts, pair.new)), None)
-                if case is None:
-                    return []
-                found = [replace(suspect, case=case) for suspect in found]
+            cases = self._cases(pair.facts)
+            case = next((facts for facts in cases if not self.implies(facts, pair.new)), None)
+            found = [replace(suspect, case=case) for suspect in found] if case or not cases else []
         return found
 
-    def _ways_apart(self, facts: Facts) -> Iterator[list[Facts]]:
-        """Lists of cases; a value that meets the facts meets one case of each list."""
+    def _cases(self, facts: Facts) -> list[Facts]:
+        """The facts with each branch of one keyword; the value meets one of them. None where no branch is new."""
         known = set(facts.known)
         for schema in facts.known:
             for keyword in ("anyOf", "oneOf"):
@@ -122,15 +105,9 @@ class Prover:
                 if not branches:
                     continue
                 self.spend(facts, 1 + len(branches) // _BRANCHES_A_STEP)
-                if any(known.issuperset(branch.plain()) for branch in branches):
-                    continue
-                self.spend(facts.but_not(*branches), 1 + len(branches) // _BRANCHES_A_STEP)
-                cases = []
-                for i, branch in enumerate(branches):
-                    others = branches[:i] + branches[i + 1 :] if keyword == "oneOf" else ()
-                    cases.append(facts.and_also(branch).but_not(*others))
-                yield cases
-                return  # one keyword taken apart is enough: its cases meet the next ones in their own comparisons
+                if not any(known.issuperset(branch.plain()) for branch in branches):
+                    return [facts.and_also(branch) for branch in branches]
+        return []
 
     def _against(self, pair: PlacePair) -> Iterator[Suspect]:
         if pair.new in pair.facts.known:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from osbctl.jsonschemas import patterns
-from osbctl.jsonschemas.comparison.facts import Facts, items, listed, names
+from osbctl.jsonschemas.comparison.facts import NUMBERS, Facts, items, listed, names
 from osbctl.jsonschemas.same import same_value
 
 if TYPE_CHECKING:
@@ -31,36 +31,7 @@ FORMATS = {
     "date-time": "2024-02-29T12:00:00Z",
     "uri": "https://example.com/",
 }
-_LONE: dict[str, list[JsonValue]] = {"null": [None], "boolean": [True, False]}
-_KINDS = ("object", "string", "integer", "boolean", "array", "null")
-
-
-class _Growing:
-    """Values that are made when somebody gets to them, once. What asks for itself while it is made ends there."""
-
-    def __init__(self, source: Iterator[JsonValue]) -> None:
-        self._made: list[JsonValue] = []
-        self._source: Iterator[JsonValue] | None = source
-        self._busy = False
-
-    def __iter__(self) -> Iterator[JsonValue]:
-        at = 0
-        while at < len(self._made) or self._more():
-            yield self._made[at]
-            at += 1
-
-    def _more(self) -> bool:
-        if self._source is None or self._busy:
-            return False
-        self._busy = True
-        try:
-            self._made.append(next(self._source))
-        except StopIteration:
-            self._source = None
-            return False
-        finally:
-            self._busy = False
-        return True
+_KINDS = ("object", "string", "integer", "fraction", "boolean", "array", "null")
 
 
 class Samples:
@@ -70,7 +41,6 @@ class Samples:
         self.oracle = oracle
         self.left = MAX_MADE
         self._known: dict[Any, list[JsonValue]] = {}
-        self._made: dict[Any, _Growing] = {}
 
     def valid(self, facts: Facts, count: int = 1, depth: int = 0) -> list[JsonValue]:
         """Up to `count` values that meet all known schemas by the oracle's word."""
@@ -85,14 +55,8 @@ class Samples:
             self._known[key] = found
         return self._known[key]
 
-    def candidates(self, facts: Facts, depth: int = 0) -> Iterable[JsonValue]:
-        """Values near the edges of the schemas, valid and not; those of the allowed kinds first."""
-        key = (facts.key, depth)
-        if key not in self._made:
-            self._made[key] = _Growing(self._distinct(facts, depth))
-        return self._made[key]
-
-    def _distinct(self, facts: Facts, depth: int) -> Iterator[JsonValue]:
+    def candidates(self, facts: Facts, depth: int = 0) -> Iterator[JsonValue]:
+        """Values near the edges of the schemas, valid and not."""
         nested: list[JsonValue] = []
         plain: set[tuple[bool, JsonValue]] = set()
         for value in self._all(facts, depth) if depth <= MAX_DEPTH else ():
@@ -113,25 +77,22 @@ class Samples:
         known = [schema for schema in facts.known if isinstance(schema.value, dict)]
         for schema in known:
             yield from (listed(schema) or ())[:16]
-        for schema in known:
-            yield from (schema.value[k] for k in ("default",) if k in schema.value)
-        for kind in sorted(_KINDS, key=lambda kind: kind not in facts.kinds):
-            yield from self._of_kind(kind, facts, known, depth)
+        for kind in _KINDS:
+            if kind in facts.kinds:
+                yield from self._of_kind(kind, facts, known, depth)
         yield from self._of_branches(facts, known, depth)
 
     def _of_kind(self, kind: str, facts: Facts, known: list[Subschema], depth: int) -> Iterator[JsonValue]:
-        if kind == "integer":
-            yield from numbers(known)
-        elif kind == "string":
-            yield from _strings(known)
-        elif kind not in facts.kinds:
-            yield from _LONE.get(kind, [[] if kind == "array" else {}])
-        elif kind == "object":
+        if kind == "object":
             yield from self._objects(facts, known, depth)
         elif kind == "array":
             yield from self._arrays(facts, known, depth)
+        elif kind == "string":
+            yield from _strings(known)
+        elif kind in NUMBERS:
+            yield from numbers(known)
         else:
-            yield from _LONE[kind]
+            yield from [None] if kind == "null" else [True, False]
 
     def _of_branches(self, facts: Facts, known: list[Subschema], depth: int) -> Iterator[JsonValue]:
         for schema in known:
@@ -156,7 +117,7 @@ class Samples:
         for schema in known:
             if schema.get("propertyNames") is not None:
                 keys = self.candidates(Facts(()).and_also(schema.child("propertyNames")), depth + 1)
-                yield from ({**least, key: 0} for key in keys if isinstance(key, str))
+                yield from ({**least, key: 0} for key in ("", *keys) if isinstance(key, str))
             for name, wanted in (schema.get("dependencies") or schema.get("dependentRequired") or {}).items():
                 yield {**least, name: 0, **(dict.fromkeys(wanted, 0) if isinstance(wanted, list) else {})}
 
@@ -167,14 +128,10 @@ class Samples:
         fixed = max((len(items(schema)[0]) for schema in known), default=0)
         first = [v for i in range(fixed) for v in self.valid(facts.at_index(i), depth=depth + 1)]
         more = self.valid(facts.at_index(fixed), 4, depth + 1)
-        contained = [s.child("contains") for s in known if s.get("contains") is not None]
-        wanted = [v for s in contained for v in self.valid(Facts(()).and_also(s), depth=depth + 1)]
         counts = [0, 1, 2, fixed, *_counts(known, "minItems", "maxItems", _MAX_ITEMS)]
         for count in dict.fromkeys(counts):
             yield [*first, *more, *_spread(more, count)][:count]
             yield (first + more[:1] * count)[:count]
-        yield wanted
-        yield wanted + more
 
 
 def _spread(values: list[JsonValue], count: int) -> Iterator[JsonValue]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from osbctl.jsonschemas.comparison.changes import ABSENT, Absent
 from osbctl.jsonschemas.comparison.facts import OBJECT, Facts
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _MAX_LOCAL = 6
 _MAX_BASES = 3
 _MAX_WHOLE = 40
-_ODD: tuple[Any, ...] = (0, "", None, [], {})
+_ODD: tuple[JsonValue, ...] = (0, "", None, [], {})
 _DEPENDENCIES = ("dependencies", "dependentRequired", "dependentSchemas")
 
 
@@ -65,24 +65,16 @@ class Witnesses:
         for value in self._tries(suspect):
             if not all(self.oracle.accepts(s, value, formats) for s in suspect.pair.facts.known):
                 continue
-            objections = self._objections(suspect, value)
+            objections = self.oracle.objections(suspect.pair.new, value) or frozenset()
             if objections == {suspect.keyword}:
                 yield value
             elif suspect.keyword in objections and len(others) < _MAX_LOCAL:
                 others.append(value)
         yield from others
 
-    def _objections(self, suspect: Suspect, value: JsonValue) -> frozenset[str]:
-        found = self.oracle.objections(suspect.pair.new, value) or frozenset()
-        return found | ({suspect.keyword} if suspect.keyword == "propertyNames" and found else frozenset())
-
     def _tries(self, suspect: Suspect) -> Iterator[JsonValue]:
         pair = suspect.pair
         facts, both = pair.facts, pair.facts.and_also(pair.new)
-        if suspect.name:
-            for base in self._bases(pair):
-                if isinstance(base, dict):
-                    yield {k: v for k, v in base.items() if k != suspect.name}
         if suspect.keyword in _DEPENDENCIES:
             yield from self._depending(suspect)
         yield from suspect.values
