@@ -27,7 +27,6 @@ from pygls.lsp.client import LanguageClient
 
 from osbctl.sources.parse import parse_document
 from osbctl.sources.yaml_text import dump
-from osbctl.validation import explain
 from osbctl.validation.judge import judge
 from osbctl.validation.options import ValidationOptions
 
@@ -74,7 +73,6 @@ async def measure(file: Path, text: str, rounds: int) -> None:
         while (await heard.get()).version != number:
             pass
         typed.append(time.perf_counter() - begun)
-        explain._kept.clear()
         begun, spent = time.perf_counter(), spent - time.process_time()
         judge(parse_document(new.encode(), file.name), ValidationOptions())
         spent += time.process_time()

@@ -13,8 +13,9 @@ from referencing import Registry
 
 from osbctl.errors import ConfigError
 from osbctl.findings import Finding, Severity
+from osbctl.jsonschemas.errors import sentences
 from osbctl.text import safe
-from osbctl.validation.explain import MAX_FINDINGS, about, faults, more
+from osbctl.validation.explain import MAX_FINDINGS, about, more
 
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
@@ -46,7 +47,7 @@ def house_findings(data: dict[str, Any], schema: Any, name: str) -> list[Finding
     found = [
         Finding("house-schema", Severity.ERROR, f"{about(data, path)}{text} ({name})", path)
         for error in _errors(data, schema, name)
-        for path, _, text in faults(error)
+        for path, text in sentences(error)
     ]
     rest = [more("house-schema", Severity.ERROR)] if len(found) > MAX_FINDINGS else []
     return found[:MAX_FINDINGS] + rest

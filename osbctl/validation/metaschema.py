@@ -39,7 +39,7 @@ def faults(schema: dict[str, Any], validator: str) -> Iterator[tuple[Path, str]]
     """Where and why `schema` is not valid; `validator` is a value of `DRAFTS`. Nothing where it is valid."""
     if _is_valid(schema, validator):
         return
-    from osbctl.validation.explain import sentence
+    from osbctl.jsonschemas.errors import sentence
 
     # From 2019-09 on a metaschema has several parts, and each says the same of a wrong type.
     yield from dict.fromkeys((tuple(e.absolute_path), sentence(e, "the schema")) for e in _errors(schema, validator))

@@ -1,24 +1,33 @@
-"""The JSON Schemas applied: jsonschema-rs decides, jsonschema explains where there is something to explain."""
+"""The JSON Schemas applied: jsonschema-rs decides; where there is something to explain, more is loaded."""
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from osbctl.errors import ConfigError
-from osbctl.validation.parts import part_decider
+from osbctl.fields import load_schema
+from osbctl.jsonschemas.decider import decider
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from osbctl.findings import Finding
     from osbctl.platforms import ApiVersion
 
 
 def check_schema(data: dict[str, Any], api_version: ApiVersion) -> list[Finding]:
     """What the catalog schema of `api_version` says against `data`."""
-    if part_decider(api_version)(data):
+    if _decider(api_version)(data):
         return []
     from osbctl.validation.explain import explained
 
     return explained(data, api_version)
+
+
+@cache
+def _decider(api_version: ApiVersion) -> Callable[[Any], bool]:
+    return decider(load_schema(api_version))
 
 
 def check_house_schema(data: dict[str, Any], schema: object, name: str) -> list[Finding]:
