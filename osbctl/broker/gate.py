@@ -27,7 +27,7 @@ from osbctl.credentials.record import LONGEST
 
 if TYPE_CHECKING:
     from osbctl.broker.decision import Resume
-    from osbctl.credentials import CredentialRecord
+    from osbctl.credentials.record import CredentialRecord
 
 _log = logging.getLogger("osbctl.broker")
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from osbctl.credentials import CredentialRecord
+    from osbctl.credentials.record import CredentialRecord
 
 _LEAST = 1000
 """The fewest rounds that a hash can have."""

@@ -18,7 +18,7 @@ from osbctl.text import plural
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from osbctl.credentials import CredentialRecord
+    from osbctl.credentials.record import CredentialRecord
 
 
 class LoadedCatalog(NamedTuple):

@@ -12,7 +12,7 @@ from osbctl.cli.passwords import ask_password, read_password
 from osbctl.errors import ConfigError, SourceError, UsageError
 
 if TYPE_CHECKING:
-    from osbctl.credentials import CredentialRecord
+    from osbctl.credentials.record import CredentialRecord
 
 _PasswordStdin = Annotated[bool, Option("--password-stdin", help="Read the password from standard input.")]
 
@@ -50,7 +50,7 @@ def hash_password(
     osbctl hash-password admin --generate -o credentials.json
     osbctl hash-password admin --append c.json --expires 2027-01-31T00:00:00Z
     """
-    from osbctl.credentials import check_identity, make_record
+    from osbctl.credentials.record import check_identity, make_record
 
     if password_stdin and generate:
         raise UsageError("--password-stdin and --generate cannot be combined")
@@ -77,7 +77,7 @@ def hash_password(
 
 
 def _password(identity: str, *, stdin: bool, generate: bool) -> str:
-    from osbctl.credentials import check_password, generate_password
+    from osbctl.credentials.record import check_password, generate_password
 
     if generate:
         return generate_password()
@@ -94,7 +94,7 @@ def _password(identity: str, *, stdin: bool, generate: bool) -> str:
 
 def _deliver(record: CredentialRecord, output: Path | None, append: Path | None) -> None:
     from osbctl.cli.output import put
-    from osbctl.credentials import append_record, as_json, write_record
+    from osbctl.credentials.file import append_record, as_json, write_record
 
     if append:
         count = append_record(append, record)
@@ -112,7 +112,7 @@ def _warn(record: CredentialRecord) -> None:
 
 
 def _warn_of_few_rounds(record: CredentialRecord) -> None:
-    from osbctl.credentials import FEW_ROUNDS
+    from osbctl.credentials.record import FEW_ROUNDS
 
     if record.rounds < FEW_ROUNDS:
         typer.echo(
@@ -137,7 +137,8 @@ def verify_password(
     """
     import time
 
-    from osbctl.credentials import fits, read_credentials
+    from osbctl.credentials.file import read_credentials
+    from osbctl.credentials.record import fits
 
     records = [record for record in read_credentials(file) if record.identity == identity]
     if not records:

@@ -194,8 +194,8 @@ def _locked(folder: Path) -> Iterator[None]:
     """
     import fcntl
 
-    with _opened(folder) as handle:
-        end = time.monotonic() + LOCK_SECONDS
+    handle, end = os.open(folder, os.O_RDONLY), time.monotonic() + LOCK_SECONDS
+    try:
         while True:
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -208,13 +208,6 @@ def _locked(folder: Path) -> Iterator[None]:
                     ) from None
                 time.sleep(0.05)
         yield
-
-
-@contextlib.contextmanager
-def _opened(folder: Path) -> Iterator[int]:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        yield handle
     finally:
         os.close(handle)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from osbctl.broker.answers import Answers
 from osbctl.broker.negotiation import parse_version
 from osbctl.broker.service import LoadedCatalog, Sources
-from osbctl.credentials import read_credentials
+from osbctl.credentials.file import read_credentials
 from osbctl.errors import SourceError, UsageError
 from osbctl.tasks.load_catalog import CatalogSource, load, load_apart
 

@@ -15,8 +15,8 @@ import pytest
 
 from osbctl.broker.admin import AdminApp
 from osbctl.broker.sharing import Standing, Stats
-from osbctl.credentials import make_record
 from osbctl.credentials.file import write_record
+from osbctl.credentials.record import make_record
 from tests.broker.harness import GET, until
 from tests.broker.processes import admin, over_tls, process
 from tests.deploy.harness import ROOT

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from osbctl.credentials import make_record
 from osbctl.credentials.file import write_record
+from osbctl.credentials.record import make_record
 from tests.broker.clients import CLIENTS, Answer, Broker, curl
 from tests.broker.harness import Authority, until
 

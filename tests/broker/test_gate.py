@@ -27,7 +27,7 @@ from osbctl.broker.hashing_worker import first_match
 from osbctl.broker.proxy import client_of, plain_address
 from osbctl.broker.records import KnownRecords
 from osbctl.broker.throttle import Clients, Remembered
-from osbctl.credentials import CredentialRecord, make_record
+from osbctl.credentials.record import CredentialRecord, make_record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

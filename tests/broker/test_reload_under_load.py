@@ -14,8 +14,8 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from osbctl.credentials import make_record
 from osbctl.credentials.file import write_record
+from osbctl.credentials.record import make_record
 from tests.broker.harness import Reader, until
 from tests.broker.test_contract import GOOD, ROOT
 

@@ -14,7 +14,8 @@ import urllib.request
 from base64 import b64encode
 from pathlib import Path
 
-from osbctl.credentials import make_record, write_record
+from osbctl.credentials.file import write_record
+from osbctl.credentials.record import make_record
 from tests.broker.harness import until
 
 ROOT = Path(__file__).parents[2]

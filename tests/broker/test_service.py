@@ -17,7 +17,7 @@ import pytest
 
 from osbctl.broker.service import LoadedCatalog, Sources, prepare
 from osbctl.broker.tls import load_certificate
-from osbctl.credentials import make_record
+from osbctl.credentials.record import make_record
 from osbctl.errors import ConfigError, DocumentError, SourceError
 from osbctl.platforms import Platform
 from osbctl.tasks import load_catalog

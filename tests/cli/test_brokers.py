@@ -20,7 +20,8 @@ import jsonschema
 import pytest
 from cryptography.hazmat.primitives import serialization
 
-from osbctl.credentials import as_json, make_record, write_record
+from osbctl.credentials.file import as_json, write_record
+from osbctl.credentials.record import make_record
 from osbctl.errors import UsageError
 from osbctl.platforms import Platform
 from osbctl.platforms.record import State

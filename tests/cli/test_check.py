@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from osbctl.credentials import make_record
 from osbctl.credentials.file import write_record
+from osbctl.credentials.record import make_record
 from osbctl.reports import Format
 from osbctl.resources import catalogs_folder
 from tests.cli.machine import PASSWORD, Machine

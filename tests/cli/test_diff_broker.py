@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from osbctl.credentials import make_record
 from osbctl.credentials.file import write_record
+from osbctl.credentials.record import make_record
 from osbctl.sources.yaml_text import dump
 from tests.cli.machine import PASSWORD, Machine
 from tests.cli.test_diff import OLD, changed

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import click
 import pytest
 
-from osbctl.credentials import make_record
 from osbctl.credentials.file import write_record
+from osbctl.credentials.record import make_record
 from osbctl.errors import UsageError
 from osbctl.resources import catalogs_folder
 from tests.cli.machine import Machine

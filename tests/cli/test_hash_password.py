@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from osbctl.credentials import fits, make_record, parse_credentials, read_credentials, write_record
+from osbctl.credentials.file import parse_credentials, read_credentials, write_record
+from osbctl.credentials.record import fits, make_record
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,8 +7,8 @@ import subprocess
 
 import pytest
 
-from osbctl.credentials import CredentialRecord, fits, make_record, parse_credentials
-from osbctl.credentials.record import parse_hash
+from osbctl.credentials.file import parse_credentials
+from osbctl.credentials.record import CredentialRecord, fits, make_record, parse_hash
 
 PASSWORDS = ["simple", "with space: and colon", "Grüße-🔑", "x" * 120, "$6$'\"\\"]
 

@@ -16,19 +16,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from osbctl.credentials import (
-    CredentialRecord,
-    append_record,
-    as_json,
-    default_rounds,
-    file,
-    fits,
-    generate_password,
-    make_record,
-    parse_credentials,
-    read_credentials,
-    write_record,
-)
+from osbctl.credentials import file
+from osbctl.credentials.file import append_record, as_json, parse_credentials, read_credentials, write_record
+from osbctl.credentials.record import CredentialRecord, default_rounds, fits, generate_password, make_record
 from osbctl.errors import ConfigError, SourceError
 from osbctl.resources import schemas_folder
 

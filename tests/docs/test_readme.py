@@ -7,8 +7,8 @@ import shutil
 import subprocess
 from typing import TYPE_CHECKING
 
-from osbctl.credentials import make_record
 from osbctl.credentials.file import write_record
+from osbctl.credentials.record import make_record
 from tests.broker.conftest import authority as authority
 from tests.cli.machine import PASSWORD, Machine
 from tests.cli.program import ROOT

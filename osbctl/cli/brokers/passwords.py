@@ -138,7 +138,7 @@ def _records(file: str) -> dict[str, dict[str, str]]:
     import time
     from pathlib import Path
 
-    from osbctl.credentials import read_credentials
+    from osbctl.credentials.file import read_credentials
 
     found: dict[str, dict[str, str]] = {}
     for record in read_credentials(Path(file)):

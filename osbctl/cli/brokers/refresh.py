@@ -49,7 +49,7 @@ def add(
     """
     from osbctl.cli.brokers.passwords import Passwords, check_keyring
     from osbctl.cli.brokers.passwords import save_to_keyring as save
-    from osbctl.credentials import check_identity
+    from osbctl.credentials.record import check_identity
     from osbctl.registry.records import RefreshOutcome
     from osbctl.tasks.reach import Reach, base_url
 

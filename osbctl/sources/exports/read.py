@@ -24,7 +24,7 @@ from osbctl.sources.read import read_bytes, read_source
 from osbctl.text import safe
 
 if TYPE_CHECKING:
-    from osbctl.platforms.export import ExportRow, Page, Shape
+    from osbctl.platforms.export import ExportRow, Shape
     from osbctl.sources.document import Document
     from osbctl.sources.limits import Limits
 
@@ -61,9 +61,10 @@ def stored_catalog(documents: Sequence[Document], stored_as: StoredAs | None = N
         return StoredCatalog(documents[0])
     try:
         pages = [platform.record.export.read(document) for document in documents]
-        platform = platform if stored_as else _made_by(platform, pages)
+        rows = [row for page in pages for row in page.rows]
+        platform = platform if stored_as else _made_by(platform, rows)
         export = platform.record.export
-        shape = export.shape_of(_rows(pages)) if export.shape_of else export.shape
+        shape = export.shape_of(rows) if export.shape_of else export.shape
         return merge(platform, shape, documents, pages, broker)
     except WrongShapeError as error:
         advice = "take it as the platform gives it, or say what it is with --stored-as"
@@ -107,18 +108,13 @@ def shapes() -> Iterable[Shape]:
     return {shape.whole: shape for shape in found}.values()
 
 
-def _made_by(platform: Platform, pages: Sequence[Page]) -> Platform:
+def _made_by(platform: Platform, rows: list[ExportRow]) -> Platform:
     """`platform`, or another that exports in the same shape where the rows bear its marks."""
-    rows = _rows(pages)
     for other in Platform:
         export = other.record.export
         if export.read is platform.record.export.read and export.made and export.made(rows):
             return other
     return platform
-
-
-def _rows(pages: Sequence[Page]) -> list[ExportRow]:
-    return [row for page in pages for row in page.rows]
 
 
 _YAML_START = re.compile(r"^---(?=\s|$)", re.MULTILINE)

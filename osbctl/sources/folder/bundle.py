@@ -31,17 +31,18 @@ class Bundler:
     """Bundles the parameter schemas of one composed catalog in place."""
 
     def __init__(self, parts: Parts, origins: Origins, variables: Mapping[str, str]) -> None:
-        self.parts = parts
-        self.origins = origins
-        self.variables = variables
+        self.parts, self.origins, self.variables = parts, origins, variables
 
     def bundle(self) -> None:
         """Make every parameter schema whole; what cannot be is a problem at its `$ref`."""
-        for holder, path in _schema_holders(self.origins.data):
-            if any(not inner["$ref"].startswith("#") for inner, _ in _holders(holder["parameters"], ())):
-                holder["parameters"] = _Bundle(self, holder["parameters"], path).made()
+        for service, at in objects(self.origins.data, "services"):
+            for plan, path in objects(service, "plans", at):
+                for place, holder in parameter_holders(plan):
+                    if any(not inner["$ref"].startswith("#") for inner, _ in _holders(holder["parameters"], ())):
+                        bundle = _Bundle(self, holder["parameters"], (*path, "schemas", *place, "parameters"))
+                        holder["parameters"] = bundle.made()
 
-    def target(self, part: SourcePart, reference: str, path: Path) -> tuple[SourcePart, Path] | None:
+    def target(self, part: SourcePart, reference: str, path: Path) -> Target | None:
         """What a reference in `part` means: a file of the folder, and a path in it."""
         url = urlsplit(reference)
         if url.scheme or url.netloc:
@@ -103,7 +104,9 @@ class _Bundle:
         if self._root:
             self._rewrite(self._schema, *self._root)
         else:
-            self._rewrite_own(self._schema)
+            for holder, path in _holders(self._schema, self._path):
+                if not holder["$ref"].startswith("#"):
+                    self._point(holder, *self._bundler.origins.find((*path, "$ref")))
         definitions: dict[str, Any] = {}
         while len(definitions) < len(self._names):
             target = list(self._names)[len(definitions)]
@@ -151,12 +154,6 @@ class _Bundle:
         value: dict[str, Any] = copied(value_at(part.data, inside), self._bundler.variables, unset, inside)
         return value
 
-    def _rewrite_own(self, schema: dict[str, Any]) -> None:
-        for holder, path in _holders(schema, self._path):
-            if not holder["$ref"].startswith("#"):
-                part, inside = self._bundler.origins.find((*path, "$ref"))
-                self._point(holder, part, inside)
-
     def _rewrite(self, schema: dict[str, Any], part: SourcePart, inside: Path) -> None:
         for holder, path in _holders(schema, inside):
             self._point(holder, part, (*path, "$ref"))
@@ -181,13 +178,6 @@ class _Bundle:
             name = f"{word}-{number}"
         self._taken.add(name)
         return name
-
-
-def _schema_holders(catalog: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Path]]:
-    """The objects that hold `parameters`, each with the path of that schema."""
-    for service, path in objects(catalog, "services"):
-        for plan, at in objects(service, "plans", path):
-            yield from ((holder, (*at, "schemas", *place, "parameters")) for place, holder in parameter_holders(plan))
 
 
 def _holders(schema: dict[str, Any], path: Path) -> Iterator[tuple[dict[str, Any], Path]]:

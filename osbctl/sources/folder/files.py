@@ -51,28 +51,33 @@ metadata:
 
 _PLANS = """\
 plans:
-{small}
-{large}
-# Further plans may stand in files of their own: services/{name}/plans/PLAN.yaml
-"""
-
-_INLINE = """\
-  - name: {name}
-    id: {id}
-    description: {description}
-    free: {free}
+  - name: small
+    id: {small}
+    description: For a start.
+    free: true
     metadata:
-      bullets: [{bullet}]{costs}
+      bullets: [1 GB storage]
     schemas:
       service_instance:
         create:
           parameters:
-            $ref: ../schemas/parameters.json # bundled by the build"""
-
-_COSTS = """
+            $ref: ../schemas/parameters.json # bundled by the build
+  - name: large
+    id: {large}
+    description: For more.
+    free: false
+    metadata:
+      bullets: [100 GB storage]
       costs:
-        - amount: {usd: 19.0}
-          unit: MONTHLY"""
+        - amount: {{usd: 19.0}}
+          unit: MONTHLY
+    schemas:
+      service_instance:
+        create:
+          parameters:
+            $ref: ../schemas/parameters.json # bundled by the build
+# Further plans may stand in files of their own: services/{name}/plans/PLAN.yaml
+"""
 
 _PLAN = """\
 # A service plan of {service}. Never change an id.
@@ -107,13 +112,7 @@ _PARAMETERS = """\
 
 def folder(name: str) -> Iterator[tuple[str, str]]:
     """The files of a folder that builds at once: one service with two plans and a parameter schema."""
-    small = _INLINE.format(
-        name="small", id=fresh_id(), description="For a start.", free="true", bullet="1 GB storage", costs=""
-    )
-    large = _INLINE.format(
-        name="large", id=fresh_id(), description="For more.", free="false", bullet="100 GB storage", costs=_COSTS
-    )
-    plans = _PLANS.format(name=name, small=small, large=large)
+    plans = _PLANS.format(name=name, small=fresh_id(), large=fresh_id())
     yield "catalog.yaml", _SETTINGS.format(name=name)
     yield f"services/{name}.yaml", _SERVICE.format(name=name, id=fresh_id(), title=name.capitalize(), plans=plans)
     yield "schemas/parameters.json", _PARAMETERS
@@ -191,8 +190,8 @@ def _shared(services: list[dict[str, Any]]) -> dict[str, tuple[str, dict[str, An
     for service in services:
         for place, holder in _holders(service):
             schema = holder["parameters"]
-            if _is_plain(schema):
-                text = json.dumps(schema)
+            text = json.dumps(schema)
+            if '"$ref"' not in text and len(schema) > 1:  # in a file of its own a reference would be read anew
                 count = seen[text][2] if text in seen else 0
                 seen[text] = (f"{_stem(service.get('name'), [])}-{place}", schema, count + 1)
     found: dict[str, tuple[str, dict[str, Any]]] = {}
@@ -202,12 +201,6 @@ def _shared(services: list[dict[str, Any]]) -> dict[str, tuple[str, dict[str, An
             names.append(_stem(name, names))
             found[text] = (names[-1], schema)
     return found
-
-
-def _is_plain(schema: dict[str, Any]) -> bool:
-    """Whether a schema may stand in a file of its own: not where its references would be read anew."""
-    text = json.dumps(schema)
-    return '"$ref"' not in text and len(schema) > 1
 
 
 def _with_references(service: dict[str, Any], shared: dict[str, tuple[str, dict[str, Any]]]) -> dict[str, Any]:
