@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from json.decoder import scanstring  # type: ignore[attr-defined]  # undocumented, but public since Python 2.6
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -31,7 +31,13 @@ def locate(text: str, name: str, paths: Iterable[Path]) -> dict[Path, Location]:
     lines = Lines(name, text)
     asked = list(paths)
     found = places(text, wanted=tree_of(asked))
-    return {path: lines.at(*_shown_of(text, _nearest(path, found), found)) for path in asked}
+    located = {}
+    for path in asked:
+        nearest = path
+        while nearest not in found:
+            nearest = nearest[:-1]
+        located[path] = lines.at(*_shown_of(text, nearest, found))
+    return located
 
 
 def places(text: str, at: int = 0, wanted: dict[Any, Any] = _EVERYTHING) -> dict[Path, Place]:
@@ -42,13 +48,6 @@ def places(text: str, at: int = 0, wanted: dict[Any, Any] = _EVERYTHING) -> dict
     finder = _Finder(text)
     finder.value(past_space(text, at), wanted, (), (0, 0))
     return finder.found
-
-
-def _nearest(path: Path, found: Container[Path]) -> Path:
-    """The path, or its closest ancestor that is there."""
-    while path not in found:
-        path = path[:-1]
-    return path
 
 
 def _shown_of(text: str, path: Path, found: Mapping[Path, Place]) -> tuple[int, int]:

@@ -6,6 +6,7 @@ A value that came through an alias or a merge key is placed where it was written
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import yaml
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from osbctl.paths import Path
 
 
+@dataclass(slots=True, eq=False)
 class _Place:
     """Where a value begins and ends, and the places below it that are kept.
 
@@ -26,11 +28,9 @@ class _Place:
     of these without brackets ends where it begins, since it has no end of its own.
     """
 
-    __slots__ = ("below", "end", "start")
-
-    def __init__(self, start: int, end: int, below: dict[Any, _Place] | None = None) -> None:
-        self.start, self.end = start, end
-        self.below: dict[Any, _Place] = {} if below is None else below
+    start: int
+    end: int
+    below: dict[Any, _Place] = field(default_factory=dict)
 
 
 def locate(text: str, name: str, paths: Iterable[Path]) -> dict[Path, Location]:
@@ -44,17 +44,15 @@ def locate(text: str, name: str, paths: Iterable[Path]) -> dict[Path, Location]:
     finally:
         loader.dispose()
     lines = Lines(name, text)
-    nearest = ((path, _nearest(top, path)) for path in wanted)
-    return {path: lines.at(place.start, place.end) for path, place in nearest}
-
-
-def _nearest(place: _Place, path: Path) -> _Place:
-    for step in path:
-        below = place.below.get(step)
-        if below is None:
-            break
-        place = below
-    return place
+    found = {}
+    for path in wanted:
+        place = top
+        for step in path:
+            if step not in place.below:
+                break
+            place = place.below[step]
+        found[path] = lines.at(place.start, place.end)
+    return found
 
 
 def _span(event: Any) -> tuple[int, int]:
@@ -73,8 +71,7 @@ class _Pass:
         """The place of the value that begins with `event`, and those below it that are in `tree` or to `keep`."""
         kind = type(event)
         if kind is AliasEvent:
-            anchored = self._anchors.get(event.anchor)
-            return _Place(*_span(event), anchored.below if anchored else None)
+            return _Place(*_span(event), self._anchors[event.anchor].below)
         keep = keep or event.anchor is not None
         place = _Place(*_span(event))
         if event.anchor is not None:

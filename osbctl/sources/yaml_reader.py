@@ -7,7 +7,8 @@ an anchor that is defined twice, recurse in C until the process dies, and are si
 from __future__ import annotations
 
 import gc
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import yaml
 from yaml import AliasEvent, MappingStartEvent, ScalarEvent, SequenceStartEvent
@@ -41,46 +42,35 @@ def parse(text: str, name: str, limits: Limits) -> tuple[Any, tuple[Finding, ...
     gc.disable()  # nothing that is built here is garbage, and looking for it takes a third of the time
     try:
         try:
-            return _built(_Builder(text, name, limits))
+            return _Builder(text, name, limits).build()
         except _Duplicate:
-            return _built(_Builder(text, name, limits, keep_marks=True))
+            return _Builder(text, name, limits, keep_marks=True).build()
     finally:
         if enabled:
             gc.enable()
-
-
-def _built(builder: _Builder) -> tuple[Any, tuple[Finding, ...]]:
-    try:
-        value = builder.build()
-    except yaml.YAMLError as error:
-        raise DocumentError((*builder.problems, builder.explained(error))) from error
-    if builder.problems:
-        raise DocumentError(tuple(builder.problems))
-    return value, tuple(builder.notes)
 
 
 class _Duplicate(Exception):  # noqa: N818  # not an error yet: a second, slower building says where
     """Two equal keys were met while no marks were kept."""
 
 
+@dataclass(slots=True, eq=False)
 class _Frame:
     """A collection under construction.
 
-    `key` is the one whose value is awaited, None where a key is. `marks` holds where each key stood, None
-    in an ordinary building. `merged` is what `<<` brings in: a group of mappings for each `<<`.
+    `before` is how many values there were before it. `key` is the one whose value is awaited, None where a key is.
+    `marks` holds where each key stood, None in an ordinary building. `merged` is what `<<` brings in: a group of
+    mappings for each `<<`.
     """
 
-    __slots__ = ("anchor", "before", "container", "height", "is_mapping", "key", "marks", "merged")
-
-    def __init__(self, container: Any, is_mapping: bool, anchor: str | None, before: int) -> None:
-        self.container = container
-        self.is_mapping = is_mapping
-        self.key: Any = None
-        self.marks: dict[str, Any] | None = None
-        self.anchor = anchor
-        self.before = before
-        self.height = 1
-        self.merged: list[list[dict[str, Any]]] | None = None
+    container: Any
+    is_mapping: bool
+    anchor: str | None
+    before: int
+    key: Any = None
+    marks: dict[str, Any] | None = None
+    height: int = 1
+    merged: list[list[dict[str, Any]]] | None = None
 
     def inherit(self) -> None:
         """Take over what `<<` brought in: own keys win, then a later `<<`, then the earlier mapping of its list."""
@@ -90,15 +80,12 @@ class _Frame:
                     self.container.setdefault(key, item)
 
 
-class _Anchored:
+class _Anchored(NamedTuple):
     """What an anchor stands for, with its size (aliases expanded) and height."""
 
-    __slots__ = ("height", "size", "value")
-
-    def __init__(self, value: Any, size: int, height: int) -> None:
-        self.value = value
-        self.size = size
-        self.height = height
+    value: Any
+    size: int
+    height: int
 
 
 class _Chunks:
@@ -115,19 +102,25 @@ class _Chunks:
 
 class _Builder:
     def __init__(self, text: str, name: str, limits: Limits, keep_marks: bool = False) -> None:
-        self.problems: list[Finding] = []
-        self.notes: list[Finding] = []
-        self._text = text
-        self._limits = limits
-        self._keep_marks = keep_marks
-        self._name = name
-        self._lines: Lines | None = None
+        self._problems: list[Finding] = []
+        self._notes: list[Finding] = []
+        self._text, self._lines = text, Lines(name, text)
+        self._limits, self._keep_marks = limits, keep_marks
         self._stack: list[_Frame] = []
         self._anchors: dict[str, _Anchored | _Frame] = {}  # a frame while what is anchored is not complete
         self._nodes = 0
 
-    def build(self) -> Any:
-        """The value of the one document."""
+    def build(self) -> tuple[Any, tuple[Finding, ...]]:
+        """The value of the one document, and the notes. Raises DocumentError, or _Duplicate."""
+        try:
+            value = self._value()
+        except yaml.YAMLError as error:
+            raise DocumentError((*self._problems, syntax_finding(error, self._text, self._lines))) from error
+        if self._problems:
+            raise DocumentError(tuple(self._problems))
+        return value, tuple(self._notes)
+
+    def _value(self) -> Any:
         loader = yaml.CSafeLoader(_Chunks(self._text))
         try:
             get = loader.get_event
@@ -143,10 +136,6 @@ class _Builder:
         finally:
             loader.dispose()
         return value
-
-    def explained(self, error: yaml.YAMLError) -> Finding:
-        """What is to be said of libyaml's complaint."""
-        return syntax_finding(error, self._text, self._all_lines())
 
     def _document(self, get: Any) -> Any:  # noqa: C901  # the one hot loop: calls would double its time
         event = get()
@@ -226,7 +215,7 @@ class _Builder:
         if key in frame.container:
             self._duplicate(frame, key, event)
         elif self._keep_marks:
-            frame.marks = frame.marks if frame.marks is not None else {}
+            frame.marks = {} if frame.marks is None else frame.marks
             frame.marks[key] = event.start_mark
         frame.key = key
 
@@ -301,8 +290,7 @@ class _Builder:
         if not all(isinstance(base, dict) for base in bases):
             self._problem("syntax", "<< takes a mapping, or a list of mappings", event.start_mark)
             return
-        frame.merged = frame.merged if frame.merged is not None else []
-        frame.merged.append(bases)
+        frame.merged = [*(frame.merged or ()), bases]
 
     def _numeric(self, event: Any) -> Any:
         text = event.value
@@ -357,16 +345,16 @@ class _Builder:
         self._stop("nesting-too-deep", message, event.start_mark, TOO_DEEP_HINT)
 
     def _note(self, event: Any, meaning: str, value: Any) -> None:
-        if len(self.notes) >= MAX_PROBLEMS:
+        if len(self._notes) >= MAX_PROBLEMS:
             return
         here = "text" if isinstance(value, str) else str(value)
         message = f"YAML 1.1 reads {event.value[:60]} as {meaning[:60]}, YAML 1.2 as {here[:60]}"
         boolean = meaning in ("true", "false")
         hint = "write true or false, or put it in quotes" if boolean else "put it in quotes if it is text"
-        place = self._all_lines().at(event.start_mark.index, event.end_mark.index)
+        place = self._lines.at(event.start_mark.index, event.end_mark.index)
         path = self._path(event.value)
         fixes = (Fix("quote", (), safe=True),) if value == event.value else ()  # text here stays text, there too
-        self.notes.append(Finding("yaml-1.1", Severity.WARNING, message, path, place, hint=hint, fixes=fixes))
+        self._notes.append(Finding("yaml-1.1", Severity.WARNING, message, path, place, hint=hint, fixes=fixes))
 
     def _path(self, key: str) -> Path:
         """The path of the value that is read now, or of the entry where it is the `key`."""
@@ -379,22 +367,18 @@ class _Builder:
             steps.append(key)
         return tuple(steps)
 
-    def _all_lines(self) -> Lines:
-        self._lines = self._lines or Lines(self._name, self._text)
-        return self._lines
-
     def _at(self, mark: Any) -> Location:
         # By index, not by line: libyaml also counts NEL, LS and PS as line breaks, as YAML 1.1 did.
-        return self._all_lines().at(min(mark.index, len(self._text)) if mark else 0)
+        return self._lines.at(min(mark.index, len(self._text)) if mark else 0)
 
     def _problem(self, rule: str, message: str, mark: Any, hint: str = "") -> None:
-        self.problems.append(Finding(rule, Severity.ERROR, message, (), self._at(mark), hint=hint))
-        if len(self.problems) >= MAX_PROBLEMS:
-            raise DocumentError(tuple(self.problems))
+        self._problems.append(Finding(rule, Severity.ERROR, message, (), self._at(mark), hint=hint))
+        if len(self._problems) >= MAX_PROBLEMS:
+            raise DocumentError(tuple(self._problems))
 
     def _stop(self, rule: str, message: str, mark: Any, hint: str = "") -> NoReturn:
         self._problem(rule, message, mark, hint)
-        raise DocumentError(tuple(self.problems))
+        raise DocumentError(tuple(self._problems))
 
 
 def _shown(value: Any, event: Any) -> str:
