@@ -242,8 +242,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
     def handle_close(self) -> None:
         if self.socket is None:
             return
-        if self.entry is not None:
-            self._end_entry()
+        self._end_entry()
         if not self.lingering:
             self.say_goodbye()
         self.handshaking = self.lingering = False
@@ -286,9 +285,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
 
     def _stalled(self, now: float) -> bool:
         limits: Settings = self.shared.settings
-        if self.stall is None:
-            self.stall = (now, self.sent_bytes)
-        since, sent = self.stall
+        since, sent = self.stall = self.stall or (now, self.sent_bytes)
         if now - since <= limits.stall_seconds:
             return False
         self.stall = (now, self.sent_bytes)

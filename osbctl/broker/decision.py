@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import binascii
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -24,8 +25,6 @@ def parse_basic(header: str) -> Given | None:
     Refused here: another scheme, bad base64, no colon, text that is not UTF-8 (the challenge asks for
     UTF-8, RFC 7617 §2.1) and control characters (RFC 7617 §2).
     """
-    import binascii
-
     scheme, _, token = header.partition(" ")
     if scheme.lower() != "basic" or len(header) > LONGEST_HEADER:
         return None

@@ -77,7 +77,7 @@ class HashingProcess:
     def _restart(self) -> None:
         with self._lock:
             self._child.kill()
-            _clear_away(self._child)
+            self._clear_away()
             if not self._stopped:
                 self._child = _start()
 
@@ -90,16 +90,12 @@ class HashingProcess:
     def close(self) -> None:
         """End the child and give back what it held."""
         self.stop()
-        _clear_away(self._child)
+        self._clear_away()
+
+    def _clear_away(self) -> None:
+        with contextlib.suppress(OSError), self._child:  # closes its pipes, and waits for its end
+            pass
 
 
 def _start() -> subprocess.Popen[bytes]:
     return child.start("osbctl.broker.hashing_worker", stdin=subprocess.PIPE)
-
-
-def _clear_away(child: subprocess.Popen[bytes]) -> None:
-    child.wait()
-    for pipe in (child.stdin, child.stdout):
-        if pipe is not None:
-            with contextlib.suppress(OSError):
-                pipe.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
 import stat
@@ -16,6 +17,12 @@ if TYPE_CHECKING:
 SYSTEMD_FIRST = 3
 """The first descriptor that systemd hands over (sd_listen_fds(3))."""
 
+_ADVICE = {
+    errno.EADDRINUSE: "another program listens there; choose another --port",
+    errno.EACCES: "ports below 1024 need a privilege; use socket activation or a higher --port",
+    errno.EADDRNOTAVAIL: "this machine does not have that address",
+}
+
 
 def listen_tcp(host: str, port: int) -> list[socket.socket]:
     """Bind every address of `host`. The sockets are not yet listening. Raises ConfigError."""
@@ -29,7 +36,8 @@ def listen_tcp(host: str, port: int) -> list[socket.socket]:
             sockets.append(_bound(socket.socket(family, kind, proto), address))
     except OSError as error:
         close_all(sockets)
-        raise ConfigError(f"cannot listen on {host}:{port}: {error.strerror}", _advice(error)) from error
+        advice = _ADVICE.get(error.errno or 0, "")
+        raise ConfigError(f"cannot listen on {host}:{port}: {error.strerror}", advice) from error
     return sockets
 
 
@@ -43,16 +51,6 @@ def _bound(sock: socket.socket, address: object) -> socket.socket:
         sock.close()
         raise
     return sock
-
-
-def _advice(error: OSError) -> str:
-    import errno
-
-    return {
-        errno.EADDRINUSE: "another program listens there; choose another --port",
-        errno.EACCES: "ports below 1024 need a privilege; use socket activation or a higher --port",
-        errno.EADDRNOTAVAIL: "this machine does not have that address",
-    }.get(error.errno or 0, "")
 
 
 def listen_unix(path: Path) -> socket.socket:

@@ -124,9 +124,7 @@ class Entry(NamedTuple):
 
     def close(self, sent_bytes: int) -> Entry:
         """The finished entry; `sent_bytes` is what the connection had sent in all."""
-        then, started, client, method, path, status, size, decision, identity = self
-        duration, body = time.monotonic() - started, max(0, sent_bytes - size)
-        return Entry(then, duration, client, method, path, status, body, decision, identity)
+        return self._replace(started=time.monotonic() - self.started, size=max(0, sent_bytes - self.size))
 
 
 AccessLog: TypeAlias = LineWriter[Entry]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 
 from waitress.parser import HTTPRequestParser, ParsingError  # type: ignore[import-untyped]
+from waitress.utilities import BadRequest  # type: ignore[import-untyped]
 
 _REQUEST_LINE = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Z-]+ [\x21-\x7e]+ HTTP/(1\.[01])\r\n")
 _HOST = re.compile(rb"[A-Za-z0-9._~%!$&'()*+;=-]+(?::[0-9]{0,5})?|\[[0-9A-Fa-f:.]+\](?::[0-9]{0,5})?")
@@ -57,8 +58,6 @@ class StrictParser(HTTPRequestParser):  # type: ignore[misc]
             self.connection_close = True
 
     def _refuse(self, reason: str) -> None:
-        from waitress.utilities import BadRequest  # type: ignore[import-untyped]
-
         self.refusal = reason
         self.error = BadRequest(reason)
         self.completed = True

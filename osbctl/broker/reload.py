@@ -121,22 +121,18 @@ class Watcher:
             self._reload(item)
 
     def _reload(self, item: Watched[Any]) -> None:
+        result = "failed"
         try:
             item.apply(item.load())
-        except OsbctlError as error:
-            self._failed(item, error)
-        except Exception:
-            _log.exception("the new %s could not be loaded; the old one stays", item.name)
-            self._stats.reloads[item.name, "failed"] += 1
-        else:
+            result = "ok"
             _log.info("the %s was reloaded", item.name)
             item.warn_of_others()
-            self._stats.reloads[item.name, "ok"] += 1
-
-    def _failed(self, item: Watched[Any], error: OsbctlError) -> None:
-        self._stats.reloads[item.name, "failed"] += 1
-        _log.error("the new %s is not used, the old one stays: %s", item.name, error.message)
-        for finding in getattr(error, "findings", ())[:FINDINGS_LOGGED]:
-            place = finding.location
-            where = f"{place.source}:{place.line}:{place.column}: " if place else ""
-            _log.error("%s%s [%s]", where, finding.message, finding.rule)
+        except OsbctlError as error:
+            _log.error("the new %s is not used, the old one stays: %s", item.name, error.message)
+            for finding in getattr(error, "findings", ())[:FINDINGS_LOGGED]:
+                place = finding.location
+                where = f"{place.source}:{place.line}:{place.column}: " if place else ""
+                _log.error("%s%s [%s]", where, finding.message, finding.rule)
+        except Exception:
+            _log.exception("the new %s could not be loaded; the old one stays", item.name)
+        self._stats.reloads[item.name, result] += 1

@@ -57,14 +57,6 @@ class Dispatcher:
                 _log.exception("a request failed outside of the application")
                 channel.handle_close()
 
-    def set_thread_count(self, count: int) -> None:
-        """waitress's interface; there are no threads."""
-
-    def shutdown(self, cancel_pending: bool = True, timeout: float = 5) -> bool:  # noqa: ARG002
-        """waitress's interface."""
-        self.ready.clear()
-        return True
-
 
 class Server(TcpWSGIServer):  # type: ignore[misc]
     """One listener.
@@ -125,7 +117,7 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
 
     def getsockname(self) -> tuple[str, str]:
         name = self.socket.getsockname()
-        if self.family == getattr(socket, "AF_UNIX", None):
+        if self.family == socket.AF_UNIX:
             return ("unix", str(name))
         return (str(name[0]), str(name[1]))
 
@@ -134,7 +126,7 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
 
     def set_socket_options(self, conn: socket.socket) -> None:
         conn.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, self.settings.send_buffer_bytes)
-        if conn.family != getattr(socket, "AF_UNIX", None):
+        if conn.family != socket.AF_UNIX:
             conn.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def readable(self) -> bool:
@@ -188,9 +180,8 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
             _log.debug("a connection was lost while it was set up: %s", error)
 
     def sweep(self, now: float) -> None:
-        """Close every connection whose deadline has passed. waitress's `maintenance` is not used:
-
-        it goes by the last byte, and waits for a socket that may never become writable.
+        """Close every connection whose deadline has passed. waitress's `maintenance` is not used: it goes by the last
+        byte, and waits for a socket that may never become writable.
         """
         for channel in list(self.active_channels.values()):
             try:
@@ -199,9 +190,6 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
                     channel.abort()
             except Exception:
                 _log.exception("a connection could not be closed")
-
-    def maintenance(self, now: float) -> None:
-        """Done by `sweep`."""
 
     def stop_accepting(self) -> None:
         """Take what the kernel has already accepted, then close the listener. Connections stay."""

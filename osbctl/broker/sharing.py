@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -18,27 +19,26 @@ BUCKETS = (0.001, 0.005, 0.025, 0.1, 0.5, 2.5)
 """Upper ends of the histogram of durations, in seconds."""
 
 
+@dataclass
 class Stats:
     """Written by the main loop (reloads: by the watcher), read by whoever asks; no locks are needed."""
 
-    def __init__(self) -> None:
-        self.requests: Counter[str] = Counter()
-        self.authentications: Counter[tuple[str, str]] = Counter()
-        self.reloads: Counter[tuple[str, str]] = Counter()
-        self.seconds = 0.0
-        self.buckets = [0] * len(BUCKETS)
-        self.handshakes_failed = 0
-        self.turned_away = 0
-        self.cut = 0
+    requests: Counter[str] = field(default_factory=Counter)
+    authentications: Counter[tuple[str, str]] = field(default_factory=Counter)
+    reloads: Counter[tuple[str, str]] = field(default_factory=Counter)
+    seconds: float = 0.0
+    buckets: list[int] = field(default_factory=lambda: [0] * len(BUCKETS))
+    handshakes_failed: int = 0
+    turned_away: int = 0
+    cut: int = 0
 
     def request(self, entry: Entry) -> None:
         """Count an answered request: its status, its credential, its duration."""
         self.requests[entry.status] += 1
         self.seconds += entry.started
-        for index, end in enumerate(BUCKETS):
-            if entry.started <= end:
-                self.buckets[index] += 1
-                break
+        index = bisect_left(BUCKETS, entry.started)
+        if index < len(BUCKETS):
+            self.buckets[index] += 1
         if entry.decision is not None:
             self.authentications[entry.decision.outcome, entry.decision.label] += 1
 

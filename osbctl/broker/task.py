@@ -99,19 +99,15 @@ class RefusalTask(_Closing, ErrorTask):  # type: ignore[misc]
         self.version = "1.1"
 
     def execute(self) -> None:
-        status, body = refusal(self.request.error, getattr(self.request, "refusal", ""))
-        self.status = status
+        error = self.request.error
+        self.status = f"{error.code} {error.reason}"
+        name, usual = _NAMES.get(error.code, _NAMES[400])  # waitress's own text repeats the request
+        body = refusal_body(name, self.request.refusal or usual)
         self.response_headers.append(("Content-Type", "application/json"))
         self.set_close_on_finish()
         self.content_length = len(body)
         self.channel.refused = True
         self.write(b"" if getattr(self.request, "command", "") == "HEAD" else body)
-
-
-def refusal(error: Any, sentence: str = "") -> tuple[str, bytes]:
-    """The status line and the JSON body for a waitress error. waitress's own text repeats the request."""
-    name, usual = _NAMES.get(error.code, _NAMES[400])
-    return f"{error.code} {error.reason}", refusal_body(name, sentence or usual)
 
 
 def refusal_body(name: str, sentence: str) -> bytes:

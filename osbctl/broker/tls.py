@@ -22,8 +22,6 @@ _log = logging.getLogger("osbctl.broker")
 SOON_DAYS = 14
 """A certificate that ends sooner is a warning."""
 
-_VERSION, _UTC_TIME = 0xA0, 0x17
-
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
@@ -32,9 +30,9 @@ class Certificate:
     context: ssl.SSLContext
     not_after: datetime
 
-    def days_left(self, now: datetime | None = None) -> float:
+    def days_left(self) -> float:
         """Days until it ends; negative afterwards."""
-        return (self.not_after - (now or datetime.now(UTC))).total_seconds() / 86400
+        return (self.not_after - datetime.now(UTC)).total_seconds() / 86400
 
     def __str__(self) -> str:
         days, until = floor(self.days_left()), self.not_after.strftime("%Y-%m-%d %H:%M UTC")
@@ -116,8 +114,14 @@ def expiry(pem: str) -> datetime:
     try:
         der = ssl.PEM_cert_to_DER_cert(pem[first : pem.index(end, first) + len(end)])
         to_be_signed = _children(_children(der)[0][1])[0][1]
-        parts = [part for part in _children(to_be_signed) if part[0] != _VERSION]
-        return _moment(*_children(parts[3][1])[1])
+        parts = [
+            content for tag, content in _children(to_be_signed) if tag != 0xA0
+        ]  # the version, which may be left out
+        tag, text = _children(parts[3])[1]
+        digits = text.decode("ascii")
+        if tag == 0x17:  # UTCTime (RFC 5280 §4.1.2.5.1): years below 50 are 20YY
+            digits = ("20" if int(digits[:2]) < 50 else "19") + digits
+        return datetime.strptime(digits, "%Y%m%d%H%M%SZ").replace(tzinfo=UTC)
     except (ValueError, IndexError) as error:
         raise ConfigError("the certificate file holds no certificate that can be read") from error
 
@@ -133,13 +137,6 @@ def _children(data: bytes) -> list[tuple[int, bytes]]:
         found.append((tag, data[start : start + length]))
         data = data[start + length :]
     return found
-
-
-def _moment(tag: int, text: bytes) -> datetime:
-    digits = text.decode("ascii")
-    if tag == _UTC_TIME:  # RFC 5280 §4.1.2.5.1: years below 50 are 20YY
-        digits = ("20" if int(digits[:2]) < 50 else "19") + digits
-    return datetime.strptime(digits, "%Y%m%d%H%M%SZ").replace(tzinfo=UTC)
 
 
 DAYS = 30
