@@ -171,15 +171,10 @@ def _send_catalog(
     if modified is not None:
         headers.append(("Last-Modified", catalog.last_modified))
     start_response("200 OK", headers)
-    return [] if environ["REQUEST_METHOD"] == "HEAD" else _sendable(body, environ)
-
-
-def _sendable(body: bytes, environ: Environ) -> Iterable[bytes]:
-    wrapper = environ.get("wsgi.file_wrapper")
-    if wrapper is None or len(body) <= LARGE_BODY:
-        return [body]
-    sendable: Iterable[bytes] = wrapper(io.BytesIO(body))
-    return sendable
+    if environ["REQUEST_METHOD"] == "HEAD":
+        return []
+    wrapper: Callable[[io.BytesIO], Iterable[bytes]] | None = environ.get("wsgi.file_wrapper")
+    return [body] if wrapper is None or len(body) <= LARGE_BODY else wrapper(io.BytesIO(body))
 
 
 def _condition(environ: Environ, etag: str, modified: int | None) -> int:

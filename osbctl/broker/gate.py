@@ -202,11 +202,6 @@ class Gate:
                 self._changed.wait()
         return None
 
-    def _overdue(self) -> list[_Job]:
-        with self._changed:
-            since = self._clock() - WAIT_SECONDS
-            return [job for job in self._waiting.values() if job.since < since]
-
     # The thread.
 
     def _work(self) -> None:
@@ -215,8 +210,11 @@ class Gate:
                 self._answer(job, self._settle(job))
             except HashingError as error:
                 self._recover(error)
-            for late in self._overdue():
-                self._answer(late, BUSY)
+            since = self._clock() - WAIT_SECONDS
+            with self._changed:
+                late = [job for job in self._waiting.values() if job.since < since]
+            for job in late:
+                self._answer(job, BUSY)
         self._hashing.close()
         self._answer_all()
 

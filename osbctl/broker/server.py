@@ -145,8 +145,9 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
                 return
             try:
                 pair = self.accept()
-            except OSError as error:
-                self._pause(error)
+            except OSError as error:  # out of descriptors or memory: accepting again at once would only spin
+                self.accept_again = time.monotonic() + self.settings.sweep_seconds
+                _log.warning("cannot accept connections for a moment: %s", error)
                 return
             if pair is None:
                 return
@@ -160,11 +161,6 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
         for channel in nsmallest(count, channels, key=lambda channel: channel.silent_since or 0.0):
             self.shared.stats.cut += 1
             channel.abort()
-
-    def _pause(self, error: OSError) -> None:
-        """Out of descriptors or memory: accepting again at once would only spin."""
-        self.accept_again = time.monotonic() + self.settings.sweep_seconds
-        _log.warning("cannot accept connections for a moment: %s", error)
 
     def _welcome(self, conn: socket.socket, name: Any) -> None:
         try:

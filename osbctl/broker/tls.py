@@ -114,9 +114,8 @@ def expiry(pem: str) -> datetime:
     try:
         der = ssl.PEM_cert_to_DER_cert(pem[first : pem.index(end, first) + len(end)])
         to_be_signed = _children(_children(der)[0][1])[0][1]
-        parts = [
-            content for tag, content in _children(to_be_signed) if tag != 0xA0
-        ]  # the version, which may be left out
+        # Without the version (0xA0), which may be left out.
+        parts = [content for tag, content in _children(to_be_signed) if tag != 0xA0]
         tag, text = _children(parts[3])[1]
         digits = text.decode("ascii")
         if tag == 0x17:  # UTCTime (RFC 5280 §4.1.2.5.1): years below 50 are 20YY

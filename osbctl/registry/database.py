@@ -108,10 +108,9 @@ def _make_file(path: str, name: str) -> None:
 
 
 def _engine(url: URL, wait_seconds: float) -> Engine:
-    sqlite = url.get_backend_name() == "sqlite"
-    arguments: dict[str, Any] = {"timeout": wait_seconds, "isolation_level": None, "check_same_thread": False}
-    if not sqlite:
-        arguments = {"connect_timeout": max(2, round(wait_seconds))}
+    arguments: dict[str, Any] = {"connect_timeout": max(2, round(wait_seconds))}
+    if sqlite := url.get_backend_name() == "sqlite":
+        arguments = {"timeout": wait_seconds, "isolation_level": None, "check_same_thread": False}
     try:
         # Size 0: no limit of its own; there are never more than threads at work.
         engine = sqlalchemy.create_engine(
@@ -123,7 +122,8 @@ def _engine(url: URL, wait_seconds: float) -> Engine:
         event.listen(engine, "connect", _prepare_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
     else:
-        event.listen(engine, "begin", _limit_waiting(wait_seconds))
+        limit = f"SET LOCAL lock_timeout = {round(wait_seconds * 1000)}"
+        event.listen(engine, "begin", lambda connection: connection.exec_driver_sql(limit))
     return engine
 
 
@@ -144,10 +144,3 @@ def _begin_sqlite(connection: Connection) -> None:
     """Take the write lock at once where a write is to follow: two readers that both want to write would be stuck."""
     writes = connection.get_execution_options().get("osbctl_writes")
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
-
-
-def _limit_waiting(seconds: float) -> Any:
-    def begin(connection: Connection) -> None:
-        connection.exec_driver_sql(f"SET LOCAL lock_timeout = {round(seconds * 1000)}")
-
-    return begin

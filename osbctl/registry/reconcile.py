@@ -67,8 +67,8 @@ def reconcile(
     refusals = [change for change in against if change.level is Level.REFUSED]
     if refusals:
         return Reconciliation(True, (), _remarks(refusals), stored.kept)
-    work = _Work(old, whole, new, platform, used, stored.kept, at)
-    actions = tuple(work.actions())
+    work = _Work(stored, whole, new, platform, used, at)
+    actions = (*work.present(), *work.gone())
     return Reconciliation(False, actions, _remarks(changes), tuple(work.kept))
 
 
@@ -89,58 +89,44 @@ def with_kept(catalog: Catalog, kept: Sequence[Kept]) -> Catalog:
 
 
 class _Work:
-    """One reconciliation: `actions` goes over new and old objects, and gathers in `kept` what stays beside them."""
+    """One reconciliation: goes over new and old objects, and gathers in `kept` what stays beside them."""
 
     def __init__(
-        self,
-        active: Catalog,
-        whole: Catalog,
-        new: Catalog,
-        platform: Platform,
-        used: frozenset[str],
-        before: Sequence[Kept],
-        at: str,
+        self, stored: RegisteredBroker, whole: Catalog, new: Catalog, platform: Platform, used: frozenset[str], at: str
     ) -> None:
-        self._active_services = {service.id for service in active.services}
-        self._active_plans = {plan.id for plan in active.plans}
-        self._whole, self._new = whole, new
+        self._stored, self._whole, self._new = stored.offered, whole, new
         self._platform, self._state = platform, platform.record.keeps
         self._used, self._at = used, at
-        self._before = {(one.service_id, one.plan_id): one for one in before}
+        self._before = {(one.service_id, one.plan_id): one for one in stored.kept}
         self.kept: list[Kept] = []
 
-    def actions(self) -> Iterator[Action]:
-        yield from self._present()
-        yield from self._gone()
-
-    def _present(self) -> Iterator[Action]:
+    def present(self) -> Iterator[Action]:
         services = {service.id: service for service in self._whole.services}
         plans = {plan.id: plan for plan in self._whole.plans}
+        active_services = {service.id for service in self._stored.services}
+        active_plans = {plan.id for plan in self._stored.plans}
         for service in self._new.services:
             old = services.get(service.id)
-            what = _what(_bare(old) if old else None, _bare(service), service.id in self._active_services)
+            what = _what(_bare(old) if old else None, _bare(service), service.id in active_services)
             if what:
                 yield Action(what, service.name)
             for plan in service.plans:
                 before = plans.get(plan.id)
-                what = _what(before.data if before else None, plan.data, plan.id in self._active_plans)
+                what = _what(before.data if before else None, plan.data, plan.id in active_plans)
                 if what:
                     yield Action(what, service.name, plan.name)
 
-    def _gone(self) -> Iterator[Action]:
+    def gone(self) -> Iterator[Action]:
         services = {service.id for service in self._new.services}
         plans = {plan.id for plan in self._new.plans}
         for service in self._whole.services:
             gone = [plan for plan in service.plans if plan.id not in plans]
-            keeps = [plan for plan in gone if self._keeps(plan)]
+            offered = self._state is State.OFFERED
+            keeps = [plan for plan in gone if offered or (self._state and plan.id in self._used)]
             if service.id not in services:
-                keep = bool(keeps) or self._state is State.OFFERED
-                yield from self._leave(service, None, keep)
+                yield from self._leave(service, None, bool(keeps) or offered)
             for plan in gone:
                 yield from self._leave(service, plan, plan in keeps)
-
-    def _keeps(self, plan: ServicePlan) -> bool:
-        return self._state is State.OFFERED or (self._state is not None and plan.id in self._used)
 
     def _leave(self, service: ServiceOffering, plan: ServicePlan | None, keep: bool) -> Iterator[Action]:
         name = plan.name if plan else ""
@@ -170,13 +156,11 @@ def _bare(service: ServiceOffering) -> dict[str, Any]:
 
 
 def _remarks(changes: Sequence[Change]) -> tuple[Remark, ...]:
-    found = [_one(change) for change in changes[:MAX_TOLD]]
+    found = []
+    for change in changes[:MAX_TOLD]:
+        does = "; ".join(effect.does for effect in change.effects if change.level is not Level.SAFE)
+        message = f"{change.message}: {does}" if does else change.message
+        found.append(Remark(change.rule, change.level.value, change.object or "catalog", message))
     if len(changes) > MAX_TOLD:
         found.append(Remark("", "", "", f"and {len(changes) - MAX_TOLD:,} more"))
     return tuple(found)
-
-
-def _one(change: Change) -> Remark:
-    does = "; ".join(effect.does for effect in change.effects if change.level is not Level.SAFE)
-    message = f"{change.message}: {does}" if does else change.message
-    return Remark(change.rule, change.level.value, change.object or "catalog", message)

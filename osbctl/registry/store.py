@@ -21,7 +21,7 @@ from sqlalchemy.exc import IntegrityError  # isort: skip
 
 from osbctl.registry.migrate import migrate  # isort: skip
 from osbctl.registry.tables import BROKERS, CATALOGS, KEPT, LIGHT, REFRESHES  # isort: skip
-from osbctl.registry.tables import broker_row, catalog_of, kept_rows, refreshes, stored, unpacked  # isort: skip
+from osbctl.registry.tables import broker_row, catalog_of, kept_rows, past_refresh, stored, unpacked  # isort: skip
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Table
@@ -106,10 +106,9 @@ class Registry:
         """
         with self._database.reading() as connection:
             row = connection.execute(select(BROKERS).where(BROKERS.c.name == name)).one_or_none()
-            ours = select(KEPT).where(KEPT.c.broker_id == row.id).order_by(KEPT.c.id) if row else None
-            kept = connection.execute(ours).all() if ours is not None else ()
-        if row is None:
-            raise UnknownBrokerError(name, self.names())
+            if row is None:
+                raise UnknownBrokerError(name, self.names())
+            kept = connection.execute(select(KEPT).where(KEPT.c.broker_id == row.id).order_by(KEPT.c.id)).all()
         return RegisteredBroker(broker_row(row), catalog_of(row), kept_rows(kept))
 
     def earlier(self, name: str, when: When) -> RegisteredBroker:
@@ -135,7 +134,7 @@ class Registry:
         Raises UnknownBrokerError: there is none of that name.
         """
         query = select(REFRESHES).where(REFRESHES.c.broker_id == self.row(name).id).order_by(REFRESHES.c.id.desc())
-        return refreshes(self._rows(query.limit(MAX_REFRESHES)))
+        return [past_refresh(row) for row in self._rows(query.limit(MAX_REFRESHES))]
 
     def add(self, new: Registration, catalog: BrokerCatalog, refresh: Refresh) -> None:
         """Register a broker with its first catalog, which was found to be valid. `refresh` tells of it.

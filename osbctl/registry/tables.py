@@ -123,12 +123,6 @@ def kept_rows(rows: Iterable[Row[Any]]) -> tuple[Kept, ...]:
         return tuple(Kept(**value | {"state": State(value["state"])}) for value in values)
 
 
-def refreshes(rows: Iterable[Row[Any]]) -> list[Refresh]:
-    """The refreshes in rows of their table."""
-    with _understood():
-        return [_refresh(row) for row in rows]
-
-
 def stored(catalog: BrokerCatalog, refresh: Refresh) -> dict[str, Any]:
     """The columns of a broker that change with its catalog."""
     offered = catalog.offered
@@ -151,12 +145,14 @@ def _understood() -> Iterator[None]:
         raise RegistryError("the database holds rows that osbctl did not write", "restore it from a backup") from None
 
 
-def _refresh(row: Row[Any]) -> Refresh:
-    return Refresh(
-        at=row.at,
-        outcome=RefreshOutcome(row.outcome),
-        platform=Platform(row.platform),
-        etag=row.etag,
-        actions=tuple(Action(**one | {"what": What(one["what"])}) for one in json.loads(row.actions)),
-        told=tuple(Remark(**one) for one in json.loads(row.told)),
-    )
+def past_refresh(row: Row[Any]) -> Refresh:
+    """The refresh in a row of its table."""
+    with _understood():
+        return Refresh(
+            at=row.at,
+            outcome=RefreshOutcome(row.outcome),
+            platform=Platform(row.platform),
+            etag=row.etag,
+            actions=tuple(Action(**one | {"what": What(one["what"])}) for one in json.loads(row.actions)),
+            told=tuple(Remark(**one) for one in json.loads(row.told)),
+        )

@@ -36,9 +36,11 @@ def parse(text: str, name: str, limits: Limits) -> Any:
     try:
         value = _DECODER.decode(text)
     except (_Suspicion, ValueError, RecursionError):  # the latter is far beyond any limit
-        _Walk(text, name, limits).raise_problems()
-    if depth(value) > limits.depth or ("\\" in text and ("\\ud" in text or "\\uD" in text) and not _encodable(value)):
-        _Walk(text, name, limits).raise_if_any()
+        unclear = _finding("syntax", "this is not JSON", Lines(name, text).at(0))
+        raise DocumentError(_Walk(text, name, limits).problems() or (unclear,)) from None
+    suspect = depth(value) > limits.depth or (("\\ud" in text or "\\uD" in text) and not _encodable(value))
+    if suspect and (problems := _Walk(text, name, limits).problems()):
+        raise DocumentError(problems)
     return value
 
 
@@ -83,7 +85,7 @@ def _encodable(value: Any) -> bool:
 
 
 _NUMBER = re.compile(r"(-?(?:0|[1-9]\d*))(\.\d+)?([eE][-+]?\d+)?", re.ASCII)
-_LITERALS = ("true", "false", "null")
+_WORD = re.compile("true|false|null|(NaN|Infinity|-Infinity)")
 
 
 class _Walk:
@@ -94,23 +96,15 @@ class _Walk:
     """
 
     def __init__(self, text: str, name: str, limits: Limits) -> None:
-        self._text = text
-        self._lines = Lines(name, text)
+        self._text, self._lines = text, Lines(name, text)
         self._depth = limits.depth
         self._problems: list[Finding] = []
 
-    def raise_if_any(self) -> None:
-        """Raise what the walk finds, if anything. Raises DocumentError: there is something."""
+    def problems(self) -> tuple[Finding, ...]:
+        """What is wrong with the text."""
         with contextlib.suppress(_Suspicion):
             self._walk()
-        if self._problems:
-            raise DocumentError(tuple(self._problems))
-
-    def raise_problems(self) -> NoReturn:
-        """Raise what the walk finds; there must be something."""
-        self.raise_if_any()
-        self._problem("syntax", "this is not JSON", 0)
-        raise DocumentError(tuple(self._problems))
+        return tuple(self._problems)
 
     def _problem(self, rule: str, message: str, offset: int, hint: str = "") -> None:
         self._problems.append(_finding(rule, message, self._lines.at(offset), hint))
@@ -149,8 +143,10 @@ class _Walk:
                 stack.pop()
                 at = past_space(self._text, at + 1)
             else:
+                if self._text[at : at + 1] in ("{", "["):
+                    self._stop("several-documents", "a second document begins here; a catalog is one", at)
                 if at < len(self._text):
-                    self._stop(*_trailing(self._text[at:]), at)
+                    self._stop("syntax", f"text after the end of the document: {_shown(self._text, at)}", at)
                 return
 
     def _key(self, at: int, keys: dict[str, int] | None, after_comma: bool = False) -> int:
@@ -186,13 +182,10 @@ class _Walk:
         text = self._text
         if text.startswith('"', at):
             return self._string(at)[1]
-        for word in _LITERALS:
-            if text.startswith(word, at):
-                return at + len(word)
-        for word in ("NaN", "Infinity", "-Infinity"):
-            if text.startswith(word, at):
-                self._problem("number-out-of-range", f"{word} is not a JSON number", at, "write a number, or null")
-                return at + len(word)
+        if word := _WORD.match(text, at):
+            if word[1]:
+                self._problem("number-out-of-range", f"{word[1]} is not a JSON number", at, "write a number, or null")
+            return word.end()
         match = _NUMBER.match(text, at)
         if not match:
             self._stop("syntax", f"a value is expected, not {_shown(text, at)}", at, _value_hint(text, at))
@@ -245,14 +238,7 @@ _SPACE = re.compile(r"[ \t\r\n]*")
 
 def past_space(text: str, at: int) -> int:
     """Where the next token begins."""
-    match = _SPACE.match(text, at)
-    return match.end() if match else at
-
-
-def _trailing(rest: str) -> tuple[str, str]:
-    if rest[0] in "{[":
-        return "several-documents", "a second document begins here; a catalog is one"
-    return "syntax", f"text after the end of the document: {_shown(rest, 0)}"
+    return _SPACE.match(text, at).end()  # type: ignore[union-attr]  # it matches nothing, too
 
 
 def _shown(text: str, at: int) -> str:
@@ -261,10 +247,6 @@ def _shown(text: str, at: int) -> str:
 
 def _short(text: str) -> str:
     return repr(text if len(text) <= 60 else text[:57] + "…")
-
-
-def _quotes(character: str) -> str:
-    return "JSON knows straight double quotes only" if character in ("'", "“", "”", "‘", "’", "`") else ""
 
 
 _CUT_SHORT = "is it cut short?"
@@ -280,4 +262,4 @@ def _value_hint(text: str, at: int) -> str:
             return f"write {right}"
     if text[at : at + 1] in ("+", "-", "."):
         return "a JSON number begins with a digit, or a minus and a digit"
-    return _quotes(text[at : at + 1])
+    return "JSON knows straight double quotes only" if text[at] in "'“”‘’`" else ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -40,7 +39,7 @@ def below(document: Document, at: str) -> Document:
             raise DocumentError((_nowhere(document, value, path, step),))
         value = value[step_in]
         path = (*path, step_in)
-    is_list = bool(at) and isinstance(value, list) and _is_offerings(value)
+    is_list = bool(at) and _is_offerings(value)
     if not isinstance(value, dict) and not is_list:
         raise DocumentError((_no_object(document, value, path),))
     data, dropped = ({"services": value}, 1) if is_list else (value, 0)
@@ -56,24 +55,18 @@ def find_catalog(data: Any) -> str | None:
     """
     level: list[tuple[str, Any]] = [("", data)]
     for _ in range(SEARCH_DEPTH):
-        level = [below for above, value in level for below in _inside(above, value)]
+        inside = ((f"{above}{pointer((key,))}", item) for above, value in level for key, item in entries(value))
+        level = [(found, item) for found, item in inside if isinstance(item, dict | list)]
         for found, value in level:
-            if _is_catalog(value) or (isinstance(value, list) and _is_offerings(value)):
+            if _is_offerings(value.get("services") if isinstance(value, dict) else value):
                 return found
     return None
 
 
-def _inside(above: str, value: Any) -> Iterator[tuple[str, Any]]:
-    """The collections right inside of the value at `above`, with their pointers."""
-    return ((above + pointer((key,)), item) for key, item in entries(value) if isinstance(item, dict | list))
-
-
-def _is_catalog(value: Any) -> bool:
-    return isinstance(value, dict) and isinstance(value.get("services"), list) and _is_offerings(value["services"])
-
-
-def _is_offerings(value: list[Any]) -> bool:
-    return bool(value) and all(isinstance(item, dict) and isinstance(item.get("plans"), list) for item in value)
+def _is_offerings(value: Any) -> bool:
+    if not isinstance(value, list) or not value:
+        return False
+    return all(isinstance(item, dict) and isinstance(item.get("plans"), list) for item in value)
 
 
 def _steps(at: str) -> tuple[str, ...]:
@@ -109,7 +102,7 @@ def _no_object(document: Document, value: Any, path: Path) -> Finding:
     kinds = {list: "an array", str: "a string", bool: "a boolean", int: "a number", float: "a number"}
     kind = kinds.get(type(value), "null")
     hint = "a catalog is an object with `services`"
-    if isinstance(value, list) and _is_offerings(value):
+    if _is_offerings(value):
         hint = 'this looks like a list of service offerings: wrap it as {"services": […]}'
     elif (found := find_catalog(value)) is not None:
         hint = f"the catalog is deeper: add --at {pointer(path)}{found}"

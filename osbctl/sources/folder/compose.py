@@ -37,7 +37,10 @@ class Composer:
         data: dict[str, Any] = {}
         found = self._services()
         if not found and self._settings.data.get("services") != []:
-            self._no_service()
+            folder = self._parts.folder
+            hint = "`osbctl init` writes a folder to start from, `osbctl new service NAME` adds a service"
+            self._problem("folder-without-services", f"{folder}: no service under {folder / 'services'}", hint=hint)
+            self._parts.problems.raise_any()
         top = self._settings if self._settings.document is not _NO_SETTINGS else next(iter(found.values()))
         self.origins = Origins(data, (top, ()))
         data["services"] = [self._service(stem, part, defaults) for stem, part in found.items()]
@@ -55,15 +58,6 @@ class Composer:
         if isinstance(taken, dict):
             self.origins.of_object(taken, (part, path))
         return taken
-
-    def _no_service(self) -> None:
-        folder = self._parts.folder
-        self._problem(
-            "folder-without-services",
-            f"{folder}: no service under {folder / 'services'}",
-            hint="`osbctl init` writes a folder to start from, `osbctl new service NAME` adds a service",
-        )
-        self._parts.problems.raise_any()
 
     def _services(self) -> dict[str, SourcePart]:
         files = self._parts.files("services")
