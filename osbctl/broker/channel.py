@@ -220,14 +220,9 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         return None
 
     def _discard(self) -> None:
-        try:
-            got = len(self.socket.recv(65536))
-        except (BlockingIOError, InterruptedError):
-            return
-        except (OSError, ValueError):
-            got = 0
-        self.discarded += got
-        if not got or self.discarded > LINGER_BYTES:
+        data = self.take()
+        self.discarded += len(data or b"")
+        if data == b"" or self.discarded > LINGER_BYTES:
             self.handle_close()
 
     def abort(self) -> None:

@@ -195,7 +195,7 @@ class TextLines(logging.Formatter):
     """`time LEVEL message`, control characters escaped so that a request cannot forge a line."""
 
     def format(self, record: logging.LogRecord) -> str:
-        text = _message(self, record)
+        text = super().format(record)
         text = "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
         return f"{timestamp(record.created)} {record.levelname} {text}"
 
@@ -210,14 +210,9 @@ class JsonLines(logging.Formatter):
                 "time": timestamp(record.created),
                 "level": record.levelname.lower(),
                 "logger": record.name,
-                "message": _message(self, record),
+                "message": super().format(record),
             }
         )
-
-
-def _message(formatter: logging.Formatter, record: logging.LogRecord) -> str:
-    text = record.getMessage()
-    return f"{text}\n{formatter.formatException(record.exc_info)}" if record.exc_info else text
 
 
 class _Lines(logging.Handler):

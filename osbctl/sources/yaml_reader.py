@@ -290,7 +290,8 @@ class _Builder:
         if not all(isinstance(base, dict) for base in bases):
             self._problem("syntax", "<< takes a mapping, or a list of mappings", event.start_mark)
             return
-        frame.merged = [*(frame.merged or ()), bases]
+        frame.merged = frame.merged or []
+        frame.merged.append(bases)
 
     def _numeric(self, event: Any) -> Any:
         text = event.value
