@@ -6,16 +6,12 @@ validation's work), a name of a wrong type is empty.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from datetime import date
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from osbctl.paths import found_at
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from osbctl.paths import Path
+from osbctl.paths import Path, found_at
 
 PARAMETER_PLACES = (
     ("service_instance", "create"),

@@ -6,16 +6,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from osbctl.findings import Severity
-from osbctl.platforms import labels
+from osbctl.findings import Location, Severity
+from osbctl.platforms import Platform, labels
 from osbctl.platforms.reactions import Level as Level
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from osbctl.findings import Location
     from osbctl.paths import JsonValue, Path
-    from osbctl.platforms import Platform
 
 
 SEVERITIES = {

@@ -11,13 +11,12 @@ from enum import StrEnum
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-from osbctl.platforms import refusing
+from osbctl.platforms import Platform, refusing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from osbctl.findings import Severity
-    from osbctl.platforms import Platform
 
     Check: TypeAlias = Callable[[Any], Iterator[Any]]
     """A rule's check: from an `osbctl.validation.node.Node` to its `Hit`s."""

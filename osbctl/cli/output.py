@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Iterable, Iterator
+from typing import Any, TextIO, TypeVar
 
 from osbctl.errors import DocumentError, OsbctlError, SourceError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from typing import TextIO
 
 T = TypeVar("T")
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import sys
 import textwrap
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any
 
 from typer import Argument, Option
 
@@ -14,9 +15,6 @@ from osbctl.cli.output import put, put_lines, use_color, wrap_width
 from osbctl.platforms import labels
 from osbctl.rule import Category, Rule
 from osbctl.text import Paint, wrapped
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 _VERSION = 1
 """The version of the JSON's shape, `schemas/rules-1.json`; a field may be added without a new one, nothing else."""

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from osbctl.editor.analysis import read
+from osbctl.editor.analysis import Analysis, read
 from osbctl.editor.diagnostics import diagnostic, range_of
-from osbctl.editor.written import written
+from osbctl.editor.written import Written, written
 from osbctl.errors import OsbctlError
-from osbctl.findings import Fix
+from osbctl.findings import Finding, Fix
 from osbctl.fixes.edits import Edit
 from osbctl.tasks.fix import edits_of, with_fixes
 from osbctl.text import safe
@@ -22,10 +22,7 @@ from osbctl.text import safe
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from osbctl.editor.analysis import Analysis
     from osbctl.editor.open_files import OpenFiles
-    from osbctl.editor.written import Written
-    from osbctl.findings import Finding
     from osbctl.sources.document import Document
 
 FIX_ALL = "source.fixAll.osbctl"

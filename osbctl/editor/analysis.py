@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from osbctl.editor.pieces import read_file
 from osbctl.editor.written import written
 from osbctl.errors import DocumentError, OsbctlError, SourceError
-from osbctl.findings import Finding, Location, Severity
+from osbctl.findings import Finding, Location, Severity, Verdict
 from osbctl.sources.folder import LOCK, read_folder
 from osbctl.sources.folder.parts import SUFFIXES
 from osbctl.sources.parse import catalog_in
@@ -22,7 +22,6 @@ from osbctl.validation.options import ValidationOptions
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from osbctl.findings import Verdict
     from osbctl.platforms import Platform
     from osbctl.sources.document import Document
 

@@ -9,17 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
 
-from osbctl.editor.cursor import cursor_at
+from osbctl.editor.cursor import Cursor, cursor_at
 from osbctl.editor.diagnostics import range_of
-from osbctl.editor.texts import Place
-from osbctl.editor.vocabulary import part_at, properties, said, title, values
+from osbctl.editor.texts import Place, Text
+from osbctl.editor.vocabulary import FieldSchema, part_at, properties, said, title, values
 
 if TYPE_CHECKING:
     from pathlib import PurePath
 
-    from osbctl.editor.cursor import Cursor
-    from osbctl.editor.texts import Text
-    from osbctl.editor.vocabulary import FieldSchema
     from osbctl.platforms import ApiVersion
 
 _PLAIN = re.compile(r"[A-Za-z$][\w$.-]*|[0-9A-F]{8}-[0-9A-F-]+")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from osbctl.editor.diagnostics import range_of
-from osbctl.paths import located
+from osbctl.paths import Path, located
 from osbctl.sources.folder import LOCK
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from lsprotocol import types
 
     from osbctl.editor.written import Written
-    from osbctl.paths import Path
     from osbctl.sources.spans import Span
 
     Opened = Callable[[str], Written]

@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from osbctl.findings import Severity
+from osbctl.findings import Finding, Severity
 from osbctl.platforms import labels
 from osbctl.text import safe
 
 if TYPE_CHECKING:
     from osbctl.editor.texts import Text
     from osbctl.editor.written import Written
-    from osbctl.findings import Finding
 
 SEVERITIES = {
     Severity.ERROR: types.DiagnosticSeverity.Error,

@@ -11,7 +11,7 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import PurePath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from pygls.uris import from_fs_path, to_fs_path
 
@@ -22,7 +22,6 @@ from osbctl.sources.limits import MAX_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from typing import TypeAlias
 
     from osbctl.findings import Finding
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
@@ -23,7 +23,6 @@ from osbctl.editor.texts import Place, Text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import BinaryIO
 
     from osbctl.editor.written import Written
     from osbctl.findings import Finding

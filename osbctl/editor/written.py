@@ -9,13 +9,12 @@ from osbctl.editor.pieces import read_pieces
 from osbctl.editor.texts import Text
 from osbctl.errors import DocumentError
 from osbctl.sources.parse import decoded, parse_text
-from osbctl.sources.spans import spans
+from osbctl.sources.spans import Span, spans
 
 if TYPE_CHECKING:
     from osbctl.findings import Finding, Location
     from osbctl.paths import Path
     from osbctl.sources.document import Document
-    from osbctl.sources.spans import Span
 
 
 class Written(Text):

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from osbctl.findings import Fix
+from osbctl.findings import Finding, Fix
 from osbctl.paths import value_at
-
-if TYPE_CHECKING:
-    from osbctl.findings import Finding
 
 DRAFT_04 = "http://json-schema.org/draft-04/schema#"
 """The one draft that Cloud Foundry, Service Manager and Korifi all take (OSB 2.13, Input Parameters Schema Object)."""

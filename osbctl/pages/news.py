@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from osbctl.changes import Level, grouped_effects
-from osbctl.findings import Severity
-from osbctl.pages.shown import ChangeNote, FindingNote
+from osbctl.changes import Change, Level, grouped_effects
+from osbctl.findings import Finding, Severity
+from osbctl.pages.shown import ChangeNote, FindingNote, ServiceView
 from osbctl.paths import pointer
 from osbctl.platforms import labels
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from osbctl.changes import Change
-    from osbctl.findings import Finding
     from osbctl.pages.content import Part
-    from osbctl.pages.shown import ServiceView
 
 
 def place_changes(part: Part, views: Sequence[ServiceView]) -> list[ChangeNote]:

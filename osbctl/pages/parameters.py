@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import json
 import marshal
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from osbctl.jsonschemas.parameters import parameters
-from osbctl.pages.content import Sample
+from osbctl.pages.content import Requests, Sample
 from osbctl.pages.links import fragment
-from osbctl.pages.redact import MAX_LEVELS, MAX_TEXT
+from osbctl.pages.redact import MAX_LEVELS, MAX_TEXT, Redactor
 from osbctl.secrecy import SECRET, looks_secret
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any
 
     from osbctl.catalog import ServicePlan
-    from osbctl.pages.content import Requests
-    from osbctl.pages.redact import Redactor
 
 PLACES = {
     "service_instance.create": ("create", "Parameters to create an instance"),

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from decimal import Decimal
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from osbctl.text import safe
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from typing import Any
 
     from osbctl.catalog import ServicePlan
 

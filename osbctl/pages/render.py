@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from osbctl import __version__
-from osbctl.pages.content import MARKS
+from osbctl.pages.content import MARKS, Content
 from osbctl.pages.links import broker_anchor
 from osbctl.pages.look import accent_rules
 from osbctl.pages.news import by_severity, grouped, place_changes, place_findings
 from osbctl.pages.offerings import MAX_WITH_COMMANDS, Offerings
 from osbctl.pages.redact import Redactor
-from osbctl.pages.shown import PlanTexts
+from osbctl.pages.shown import ChangeNote, PlanTexts, PlanView, ServiceView
 from osbctl.text import safe
 
 if TYPE_CHECKING:
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
-    from osbctl.pages.content import Content
-    from osbctl.pages.shown import ChangeNote, PlanView, ServiceView
 
 ASSETS = Path(__file__).parent / "assets"
 SCRIPTS = ("schema.js", "form.js", "page.js")

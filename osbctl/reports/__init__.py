@@ -10,12 +10,11 @@ from enum import StrEnum
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
-from osbctl.findings import FailOn
+from osbctl.findings import FailOn, Finding, Judgement
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from osbctl.findings import Finding, Judgement
     from osbctl.rule import Rule
 
 

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from osbctl.findings import Severity
+from osbctl.findings import Finding, Severity
 from osbctl.reports.places import in_one_line, relative, verdict_lines
 from osbctl.text import safe
 
 if TYPE_CHECKING:
-    from osbctl.findings import Finding
     from osbctl.reports import Report
 
 _ESCAPES = str.maketrans({"%": "%AZP25", ";": "%3B", "\r": "%0D", "\n": "%0A", "]": "%5D"})

@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from osbctl.findings import Severity
+from osbctl.findings import Finding, Judgement, Severity, Verdict
 from osbctl.paths import pointer
 from osbctl.reports.places import as_json
 
 if TYPE_CHECKING:
-    from osbctl.findings import Finding, Judgement, Verdict
     from osbctl.reports import Report
 
 VERSION = 1

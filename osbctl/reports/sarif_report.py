@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import osbctl
-from osbctl.findings import Severity
+from osbctl.findings import Finding, Location, Severity
 from osbctl.paths import pointer
 from osbctl.reports.places import relative, with_fingerprints
 
 if TYPE_CHECKING:
-    from osbctl.findings import Finding, Location
     from osbctl.reports import Report
     from osbctl.rule import Rule
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from osbctl.findings import Severity
+from osbctl.findings import Finding, Judgement, Location, Severity, Verdict
 from osbctl.platforms import Platform, labels
 from osbctl.platforms.outcome import MAX_REFUSALS, VerdictKind
 from osbctl.text import Paint, excerpt, plural, safe, wrapped
@@ -13,7 +13,6 @@ from osbctl.text import Paint, excerpt, plural, safe, wrapped
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from osbctl.findings import Finding, Judgement, Location, Verdict
     from osbctl.reports import Report
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from osbctl.conformance.check import USUAL, check_broker
+from osbctl.conformance.check import USUAL, Patience, check_broker
 from osbctl.errors import DocumentError
 from osbctl.findings import Finding, Judgement, Severity, Verdict
 from osbctl.platforms import ApiVersion, Platform
 from osbctl.platforms.outcome import VerdictKind
-from osbctl.sources.access import shown
+from osbctl.sources.access import Access, shown
 from osbctl.sources.parse import parse_document
 from osbctl.validation.judge import graded, judge, unreadable
 from osbctl.validation.selection import Selection
@@ -17,8 +17,6 @@ from osbctl.validation.selection import Selection
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from osbctl.conformance.check import Patience
-    from osbctl.sources.access import Access
     from osbctl.validation.options import ValidationOptions
 
 _FOR_FILES = "dashboard-secret-literal"

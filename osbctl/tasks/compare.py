@@ -6,7 +6,7 @@ import datetime
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from osbctl.comparison.allow import load_allowed, sort_out
+from osbctl.comparison.allow import Sorted, load_allowed, sort_out
 from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.comparison.collect import with_places
 from osbctl.comparison.refusals import Refused, new_refusals, touched_alone
@@ -14,7 +14,6 @@ from osbctl.platforms import Platform, labels
 
 if TYPE_CHECKING:
     from osbctl.changes import Change
-    from osbctl.comparison.allow import Sorted
     from osbctl.sources.document import Document
 
 

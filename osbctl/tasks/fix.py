@@ -16,21 +16,20 @@ from osbctl.errors import OsbctlError, UsageError
 from osbctl.files import write_file
 from osbctl.fixes.drafts import draft_fix
 from osbctl.fixes.edits import Edit, applied, edit, quoted
+from osbctl.paths import Path as Steps
 from osbctl.paths import found_at, value_at
 from osbctl.sources.folder import read_folder
 from osbctl.sources.limits import DEFAULT_LIMITS, read_file
 from osbctl.sources.parse import decoded, parse_document, parse_text
 from osbctl.sources.read import read_source
-from osbctl.sources.spans import spans
+from osbctl.sources.spans import Span, spans
 from osbctl.validation.judge import judge
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from osbctl.findings import Finding, Fix, Location
-    from osbctl.paths import Path as Steps
     from osbctl.sources.document import Document
-    from osbctl.sources.spans import Span
     from osbctl.validation.options import ValidationOptions
 
     _Wanted: TypeAlias = tuple[Finding, Fix]

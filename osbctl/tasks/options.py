@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from osbctl.config import find_config
+from osbctl.config import Config, find_config
 from osbctl.errors import ConfigError, OsbctlError
 from osbctl.findings import FailOn, Severity
 from osbctl.platforms import DEFAULT_API_VERSION, ApiVersion, Platform
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from enum import StrEnum
 
-    from osbctl.config import Config
     from osbctl.validation.options import ValidationOptions
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from osbctl.pages.content import MARKS, OrderedPlan, Requests, Sample, ShownCommand, ShownCommands
 from osbctl.platforms.commands import Order, Purpose
 from osbctl.requests.commands import commands
-from osbctl.requests.examples import examples
+from osbctl.requests.examples import Examples, examples
 from osbctl.requests.shells import Shell
 from osbctl.sources.yaml_text import dump_text
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from osbctl.platforms import Platform
-    from osbctl.requests.examples import Examples
 
 _PLAIN = re.compile("[A-Za-z][A-Za-z0-9_.-]{0,99}")
 

@@ -6,20 +6,17 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from osbctl.errors import DocumentError, SourceError, UsageError
-from osbctl.findings import Severity
+from osbctl.findings import Finding, Severity
 from osbctl.paths import pointer
-from osbctl.registry.records import BrokerCatalog, Remark
+from osbctl.registry.records import BrokerCatalog, Registration, Remark
 from osbctl.registry.secrets import HELD, places_of
 from osbctl.secrecy import looks_secret
-from osbctl.sources.broker import CATALOG_PATH, fetch, split_url
+from osbctl.sources.broker import CATALOG_PATH, Answer, fetch, split_url
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from osbctl.findings import Finding
-    from osbctl.registry.records import Registration
     from osbctl.sources.access import Access
-    from osbctl.sources.broker import Answer
 
 SURE_LENGTH = 8
 """A password of so many characters does not stand in a catalog by chance; a shorter one may."""

@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING
 from osbctl.parallel import in_parallel
 from osbctl.platforms.together import sentences, shared
 from osbctl.registry.errors import UnknownBrokerError
-from osbctl.registry.records import RefreshOutcome
-from osbctl.registry.refresh import refresh_or_tell, register
+from osbctl.registry.records import Refresh, RefreshOutcome, Registration
+from osbctl.registry.refresh import Policy, refresh_or_tell, register
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from osbctl.registry.records import Refresh, Registration
-    from osbctl.registry.refresh import Policy
     from osbctl.registry.store import Registry
     from osbctl.tasks.reach import Reach
 

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
-from osbctl.errors import UsageError
-from osbctl.rule import Category, chosen
+from osbctl.errors import OsbctlError, UsageError
+from osbctl.rule import Category, Rule, chosen
 from osbctl.text import did_you_mean
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from osbctl.errors import OsbctlError
-    from osbctl.rule import Rule
 
 
 class LazyRules(dict[str, "Rule"]):

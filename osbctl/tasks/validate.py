@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from osbctl.errors import DocumentError, SourceError
 from osbctl.findings import Finding, Judgement, Severity
 from osbctl.platforms.outcome import VerdictKind
-from osbctl.tasks.options import config_of, effective_fail_on, validation_options
+from osbctl.tasks.options import Request, config_of, effective_fail_on, validation_options
 from osbctl.text import plural
 
 if TYPE_CHECKING:
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from osbctl.config import Config
     from osbctl.sources.document import Document
-    from osbctl.tasks.options import Request
     from osbctl.validation.options import ValidationOptions
     from osbctl.validation.selection import Selection
 

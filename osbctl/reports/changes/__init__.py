@@ -11,12 +11,11 @@ from enum import StrEnum
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from osbctl.changes import DiffFailOn, Level
+from osbctl.changes import Change, DiffFailOn, Level
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from osbctl.changes import Change
     from osbctl.findings import Finding
     from osbctl.rule import Rule
 

@@ -8,14 +8,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from osbctl.changes import Level
-from osbctl.reports.changes import DiffFormat, render
+from osbctl.reports.changes import DiffFormat, DiffReport, render
 from osbctl.text import cells, safe
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from osbctl.pages.content import BrokerLine, Overview
-    from osbctl.reports.changes import DiffReport
 
 _MERGED = (DiffFormat.GITLAB, DiffFormat.JUNIT, DiffFormat.SARIF)
 """The formats that are one document, whatever the number of brokers."""

@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from osbctl.changes import Level
+from osbctl.changes import Change, Level, Named
 from osbctl.paths import pointer
 from osbctl.reports.places import as_json
 
 if TYPE_CHECKING:
-    from osbctl.changes import Change, Named
     from osbctl.findings import Finding
     from osbctl.reports.changes import DiffReport
 

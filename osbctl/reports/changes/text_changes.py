@@ -5,17 +5,15 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from osbctl.changes import Level, grouped_effects
-from osbctl.reports.changes import DIFF, grouped
+from osbctl.changes import Change, Level, grouped_effects
+from osbctl.reports.changes import DIFF, DiffReport, grouped
 from osbctl.text import Paint, plural, safe, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from osbctl.changes import Change
     from osbctl.findings import Location
     from osbctl.paths import Path
-    from osbctl.reports.changes import DiffReport
 
 _MEANINGS = {
     Level.REFUSED: "a platform refuses the update",
