@@ -12,7 +12,7 @@ from lsprotocol import types
 
 from osbctl.editor.analysis import Analysis, read
 from osbctl.editor.diagnostics import diagnostic, range_of
-from osbctl.editor.written import Written, written
+from osbctl.editor.texts import Written, written
 from osbctl.errors import OsbctlError
 from osbctl.findings import Finding, Fix
 from osbctl.fixes.edits import Edit

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from osbctl.editor.pieces import read_file
-from osbctl.editor.written import written
+from osbctl.editor.texts import written
 from osbctl.errors import DocumentError, OsbctlError, SourceError
 from osbctl.findings import Finding, Location, Severity, Verdict
 from osbctl.sources.folder import LOCK, read_folder

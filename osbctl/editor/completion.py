@@ -11,12 +11,12 @@ from lsprotocol import types
 
 from osbctl.editor.cursor import Cursor, cursor_at
 from osbctl.editor.diagnostics import range_of
-from osbctl.editor.texts import Place, Text
 from osbctl.editor.vocabulary import FieldSchema, part_at, properties, said, title, values
 
 if TYPE_CHECKING:
     from pathlib import PurePath
 
+    from osbctl.editor.texts import Text
     from osbctl.platforms import ApiVersion
 
 _PLAIN = re.compile(r"[A-Za-z$][\w$.-]*|[0-9A-F]{8}-[0-9A-F-]+")
@@ -27,7 +27,7 @@ def completions(
     text: Text, position: types.Position, version: ApiVersion, place: PurePath | None
 ) -> list[types.CompletionItem]:
     """The words that fit at a position. `place` is the file's path within its source folder, if it is in one."""
-    cursor = cursor_at(text.body, text.offset(Place(position.line, position.character)))
+    cursor = cursor_at(text.body, text.offset(position))
     part = part_at(cursor.whole, version, place) if cursor else None
     if cursor is None or part is None:
         return []

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from lsprotocol import types
 
-    from osbctl.editor.written import Written
+    from osbctl.editor.texts import Written
     from osbctl.sources.spans import Span
 
     Opened = Callable[[str], Written]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import PurePath
 
     from osbctl.editor.analysis import Analysis
-    from osbctl.editor.written import Written
+    from osbctl.editor.texts import Written
     from osbctl.findings import Finding
     from osbctl.paths import Path
 
@@ -64,8 +64,7 @@ def _finding(finding: Finding) -> Iterator[str]:
 
 def _field(path: Path, analysis: Analysis | None, place: PurePath | None) -> Iterator[str]:
     version = analysis.options.api_version if analysis else None
-    latest = LATEST
-    part = part_at(path, latest, place)
+    part = part_at(path, LATEST, place)
     if part is None or not title(part):
         return
     yield f"**{path[-1]}**: {title(part)}"

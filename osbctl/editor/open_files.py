@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from pygls.uris import from_fs_path, to_fs_path
 
 from osbctl.editor.analysis import Analysis, analyse, source_of
-from osbctl.editor.written import Written, written
+from osbctl.editor.texts import Written, written
 from osbctl.files import read_bounded
 from osbctl.sources.limits import MAX_BYTES
 

@@ -12,7 +12,7 @@ from osbctl.text import safe
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from osbctl.editor.written import Written
+    from osbctl.editor.texts import Written
     from osbctl.paths import Path
 
 MOST = 10_000

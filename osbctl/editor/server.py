@@ -19,12 +19,11 @@ from osbctl.editor.diagnostics import diagnostic
 from osbctl.editor.hover import hover
 from osbctl.editor.open_files import OpenFiles, path_of
 from osbctl.editor.outline import symbols
-from osbctl.editor.texts import Place, Text
+from osbctl.editor.texts import Text, Written
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from osbctl.editor.written import Written
     from osbctl.findings import Finding
 
 
@@ -118,7 +117,7 @@ class EditorServer:
         path, file, analysis = await self.open.judged(params.text_document.uri)
         if file is None:
             return None
-        offset = _offset(file, params.position)
+        offset = file.offset(params.position)
         found = [
             finding
             for finding in self.open.found_in(path, analysis)
@@ -141,7 +140,7 @@ class EditorServer:
         if file is None:
             return None
         folder = self.open.files[path].source if self.open.place(path) else None
-        found = definition(file, _offset(file, params.position), folder, self.open.text)
+        found = definition(file, file.offset(params.position), folder, self.open.text)
         return types.Location(self.open.uri(found[0].name), found[1]) if found else None
 
     async def _symbols(self, params: types.DocumentSymbolParams) -> list[types.DocumentSymbol]:
@@ -161,10 +160,6 @@ class EditorServer:
         mender = Mender(analysis, analysis.document, self.open.unsaved(analysis.source), self.open)
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self.open.judge, _made, mender, file, found, params.context.only)
-
-
-def _offset(file: Written, position: types.Position) -> int:
-    return file.offset(Place(position.line, position.character))
 
 
 def _made(mender: Mender, file: Written, found: list[Finding], only: Sequence[str] | None) -> list[types.CodeAction]:

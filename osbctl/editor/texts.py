@@ -1,35 +1,34 @@
-"""The text of one file, with its places in the units that an editor counts in."""
+"""The text of one file at this moment: places as an editor counts them, what it holds, and where that stands."""
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
-from functools import cached_property
-from itertools import accumulate
-from typing import NamedTuple
+from bisect import bisect_right
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any
+
+from lsprotocol.types import Position
+
+from osbctl.editor.pieces import read_pieces
+from osbctl.errors import DocumentError
+from osbctl.paths import value_at
+from osbctl.sources.parse import decoded, parse_text
+from osbctl.sources.spans import Span, spans
+
+if TYPE_CHECKING:
+    from osbctl.findings import Finding, Location
+    from osbctl.paths import Path
+    from osbctl.sources.document import Document
 
 _BOM = "\ufeff"
 _LINE_END = re.compile(r"\r\n?|\n")
-_WIDE = {
-    "utf-8": re.compile(r"[^\x00-\x7f]"),
-    "utf-16": re.compile("[\U00010000-\U0010ffff]"),
-    "utf-32": re.compile(r"(?!)"),
-}
-"""The characters that take more than one unit of each encoding."""
-
-
-class Place(NamedTuple):
-    """A position as the protocol has it: both count from 0, `character` in units of the encoding agreed upon."""
-
-    line: int
-    character: int
 
 
 class Text:
     """A text as an editor holds it. Offsets count characters (code points) of `body`.
 
     `body` is the text without the byte order mark that it may begin with, as the readers see it. LF, CRLF and a lone
-    CR end a line (LSP 3.17, "Text Documents").
+    CR end a line (LSP 3.17, "Text Documents"). Positions count units of the encoding that was agreed upon.
     """
 
     def __init__(self, text: str, encoding: str = "utf-16") -> None:
@@ -37,13 +36,13 @@ class Text:
         self._encoding = encoding
         self._mark = _units(_BOM, encoding) if text.startswith(_BOM) else 0
 
-    def place(self, offset: int) -> Place:
+    def place(self, offset: int) -> Position:
         """The position of the character at `offset`; what lies beyond the end is the end."""
         offset = min(max(offset, 0), len(self.body))
-        line = bisect_right(self.lines, offset) - 1
-        return Place(line, self._between(self.lines[line], offset) + (self._mark if line == 0 else 0))
+        line = self.line_of(offset)
+        return Position(line, self._between(self.lines[line], offset) + (self._mark if line == 0 else 0))
 
-    def offset(self, place: Place) -> int:
+    def offset(self, place: Position) -> int:
         """The offset of a position; what lies beyond a line's end is its end."""
         if place.line >= len(self.lines):
             return len(self.body)
@@ -62,33 +61,61 @@ class Text:
 
     def line_end(self, line: int) -> int:
         """The offset where the line's text ends, before what ends the line."""
-        end = self.lines[line + 1] if line + 1 < len(self.lines) else len(self.body)
-        if self.body[end - 1 : end] == "\n" and end > self.lines[line]:
-            end -= 1
-        return end - 1 if self.body[end - 1 : end] == "\r" and end > self.lines[line] else end
+        start, *behind = self.lines[line : line + 2]
+        return start + len(self.body[start : behind[0] if behind else None].rstrip("\r\n"))
 
     @cached_property
     def lines(self) -> list[int]:
         """Where each line begins."""
         return [0, *(found.end() for found in _LINE_END.finditer(self.body))]
 
-    @cached_property
-    def _wide(self) -> list[int]:
-        return [found.start() for found in _WIDE[self._encoding].finditer(self.body)]
-
-    @cached_property
-    def _more(self) -> list[int]:
-        """How many units more than one all wide characters up to each take together."""
-        widths = (_units(self.body[at], self._encoding) - 1 for at in self._wide)
-        return [0, *accumulate(widths)]
-
     def _between(self, start: int, end: int) -> int:
-        if not self._wide:
-            return end - start
-        wide = self._more[bisect_left(self._wide, end)] - self._more[bisect_left(self._wide, start)]
-        return end - start + wide
+        return end - start if self.body.isascii() else _units(self.body[start:end], self._encoding)
 
 
-def _units(character: str, encoding: str) -> int:
-    size = len(character.encode(f"{encoding}-le" if encoding != "utf-8" else encoding, "surrogatepass"))
-    return size // {"utf-8": 1, "utf-16": 2, "utf-32": 4}[encoding]
+def _units(text: str, encoding: str) -> int:
+    """The code units of UTF-8, UTF-16 or UTF-32 that a text takes."""
+    size = {"utf-8": 1, "utf-16": 2, "utf-32": 4}[encoding]
+    return len(text.encode(encoding if size == 1 else f"{encoding}-le", "surrogatepass")) // size
+
+
+class Written(Text):
+    """A file with what can be known of it. `faults` say why it cannot be read, once that was tried."""
+
+    def __init__(self, name: str, text: str, encoding: str) -> None:
+        super().__init__(text, encoding)
+        self.name = name
+        self.faults: tuple[Finding, ...] = ()
+        self._text = text
+
+    @cached_property
+    def document(self) -> Document | None:
+        """What the file holds, whatever value it is; None where it cannot be read, and `faults` say why."""
+        try:
+            text = decoded(self._text.encode("utf-8", "surrogatepass"), self.name)
+            return read_pieces(text, self.name) or parse_text(text, self.name)
+        except DocumentError as error:
+            self.faults = error.findings
+            return None
+
+    @cached_property
+    def spans(self) -> dict[Path, Span]:
+        """Where each value stands; empty where the file cannot be read."""
+        return spans(self.document) if self.document else {}
+
+    def value(self, path: Path) -> Any:
+        """The value at `path`, which must be there."""
+        return value_at(self.document.data, path) if self.document else None
+
+    def extent(self, place: Location) -> tuple[int, int]:
+        """What is underlined for a finding: the same as in a report; at the end of a line, its last character."""
+        start = self.offset_of(place.line, place.column)
+        line = self.line_of(start)
+        end = start + place.end - place.column if place.end else self.line_end(line)
+        return (start, end) if start < end else (max(self.lines[line], start - 1), start)
+
+
+@lru_cache(maxsize=16)
+def written(name: str, text: str, encoding: str) -> Written:
+    """The file of that name with that text; what is known of the last few is kept."""
+    return Written(name, text, encoding)
