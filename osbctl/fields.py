@@ -43,13 +43,13 @@ def load_schema(version: ApiVersion) -> Any:
 @cache
 def known(kind: str, version: ApiVersion = LATEST) -> frozenset[str]:
     """The fields of an object of that kind (a key of `PARTS`, or a value in it) at that version."""
-    return frozenset((*_properties(kind, version), *_SAP.get(kind, ())))
+    return frozenset((*properties(kind, version), *_SAP.get(kind, ())))
 
 
 @cache
 def wanted(kind: str, key: str) -> str:
     """The JSON type that the newest schema wants of a known field; empty where it takes several, or any."""
-    found = _properties(kind, LATEST).get(key, {}).get("type", "")
+    found = properties(kind, LATEST).get(key, {}).get("type", "")
     return found if isinstance(found, str) else ""
 
 
@@ -66,7 +66,8 @@ def since(kind: str, key: str) -> ApiVersion:
     return next(version for version in ApiVersion if key in known(kind, version))
 
 
-def _properties(kind: str, version: ApiVersion) -> dict[str, Any]:
+def properties(kind: str, version: ApiVersion) -> dict[str, Any]:
+    """The schemas of the fields of such an object at that version, in the order of the specification."""
     schema = load_schema(version)
     found: dict[str, Any] = (schema if kind == "catalog" else schema["definitions"][kind])["properties"]
     return found

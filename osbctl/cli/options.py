@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import UTC, date, datetime
 from enum import StrEnum
 from typing import Annotated
 
 from typer import Argument, Option
 
+from osbctl.errors import UsageError
 from osbctl.platforms import ApiVersion as ApiVersion
 from osbctl.platforms import Platform
 from osbctl.sources.limits import MAX_DEPTH, Limits
@@ -43,11 +45,18 @@ Output = Annotated[
 
 
 def _date(asked: str) -> str:
-    if not asked:
-        return ""
-    from osbctl.tasks.page_date import page_date
+    """The day or the time in UTC that is asked for, as a page shows it (RFC 3339); `commit`: the day of that."""
+    if asked == "commit":
+        from osbctl.sources.git import commit_date
 
-    return page_date(asked)
+        return commit_date()
+    try:
+        if "T" in asked:
+            return datetime.strptime(asked, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        return date.fromisoformat(asked).isoformat() if asked else ""
+    except ValueError:
+        advice = "write it as YYYY-MM-DD, as YYYY-MM-DDTHH:MM:SSZ, or as commit"
+        raise UsageError(f"{asked!r} is not a date", advice) from None
 
 
 Date = Annotated[

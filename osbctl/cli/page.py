@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import gc
-from typing import Annotated
+import os
+from collections.abc import Sequence
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Annotated
+from urllib.parse import urlsplit
 
 from typer import Argument, Option
 
 from osbctl.cli import options as common
+from osbctl.cli.connection import is_address, shown
 from osbctl.cli.output import note, put
-from osbctl.cli.page_sources import PageSources
+from osbctl.cli.sources import NamedSources
 from osbctl.cli.spread import spread
+from osbctl.errors import UsageError
 from osbctl.platforms import Platform
+from osbctl.registry.location import named as registered_name
+
+if TYPE_CHECKING:
+    from osbctl.tasks.page import Shelf
 
 
 @spread
@@ -47,7 +57,7 @@ def page(
     date: common.Date = "",
     config: common.Config = None,
     *,
-    named: PageSources,
+    named: NamedSources,
 ) -> int:
     """Make a page of what is on offer: one HTML file that needs no server, no network, and no script to be read.
 
@@ -64,7 +74,7 @@ def page(
 
     gc.disable()  # as in validation: the run is short, and makes next to no garbage in circles
     settings = load_config(config) if config else find_config(".")
-    shelves = named.shelves(sources, since or [])
+    shelves = _shelves(named, sources, since or [])
     options = PageOptions(
         look=house_look({"title": title, "logo": logo, "accent": accent}, settings.page),
         platforms=frozenset(platforms or Platform),
@@ -79,3 +89,51 @@ def page(
     for problem in made.problems:
         note(problem)
     return 0
+
+
+def _shelves(named: NamedSources, words: Sequence[str], since: Sequence[str]) -> list[Shelf]:
+    """One shelf for each word. `since` has a revision for all of them, or an earlier catalog for each."""
+    from osbctl.tasks.page import Shelf
+
+    named.connection.check_stdin(*words, *since)
+    before = _earlier(named, words, since)
+    return [
+        Shelf(name, named.read(word), named.read(old) if old else None)
+        for name, word, old in zip(_names(named, words), words, before, strict=True)
+    ]
+
+
+def _earlier(named: NamedSources, words: Sequence[str], since: Sequence[str]) -> Sequence[str]:
+    if not since:
+        return [""] * len(words)
+    if len(since) == 1 and _is_revision(named, since[0]):
+        if wrong := next((word for word in words if not os.path.isfile(word)), None):  # noqa: PTH113
+            advice = "name an earlier catalog with --since"
+            raise UsageError(f"{wrong} is not a file, so git has no revision of it", advice)
+        return [f"{since[0]}:{word}" for word in words]
+    if len(since) != len(words):
+        raise UsageError("--since needs one revision, or an earlier catalog for each source", "repeat --since")
+    for word, old in zip(words, since, strict=True):
+        if word == old and named.is_registered(word):
+            advice = f"name an earlier one: {word}@-1 is the one before, {word}@2026-11-01 that of a day"
+            raise UsageError(f"--since {word}: this is the same catalog", advice)
+    return since
+
+
+def _is_revision(named: NamedSources, word: str) -> bool:
+    apart = word == "-" or ":" in word or os.path.exists(word)  # noqa: PTH110
+    return not apart and not named.is_registered(word)
+
+
+def _names(named: NamedSources, words: Sequence[str]) -> list[str]:
+    """What the page calls the brokers: short names, and the words themselves where two would be the same."""
+    short = [_short(word, registered=named.is_registered(word)) for word in words]
+    return [name if short.count(name) == 1 else shown(word) for name, word in zip(short, words, strict=True)]
+
+
+def _short(word: str, *, registered: bool) -> str:
+    if registered:
+        return registered_name(word)[0]
+    if is_address(word):
+        return urlsplit(word).hostname or shown(word)
+    return PurePath(word.rpartition(":")[2]).stem or word

@@ -99,20 +99,12 @@ class OrderedPlan(NamedTuple):
     sample: Sample = Sample()
 
 
-def _no_commands(_: OrderedPlan) -> ShownCommands:
-    return ShownCommands()
-
-
-def _no_sample(_: Mapping[str, object]) -> Sample:
-    return Sample()
-
-
 @dataclass(frozen=True, slots=True)
 class Requests:
     """What is known of the requests that a developer sends: the commands for a plan, samples that a schema takes."""
 
-    commands: Callable[[OrderedPlan], ShownCommands] = _no_commands
-    sample: Callable[[Mapping[str, object]], Sample] = _no_sample
+    commands: Callable[[OrderedPlan], ShownCommands] = lambda _: ShownCommands()
+    sample: Callable[[Mapping[str, object]], Sample] = lambda _: Sample()
 
 
 @dataclass(frozen=True, slots=True)

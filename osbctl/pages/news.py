@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
-from osbctl.changes import Change, Level, grouped_effects
-from osbctl.findings import Finding, Severity
+from osbctl.changes import Level, grouped_effects
 from osbctl.pages.shown import ChangeNote, FindingNote, ServiceView
-from osbctl.paths import pointer
-from osbctl.platforms import labels
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from osbctl.pages.content import Part
+
+N = TypeVar("N")
 
 
 def place_changes(part: Part, views: Sequence[ServiceView]) -> list[ChangeNote]:
@@ -26,20 +25,20 @@ def place_changes(part: Part, views: Sequence[ServiceView]) -> list[ChangeNote]:
     for reason, change in sorted(reasons, key=lambda one: (bool(one[0]), -one[1].level.rank)):
         service = services.get(change.service.id) if change.service else None
         plan = plans.get((change.service.id, change.plan.id)) if change.service and change.plan else None
-        note = _change(change, reason, plan.texts.anchor if plan else service.anchor if service else "")
+        note = ChangeNote(
+            level="accepted" if reason else change.level.value,
+            object=change.object or "catalog",
+            message=change.message,
+            rule=change.rule,
+            anchor=plan.texts.anchor if plan else service.anchor if service else "",
+            effects=tuple(grouped_effects(change)),
+            advice="" if change.level is Level.SAFE else change.advice,
+            accepted=reason,
+        )
         if holder := plan or service:
             holder.changes.append(note)
         notes.append(note)
     return notes
-
-
-def _change(change: Change, reason: str, anchor: str) -> ChangeNote:
-    hurts = change.level is not Level.SAFE
-    level = "accepted" if reason else change.level.value
-    return ChangeNote(
-        level, change.object or "catalog", change.message, change.rule, anchor,
-        tuple(grouped_effects(change)), change.advice if hurts else "", reason,
-    )  # fmt: skip
 
 
 def place_findings(part: Part, views: Sequence[ServiceView]) -> list[FindingNote]:
@@ -48,40 +47,16 @@ def place_findings(part: Part, views: Sequence[ServiceView]) -> list[FindingNote
     notes = []
     for finding in part.findings:
         view = by_path.get(finding.path[:2])
-        note = _finding(finding, view.anchor if view else "")
+        note = FindingNote(finding, view.anchor if view else "")
         if view:
             view.findings.append(note)
         notes.append(note)
     return notes
 
 
-def _finding(finding: Finding, anchor: str) -> FindingNote:
-    at = finding.location
-    place = f"{at.source}:{at.line}:{at.column}" if at else pointer(finding.path)
-    platforms = labels(finding.refused_by)
-    return FindingNote(
-        finding.severity.value,
-        finding.message,
-        finding.rule,
-        place,
-        anchor,
-        platforms,
-        finding.platform_messages,
-        finding.hint,
-    )
-
-
-def grouped(notes: Iterable[ChangeNote]) -> list[tuple[str, list[ChangeNote]]]:
-    """The notes by level, from strict to harmless, what was accepted last; no empty level."""
-    found: dict[str, list[ChangeNote]] = defaultdict(list)
+def by_kind(notes: Iterable[N], kind: Callable[[N], str], kinds: Iterable[str]) -> list[tuple[str, list[N]]]:
+    """The notes by their kind, in the order of `kinds`, each in their own order; no empty kind."""
+    found: dict[str, list[N]] = defaultdict(list)
     for note in notes:
-        found[note.level].append(note)
-    return [(level, found[level]) for level in (*Level, "accepted") if level in found]
-
-
-def by_severity(notes: Iterable[FindingNote]) -> list[tuple[str, list[FindingNote]]]:
-    """The notes by severity, the gravest first, each in their order; no empty severity."""
-    found: dict[str, list[FindingNote]] = defaultdict(list)
-    for note in notes:
-        found[note.severity].append(note)
-    return [(severity, found[severity]) for severity in Severity if severity in found]
+        found[kind(note)].append(note)
+    return [(one, found[one]) for one in kinds if one in found]

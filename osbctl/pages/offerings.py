@@ -63,8 +63,8 @@ class Offerings:
         rows = compare.rows(plans, costs, lines, self._secrets) if len(plans) > 1 else []
         alone = tuple(lines[0]) if len(plans) == 1 else ()
         title = text(metadata.get("displayName"), SHORT) or text(service.name, SHORT) or "(no name)"
-        if "dashboard_client" in service.data and isinstance(service.data["dashboard_client"], dict):
-            self._secrets.left_out += "secret" in service.data["dashboard_client"]
+        client = service.data.get("dashboard_client")
+        self._secrets.left_out += isinstance(client, dict) and "secret" in client
         return ServiceView(
             anchor=anchor,
             broker=part.broker,

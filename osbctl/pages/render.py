@@ -6,15 +6,17 @@ from base64 import b64encode
 from collections import Counter
 from functools import cache, lru_cache
 from hashlib import sha256
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from osbctl import __version__
+from osbctl.changes import Level
+from osbctl.findings import Severity
 from osbctl.pages.content import MARKS, Content
 from osbctl.pages.links import broker_anchor
 from osbctl.pages.look import accent_rules
-from osbctl.pages.news import by_severity, grouped, place_changes, place_findings
+from osbctl.pages.news import by_kind, place_changes, place_findings
 from osbctl.pages.offerings import MAX_WITH_COMMANDS, Offerings
 from osbctl.pages.redact import Redactor
 from osbctl.pages.shown import ChangeNote, PlanTexts, PlanView, ServiceView
@@ -68,9 +70,13 @@ def render_page(content: Content) -> str:
         services=len(views),
         shop=bool(views) or not (content.findings or content.overview or content.since is not None),
         plans=sum(len(view.plans) for view in views),
-        news=[(broker, broker_anchor(broker), grouped(notes)) for broker, notes in news.items() if notes],
+        news=[
+            (broker, broker_anchor(broker), by_kind(notes, attrgetter("level"), (*Level, "accepted")))
+            for broker, notes in news.items()
+            if notes
+        ],
         broker_anchor=broker_anchor,
-        findings=by_severity(findings),
+        findings=by_kind(findings, attrgetter("finding.severity"), Severity),
         left_out=secrets.left_out,
         without_commands=f"{MAX_WITH_COMMANDS:,}" if offerings.too_many else "",
         several=several,

@@ -5,7 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from osbctl.paths import pointer
+from osbctl.platforms import labels
+
 if TYPE_CHECKING:
+    from osbctl.findings import Finding
     from osbctl.pages.compare import Row
     from osbctl.pages.content import ShownCommands
     from osbctl.pages.parameters import ParameterBlock
@@ -26,16 +30,21 @@ class ChangeNote(NamedTuple):
 
 
 class FindingNote(NamedTuple):
-    """One finding in words; `place` is source, line and column, else the JSON pointer; `anchor` as in `ChangeNote`."""
+    """One finding; `anchor` as in `ChangeNote`."""
 
-    severity: str
-    message: str
-    rule: str
-    place: str
+    finding: Finding
     anchor: str
-    platforms: str
-    words: tuple[str, ...]
-    hint: str
+
+    @property
+    def place(self) -> str:
+        """Source, line and column, else the JSON pointer."""
+        at = self.finding.location
+        return f"{at.source}:{at.line}:{at.column}" if at else pointer(self.finding.path)
+
+    @property
+    def platforms(self) -> str:
+        """Who refuses the catalog for it."""
+        return labels(self.finding.refused_by)
 
 
 class VerdictView(NamedTuple):

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from osbctl.config import find_config
 from osbctl.errors import DocumentError, SourceError, UsageError
+from osbctl.fields import LATEST, properties
 from osbctl.files import write_file
-from osbctl.ordered import ordered
 from osbctl.tasks.options import Request, validation_options
 from osbctl.text import did_you_mean, safe
 from osbctl.validation.judge import judge
@@ -63,10 +63,25 @@ def check_built(document: Document) -> tuple[Finding, ...]:
 def as_text(data: dict[str, Any], *, yaml: bool) -> str:
     """The catalog as the text of a file: YAML, else JSON."""
     if not yaml:
-        return json.dumps(ordered(data), indent=2, ensure_ascii=False) + "\n"
+        return json.dumps(_ordered(data), indent=2, ensure_ascii=False) + "\n"
     from osbctl.sources.yaml_text import dump
 
-    return dump(ordered(data))
+    return dump(_ordered(data))
+
+
+def _ordered(thing: Any, kind: str = "catalog") -> Any:
+    """An object of that kind with known fields first, in the order of the newest schema, which is the specification's.
+
+    So the same catalog gives the same bytes. Services and plans keep their order; what has a wrong shape is left as it
+    is.
+    """
+    if not isinstance(thing, dict):
+        return thing
+    whole = {**{key: thing[key] for key in properties(kind, LATEST) if key in thing}, **thing}
+    key, inner = {"catalog": ("services", "service"), "service": ("plans", "plan")}.get(kind, ("", ""))
+    if isinstance(whole.get(key), list):
+        whole[key] = [_ordered(each, inner) for each in whole[key]]
+    return whole
 
 
 def write_changed(files: Mapping[str, str]) -> None:
