@@ -75,34 +75,24 @@ class Config(NamedTuple):
         return found
 
     def place(self, key: str, value: str = "") -> str:
-        """Where `key`, or `value` in it, stands: file, line and key, as the beginning of a message."""
-        return _Lines(self.origin, self.text).place(key, value)
+        """`file:line: key`, the beginning of a message; the line is that of `value` where it is found below the key."""
+        import re
+
+        # tomllib says no place of what it has read
+        lines = self.text.splitlines()
+        start = next((n for n, line in enumerate(lines) if line.strip().startswith("[tool.osbctl")), 0)
+        name = re.compile(rf"""^\s*(\[\[?\s*(tool\.osbctl\.)?)?["']?{re.escape(key)}["']?\s*([=.\]]|$)""")
+        at = next((n for n, line in enumerate(lines) if n >= start and name.match(line)), None)
+        if at is None:
+            return f"{self.origin}: {key}"
+        inside = (n for n, line in enumerate(lines) if n >= at and value in line) if value else iter(())
+        return f"{self.origin}:{next(inside, at) + 1}: {key}"
 
 
 def _matches(file: str, patterns: tuple[str, ...]) -> bool:
     from fnmatch import fnmatchcase
 
     return any(fnmatchcase(file, pattern) or fnmatchcase(f"/{file}", f"*/{pattern}") for pattern in patterns)
-
-
-class _Lines(NamedTuple):
-    """A configuration file by its lines: tomllib tells no place of what it has read."""
-
-    path: str
-    text: str
-
-    def place(self, key: str, value: str = "") -> str:
-        """`file:line: key`; the line is that of the value where it is found below the key."""
-        import re
-
-        lines = self.text.splitlines()
-        start = next((n for n, line in enumerate(lines) if line.strip().startswith("[tool.osbctl")), 0)
-        name = re.compile(rf"""^\s*(\[\[?\s*(tool\.osbctl\.)?)?["']?{re.escape(key)}["']?\s*([=.\]]|$)""")
-        at = next((n for n, line in enumerate(lines) if n >= start and name.match(line)), None)
-        if at is None:
-            return f"{self.path}: {key}"
-        inside = (n for n, line in enumerate(lines) if n >= at and value in line) if value else iter(())
-        return f"{self.path}:{next(inside, at) + 1}: {key}"
 
 
 KEYS: dict[str, str] = {
@@ -160,7 +150,7 @@ def _load(path: str) -> Config | None:
     ours = path.endswith("osbctl.toml")
     if not ours and b"osbctl" not in text:
         return None
-    lines = _Lines(path, text.decode("utf-8", "replace"))
+    config = Config(path, text=text.decode("utf-8", "replace"))
     table = parse_toml(text, path)
     if not ours and path.endswith("pyproject.toml"):
         tools = table.get("tool")
@@ -168,22 +158,21 @@ def _load(path: str) -> Config | None:
             return None
         table = tools["osbctl"]
         if not isinstance(table, dict):
-            raise ConfigError(f"{lines.place('osbctl')} must be a table", "write [tool.osbctl] above its entries")
-    return _config(lines, table)
+            raise ConfigError(f"{config.place('osbctl')} must be a table", "write [tool.osbctl] above its entries")
+    return _filled(config, table)
 
 
-def _config(lines: _Lines, table: dict[str, Any]) -> Config:
-    _check(lines, table, KEYS)
+def _filled(config: Config, table: dict[str, Any]) -> Config:
+    """`config`, which knows its file alone, with what the file says."""
+    _check(config, table, KEYS)
     page = table.get("page", {})
-    _check(lines, page, ("title", "logo", "accent"), "page: ")
-    logo = {"logo": _beside(lines.path, page["logo"])} if "logo" in page else {}
-    return Config(
-        origin=lines.path,
-        schema=tuple(_beside(lines.path, name) for name in table.get("schema", ())),
-        ignore_at=tuple(_entry(lines, entry) for entry in table.get("ignore-at", ())),
-        per_path=tuple(_per_path(lines, entry) for entry in table.get("per-path", ())),
+    _check(config, page, ("title", "logo", "accent"), "page: ")
+    logo = {"logo": _beside(config.origin, page["logo"])} if "logo" in page else {}
+    return config._replace(
+        schema=tuple(_beside(config.origin, name) for name in table.get("schema", ())),
+        ignore_at=tuple(_entry(config, entry) for entry in table.get("ignore-at", ())),
+        per_path=tuple(_per_path(config, entry) for entry in table.get("per-path", ())),
         page={**page, **logo},
-        text=lines.text,
         **_settings(table),
     )
 
@@ -200,32 +189,32 @@ def _settings(table: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _per_path(lines: _Lines, entry: dict[str, Any]) -> PerPath:
-    _check(lines, entry, ("paths", "api-version", "platform", "fail-on", "select", "ignore", "severity"), "per-path: ")
+def _per_path(config: Config, entry: dict[str, Any]) -> PerPath:
+    _check(config, entry, ("paths", "api-version", "platform", "fail-on", "select", "ignore", "severity"), "per-path: ")
     if not entry.get("paths"):
-        raise ConfigError(f"{lines.place('per-path')}: an entry has no `paths`", 'for example: paths = ["test/*"]')
+        raise ConfigError(f"{config.place('per-path')}: an entry has no `paths`", 'for example: paths = ["test/*"]')
     return PerPath(tuple(entry["paths"]), **_settings(entry))
 
 
-def _entry(lines: _Lines, entry: dict[str, Any]) -> IgnoreEntry:
-    where = lines.place("ignore-at")
+def _entry(config: Config, entry: dict[str, Any]) -> IgnoreEntry:
+    where = config.place("ignore-at")
     if not _is_table_of_strings(entry):
         raise ConfigError(f"{where}: each must be a table of strings")
-    _check(lines, entry, ("plan", "reason", "rule", "service"), "ignore-at: ")
+    _check(config, entry, ("plan", "reason", "rule", "service"), "ignore-at: ")
     if "rule" not in entry or not {"service", "plan"} & set(entry):
         raise ConfigError(f"{where}: each needs `rule`, and `service` or `plan`")
     return entry["rule"], entry.get("service"), entry.get("plan")
 
 
-def _check(lines: _Lines, table: dict[str, Any], known: Iterable[str], where: str = "") -> None:
+def _check(config: Config, table: dict[str, Any], known: Iterable[str], where: str = "") -> None:
     """Raise ConfigError for a key that is not `known`, or that holds what it cannot."""
     for key, value in table.items():
         if key not in known:
-            line = lines.place(key).removesuffix(f" {key}")
+            line = config.place(key).removesuffix(f" {key}")
             raise ConfigError(f"{line} {where}unknown key {key!r}", f"known keys: {', '.join(known)}")
         fits, wanted, example = _KINDS.get(key, _TEXT)
         if not fits(value):
-            raise ConfigError(f"{lines.place(key)} must be {wanted}", example.format(key))
+            raise ConfigError(f"{config.place(key)} must be {wanted}", example.format(key))
 
 
 def _is_table_of_strings(value: Any) -> bool:

@@ -149,7 +149,7 @@ def excerpt(line: str, column: int, end: int = 0, width: int = 100) -> tuple[str
         start = max(0, min(at - width // 3, stop - width))
         stop = start + width
     last = max(at, min(end - 1, stop))
-    before, meant, after = (safe(_tabless(line[a:b])) for a, b in ((start, at), (at, last), (last, stop)))
+    before, meant, after = (safe(line[a:b].replace("\t", " ")) for a, b in ((start, at), (at, last), (last, stop)))
     head = ELLIPSIS if start else ""
     shown = head + before + meant + after + (ELLIPSIS if stop < len(line) else "")
     return shown, " " * cells(head + before) + "^" * max(1, cells(meant))
@@ -198,10 +198,6 @@ def _shown(character: str) -> str:
     named = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\udc23": "\\x23"}.get(character)
     code = ord(character)
     return named or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}")
-
-
-def _tabless(text: str) -> str:
-    return text.replace("\t", " ")
 
 
 @cache

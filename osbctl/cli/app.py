@@ -112,8 +112,10 @@ def _name_values(command: Any) -> None:
         _name_values(each)
     for option in command.params:
         kind = type(option.type).__name__
-        if option.metavar is None and kind in _VALUES and not getattr(option, "is_flag", False):
-            option.metavar = _VALUES[kind]
+        if kind in _VALUES:
+            word, option.type.name = _VALUES[kind]  # typer would say that a text is no valid int range
+            if option.metavar is None and not getattr(option, "is_flag", False):
+                option.metavar = word
         choices = list(map(str, getattr(option.type, "choices", ())))
         if option.metavar is None and len("|".join(choices)) > _ROOM:
             option.metavar = option.name.upper()
@@ -122,8 +124,6 @@ def _name_values(command: Any) -> None:
         if option.param_type_name == "argument" and option.required:
             # Typer would put it in braces.
             option.make_metavar = partial(_metavar, option.metavar or option.name.upper())
-        if kind in _NUMBERS:
-            option.type.name = _NUMBERS[kind]  # typer would say that a text is no valid int range
         if isinstance(option.envvar, list):
             option.envvar = _Variables(option.envvar)
         if kind.endswith("Range"):
@@ -149,12 +149,12 @@ def _range(bounds: Any) -> str:
 _ROOM = 60
 """Characters of the choices of an option that are written beside its name; more are words of its help."""
 
-_VALUES = {"StringParamType": "TEXT", "IntParamType": "N", "IntRange": "N", "FloatParamType": "N", "FloatRange": "N"}
-"""What the help calls a value, by the type that reads it."""
-
-
-_NUMBERS = {"IntParamType": "integer", "IntRange": "integer", "FloatParamType": "number", "FloatRange": "number"}
-"""What errors call what a value must be."""
+_VALUES = {
+    "StringParamType": ("TEXT", "text"),
+    **dict.fromkeys(("IntParamType", "IntRange"), ("N", "integer")),
+    **dict.fromkeys(("FloatParamType", "FloatRange"), ("N", "number")),
+}
+"""What the help calls a value, and errors what it must be, by the type that reads it."""
 
 
 def _in_short(text: str) -> str:

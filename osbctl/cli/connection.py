@@ -151,7 +151,5 @@ class BrokerConnection:
         check_stdin([*words, "-" if self.password_stdin else ""])
 
 
-@cache
-def _from_stdin() -> str:
-    """Standard input comes once, and may be for two brokers."""
-    return read_password()
+_from_stdin = cache(read_password)
+"""Standard input comes once, and may be for two brokers."""

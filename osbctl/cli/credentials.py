@@ -73,7 +73,9 @@ def hash_password(
     _deliver(record, output, append)
     if generate and (output or append):
         typer.echo(password)
-    _warn(record)
+    if record.password is not None:
+        typer.echo("warning: the record holds the password in clear: keep it in a credential store only", err=True)
+    _warn_of_few_rounds(record)
 
 
 def _password(identity: str, *, stdin: bool, generate: bool) -> str:
@@ -103,12 +105,6 @@ def _deliver(record: CredentialRecord, output: Path | None, append: Path | None)
         write_record(output, record)
     else:
         put(as_json(record))
-
-
-def _warn(record: CredentialRecord) -> None:
-    if record.password is not None:
-        typer.echo("warning: the record holds the password in clear: keep it in a credential store only", err=True)
-    _warn_of_few_rounds(record)
 
 
 def _warn_of_few_rounds(record: CredentialRecord) -> None:

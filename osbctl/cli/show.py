@@ -12,10 +12,9 @@ from typer import Option
 from osbctl.cli import options as common
 from osbctl.cli.output import put, put_lines, use_color, width
 from osbctl.cli.sources import Source, from_registry
-from osbctl.text import did_you_mean
 
 if TYPE_CHECKING:
-    from osbctl.catalog import Catalog, ServiceOffering
+    from osbctl.catalog import Catalog
 
 
 class ShowFormat(StrEnum):
@@ -30,7 +29,8 @@ class ShowFormat(StrEnum):
 def show(
     source: Source,
     service: Annotated[
-        str | None, Option("--service", "-s", metavar="NAME", help="Show this service offering in full.")
+        str | None,
+        Option("--service", "-s", metavar="NAME", help="Show this service offering, by name or id, in full."),
     ] = None,
     format: Annotated[ShowFormat, Option("--format", "-f", help="How to show it.")] = ShowFormat.TABLE,
     at: common.At = "",
@@ -47,12 +47,12 @@ def show(
     osbctl show --format json catalog.yaml | jq '.services[].name'
     osbctl show data@-1
     """
-    from osbctl.catalog import Catalog
+    from osbctl.catalog import Catalog, named
     from osbctl.sources.read import read_source
 
     document = from_registry(source, database) or read_source(source, at=at, stdin_filename=stdin_filename)
     catalog = document.catalog
-    chosen = _chosen(catalog, service) if service is not None else None
+    chosen = named(catalog.services, service, "there is no service") if service is not None else None
     if format in (ShowFormat.JSON, ShowFormat.YAML):
         put(_data(chosen.data if chosen else document.data, format))
     elif format is ShowFormat.MARKDOWN:
@@ -66,16 +66,6 @@ def show(
     else:
         _table(catalog, color)
     return 0
-
-
-def _chosen(catalog: Catalog, name: str) -> ServiceOffering:
-    from osbctl.errors import UsageError
-
-    for service in catalog.services:
-        if service.name == name:
-            return service
-    names = [service.name for service in catalog.services]
-    raise UsageError(f"there is no service {name!r}", did_you_mean(name, names) or f"there are: {', '.join(names)}")
 
 
 def _data(data: Any, view: ShowFormat) -> str:

@@ -14,6 +14,8 @@ from osbctl.text import safe
 if TYPE_CHECKING:
     from osbctl.reports import Report
 
+_ESCAPES = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
+_IN_PROPERTIES = {**_ESCAPES, **str.maketrans({":": "%3A", ",": "%2C"})}
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
 
 
@@ -29,13 +31,5 @@ def _command(finding: Finding, root: str) -> str:
     if place := finding.location:
         file = relative(place.source, root)
         properties = {"file": file, "line": str(place.line), "col": str(place.column), **properties}
-    text = ",".join(f"{key}={_property(value)}" for key, value in properties.items())
-    return f"::{_COMMANDS[finding.severity]} {text}::{_data(in_one_line(finding))}"
-
-
-def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _property(text: str) -> str:
-    return _data(safe(text)).replace(":", "%3A").replace(",", "%2C")
+    text = ",".join(f"{key}={safe(value).translate(_IN_PROPERTIES)}" for key, value in properties.items())
+    return f"::{_COMMANDS[finding.severity]} {text}::{in_one_line(finding).translate(_ESCAPES)}"

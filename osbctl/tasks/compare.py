@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from osbctl.comparison.allow import Sorted, load_allowed, sort_out
 from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.comparison.collect import with_places
+from osbctl.comparison.instances import doubts, read_instances
 from osbctl.comparison.refusals import Refused, new_refusals, touched_alone
 from osbctl.platforms import Platform, labels
 
@@ -33,7 +34,7 @@ def compare(old: Document, new: Document, view: frozenset[Platform], instances: 
     Raises:
         OsbctlError: that file cannot be read.
     """
-    used = _used(instances) if instances else None
+    used = read_instances(instances) if instances else None
     notes = doubts_of(used, instances, old, new)
     changes = compare_catalogs(old.catalog, new.catalog, platforms=view, instances=used)
     if changes:
@@ -41,12 +42,6 @@ def compare(old: Document, new: Document, view: frozenset[Platform], instances: 
         notes += _already_refused(old.name, known)
         changes = with_places(changes + now_refused(old.data, new.data, changes, view, known), old, new)
     return Comparison(old.name, new.name, changes, notes)
-
-
-def _used(instances: str) -> frozenset[str]:
-    from osbctl.comparison.instances import read_instances
-
-    return read_instances(instances)
 
 
 def sort_accepted(changes: list[Change], allow: str | None) -> Sorted:
@@ -58,8 +53,6 @@ def doubts_of(used: frozenset[str] | None, file: str | None, *sides: Document) -
     """A sentence where the ids `used`, those of `file`, are none of the plans of either side."""
     if not (used and file):
         return []
-    from osbctl.comparison.instances import doubts
-
     plans = {plan.id for side in sides for plan in side.catalog.plans}
     return list(filter(None, [doubts(used, plans, file)]))
 

@@ -100,11 +100,11 @@ def load_apart(source: CatalogSource) -> LoadedCatalog:
         raise ConfigError(f"reading and checking it failed (exit code {running.returncode}); is there enough memory?")
     said: dict[str, Any] = json.loads(head)
     if said["findings"]:
-        raise DocumentError(tuple(_finding(*each) for each in said["findings"]))
+        found = (
+            Finding(rule, Severity.ERROR, message, location=Location(*place) if place else None)
+            for rule, message, place in said["findings"]
+        )
+        raise DocumentError(tuple(found))
     if said["message"]:
         raise ConfigError(said["message"], said["advice"])
     return LoadedCatalog(body, said["services"], said["plans"])
-
-
-def _finding(rule: str, message: str, place: list[Any] | None) -> Finding:
-    return Finding(rule, Severity.ERROR, message, location=Location(*place) if place else None)

@@ -6,7 +6,8 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from osbctl.errors import DocumentError, UsageError
+from osbctl.catalog import named
+from osbctl.errors import DocumentError
 from osbctl.findings import Finding, Location, Severity
 from osbctl.jsonschemas.parameters import parameters
 from osbctl.platforms.commands import PARAMETERS_FILE, Order, Purpose
@@ -17,10 +18,8 @@ from osbctl.requests.report import PlanParameters
 from osbctl.secrecy import masked
 from osbctl.sources.parse import parse_document
 from osbctl.sources.read import STDIN, read_source
-from osbctl.text import did_you_mean
 
 if TYPE_CHECKING:
-    from osbctl.catalog import Catalog, ServiceOffering, ServicePlan
     from osbctl.sources.document import Document
 
 INLINE = "-c"
@@ -39,7 +38,8 @@ def plan_parameters(
         SourceError: the file cannot be opened, or the schema cannot be applied.
         DocumentError: the request is no JSON object.
     """
-    found = _plan(_service(document.catalog, service), plan)
+    offering = named(document.catalog.services, service, "there is no service")
+    found = named(offering.plans, plan, f"service {offering.name!r} has no plan")
     schema = found.parameters.get(purpose.place)
     described = tuple(other for other in Purpose if other.place in found.parameters)
     rows = tuple(parameters(schema)) if schema is not None else ()
@@ -54,39 +54,17 @@ def plan_parameters(
     return replace(about, faults=(), commands=tuple(commands(order, purpose)), masked=is_masked)
 
 
-def _service(catalog: Catalog, name: str) -> ServiceOffering:
-    for service in catalog.services:
-        if name in (service.name, service.id):
-            return service
-    raise UsageError(f"there is no service {name!r}", _others(name, [service.name for service in catalog.services]))
-
-
-def _plan(service: ServiceOffering, name: str) -> ServicePlan:
-    for plan in service.plans:
-        if name in (plan.name, plan.id):
-            return plan
-    advice = _others(name, [plan.name for plan in service.plans])
-    raise UsageError(f"service {service.name!r} has no plan {name!r}", advice)
-
-
-def _others(name: str, names: list[str]) -> str:
-    return did_you_mean(name, names) or f"there are: {', '.join(names)}"
-
-
 def _request(text: str) -> Document:
     try:
         sent = read_source(text[1:]) if text.startswith("@") else parse_document(text.encode(), INLINE)
     except DocumentError as error:
-        raise DocumentError(tuple(map(_of_a_request, error.findings))) from None
+        hint = "parameters are a JSON object"
+        found = (f._replace(hint=hint) if f.rule == "not-an-object" else f for f in error.findings)
+        raise DocumentError(tuple(found)) from None
     if sent.syntax != "json":
         message = "a request is JSON; platforms do not read YAML here"
         raise DocumentError((Finding("syntax", Severity.ERROR, message, (), Location(sent.name, 1, 1)),))
     return sent
-
-
-def _of_a_request(finding: Finding) -> Finding:
-    about_catalogs = finding.rule == "not-an-object"
-    return finding._replace(hint="parameters are a JSON object") if about_catalogs else finding
 
 
 def _located(found: list[Finding], sent: Document) -> tuple[Finding, ...]:
@@ -98,9 +76,7 @@ def _located(found: list[Finding], sent: Document) -> tuple[Finding, ...]:
 def _order(about: PlanParameters, sent: Document, broker: str) -> tuple[Order, bool]:
     """What is ordered, and whether secrets were left out of what is shown of the request."""
     shown = masked(sent.data)
-    if sent.name not in (INLINE, STDIN):
-        order = Order(about.service, about.plan, broker, shown, sent.name)
-    else:
-        content = json.dumps(shown, indent=2, ensure_ascii=False) + "\n"
-        order = Order(about.service, about.plan, broker, shown, PARAMETERS_FILE, content)
-    return order, shown != sent.data
+    file, content = sent.name, ""
+    if file in (INLINE, STDIN):
+        file, content = PARAMETERS_FILE, json.dumps(shown, indent=2, ensure_ascii=False) + "\n"
+    return Order(about.service, about.plan, broker, shown, file, content), shown != sent.data

@@ -99,16 +99,14 @@ class Reach:
             self.tell(f"{broker.name}: {told}: use a password of {SURE_LENGTH} or more characters")
             return None
         message = "the catalog contains the broker's own password: remove it, and change the password"
-        return Remark(HELD, "error", _hidden(places[0], secrets) if places else "", message)
+        place = places[0] if places else ""
+        hidden = any(secret in place for secret in secrets)
+        return Remark(HELD, "error", "" if hidden else place, message)
 
     def _forms(self, broker: Registration) -> tuple[str, ...]:
         """The password that was sent to the broker, as it is sent and as it is."""
         password = self._sent.get(broker.name, "")
         return (replace(self.access, user=broker.username, password=password).sent, password)
-
-
-def _hidden(place: str, secrets: tuple[str, ...]) -> str:
-    return "" if any(secret in place for secret in secrets) else place
 
 
 def base_url(url: str) -> tuple[str, str]:
