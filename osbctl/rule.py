@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from enum import StrEnum
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeAlias
 
 from osbctl.platforms import Platform, refusing
 
@@ -36,33 +36,25 @@ class Scope(StrEnum):
 
 
 class Category(StrEnum):
-    """Where a rule comes from."""
+    """Where a rule comes from. `meaning` is what the rules of the category have in common."""
 
-    READING = "reading"
-    SCHEMA = "schema"
-    SPEC = "spec"
-    ADVICE = "advice"
-    PLATFORM = "platform"
-    BUILD = "build"
-    CHANGE = "change"
-    WIRE = "wire"
+    meaning: str
 
-    @property
-    def meaning(self) -> str:
-        """What the rules of the category have in common."""
-        return _MEANINGS[self]
+    def __new__(cls, word: str, meaning: str) -> Self:
+        """A member that is its word, as in every `StrEnum`."""
+        member = str.__new__(cls, word)
+        member._value_ = word
+        member.meaning = meaning
+        return member
 
-
-_MEANINGS = {
-    Category.READING: "What the reader refuses or points out in the text of a source.",
-    Category.SCHEMA: "What the JSON Schema of the API version forbids.",
-    Category.SPEC: "What the specification says MUST and a schema cannot express.",
-    Category.ADVICE: "What the specification or experience recommends.",
-    Category.BUILD: "What keeps a source folder from composing.",
-    Category.PLATFORM: "What a platform refuses although the specification allows it.",
-    Category.CHANGE: "What a change of a catalog means for platforms and users.",
-    Category.WIRE: "What is wrong with the answers of a live broker; `osbctl check` asks.",
-}
+    READING = "reading", "What the reader refuses or points out in the text of a source."
+    SCHEMA = "schema", "What the JSON Schema of the API version forbids."
+    SPEC = "spec", "What the specification says MUST and a schema cannot express."
+    ADVICE = "advice", "What the specification or experience recommends."
+    PLATFORM = "platform", "What a platform refuses although the specification allows it."
+    BUILD = "build", "What keeps a source folder from composing."
+    CHANGE = "change", "What a change of a catalog means for platforms and users."
+    WIRE = "wire", "What is wrong with the answers of a live broker; `osbctl check` asks."
 
 
 class Rule(NamedTuple):

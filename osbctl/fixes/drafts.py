@@ -20,12 +20,9 @@ def draft_fix(finding: Finding, data: Any) -> Fix | None:
     """
     if finding.rule not in (MISSING, NOT_TAKEN) or finding.path[-1:] != ("$schema",):
         return None
-    schema = value_at(data, finding.path[:-1])
-    proved = _means_the_same(schema, {**schema, "$schema": DRAFT_04})
-    return Fix("set", finding.path, DRAFT_04, proved) if proved or finding.rule == MISSING else None
-
-
-def _means_the_same(old: Any, new: Any) -> bool:
     from osbctl.jsonschemas.comparison import compare_schemas
 
-    return all(change.level == "safe" for pair in ((old, new), (new, old)) for change in compare_schemas(*pair))
+    old = value_at(data, finding.path[:-1])
+    new = {**old, "$schema": DRAFT_04}
+    proved = all(one.level == "safe" for pair in ((old, new), (new, old)) for one in compare_schemas(*pair))
+    return Fix("set", finding.path, DRAFT_04, proved) if proved or finding.rule == MISSING else None

@@ -105,14 +105,17 @@ def _logo(file: str) -> str:
 
 
 def _part(shelf: Shelf, options: PageOptions) -> Part:
-    outcomes, findings = _judged(shelf.document, options.findings)
-    return Part(
-        shelf.broker,
-        shelf.document.catalog,
-        {platform: outcome for platform, outcome in outcomes.items() if platform in options.platforms},
-        findings,
-        _changes(shelf.before, shelf.document, options.platforms) if shelf.before else (),
-    )
+    document, old, view = shelf.document, shelf.before, options.platforms
+    outcomes, findings = _judged(document, options.findings)
+    shown = {platform: outcome for platform, outcome in outcomes.items() if platform in view}
+    changes: Sequence[Change] = ()
+    if old:
+        from osbctl.comparison.catalogs import compare_catalogs
+        from osbctl.tasks.compare import now_refused
+
+        found = compare_catalogs(old.data, document.data, platforms=view)
+        changes = found + now_refused(old.data, document.data, found, view)
+    return Part(shelf.broker, document.catalog, shown, findings, changes)
 
 
 def _judged(document: Document, with_findings: bool) -> tuple[Mapping[Platform, Outcome], Sequence[Finding]]:
@@ -127,11 +130,3 @@ def _judged(document: Document, with_findings: bool) -> tuple[Mapping[Platform, 
     from osbctl.validation.survey import plain_schemas
 
     return judge_all(document.data, plain_schemas(document.data)), ()
-
-
-def _changes(old: Document, new: Document, platforms: frozenset[Platform]) -> Sequence[Change]:
-    from osbctl.comparison.catalogs import compare_catalogs
-    from osbctl.tasks.compare import now_refused
-
-    changes = compare_catalogs(old.data, new.data, platforms=platforms)
-    return changes + now_refused(old.data, new.data, changes, platforms)

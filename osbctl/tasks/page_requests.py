@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from osbctl.pages.content import MARKS, OrderedPlan, Requests, Sample, ShownCommand, ShownCommands
 from osbctl.platforms.commands import Order, Purpose
@@ -58,7 +58,8 @@ def _sample(made: Examples) -> Sample:
         return Sample(((f"No example: {made.why}", ""),))
     same = made.smallest == made.fullest
     both = [("Example" if same else "Smallest request", made.smallest), ("Fullest request", made.fullest)]
-    headed = tuple((label, _json(value)) for label, value in both[: 1 if same else 2])
+    shown = both[:1] if same else both
+    headed = tuple((label, json.dumps(value, indent=2, ensure_ascii=False)) for label, value in shown)
     return Sample(headed, headed[0][1] + "\n" if made.smallest else "")
 
 
@@ -78,7 +79,3 @@ def _commands(order: Order, tools: set[str]) -> Iterator[ShownCommand]:
         seen.update(shown)
         label = f"{tool} ({', '.join(shells)})" if any(shells) else tool
         yield ShownCommand(label, text, shown, why)
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, indent=2, ensure_ascii=False)

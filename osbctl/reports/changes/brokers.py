@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from osbctl.changes import Level
+from osbctl.pages.content import BrokerLine, Overview
 from osbctl.reports.changes import DiffFormat, DiffReport, render
-from osbctl.text import cells, safe
+from osbctl.text import cells, plural, safe
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from osbctl.pages.content import BrokerLine, Overview
 
 _MERGED = (DiffFormat.GITLAB, DiffFormat.JUNIT, DiffFormat.SARIF)
 """The formats that are one document, whatever the number of brokers."""
@@ -53,7 +53,14 @@ def render_all(
     """The text of the report of all; `empty` is one that knows no sides."""
     reports = [one.report for one in checked if one.report]
     if format is DiffFormat.JSON:
-        brokers = [{"name": one.name, "error": one.error or None, "report": _as_json(one.report)} for one in checked]
+        brokers = [
+            {
+                "name": one.name,
+                "error": one.error or None,
+                "report": json.loads(render(one.report, format)) if one.report else None,
+            }
+            for one in checked
+        ]
         return json.dumps({"version": 1, "brokers": brokers}, indent=2) + "\n"
     if format in _MERGED:
         return render(_merged(checked, empty), format)
@@ -68,10 +75,6 @@ def render_all(
     return "\n".join(texts) if format in (DiffFormat.TEXT, DiffFormat.MARKDOWN) else "".join(texts)
 
 
-def _as_json(report: DiffReport | None) -> object:
-    return json.loads(render(report, DiffFormat.JSON)) if report else None
-
-
 def _merged(checked: Sequence[BrokerReport], empty: DiffReport) -> DiffReport:
     changes = [
         replace(change, message=f"{one.name}: {change.message}")
@@ -83,19 +86,13 @@ def _merged(checked: Sequence[BrokerReport], empty: DiffReport) -> DiffReport:
 
 def _table(checked: Sequence[BrokerReport]) -> Iterator[str]:
     """The brokers as a table of columns, which a program can split at blanks."""
-    rows = [COLUMNS, *map(_row, checked)]
-    widths = [max(cells(row[column]) for row in rows) for column in range(len(COLUMNS))]
+    none = ["-"] * (len(COLUMNS) - 2)
+    lines = map(_line, checked)
+    rows = [COLUMNS, *((one.broker, one.result, *([str(n) for _, n in one.counts] or none)) for one in lines)]
+    widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         padded = (cell + " " * (width - cells(cell)) for cell, width in zip(row, widths, strict=True))
         yield "  ".join(padded).rstrip()
-
-
-def _row(one: BrokerReport) -> tuple[str, ...]:
-    if one.report is None:
-        return (safe(one.name), "failed", *("-" for _ in COLUMNS[2:]))
-    counts = (sum(change.level is level for change in one.report.changes) for level in Level)
-    result = "same" if one.report.same else "drift"
-    return (safe(one.name), result, *(f"{count}" for count in counts), f"{len(one.report.accepted)}")
 
 
 def _gravity(one: BrokerReport) -> tuple[int, str]:
@@ -105,19 +102,17 @@ def _gravity(one: BrokerReport) -> tuple[int, str]:
 
 
 def _overview(checked: Sequence[BrokerReport]) -> Overview:
-    from osbctl.pages.content import Overview
-
     lines = [_line(one) for one in sorted(checked, key=_gravity)]
     results = Counter(line.result for line in lines)
     counts = ", ".join(f"{results[word]} {word}" for word in ("failed", "drift", "same") if word in results)
-    return Overview(COLUMNS, lines, f"{len(lines)} {'broker' if len(lines) == 1 else 'brokers'}: {counts}.")
+    return Overview(COLUMNS, lines, f"{plural(len(lines), 'broker')}: {counts}.")
 
 
 def _line(one: BrokerReport) -> BrokerLine:
-    from osbctl.pages.content import BrokerLine
-
-    name, result, *numbers = _row(one)
-    if one.report is None:
-        return BrokerLine(name, result, result, reason=one.error)
-    counts = list(zip((*Level, "accepted"), map(int, numbers), strict=True))
-    return BrokerLine(name, result, next((level for level, number in counts if number), "same"), counts)
+    name, report = safe(one.name), one.report
+    if report is None:
+        return BrokerLine(name, "failed", "failed", reason=one.error)
+    counts = [(level.value, sum(change.level is level for change in report.changes)) for level in Level]
+    counts.append(("accepted", len(report.accepted)))
+    worst = next((level for level, number in counts if number), "same")
+    return BrokerLine(name, "same" if report.same else "drift", worst, counts)

@@ -30,11 +30,8 @@ def render(report: DiffReport) -> str:
     """The changes as text; empty where there is none."""
     if report.same:
         return ""
-    return "\n".join(wrapped(line, report.width, _margin(line)) for line in _lines(report)) + "\n"
-
-
-def _margin(line: str) -> str:
-    return " " * (len(line) - len(line.lstrip(" ")) + 2)
+    margins = ((line, " " * (len(line) - len(line.lstrip(" ")) + 2)) for line in _lines(report))
+    return "\n".join(wrapped(line, report.width, margin) for line, margin in margins) + "\n"
 
 
 def _lines(report: DiffReport) -> Iterator[str]:
