@@ -14,6 +14,7 @@ from typer import Argument, Option
 
 from osbctl.cli import options as common
 from osbctl.cli.output import note
+from osbctl.errors import SourceError, UsageError
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 
@@ -58,7 +59,6 @@ def new(
     osbctl new service redis
     osbctl new plan redis large
     """
-    from osbctl.errors import SourceError, UsageError
     from osbctl.sources.folder import files
     from osbctl.sources.folder.parts import SUFFIXES
 
@@ -99,8 +99,6 @@ def split(
 
 
 def _checked(name: str) -> str:
-    from osbctl.errors import UsageError
-
     if not _NAME.fullmatch(name):
         raise UsageError(
             f"{name!r} is not a valid file name", "letters, digits, dots, hyphens and underscores, at most 63"

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from osbctl.editor.pieces import read_file
 from osbctl.editor.texts import written
-from osbctl.errors import DocumentError, OsbctlError, SourceError
-from osbctl.findings import Finding, Location, Severity, Verdict
+from osbctl.errors import DocumentError, OsbctlError
+from osbctl.findings import Finding, Location, Verdict
 from osbctl.sources.folder import LOCK, read_folder
 from osbctl.sources.folder.parts import SUFFIXES
 from osbctl.sources.parse import catalog_in
@@ -72,13 +72,11 @@ def analyse(source: str, unsaved: Mapping[str, str], encoding: str) -> Analysis:
         options = validation_options(Request((source,)), config_of(source))
     except OsbctlError as error:
         place = Location(source, 1, 1) if source in unsaved else None
-        return Analysis(source, (Finding("cannot-open", Severity.ERROR, error.message, (), place, hint=error.advice),))
+        return Analysis(source, (unread(error)[0]._replace(location=place),))
     try:
         document = read(source, unsaved, encoding)
-    except (DocumentError, SourceError) as error:
+    except OsbctlError as error:  # also a broken lock
         return Analysis(source, unread(error), options)
-    except OsbctlError as error:  # the lock is broken
-        return Analysis(source, unread(SourceError(error.message, error.advice)), options)
     judgement = judge(document, options)
     return Analysis(source, judgement.findings, options, document, judgement.verdicts)
 

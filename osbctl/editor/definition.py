@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from lsprotocol import types
 
     from osbctl.editor.texts import Written
-    from osbctl.sources.spans import Span
 
     Opened = Callable[[str], Written]
     """Gives the file at a path, as it is in the editor, or else on disk."""
@@ -25,11 +24,9 @@ if TYPE_CHECKING:
 
 def definition(file: Written, offset: int, folder: str | None, opened: Opened) -> tuple[Written, types.Range] | None:
     """The file and the range in it that the value at `offset` leads to; `folder` is the source folder, if any."""
-    path, span = _value_at(file, offset)
-    if span is None:
-        return None
-    word = file.value(path)
-    if not isinstance(word, str):
+    path = _path_at(file, offset)
+    word = None if path is None else file.value(path)
+    if path is None or not isinstance(word, str):
         return None
     if path[-1:] == ("$ref",):
         return _schema(file, path, word, folder, opened)
@@ -38,12 +35,10 @@ def definition(file: Written, offset: int, folder: str | None, opened: Opened) -
     return None
 
 
-def _value_at(file: Written, offset: int) -> tuple[Path, Span | None]:
-    """The scalar at an offset, its key included; what is nested comes before what it is nested in."""
-    for path, span in file.spans.items():
-        if (span.key[0] if span.key[1] else span.start) <= offset <= span.end:
-            return path, span
-    return (), None
+def _path_at(file: Written, offset: int) -> Path | None:
+    """Where the value at an offset, its key included, stands; what is nested comes before what it is nested in."""
+    starts = ((path, span.key[0] if span.key[1] else span.start, span.end) for path, span in file.spans.items())
+    return next((path for path, start, end in starts if start <= offset <= end), None)
 
 
 def _schema(

@@ -11,7 +11,7 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import PurePath
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from pygls.uris import from_fs_path, to_fs_path
 
@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from osbctl.findings import Finding
-
-    Found: TypeAlias = dict[str, list[Finding]]
-    """Findings by the path of the file that they are about."""
 
 PAUSE = 0.015
 """Seconds without a change before a source is judged: keys that are held down are not judged one by one."""
@@ -153,7 +150,7 @@ class OpenFiles:
             del self.sources[source]
 
     def _show(self, source: str, judged: Judged, unsaved: dict[str, str]) -> None:
-        found: Found = {path: [] for path in unsaved}
+        found: dict[str, list[Finding]] = {path: [] for path in unsaved}
         for finding in judged.analysis.findings if judged.analysis else ():
             path = self.path(finding.location.source) if finding.location else min(unsaved)
             found.setdefault(path, []).append(finding)

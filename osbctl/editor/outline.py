@@ -24,9 +24,9 @@ def symbols(file: Written) -> list[types.DocumentSymbol]:
     data = file.document.data if file.document else None
     if not isinstance(data, dict):
         return []
-    if isinstance(data.get("services"), list):
-        return list(_each(file, data["services"], ("services",), types.SymbolKind.Class))
-    return list(_each(file, data.get("plans"), ("plans",), types.SymbolKind.Field))
+    whole = isinstance(data.get("services"), list)
+    key, kind = ("services", types.SymbolKind.Class) if whole else ("plans", types.SymbolKind.Field)
+    return list(_each(file, data.get(key), (key,), kind))
 
 
 def _each(file: Written, things: Any, path: Path, kind: types.SymbolKind) -> Iterator[types.DocumentSymbol]:

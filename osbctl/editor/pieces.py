@@ -19,7 +19,7 @@ from osbctl.sources.limits import MAX_DEPTH, MAX_NODES, MAX_PROBLEMS, Limits
 from osbctl.sources.parse import parse_document, parse_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from osbctl.findings import Finding, Location
     from osbctl.paths import Path
@@ -89,7 +89,8 @@ def read_pieces(text: str, name: str) -> Document | None:
     begin = _BEGIN.match(text)
     if begin is None or name.lower().endswith(".json") or _is_odd(text, begin.end()):
         return None
-    cuts = [0, *_starts(text, f"\n{begin[1]}- ", begin.end()), len(text)]
+    items = re.compile(rf"\n{begin[1]}- ").finditer(text, begin.end())
+    cuts = [0, *(item.start() + 1 for item in items), len(text)]
     if len(cuts) > MAX_PIECES:
         return None
     texts = [text[start:end] for start, end in pairwise(cuts)]
@@ -110,12 +111,6 @@ def _is_odd(text: str, start: int) -> bool:
     """Whether there is another document from `start` on, or line ends that are not looked for here."""
     another = any(text.find(end + mark, start) >= 0 for end in _LINE_ENDS for mark in ("---", "..."))
     return another or ("\r" in text and text.count("\r") != text.count("\r\n"))
-
-
-def _starts(text: str, item: str, start: int) -> Iterator[int]:
-    """Where lines begin with an item of the list, after the first."""
-    while (start := text.find(item, start) + 1) > 0:
-        yield start
 
 
 class _Whole:

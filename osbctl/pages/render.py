@@ -40,6 +40,7 @@ _HOLE = f"{_SIGN}{_SIGN}"
 """Stands in a template for HTML that is put in afterwards."""
 MAX_CHOICES = 300
 """Tags that the filter offers, the most frequent first; the search finds all."""
+MAX_CURRENCIES = 50
 
 
 def render_page(content: Content) -> str:
@@ -82,9 +83,9 @@ def render_page(content: Content) -> str:
         several=several,
         version=__version__,
         tags=_tags(views),
-        platforms=_platforms(content),
+        platforms=list(dict.fromkeys(platform for part in content.parts for platform in part.outcomes)),
         brokers=[part.broker for part in content.parts],
-        currencies=_currencies(views),
+        currencies=list(dict.fromkeys(each for view in views for each in view.monthly if each != "*"))[:MAX_CURRENCIES],
     )
     before, after = page.split(_HOLE)
     return "".join([before, *_articles(environment, views, several), after])
@@ -161,7 +162,7 @@ def _environment() -> Environment:
     )
     # Views have what templates name; Jinja's own way looks for items, too, and takes thrice as long.
     environment.getattr = getattr  # type: ignore[assignment]
-    shown = lru_cache(1_000)(_shown)  # the cells of a comparison are mostly the same few words
+    shown = lru_cache(1_000)(lambda text: escape(_fit(text)))  # cells of a comparison are mostly the same few words
     environment.filters["raw"] = Markup
     environment.filters["block"] = lambda text: escape("\n".join(map(safe, text.split("\n"))))
     environment.filters["cells"] = lambda texts: Markup("</td><td>".join(map(shown, texts)))  # noqa: S704
@@ -174,13 +175,6 @@ def _fit(value: Any) -> Any:
     # What most texts are is asked here, too: a call for each would take as long as the rest.
     plain = type(value) is not str or (value.isascii() and value.isprintable())
     return value if plain else safe(value)
-
-
-def _shown(text: str) -> Markup:
-    """A text of a catalog, fit and escaped."""
-    from markupsafe import escape
-
-    return escape(_fit(text))
 
 
 def _named(commands: str, marked: bool) -> Markup:
@@ -213,13 +207,3 @@ def _tags(views: Iterable[ServiceView]) -> list[tuple[str, int]]:
     counts = Counter(tag for view in views for tag in dict.fromkeys(view.tags))
     often = sorted(counts.items(), key=lambda one: (-one[1], one[0]))[:MAX_CHOICES]
     return sorted(often, key=lambda one: one[0].casefold())
-
-
-def _platforms(content: Content) -> list[tuple[str, str]]:
-    platforms = dict.fromkeys(platform for part in content.parts for platform in part.outcomes)
-    return [(platform.value, platform.label) for platform in platforms]
-
-
-def _currencies(views: Sequence[ServiceView]) -> list[str]:
-    found = dict.fromkeys(currency for view in views for currency in view.monthly if currency != "*")
-    return list(found)[:50]

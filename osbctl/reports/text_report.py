@@ -116,14 +116,14 @@ def _verdict(verdict: Verdict) -> str:
 
 def _counted(findings: Sequence[Finding], left_out: int) -> str:
     numbers = {severity: sum(f.severity is severity for f in findings) for severity in Severity}
-    parts = [_number(number, severity) for severity, number in numbers.items() if number]
+    parts = [
+        f"{number:,} info" if severity is Severity.INFO else plural(number, severity.value)
+        for severity, number in numbers.items()
+        if number
+    ]
     if left_out:
         parts = [*(parts or ["nothing shown"]), f"{left_out:,} not selected or ignored"]
     return ", ".join(parts) or "no findings"
-
-
-def _number(number: int, severity: Severity) -> str:
-    return f"{number:,} info" if severity is Severity.INFO else plural(number, severity.value)
 
 
 def _total(report: Report) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from osbctl.errors import DocumentError, SourceError
+from osbctl.errors import DocumentError, OsbctlError, SourceError
 from osbctl.findings import Finding, Judgement, Severity
 from osbctl.platforms.outcome import VerdictKind
 from osbctl.tasks.options import Request, config_of, effective_fail_on, validation_options
@@ -66,16 +66,15 @@ def validate(request: Request, config: Config | None = None) -> Validation:
     )
     whole = all(verdict.kind is not VerdictKind.UNREADABLE for one in judgements for verdict in one.verdicts.values())
     code = max(code for _, _, code in judged)
+    notes: list[str] = []
     if request.baseline:
         judgements, notes = _based(judgements, request.baseline, write=request.write_baseline)
-    else:
-        notes = []
-    return Validation(
-        judgements, code, (*notes, *(_notes(known, (*request.sources, request.stdin_filename or "-")) if whole else ()))
-    )
+    if whole:
+        notes += _notes(known, (*request.sources, request.stdin_filename or "-"))
+    return Validation(judgements, code, tuple(notes))
 
 
-def unread(error: DocumentError | SourceError) -> tuple[Finding, ...]:
+def unread(error: OsbctlError) -> tuple[Finding, ...]:
     """The error of a source that cannot be opened or read, as a report tells it."""
     if isinstance(error, DocumentError):
         return error.findings
@@ -135,9 +134,8 @@ def _judge(source: str, request: Request, settings: _Settings) -> _Judged:
 
     try:
         document = read_source(source, limits=request.limits, at=request.at, stdin_filename=request.stdin_filename)
-    except DocumentError as error:
-        return None, unreadable(called(source, request.stdin_filename), unread(error)), 0
-    except SourceError as error:
-        return None, unreadable(called(source, request.stdin_filename), unread(error)), error.exit_code
+    except (DocumentError, SourceError) as error:
+        code = error.exit_code if isinstance(error, SourceError) else 0
+        return None, unreadable(called(source, request.stdin_filename), unread(error)), code
     judgement = judge(document, settings.options, settings.selection)
     return (document if request.together else None), judgement, 0
