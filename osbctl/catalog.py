@@ -6,16 +6,12 @@ validation's work), a name of a wrong type is empty.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import date
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
-from osbctl.errors import UsageError
 from osbctl.paths import Path, found_at
-from osbctl.text import did_you_mean
-
-Thing = TypeVar("Thing", "ServiceOffering", "ServicePlan")
 
 PARAMETER_PLACES = (
     ("service_instance", "create"),
@@ -151,20 +147,6 @@ def _plan(data: Mapping[str, Any], path: Path, bindable: bool, updateable: bool)
         data=data,
         path=path,
     )
-
-
-def named(things: Iterable[Thing], name: str, missing: str) -> Thing:
-    """The service offering or plan of that name or id.
-
-    Raises:
-        UsageError: there is none; `missing` begins the sentence that says so.
-    """
-    things = tuple(things)
-    for thing in things:
-        if name in (thing.name, thing.id):
-            return thing
-    names = [thing.name for thing in things]
-    raise UsageError(f"{missing} {name!r}", did_you_mean(name, names) or f"there are: {', '.join(names)}")
 
 
 def parameter_holders(plan: Mapping[str, Any]) -> Iterator[tuple[tuple[str, str], dict[str, Any]]]:

@@ -47,8 +47,9 @@ def show(
     osbctl show --format json catalog.yaml | jq '.services[].name'
     osbctl show data@-1
     """
-    from osbctl.catalog import Catalog, named
+    from osbctl.catalog import Catalog
     from osbctl.sources.read import read_source
+    from osbctl.tasks.rules import named
 
     document = from_registry(source, database) or read_source(source, at=at, stdin_filename=stdin_filename)
     catalog = document.catalog

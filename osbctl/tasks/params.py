@@ -6,7 +6,6 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from osbctl.catalog import named
 from osbctl.errors import DocumentError
 from osbctl.findings import Finding, Location, Severity
 from osbctl.jsonschemas.parameters import parameters
@@ -18,6 +17,7 @@ from osbctl.requests.report import PlanParameters
 from osbctl.secrecy import masked
 from osbctl.sources.parse import parse_document
 from osbctl.sources.read import STDIN, read_source
+from osbctl.tasks.rules import named
 
 if TYPE_CHECKING:
     from osbctl.sources.document import Document

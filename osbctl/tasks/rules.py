@@ -1,12 +1,16 @@
-"""Every rule of the product, of whatever room: what reports explain, and what options may name."""
+"""What options may name: every rule of the product, of whatever room, and the things of a catalog."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
 
+from osbctl.catalog import ServiceOffering, ServicePlan
 from osbctl.errors import OsbctlError, UsageError
-from osbctl.rule import Category, Rule, chosen
+from osbctl.rule import RULES, Category, Rule, chosen
 from osbctl.text import did_you_mean
+
+Thing = TypeVar("Thing", ServiceOffering, ServicePlan)
 
 
 class LazyRules(dict[str, "Rule"]):
@@ -21,7 +25,6 @@ def all_rules() -> Mapping[str, Rule]:
     """Every rule of the product by id."""
     from osbctl.comparison.rules import load_all as load_comparison
     from osbctl.conformance import load_all as load_conformance
-    from osbctl.rule import RULES
     from osbctl.validation.rules import load_all as load_validation
 
     load_validation()
@@ -42,3 +45,17 @@ def rules_named(word: str, error: type[OsbctlError] = UsageError, origin: str = 
         advice = did_you_mean(word, (*rules, *Category)) or "osbctl rules lists them"
         raise error(f"{origin}there is no rule {word!r}", advice)
     return found
+
+
+def named(things: Iterable[Thing], name: str, missing: str) -> Thing:
+    """The service offering or plan of that name or id.
+
+    Raises:
+        UsageError: there is none; `missing` begins the sentence that says so.
+    """
+    things = tuple(things)
+    for thing in things:
+        if name in (thing.name, thing.id):
+            return thing
+    names = [thing.name for thing in things]
+    raise UsageError(f"{missing} {name!r}", did_you_mean(name, names) or f"there are: {', '.join(names)}")
