@@ -69,10 +69,14 @@ class Sides(NamedSources):
         from osbctl.tasks.reach import Reach
 
         options = self.connection
-        if options.user:
-            raise UsageError("a registered broker has a user of its own", "leave --user out")
+        self.refuse_user()
         passwords = Passwords(stdin=options.password_stdin, credentials=self.credentials, single=single)
         return Reach(options.how.access(max_bytes=options.max_bytes), passwords.of, note)
+
+    def refuse_user(self) -> None:
+        """Raise a UsageError where a user is named beside a registered broker."""
+        if self.connection.user:
+            raise UsageError("a registered broker has a user of its own", "leave --user out")
 
     def _stored(self, words: list[str]) -> StoredCatalog:
         from osbctl.sources.exports.read import read_documents, stored_catalog
@@ -165,6 +169,7 @@ def _all(sides: Sides, view: DriftView, display: ChangesDisplay, jobs: int) -> i
     from osbctl.reports.changes.brokers import BrokerReport, notes_of, render_all, without_problems
     from osbctl.tasks.drift import check_registered
 
+    sides.refuse_user()
     with location.open_registry(sides.database) as registry:
         total = len(registry.names())
         results = check_registered(registry, sides.reach(single=total == 1), view, jobs)
