@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import gc
-from typing import TYPE_CHECKING, Any, TypeAlias
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from collections.abc import Iterable
+from typing import Any, TypeAlias
 
 JsonValue: TypeAlias = Any
 """None, bool, int, float (finite), str, list of JsonValue or dict of str to JsonValue."""

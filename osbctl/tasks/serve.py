@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from osbctl.broker.answers import Answers
-from osbctl.broker.negotiation import parse_version
+from osbctl.broker.negotiation import Version, parse_version
 from osbctl.broker.service import LoadedCatalog, Sources
 from osbctl.credentials.file import read_credentials
 from osbctl.errors import SourceError, UsageError
 from osbctl.tasks.load_catalog import CatalogSource, load, load_apart
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from osbctl.broker.negotiation import Version
 
 
 def sources(
