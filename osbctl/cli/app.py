@@ -31,7 +31,7 @@ COMMANDS = {
     "diff": "osbctl.cli.diff:diff",
     "drift": "osbctl.cli.drift:drift",
     "fetch": "osbctl.cli.fetch:fetch",
-    "brokers": "osbctl.cli.brokers.group:brokers",
+    "brokers": "osbctl.cli.brokers:brokers",
     "check": "osbctl.cli.check:check",
     "serve": "osbctl.cli.serve:serve",
     "hash-password": "osbctl.cli.credentials:hash_password",

@@ -65,7 +65,7 @@ class Sides(NamedSources):
         Raises:
             UsageError: the options do not suit registered brokers.
         """
-        from osbctl.cli.brokers.passwords import Passwords
+        from osbctl.cli.passwords import Passwords
         from osbctl.tasks.reach import Reach
 
         options = self.connection

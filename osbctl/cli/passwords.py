@@ -1,10 +1,17 @@
-"""How commands come by a password: from the terminal, or from standard input."""
+"""How commands come by a password: never by an option, and that of a registered broker never from the database."""
 
 from __future__ import annotations
 
+import os
 import sys
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
-from osbctl.errors import UsageError
+from osbctl.errors import SourceError, UsageError
+from osbctl.extras import command_to_install
+
+if TYPE_CHECKING:
+    from osbctl.registry.records import Registration
 
 
 def ask_password(prompt: str) -> str:
@@ -26,3 +33,164 @@ def read_password() -> str:
         return raw.decode("utf-8").removesuffix("\n").removesuffix("\r")
     except UnicodeDecodeError:
         raise UsageError("the password on standard input is not UTF-8 text") from None
+
+
+class Passwords:
+    """Finds passwords: standard input, a variable, credential records, the system's keyring, a prompt, in this order.
+
+    `single` says that one broker alone is asked for: only then can a password come from standard input or a prompt.
+    `typed` says that the address was given by the operator just now. Else it comes from the database, and whoever can
+    write there could lead a password elsewhere: so the variable with the address must match where it is set, the
+    keyring knows passwords by address, and a prompt shows it. Where none of these confirms it, a note says so.
+    """
+
+    def __init__(self, *, stdin: bool, credentials: str | None, single: bool, typed: bool = False) -> None:
+        if stdin and not single:
+            raise UsageError("one password on standard input, for several brokers", "refresh them one by one")
+        self._read = read_password() if stdin else None
+        self._records = _records(credentials) if credentials else {}
+        self._single = single
+        self._typed = typed
+
+    def of(self, broker: Registration) -> str:
+        """The password of `broker`; empty where it was registered without a username.
+
+        Raises:
+            SourceError: there is none, or the address is not the one that it is for.
+        """
+        if not broker.username:
+            return ""
+        confirmed = _is_confirmed(broker) or self._typed
+        if found := self._found(broker):
+            if not confirmed:
+                _warn(broker)
+            return found
+        if found := _from_keyring(broker):
+            return found
+        if self._single and sys.stdin.isatty():
+            self._read = ask_password(f"Password of {broker.username} at {broker.name} ({broker.url}): ")
+            self._typed = True
+            return self._read
+        raise SourceError(f"there is no password for {broker.username}", f"set {variable(broker.name)}")
+
+    def _found(self, broker: Registration) -> str | None:
+        if self._read is not None:
+            return self._read
+        given = os.environ.get(variable(broker.name))
+        of_user = self._records.get(broker.username, {})
+        return given or of_user.get(broker.name) or of_user.get("")
+
+
+def variable(name: str, what: str = "PASSWORD") -> str:
+    """The environment variable with the password, or with the address (`URL`), of the broker `name`."""
+    from osbctl.registry.store import variable_part
+
+    return f"OSBCTL_BROKER_{variable_part(name)}_{what}"
+
+
+def _is_confirmed(broker: Registration) -> bool:
+    """Whether the environment confirms the address.
+
+    Raises:
+        SourceError: it says another.
+    """
+    from osbctl.tasks.reach import base_url
+
+    name = variable(broker.name, "URL")
+    given = os.environ.get(name)
+    if not given:
+        return False
+    try:
+        wanted, _ = base_url(given)
+    except UsageError as error:
+        raise SourceError(f"{name}: {error.message}", error.advice) from None
+    if _normal(wanted) != _normal(broker.url):
+        raise SourceError(
+            f"the password is for the address in {name}, not for {broker.url}: none was sent",
+            f"if the broker has moved, set {name}; if not, find out who wrote to the database",
+        )
+    return True
+
+
+def _normal(url: str) -> tuple[str, str, int | None, str]:
+    parts = urlsplit(url)
+    port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)
+    return parts.scheme, (parts.hostname or "").rstrip("."), port, parts.path.rstrip("/")
+
+
+def _warn(broker: Registration) -> None:
+    """Say that the database alone says where the password goes; refuse plain http, which --insecure would let pass."""
+    from osbctl.cli.output import note
+    from osbctl.sources.access import is_loopback
+
+    name, parts = variable(broker.name, "URL"), urlsplit(broker.url)
+    if parts.scheme != "https" and not is_loopback(parts.hostname):
+        raise SourceError(f"nothing confirms {broker.url}, and it is not https", f"set {name}")
+    note(f"{broker.name}: its password goes to {broker.url} because the database says so: set {name} to be sure of it")
+
+
+def check_keyring() -> None:
+    """Raise SourceError where there is no keyring to save a password to."""
+    if _keyring() is None:
+        raise SourceError(
+            "there is no keyring to save the password to", f"{command_to_install('keyring')}, and a desktop session"
+        )
+
+
+def save_to_keyring(broker: Registration, password: str) -> None:
+    """Put the password into the system's keyring, which `check_keyring` found to be there.
+
+    Raises:
+        SourceError: it refuses.
+    """
+    keyring = _keyring()
+    try:
+        keyring.set_password(_service(broker), broker.username, password)
+    except keyring.errors.KeyringError:
+        raise SourceError("the keyring did not take the password; the broker is registered") from None
+
+
+def _records(file: str) -> dict[str, dict[str, str]]:
+    """The passwords in a credentials file by identity and label; under no label the first of the identity.
+
+    A label that is the name of a broker says whose password it is. What has expired does not count.
+    """
+    import time
+    from pathlib import Path
+
+    from osbctl.credentials.file import read_credentials
+
+    found: dict[str, dict[str, str]] = {}
+    for record in read_credentials(Path(file)):
+        if record.password is not None and record.ends > time.time():
+            ours = found.setdefault(record.identity, {"": record.password})
+            ours.setdefault(record.label or "", record.password)
+    if not found:
+        raise UsageError(f"{file}: no record there holds a password", "osbctl hash-password --include-password")
+    return found
+
+
+def _from_keyring(broker: Registration) -> str | None:
+    keyring = _keyring()
+    if keyring is None:
+        return None
+    try:
+        found: str | None = keyring.get_password(_service(broker), broker.username)
+    except keyring.errors.KeyringError:  # locked, or gone: as good as none
+        return None
+    return found
+
+
+def _service(broker: Registration) -> str:
+    """What a keyring calls it. By address: whoever can write to the database cannot lead a password elsewhere."""
+    return f"osbctl {broker.url}"
+
+
+def _keyring() -> Any:
+    """The keyring library where it is installed and has a backend that can keep a password, else None."""
+    try:
+        import keyring
+        import keyring.errors
+    except ImportError:
+        return None
+    return keyring if keyring.get_keyring().priority > 0 else None
