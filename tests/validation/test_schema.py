@@ -304,6 +304,12 @@ def test_our_walk_says_what_jsonschema_says(version: ApiVersion) -> None:
         assert sorted((fault.path, fault.sentence) for fault in faults(data, version)) == sorted(theirs)
 
 
+def test_what_our_walk_does_not_find_is_an_error_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(explain, "_BREAKS", {})
+    (finding,) = check_schema(plan(free=0), ApiVersion.V2_17)
+    assert (finding.severity, finding.message) == (Severity.ERROR, "the schema of API version 2.17 refuses the catalog")
+
+
 @pytest.mark.parametrize("version", ApiVersion)
 def test_our_walk_knows_every_keyword_of_the_schema(version: ApiVersion) -> None:
     walked = {"$ref", "allOf", "items", "properties", "additionalProperties", "required", *explain._BREAKS}
