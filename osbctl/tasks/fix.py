@@ -19,9 +19,8 @@ from osbctl.fixes.edits import Edit, applied, edit, quoted
 from osbctl.paths import Path as Steps
 from osbctl.paths import found_at, value_at
 from osbctl.sources.folder import read_folder
-from osbctl.sources.limits import DEFAULT_LIMITS, read_file
 from osbctl.sources.parse import decoded, parse_document, parse_text
-from osbctl.sources.read import read_source
+from osbctl.sources.read import read_bytes, read_source
 from osbctl.sources.spans import Span, spans
 from osbctl.validation.judge import judge
 
@@ -65,7 +64,7 @@ def fix_source(source: str, options: ValidationOptions, *, unsafe: bool = False,
         SourceError, DocumentError: it cannot be opened or read.
     """
     if Path(source).is_file():
-        return fix_bytes(source, read_file(source, DEFAULT_LIMITS), options, unsafe=unsafe, at=at)
+        return fix_bytes(source, read_bytes(source)[0], options, unsafe=unsafe, at=at)
     if not Path(source).is_dir():
         read_source(source)  # which says what is wrong with a word that names nothing
         raise UsageError(f"{source} is not a file that can be edited", "name a file or a source folder")

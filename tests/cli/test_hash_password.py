@@ -13,63 +13,52 @@ import sys
 import termios
 from itertools import cycle
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from subprocess import CompletedProcess
+from typing import TYPE_CHECKING
 
 import pytest
 
 from osbctl.credentials.file import parse_credentials, read_credentials, write_record
 from osbctl.credentials.record import fits, make_record
+from tests.cli.program import ROOT, osbctl, process
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-ROOT = Path(__file__).parents[2]
 SECRET = "known-pass-Wörd"
 CTRL_C = "\x03"
 
 PROGRAM = "from osbctl.__main__ import main; main()"
 
 
-class Ran(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-
-def run(*arguments: str | Path, stdin: str | bytes = "") -> Ran:
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, *map(str, arguments)],
-        input=stdin.encode() if isinstance(stdin, str) else stdin,
-        capture_output=True,
-        cwd=ROOT,
-        env={**os.environ, "PYTHONIOENCODING": "ascii:strict", "COLUMNS": "120"},
-    )
-    return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
+def run(*arguments: str | Path, stdin: str | bytes = "") -> CompletedProcess[str]:
+    return osbctl(*map(str, arguments), stdin=stdin, COLUMNS="120")
 
 
 def test_the_record_goes_to_standard_output_without_the_password() -> None:
-    ran = run("hash-password", "admin", "--password-stdin", "--rounds", "1000", stdin=SECRET + "\n")
-    assert ran.code == 0
-    (record,) = parse_credentials(ran.out)
-    assert list(json.loads(ran.out)) == ["identity", "salt", "hash"]
+    words = ("hash-password", "admin", "--password-stdin", "--rounds", "1000")
+    ran = process(*words, stdin=SECRET + "\n", PYTHONIOENCODING="ascii:strict")
+    assert ran.returncode == 0
+    (record,) = parse_credentials(ran.stdout)
+    assert list(json.loads(ran.stdout)) == ["identity", "salt", "hash"]
     assert fits(record, SECRET)
-    assert SECRET not in ran.out + ran.err
-    assert "1000 rounds" in ran.err
+    assert SECRET not in ran.stdout + ran.stderr
+    assert "1000 rounds" in ran.stderr
 
 
 def test_the_librarys_rounds_are_the_default_and_no_warning() -> None:
     ran = run("hash-password", "admin", "--password-stdin", stdin=SECRET)
-    assert ran.out.count("$6$rounds=656000$") == 1
-    assert ran.err == ""
+    assert ran.stdout.count("$6$rounds=656000$") == 1
+    assert ran.stderr == ""
 
 
 def test_a_generated_password_is_shown_once_beside_the_record() -> None:
     ran = run("hash-password", "admin", "--generate", "--rounds", "1000", "--label", "autumn")
-    (record,) = parse_credentials(ran.out)
-    password = ran.err.splitlines()[0].rpartition(": ")[2]
+    (record,) = parse_credentials(ran.stdout)
+    password = ran.stderr.splitlines()[0].rpartition(": ")[2]
     assert len(password) == 32
     assert fits(record, password)
-    assert password not in ran.out
+    assert password not in ran.stdout
     assert record.label == "autumn"
 
 
@@ -77,8 +66,8 @@ def test_with_a_file_the_generated_password_is_the_whole_output(tmp_path: Path) 
     path = tmp_path / "c.json"
     ran = run("hash-password", "admin", "--generate", "--rounds", "1000", "-o", path)
     (record,) = read_credentials(path)
-    assert fits(record, ran.out.strip())
-    assert ran.out.strip() not in ran.err
+    assert fits(record, ran.stdout.strip())
+    assert ran.stdout.strip() not in ran.stderr
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
@@ -87,8 +76,8 @@ def test_appending_rotates_a_password(tmp_path: Path) -> None:
     write_record(path, make_record("admin", "first", rounds=1000))
     more = ("--append", path, "--label", "second", "--expires", "2099-01-01T00:00:00Z", "--rounds", "1000")
     ran = run("hash-password", "admin", "--password-stdin", *more, stdin=SECRET)
-    assert (ran.code, ran.out) == (0, "")
-    assert "holds 2 records" in ran.err
+    assert (ran.returncode, ran.stdout) == (0, "")
+    assert "holds 2 records" in ran.stderr
     first, second = read_credentials(path)
     assert fits(first, "first")
     assert fits(second, SECRET)
@@ -97,9 +86,9 @@ def test_appending_rotates_a_password(tmp_path: Path) -> None:
 
 def test_the_password_is_included_only_when_asked_and_with_a_warning() -> None:
     ran = run("hash-password", "admin", "--password-stdin", "--include-password", "--rounds", "1000", stdin=SECRET)
-    assert json.loads(ran.out)["password"] == SECRET
-    assert "in clear" in ran.err
-    assert SECRET not in ran.err
+    assert json.loads(ran.stdout)["password"] == SECRET
+    assert "in clear" in ran.stderr
+    assert SECRET not in ran.stderr
 
 
 @pytest.mark.parametrize(
@@ -125,16 +114,16 @@ def test_what_makes_no_sense_ends_with_2_and_a_sentence(
     arguments: Sequence[str], stdin: str | bytes, says: str
 ) -> None:
     ran = run("hash-password", *arguments, stdin=stdin)
-    assert (ran.code, ran.out) == (2, "")
-    assert says in ran.err
-    assert SECRET not in ran.err
-    assert "Traceback" not in ran.err
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert says in ran.stderr
+    assert SECRET not in ran.stderr
+    assert "Traceback" not in ran.stderr
 
 
 def test_a_file_that_cannot_be_written_ends_with_3_and_shows_no_password(tmp_path: Path) -> None:
     ran = run("hash-password", "admin", "--generate", "--rounds", "1000", "-o", tmp_path / "none" / "c.json")
-    assert (ran.code, ran.out) == (3, "")
-    assert "cannot write" in ran.err
+    assert (ran.returncode, ran.stdout) == (3, "")
+    assert "cannot write" in ran.stderr
 
 
 def at_a_terminal(*answers: str) -> tuple[int, str, str]:
@@ -200,25 +189,25 @@ def test_records_that_stand_are_not_replaced_in_silence(tmp_path: Path) -> None:
     write_record(path, make_record("admin", "first", rounds=1000))
     before = path.read_bytes()
     ran = run("hash-password", "admin", "--generate", "--rounds", "1000", "-o", path)
-    assert (ran.code, ran.out) == (3, "")
-    assert "--append" in ran.err
-    assert "--force" in ran.err
+    assert (ran.returncode, ran.stdout) == (3, "")
+    assert "--append" in ran.stderr
+    assert "--force" in ran.stderr
     assert path.read_bytes() == before
     ran = run("hash-password", "admin", "--generate", "--rounds", "1000", "-o", path, "--force")
-    assert ran.code == 0
+    assert ran.returncode == 0
     (record,) = read_credentials(path)
-    assert fits(record, ran.out.strip())
+    assert fits(record, ran.stdout.strip())
 
 
 def test_a_dash_is_standard_output() -> None:
     ran = run("hash-password", "admin", "--password-stdin", "--rounds", "1000", "-o", "-", stdin=SECRET)
-    assert fits(parse_credentials(ran.out)[0], SECRET)
+    assert fits(parse_credentials(ran.stdout)[0], SECRET)
 
 
 def test_help_has_examples() -> None:
     ran = run("hash-password", "--help")
-    assert ran.code == 0
-    assert "osbctl hash-password admin > credentials.json" in ran.out
+    assert ran.returncode == 0
+    assert "osbctl hash-password admin > credentials.json" in ran.stdout
 
 
 @pytest.fixture
@@ -246,15 +235,15 @@ def fields(record: object) -> dict[str, str]:
 )
 def test_verify_password(file: Path, identity: str, password: str, code: int, says: str) -> None:
     ran = run("verify-password", file, identity, "--password-stdin", stdin=password)
-    assert ran.code == code
-    assert says in ran.out + ran.err
-    assert SECRET not in ran.out + ran.err
+    assert ran.returncode == code
+    assert says in ran.stdout + ran.stderr
+    assert SECRET not in ran.stdout + ran.stderr
 
 
 def test_verify_password_with_an_unreadable_file_ends_with_3(tmp_path: Path) -> None:
     ran = run("verify-password", tmp_path / "none", "admin", "--password-stdin", stdin="x")
-    assert ran.code == 3
+    assert ran.returncode == 3
     (tmp_path / "bad").write_text("admin:plain-text-secret")
     ran = run("verify-password", tmp_path / "bad", "admin", "--password-stdin", stdin="x")
-    assert ran.code == 3
-    assert "plain-text-secret" not in ran.err
+    assert ran.returncode == 3
+    assert "plain-text-secret" not in ran.stderr
