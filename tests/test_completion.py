@@ -50,12 +50,9 @@ def run(environment: dict[str, str], *command: str) -> str:
     ("words", "offered"),
     [
         (["val"], ["validate"]),
-        (["br"], ["brokers"]),
         (["brokers", "re"], ["refresh", "remove"]),
         (["new", ""], ["service", "plan"]),
-        (["validate", "--fo"], ["--format"]),
         (["validate", "--format", "s"], ["sarif"]),
-        (["validate", "--platform", "c"], ["cloudfoundry"]),
         (["serve", "catalog.yaml", "--log-f"], ["--log-format"]),
     ],
 )

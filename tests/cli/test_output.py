@@ -12,8 +12,8 @@ from xml.etree import ElementTree
 import pytest
 
 from osbctl.resources import catalogs_folder
+from tests.cli.program import ROOT, osbctl, process
 
-ROOT = Path(__file__).parents[2]
 CATALOG = catalogs_folder() / "interface-example.json"
 BROKEN = b'{"services": [{"name": "a"}]}'
 
@@ -29,13 +29,10 @@ def shell(command: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[bytes]:
 @pytest.mark.parametrize(
     "command",
     [
-        f"osbctl show {CATALOG} --format json",
         f"osbctl validate {CATALOG}",
         f"osbctl validate {CATALOG} -f sarif",
-        "osbctl rules",
         "osbctl --version",
         "osbctl build --help",
-        "osbctl brokers list --help",
         "osbctl build catalogs/source --check -o tests/none.json",
     ],
 )
@@ -62,7 +59,7 @@ def test_closed_standard_input_is_said() -> None:
 
 def test_a_reader_that_has_gone_does_not_hide_the_verdict(tmp_path: Path) -> None:
     """With `pipefail`, `| head` must not turn findings into 0."""
-    services = ",".join(f'{{"name": "a{n}"}}' for n in range(3_000))
+    services = ",".join(f'{{"name": "a{n}"}}' for n in range(600))
     (tmp_path / "a.json").write_text(f'{{"services": [{services}]}}')
     done = shell("osbctl validate a.json | head -c 10", tmp_path)
     assert (done.returncode, done.stderr) == (1, b"")
@@ -71,9 +68,10 @@ def test_a_reader_that_has_gone_does_not_hide_the_verdict(tmp_path: Path) -> Non
 @pytest.mark.parametrize("format", ["text", "json", "sarif", "github", "gitlab", "junit"])
 def test_a_file_name_that_is_not_utf8(tmp_path: Path, format: str) -> None:
     (tmp_path / os.fsdecode(b"\xe4.json")).write_bytes(BROKEN)
-    done = shell(f"osbctl validate *.json -f {format}", tmp_path)
+    run = process if format == "text" else osbctl
+    done = run("validate", os.fsdecode(b"\xe4.json"), "-f", format, cwd=tmp_path)
     assert done.returncode == 1
-    text = done.stdout.decode("utf-8")
+    text = done.stdout
     if format == "junit":
         ElementTree.fromstring(text)
     elif format in ("json", "sarif", "gitlab"):

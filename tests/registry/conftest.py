@@ -9,6 +9,7 @@ import pytest
 
 from osbctl.registry.store import Registry
 from tests.registry import postgres
+from tests.registry.make import empty_database
 
 
 @pytest.fixture(scope="session")
@@ -31,5 +32,7 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 @pytest.fixture
 def registry(url: str) -> Iterator[Registry]:
+    if "://" not in url:
+        Path(url).write_bytes(empty_database())
     with Registry.open(url, wait_seconds=5) as registry:
         yield registry

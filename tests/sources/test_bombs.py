@@ -1,7 +1,8 @@
-"""Texts made to hurt: each is read in a process of its own, bounded in time and memory, that must end by itself."""
+"""Texts made to hurt: they are read in a process of their own, bounded in time and memory, that must come to its end."""
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -15,16 +16,18 @@ DEEP = 100_000
 READ = MAX_DEPTH - 1
 
 PROGRAM = """
-import resource, sys
+import json, resource, signal, sys
 resource.setrlimit(resource.RLIMIT_AS, (2_000_000_000, 2_000_000_000))
 from osbctl.errors import DocumentError
 from osbctl.sources.parse import parse_document
-try:
-    parse_document(sys.stdin.buffer.read(), sys.argv[1])
-except DocumentError as error:
-    print(error.findings[0].rule)
-else:
-    print("read")
+for case, (name, text) in json.load(sys.stdin).items():
+    signal.alarm(20)
+    try:
+        parse_document(text.encode(), name)
+    except DocumentError as error:
+        print(case, error.findings[0].rule, sep=": ", flush=True)
+    else:
+        print(case, "read", sep=": ", flush=True)
 """
 
 
@@ -95,9 +98,9 @@ def test_a_depth_that_is_read_can_be_walked_over_and_located(levels: int) -> Non
     assert done.stdout.decode().split() == [str(levels), str(6 * (levels - 1) + 2)]
 
 
-@pytest.mark.parametrize("case", BOMBS)
-def test_a_bomb_does_not_go_off(case: str) -> None:
-    name, text, outcome = BOMBS[case]
-    command = [sys.executable, "-c", PROGRAM, name]
-    done = subprocess.run(command, input=text.encode(), capture_output=True, cwd=ROOT, timeout=20, check=False)
-    assert (done.stdout.decode().strip(), done.stderr.decode()[-500:], done.returncode) == (outcome, "", 0)
+def test_no_bomb_goes_off() -> None:
+    texts = json.dumps({case: (name, text) for case, (name, text, _) in BOMBS.items()})
+    command = [sys.executable, "-c", PROGRAM]
+    done = subprocess.run(command, input=texts.encode(), capture_output=True, cwd=ROOT, timeout=120, check=False)
+    assert done.stdout.decode().splitlines() == [f"{case}: {outcome}" for case, (_, _, outcome) in BOMBS.items()]
+    assert (done.stderr.decode()[-500:], done.returncode) == ("", 0)
