@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from lsprotocol import types
 from pygls.lsp.client import LanguageClient
 
 SECONDS = 20.0
 """What one answer may take: generous, since the machine may be busy."""
+
+SESSION: list[tuple[asyncio.Runner, Editor]] = []
+"""The editor that tests share, while the fixture `one_server` is there."""
+
+T = TypeVar("T")
 
 
 class Editor:
@@ -47,6 +52,7 @@ class Editor:
         self.client.text_document_did_change(types.DidChangeTextDocumentParams(which, [whole]))
 
     def close(self, uri: str) -> None:
+        del self.versions[uri]
         self.client.text_document_did_close(types.DidCloseTextDocumentParams(types.TextDocumentIdentifier(uri)))
 
     async def heard(self, uri: str) -> list[types.Diagnostic]:
@@ -88,3 +94,22 @@ async def editing(encodings: list[str] | None = None, **capabilities: Any) -> As
     finally:
         async with asyncio.timeout(SECONDS):
             await client.stop()
+
+
+def in_editor(look: Callable[[Editor], Awaitable[T]]) -> T:
+    """Do this with the editor that tests share: nothing is logged, and the files are closed in the end."""
+    runner, editor = SESSION[0]
+
+    async def run() -> T:
+        try:
+            async with asyncio.timeout(60):
+                answer = await look(editor)
+            assert editor.log == []
+            return answer
+        finally:
+            for uri in [*editor.versions]:
+                editor.close(uri)
+            editor.said.clear()
+            editor.log.clear()
+
+    return runner.run(run())

@@ -30,7 +30,9 @@ from osbctl.validation.judge import judge
 from osbctl.validation.options import ValidationOptions
 from tests.cli.program import osbctl
 from tests.corpus import catalogs, needs_corpus
-from tests.editor.client import Editor, editing
+from tests.editor.client import Editor, editing, in_editor
+
+pytestmark = pytest.mark.usefixtures("one_server")
 
 FAULTY = catalogs_folder() / "faulty.yaml"
 SOURCE = catalogs_folder() / "source"
@@ -66,15 +68,13 @@ def test_the_same_as_the_command_line_on_every_real_catalog() -> None:
     report = said(osbctl("validate", "--format", "json", *map(str, files)).stdout)
     assert len(files) == 76
 
-    async def look() -> None:
-        async with editing() as editor:
-            for file in files:
-                uri = editor.open(file.resolve(), file.read_bytes().decode())
-                assert shown(await editor.heard(uri)) == report[str(file)], file.name
-                editor.close(uri)
-            assert editor.log == []
+    async def look(editor: Editor) -> None:
+        for file in files:
+            uri = editor.open(file.resolve(), file.read_bytes().decode())
+            assert shown(await editor.heard(uri)) == report[str(file)], file.name
+            editor.close(uri)
 
-    asyncio.run(look())
+    in_editor(look)
 
 
 def test_a_folder_is_judged_as_one_with_what_is_not_saved(tmp_path: Path) -> None:
@@ -82,42 +82,39 @@ def test_a_folder_is_judged_as_one_with_what_is_not_saved(tmp_path: Path) -> Non
     changed = sorted((folder / "services").glob("*.yaml"))
     broken = {file: file.read_text() + 'bindable: "yes"\n' for file in changed}
 
-    async def look() -> None:
-        async with editing() as editor:
-            first = editor.open(changed[0])
-            assert await editor.heard(first) == []
-            second = editor.open(changed[1])
-            editor.change(second, broken[changed[1]])
-            editor.change(first, broken[changed[0]])
-            for file, uri in ((changed[0], first), (changed[1], second)):
-                file.write_text(broken[file])
-                expected = said(osbctl("validate", "--format", "json", str(folder)).stdout)
-                assert shown(await editor.heard(uri)) == expected[str(file)] != []
-            editor.close(first)
-            editor.close(second)
-            async with asyncio.timeout(30):
-                while any(said.diagnostics for said in editor.said.values()):
-                    await asyncio.sleep(0.05)
-            assert editor.log == []
+    async def look(editor: Editor) -> None:
+        first = editor.open(changed[0])
+        assert await editor.heard(first) == []
+        second = editor.open(changed[1])
+        editor.change(second, broken[changed[1]])
+        editor.change(first, broken[changed[0]])
+        for file, uri in ((changed[0], first), (changed[1], second)):
+            file.write_text(broken[file])
+            expected = said(osbctl("validate", "--format", "json", str(folder)).stdout)
+            assert shown(await editor.heard(uri)) == expected[str(file)] != []
+        editor.close(first)
+        editor.close(second)
+        async with asyncio.timeout(30):
+            while any(said.diagnostics for said in editor.said.values()):
+                await asyncio.sleep(0.05)
 
-    asyncio.run(look())
+    in_editor(look)
 
 
 def test_what_is_found_in_another_file_of_the_folder_is_shown_there(tmp_path: Path) -> None:
     folder = Path(shutil.copytree(SOURCE, tmp_path / "source"))
     settings = folder / "catalog.yaml"
 
-    async def look() -> None:
-        async with editing() as editor:
-            service = next(iter(sorted((folder / "services").glob("*.yaml"))))
-            other = service.rename(service.with_name("other.yaml"))
-            editor.open(other)
-            async with asyncio.timeout(30):
-                while settings.as_uri() not in editor.said:
-                    await asyncio.sleep(0.05)
-            assert {d.code for d in editor.said[settings.as_uri()].diagnostics} == {"folder-order"}
+    async def look(editor: Editor) -> None:
+        service = next(iter(sorted((folder / "services").glob("*.yaml"))))
+        other = service.rename(service.with_name("other.yaml"))
+        editor.open(other)
+        async with asyncio.timeout(30):
+            while settings.as_uri() not in editor.said:
+                await asyncio.sleep(0.05)
+        assert {d.code for d in editor.said[settings.as_uri()].diagnostics} == {"folder-order"}
 
-    asyncio.run(look())
+    in_editor(look)
 
 
 @pytest.mark.parametrize(
@@ -142,24 +139,23 @@ def test_the_configuration_beside_the_file_holds(tmp_path: Path) -> None:
     config = tmp_path / "osbctl.toml"
     config.write_text('ignore = ["schema-required"]\n')
 
-    async def look() -> None:
-        async with editing() as editor:
-            uri = editor.open(file, "services: [{name: a}]\n")
-            assert "schema-required" not in {d.code for d in await editor.heard(uri)}
-            config.write_text('ignore = ["no-such-rule"]\n')
-            editor.change(uri, "services: [{name: b}]\n")
-            (fault,) = await editor.heard(uri)
-            assert "there is no rule 'no-such-rule'" in fault.message
-            config.unlink()
-            editor.said.clear()
-            event = types.FileEvent(config.as_uri(), types.FileChangeType.Deleted)
-            editor.client.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([event]))
-            assert "schema-required" in {d.code for d in await editor.heard(uri)}
+    async def look(editor: Editor) -> None:
+        uri = editor.open(file, "services: [{name: a}]\n")
+        assert "schema-required" not in {d.code for d in await editor.heard(uri)}
+        config.write_text('ignore = ["no-such-rule"]\n')
+        editor.change(uri, "services: [{name: b}]\n")
+        (fault,) = await editor.heard(uri)
+        assert "there is no rule 'no-such-rule'" in fault.message
+        config.unlink()
+        editor.said.clear()
+        event = types.FileEvent(config.as_uri(), types.FileChangeType.Deleted)
+        editor.client.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([event]))
+        assert "schema-required" in {d.code for d in await editor.heard(uri)}
 
-    asyncio.run(look())
+    in_editor(look)
 
 
-@pytest.mark.parametrize(("encoding", "width"), [("utf-8", 4), ("utf-16", 2), ("utf-32", 1), (None, 2)])
+@pytest.mark.parametrize(("encoding", "width"), [("utf-8", 4), ("utf-32", 1), (None, 2)])
 def test_places_are_counted_as_was_agreed(tmp_path: Path, encoding: str | None, width: int) -> None:
     text = 'services: [{description: "\U0001f600", bindable: "yes"}]\n'
 
@@ -262,32 +258,29 @@ HOSTILE = {
 
 
 def test_hostile_texts_are_answered_in_time(tmp_path: Path) -> None:
-    async def look() -> None:
-        async with editing() as editor:
-            for name, text in HOSTILE.items():
-                uri = editor.open(tmp_path / f"catalog-{name}", text)
-                assert await editor.heard(uri), name
-                async with asyncio.timeout(60):
-                    await ask_anything(editor, uri, Random(1), text)
-                assert editor.log == [], name
-                editor.close(uri)
+    async def look(editor: Editor) -> None:
+        for name, text in HOSTILE.items():
+            uri = editor.open(tmp_path / f"catalog-{name}", text)
+            assert await editor.heard(uri), name
+            async with asyncio.timeout(60):
+                await ask_anything(editor, uri, Random(1), text)
+            assert editor.log == [], name
+            editor.close(uri)
 
-    asyncio.run(look())
+    in_editor(look)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_file_that_was_never_saved_and_one_with_odd_letters(tmp_path: Path) -> None:
     odd = tmp_path / "ä b%20#catalog?.yaml"
 
-    async def look() -> None:
-        async with editing() as editor:
-            for uri in ("untitled:Untitled-1", odd.as_uri()):
-                assert editor.open(uri, "services:\n- name: a\n") == uri
-                assert "schema-required" in {d.code for d in await editor.heard(uri)}
-                await ask_anything(editor, uri, Random(1), "")
-            assert editor.log == []
+    async def look(editor: Editor) -> None:
+        for uri in ("untitled:Untitled-1", odd.as_uri()):
+            assert editor.open(uri, "services:\n- name: a\n") == uri
+            assert "schema-required" in {d.code for d in await editor.heard(uri)}
+            await ask_anything(editor, uri, Random(1), "")
 
-    asyncio.run(look())
+    in_editor(look)
 
 
 def test_a_fault_of_ours_ends_no_session_and_leaves_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -319,26 +312,21 @@ def test_a_large_catalog_is_judged_while_one_types(tmp_path: Path) -> None:
     text = json.dumps({"services": many}, indent=2)
     assert len(text) > 200_000
 
-    async def look() -> float:
-        async with editing() as editor:
-            uri = editor.open(tmp_path / "catalog.json", text)
-            await editor.heard(uri)
-            times = []
-            for number in range(5):
-                started = perf_counter()
-                editor.change(uri, text.replace('"s7"', f'"t{number}"'))
-                assert await editor.heard(uri)
-                times.append(perf_counter() - started)
-            return min(times)
+    async def look(editor: Editor) -> float:
+        uri = editor.open(tmp_path / "catalog.json", text)
+        await editor.heard(uri)
+        times = []
+        for number in range(5):
+            started = perf_counter()
+            editor.change(uri, text.replace('"s7"', f'"t{number}"'))
+            assert await editor.heard(uri)
+            times.append(perf_counter() - started)
+        return min(times)
 
-    assert asyncio.run(look()) < 1.0
-
-
-def test_random_edits_crash_nothing_and_leave_nothing_stale(tmp_path: Path) -> None:
-    asyncio.run(edit_at_random(60, tmp_path))
+    assert in_editor(look) < 1.0
 
 
 @pytest.mark.fuzz
-def test_a_thousand_random_edits_and_memory_stays(tmp_path: Path) -> None:
-    early, late = asyncio.run(edit_at_random(1_000 if os.environ.get("OSBCTL_FUZZ") else 20, tmp_path))
+def test_random_edits_crash_nothing_and_leave_nothing_stale_and_memory_stays(tmp_path: Path) -> None:
+    early, late = asyncio.run(edit_at_random(1_000 if os.environ.get("OSBCTL_FUZZ") else 60, tmp_path))
     assert late < early * 1.2 + 5_000

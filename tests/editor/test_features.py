@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 import shutil
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +12,10 @@ import pytest
 from lsprotocol import types
 
 from osbctl.resources import catalogs_folder
-from tests.editor.client import Editor, editing
+from tests.editor.client import Editor, in_editor
 from tests.editor.test_diagnostics import place
+
+pytestmark = pytest.mark.usefixtures("one_server")
 
 GUID = r"[0-9A-F]{8}-[0-9A-F]{4}-[0-9A-F]{4}-[0-9A-F]{4}-[0-9A-F]{12}"
 ID = "6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4"
@@ -38,32 +39,8 @@ def applied(text: str, edits: list[types.TextEdit]) -> str:
     return data.decode("utf-16-le")
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _one_server() -> Iterator[None]:
-    """One server answers all these tests; each opens files of its own."""
-    with asyncio.Runner() as runner:
-        session = editing()
-        SESSION.append((runner, runner.run(session.__aenter__())))
-        yield
-        runner.run(session.__aexit__(None, None, None))
-        SESSION.clear()
-
-
-SESSION: list[tuple[asyncio.Runner, Editor]] = []
-
-
 def ask(path: Path, text: str, question: Callable[[Editor, types.TextDocumentIdentifier], Awaitable[Any]]) -> Any:
-    async def look() -> Any:
-        async with asyncio.timeout(60):
-            file = types.TextDocumentIdentifier(editor.open(path, text))
-            answer = await question(editor, file)
-            editor.close(file.uri)
-            editor.said.clear()
-            assert editor.log == []
-            return answer
-
-    runner, editor = SESSION[0]
-    return runner.run(look())
+    return in_editor(lambda editor: question(editor, types.TextDocumentIdentifier(editor.open(path, text))))
 
 
 def complete(path: Path, marked: str) -> dict[str, str]:
