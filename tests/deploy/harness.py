@@ -55,7 +55,7 @@ def commit(repository: Path, message: str = "a change") -> None:
 
 def repository(folder: Path, files: dict[str, str]) -> Path:
     """A git repository with one commit on `main`."""
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, exist_ok=True)
     git(folder, "init", "--quiet", "--initial-branch=main")
     write(folder, files)
     commit(folder, "begin")
