@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -164,6 +165,7 @@ HOSTILE: list[tuple[str, Any, Any]] = [
     ("allOf", {"allOf": [{"properties": {"a": {"maxLength": i}}} for i in range(1_500)]}, {"allOf": [{"properties": {"a": {"maxLength": i}}} for i in range(1, 1_501)]}),
     ("not", {"allOf": forbidden("a")}, {"allOf": forbidden("b")}),
     ("if", {"allOf": conditions("b")}, {"allOf": conditions("c")}),
+    ("some if", {"allOf": conditions("b")[:200]}, {"allOf": conditions("c")[:200]}),
     ("names", {"properties": {f"a{i}": {} for i in range(6_000)}}, {"properties": {f"b{i}": {} for i in range(6_000)}}),
     ("patterns and names", {"patternProperties": {f"^a{i}": {} for i in range(1_500)}, "properties": limits(5)}, {"properties": limits(4)}),
     ("required", {}, {"required": [f"a{i}" for i in range(8_000)]}),
@@ -171,32 +173,20 @@ HOSTILE: list[tuple[str, Any, Any]] = [
     ("tuple", {"properties": {"a": {"items": [{"maxLength": 5}] * 3_000}}}, {"properties": {"a": {"items": [{"maxLength": 4}] * 3_000}}}),
     ("one for many", {"properties": TO_P, "definitions": defined(5)}, {"properties": TO_P, "definitions": defined(4)}),
 ]  # fmt: skip
-MOST_CALLS = 12_000_000
-"""A second or two; counted, because a clock would tell of the machine."""
+MOST_SECONDS = 20.0
+"""Of processor time, where a second or two are needed: without a bound it would be minutes."""
 
-
-QUICK = ("oneOf", "anyOf, turned", "one for many", "patterns and names", "not")
-"""Of the kinds of work; the others take their time, since calls are counted, and are for `make fuzz`."""
+QUICK = ("oneOf", "anyOf, turned", "some if", "patterns and names", "not")
+"""Of the kinds of work; the others are for `make fuzz`."""
 TRIED = [row for row in HOSTILE if "OSBCTL_FUZZ" in os.environ or row[0] in QUICK]
 
 
 @pytest.mark.fuzz
 @pytest.mark.parametrize(("old", "new"), [row[1:] for row in TRIED], ids=[row[0] for row in TRIED])
 def test_no_pair_of_schemas_takes_more_than_a_moment(old: Any, new: Any) -> None:
-    calls = 0
-
-    def count(_: object, event: str, __: object) -> None:
-        nonlocal calls
-        calls += event in ("call", "c_call")
-        if calls > MOST_CALLS:
-            sys.setprofile(None)
-            pytest.fail("too much work")
-
-    sys.setprofile(count)
-    try:
-        changes = compare_schemas({"type": "object", **old}, {"type": "object", **new})
-    finally:
-        sys.setprofile(None)
+    began = time.process_time()
+    changes = compare_schemas({"type": "object", **old}, {"type": "object", **new})
+    assert time.process_time() - began < MOST_SECONDS
     assert changes
     for change in changes:
         assert change.level != "breaking" or change.witness is not ABSENT

@@ -100,7 +100,10 @@ class Samples:
             branches += [schema.child(k) for k in ("if", "then", "else", "not") if schema.get(k) is not None]
             for branch in branches:
                 more = facts.and_also(branch)
-                if set(more.known) != set(facts.known):
+                self.left -= len(more.known) // 32  # with hundreds of conditions, facts cost more than their values
+                if self.left < 0:
+                    return
+                if more.known != facts.known:
                     yield from self.candidates(more, depth + 1)
 
     def _objects(self, facts: Facts, known: list[Subschema], depth: int) -> Iterator[JsonValue]:
