@@ -12,7 +12,7 @@ from typing import Any
 from wsgiref.validate import validator
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from osbctl.broker.answers import Answers
@@ -414,7 +414,7 @@ tokens = st.lists(
 ).map("".join)
 
 
-@settings(deadline=None, max_examples=150)
+@pytest.mark.fuzz
 @given(header_text | tokens, header_text | tokens, header_text | tokens)
 def test_no_header_text_breaks_an_answer(one: str, two: str, three: str) -> None:
     answer = ask(accept_encoding=one, if_none_match=two, if_modified_since=three)
@@ -423,7 +423,7 @@ def test_no_header_text_breaks_an_answer(one: str, two: str, three: str) -> None
     assert ask(if_match=one, if_unmodified_since=two).status in (200, 412)
 
 
-@settings(deadline=None, max_examples=150)
+@pytest.mark.fuzz
 @given(header_text | tokens)
 def test_gzip_is_never_unasked(header: str) -> None:
     if "gzip" not in header.lower() and "*" not in header:
@@ -433,7 +433,7 @@ def test_gzip_is_never_unasked(header: str) -> None:
     assert http_date(header) is None or any(character.isdigit() for character in header)
 
 
-@settings(deadline=None, max_examples=100)
+@pytest.mark.fuzz
 @given(st.integers(0, 999), st.integers(0, 999))
 def test_versions_are_read_as_numbers(major: int, minor: int) -> None:
     assert parse_version(f"{major}.{minor}") == (major, minor)

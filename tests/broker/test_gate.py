@@ -17,7 +17,7 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from osbctl.broker.decision import BUSY, LONGEST_HEADER, REFUSED, Decision, Given, RequestOutcome, parse_basic
@@ -518,14 +518,14 @@ def test_closing_answers_who_waits() -> None:
 printable = st.text(st.characters(exclude_categories=["Cc", "Cs"]), max_size=40)
 
 
-@settings(deadline=None, max_examples=300)
+@pytest.mark.fuzz
 @given(st.text(max_size=60) | st.binary(max_size=60).map(lambda raw: "Basic " + b64encode(raw).decode()))
 def test_any_header_is_parsed_or_refused(header: str) -> None:
     found = parse_basic(header)
     assert found is None or ":" not in found.identity
 
 
-@settings(deadline=None, max_examples=100)
+@pytest.mark.fuzz
 @given(printable, printable)
 def test_what_a_client_encodes_is_parsed(identity: str, password: str) -> None:
     identity = identity.replace(":", "")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import jsonschema
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from osbctl.credentials import file
@@ -314,7 +314,7 @@ def test_the_schema_names_the_fields_of_a_record() -> None:
     assert all(part["title"] and part["description"] for part in properties.values())
 
 
-@settings(deadline=None, max_examples=200)
+@pytest.mark.fuzz
 @given(st.text(max_size=60))
 def test_any_text_is_read_or_refused(text: str) -> None:
     with pytest.raises(ConfigError):

@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from osbctl.platforms import Platform
@@ -122,7 +122,7 @@ def test_every_odd_value_in_every_place(path: tuple[str | int, ...]) -> None:
             check(outcome)
 
 
-@settings(deadline=None, max_examples=300)
+@pytest.mark.fuzz
 @given(st.sampled_from(PLACES), json_values, st.sampled_from(PLACES), json_values)
 def test_any_graft_comes_to_one_outcome(
     first: tuple[str | int, ...], one: Any, second: tuple[str | int, ...], other: Any

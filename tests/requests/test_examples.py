@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from typing import Any
 
@@ -81,8 +82,9 @@ def test_a_heavy_pattern_and_a_schema_that_refers_to_itself_end() -> None:
     assert time.monotonic() - started < 20
 
 
+@pytest.mark.fuzz
 @given(pairs())
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=2_000 if "OSBCTL_FUZZ" in os.environ else 40, suppress_health_check=list(HealthCheck))
 def test_whatever_is_shown_is_accepted(pair: Any) -> None:
     schema = pair[0]
     found = examples(schema)

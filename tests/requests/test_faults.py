@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from typing import Any
 
@@ -82,8 +83,9 @@ def test_a_pattern_that_takes_too_long_is_no_yes() -> None:
     assert time.monotonic() - started < 10
 
 
+@pytest.mark.fuzz
 @given(pairs())
-@settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=2_000 if "OSBCTL_FUZZ" in os.environ else 40, suppress_health_check=list(HealthCheck))
 def test_another_validator_agrees(pair: Any) -> None:
     schema, _, choose = pair
     sent = request(choose)

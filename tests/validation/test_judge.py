@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from osbctl.errors import DocumentError
@@ -50,7 +50,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=200)
+@pytest.mark.fuzz
 @given(st.sampled_from(places(GOOD)[1:]), JSON, st.sampled_from(ApiVersion))
 def test_whatever_is_grafted_in_gets_findings_with_places(
     path: tuple[str | int, ...], value: Any, version: ApiVersion
