@@ -8,6 +8,9 @@ TRIED  := $(VENV)/.tried
 EXTRAS := .[self-signed,postgresql,keyring,lsp]
 SITE   = $(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --fresh-env docs build/site
 
+# What Python and pytest compile is kept, whatever the environment says: four processes would compile every test anew.
+export PYTHONDONTWRITEBYTECODE =
+
 .PHONY: demo test test-browser test-container test-oldest test-release release-check try-install check docs site bench fuzz mutants soak clean
 
 ## Install into .venv and walk through the main job on the shipped catalogs.

@@ -5,9 +5,12 @@ again, since tests interrupt programs."""
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
+from collections.abc import Generator
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -16,6 +19,17 @@ settings.register_profile(
 )
 settings.register_profile("fuzz", settings.get_profile("short"), max_examples=20_000, derandomize=False)
 settings.load_profile("fuzz" if os.environ.get("OSBCTL_FUZZ") else "short")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Whatever is made while tests are collected stays to the end: the search for garbage passes it over, then and later."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_xdist_auto_num_workers() -> int:
