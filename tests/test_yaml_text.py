@@ -41,9 +41,9 @@ def agree(data: dict[str, Any]) -> None:
     assert dump(document.data) == text
 
 
-@pytest.mark.parametrize("value", TRAPS)
-def test_strings_that_look_like_something_else(value: str) -> None:
-    agree({"value": value, "list": [value], value: 1})
+def test_strings_that_look_like_something_else() -> None:
+    for value in TRAPS:
+        agree({"value": value, "list": [value], value: 1})
 
 
 @pytest.mark.parametrize("value", FLOATS)

@@ -14,9 +14,7 @@ import pytest
 from osbctl.changes import Level
 from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.platforms import Platform
-from osbctl.sources.read import read_source
 from tests.cli.program import osbctl
-from tests.corpus import catalogs, needs_corpus
 
 ROOT = Path(__file__).parents[2]
 BASE: dict[str, Any] = {
@@ -109,13 +107,6 @@ def test_a_redirect_uri_that_names_a_user_stays_hidden() -> None:
 
 def test_nothing_changed() -> None:
     assert compare_catalogs(BASE, copy.deepcopy(BASE)) == []
-
-
-@needs_corpus
-@pytest.mark.parametrize("file", catalogs(), ids=lambda file: file.name[:60])
-def test_a_real_catalog_is_the_same_as_itself(file: Path) -> None:
-    data = read_source(str(file)).data
-    assert compare_catalogs(data, copy.deepcopy(data)) == []
 
 
 def run(tmp_path: Path, new: Any, *options: str) -> subprocess.CompletedProcess[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,7 +14,6 @@ from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.comparison.refusals import Refused, new_refusals, touched_alone
 from osbctl.comparison.rules import load_all
 from osbctl.comparison.values import MAX_TEXT, shown_both
-from osbctl.errors import OsbctlError
 from osbctl.jsonschemas.same import same_value
 from osbctl.platforms import Platform
 from osbctl.platforms.judge import judge_all
@@ -23,7 +21,6 @@ from osbctl.reports.changes import DiffFormat, DiffReport, render
 from osbctl.resources import catalogs_folder
 from osbctl.rule import RULES
 from osbctl.sources.read import read_source
-from tests.corpus import catalogs, needs_corpus
 
 from .make import by_rule, catalog, one, plan, service, with_plan
 from .pairs import edited
@@ -39,16 +36,6 @@ def test_where_long_values_differ_is_seen() -> None:
     assert len(before) <= MAX_TEXT >= len(after)
     assert shown_both("short", "also short") == ('"short"', '"also short"')
     assert shown_both(old, [*old, "one more"])[1].endswith('"one more"]')
-
-
-@needs_corpus
-@pytest.mark.parametrize("file", catalogs(), ids=lambda file: file.name)
-def test_a_real_catalog_does_not_differ_from_itself(file: Path) -> None:
-    try:
-        data = read_source(str(file)).data
-    except OsbctlError:
-        pytest.skip("cannot be read")
-    assert compare_catalogs(data, copy.deepcopy(data)) == []
 
 
 @pytest.mark.parametrize(

@@ -21,8 +21,6 @@ from tests.corpus import needs_corpus
 from .pairs import edited, real_pairs
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from osbctl.findings import Location
     from osbctl.sources.document import Document
 
@@ -97,6 +95,6 @@ def test_every_place_holds_its_value(pair: tuple[Any, Any], before: str, after: 
 
 
 @needs_corpus
-@pytest.mark.parametrize("pair", real_pairs()[::4], ids=lambda pair: f"{pair[0].name[:40]}..{pair[1].name[:40]}")
-def test_every_place_in_real_catalogs_holds_its_value(pair: tuple[Path, Path]) -> None:
-    assert_places(*(read_source(str(file)) for file in pair))
+def test_every_place_in_real_catalogs_holds_its_value() -> None:
+    for pair in real_pairs()[::4]:
+        assert_places(*(read_source(str(file)) for file in pair))

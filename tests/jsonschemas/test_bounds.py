@@ -277,14 +277,11 @@ def is_schema(dialect: Dialect, schema: dict[str, Any]) -> bool:
 JUDGED = [(dialect, *case) for dialect in _DIALECTS.values() for case in ASSERTED if is_schema(dialect, case[0])]
 
 
-@pytest.mark.parametrize(
-    ("dialect", "schema", "value"),
-    JUDGED,
-    ids=lambda part: part.name if isinstance(part, Dialect) else json.dumps(part),
-)
-def test_the_oracle_says_what_jsonschema_says(dialect: Dialect, schema: dict[str, Any], value: Any) -> None:
-    root = Root("new", {"$schema": dialect.uri, **schema})
-    assert Oracle().accepts(root.top, value) is getattr(jsonschema, dialect.validator)(schema).is_valid(value)
+def test_the_oracle_says_what_jsonschema_says() -> None:
+    for dialect, schema, value in JUDGED:
+        root = Root("new", {"$schema": dialect.uri, **schema})
+        theirs = getattr(jsonschema, dialect.validator)(schema).is_valid(value)
+        assert Oracle().accepts(root.top, value) is theirs, (dialect.name, schema, value)
 
 
 def corpus() -> list[Any]:

@@ -7,8 +7,6 @@ import gzip
 import json
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
 from osbctl.errors import DocumentError
 from osbctl.sources.parse import parse_document
 from osbctl.sources.read import read_source
@@ -26,28 +24,25 @@ READ_ALL_THE_SAME = {"007-doc-bom"}
 """One of the 24 begins with a byte order mark, which RFC 8259 (8.1) lets a reader pass over, and which files have."""
 
 
-@pytest.mark.parametrize("file", catalogs(), ids=lambda file: file.name)
-def test_every_real_catalog_is_read(file: Any) -> None:
-    document = read_source(str(file))
-    assert document.data
-    if file.suffix == ".json":
-        assert document.data == json.loads(file.read_text(encoding="utf-8-sig"))
-
-
 def paths(value: Any, path: Path = ()) -> Iterator[Path]:
     for step, item in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
         yield (*path, step)
         yield from paths(item, (*path, step))
 
 
-@pytest.mark.parametrize("file", catalogs(), ids=lambda file: file.name)
-def test_every_entry_of_a_real_catalog_stands_at_its_key(file: Any) -> None:
+@needs_corpus
+def test_every_real_catalog_is_read_and_every_entry_stands_at_its_key() -> None:
     """No reader is asked where it is: the text at the place must be the key itself."""
-    document = read_source(str(file))
-    every = [path for path in paths(document.data) if isinstance(path[-1], str)]
-    for path, place in document.locate(every).items():
-        key, there = str(path[-1]), place.excerpt[place.column - 1 :]
-        assert there.startswith((key, json.dumps(key), json.dumps(key, ensure_ascii=False), f"'{key}'")), path
+    for file in catalogs():
+        document = read_source(str(file))
+        assert document.data, file.name
+        if file.suffix == ".json":
+            assert document.data == json.loads(file.read_text(encoding="utf-8-sig")), file.name
+        every = [path for path in paths(document.data) if isinstance(path[-1], str)]
+        for path, place in document.locate(every).items():
+            key, there = str(path[-1]), place.excerpt[place.column - 1 :]
+            written = (key, json.dumps(key), json.dumps(key, ensure_ascii=False), f"'{key}'")
+            assert there.startswith(written), (file.name, path)
 
 
 @needs_corpus
