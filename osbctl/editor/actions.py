@@ -77,9 +77,13 @@ class Mender:
             yield types.CodeAction(f"Ignore {finding.rule} here", types.CodeActionKind.QuickFix,
                                    [diagnostic(finding, file)], edit=edit)  # fmt: skip
 
-    def fix_all(self) -> Iterator[types.CodeAction]:
-        """The one action that carries out all safe fixes of the source."""
-        findings = with_fixes(self.analysis.findings, self.document)
+    def fix_all(self, file: Written) -> Iterator[types.CodeAction]:
+        """The one action that carries out all safe fixes of `file`.
+
+        Those of the source's other files stay: editors carry it out on saving, and would leave these changed and
+        not saved (LSP 3.17: "Source code actions apply to the entire file").
+        """
+        findings = with_fixes(self.open.found_in(file.name, self.analysis), self.document)
         yield from self._action("Apply all safe fixes (osbctl)", FIX_ALL, findings, unsafe=False)
 
     def _action(

@@ -168,4 +168,4 @@ def _made(mender: Mender, file: Written, found: list[Finding], only: Sequence[st
 
     quick = list(mender.actions(file, found)) if wanted(types.CodeActionKind.QuickFix) else []
     # Editors ask wherever the cursor goes: all of the file is looked at where it was asked for, or there is a reason.
-    return quick + (list(mender.fix_all()) if wanted(FIX_ALL) and (only or quick) else [])
+    return quick + (list(mender.fix_all(file)) if wanted(FIX_ALL) and (only or quick) else [])

@@ -209,6 +209,17 @@ def test_a_fix_at_the_cursor_and_all_that_are_safe(tmp_path: Path) -> None:
     assert actions(file, TEXT, 0) == {}
 
 
+def test_all_safe_fixes_of_a_file_leave_the_others_of_its_folder_alone(tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(catalogs_folder() / "source", tmp_path / "source"))
+    plans = [folder / "services" / "redis" / "plans" / name for name in ("cache.yaml", "durable.yaml")]
+    for plan in plans:
+        plan.write_text(plan.read_text() + 'bindable: "true"\n')
+    found = actions(plans[0], plans[0].read_text(), 0, ["source.fixAll.osbctl"])
+    action = found["Apply all safe fixes (osbctl)"]
+    assert action.edit and action.edit.changes
+    assert action.edit.changes.keys() == {plans[0].as_uri()}
+
+
 def test_ignore_here_silences_one_rule_and_then_another(tmp_path: Path) -> None:
     file = tmp_path / "catalog.yaml"
     text, line = TEXT, 9
