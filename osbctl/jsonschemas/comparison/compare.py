@@ -140,8 +140,6 @@ def _described_first(suspect: Suspect) -> int:
 
 def _judged(suspects: list[Suspect], witnesses: Witnesses, secrets: Secrets) -> Iterator[SchemaChange]:
     described: set[tuple[object, ...]] = set()
-    proved = False
-    unproved: list[Suspect] = []
     for suspect in suspects:
         at = _described_first(suspect)
         whole, value = witnesses.find(suspect) if suspect.rule != UNDECIDED else (ABSENT, ABSENT)
@@ -151,22 +149,9 @@ def _judged(suspects: list[Suspect], witnesses: Witnesses, secrets: Secrets) -> 
                 described.add(steps)
                 yield _described(suspect, at, whole)
         elif whole is ABSENT:
-            unproved.append(suspect)
-        else:
-            proved = True
-            yield _change("breaking", suspect, refused(suspect, value, secrets), whole)
-    yield from _unproved(unproved, witnesses, proved, secrets)
-
-
-def _unproved(suspects: list[Suspect], witnesses: Witnesses, proved: bool, secrets: Secrets) -> Iterator[SchemaChange]:
-    """Risky, all of them; the last resort is a witness that belongs to no place in particular."""
-    real = [suspect for suspect in suspects if suspect.rule != UNDECIDED]
-    whole = ABSENT if proved or not real else witnesses.anything()
-    for suspect in suspects:
-        if real and suspect is real[0] and whole is not ABSENT and suspect.keyword != "format":
-            yield _change("breaking", suspect, "the parameters no longer may be what they might", whole)
-        else:
             yield _change("risky", suspect, undecided(suspect, secrets))
+        else:
+            yield _change("breaking", suspect, refused(suspect, value, secrets), whole)
 
 
 def _described(suspect: Suspect, at: int, whole: JsonValue | Absent) -> SchemaChange:

@@ -53,10 +53,6 @@ class Facts:
         more = [plain for schema in schemas for plain in schema.plain()]
         return Facts(tuple(dict.fromkeys([*self.known, *more])), self.within)
 
-    def only(self, kinds: Kinds) -> Facts:
-        """These facts, of a value of these kinds."""
-        return Facts(self.known, self.within & kinds)
-
     def values(self) -> list[JsonValue] | None:
         """The few values that `enum`, `const` or the kinds leave, unchecked otherwise; None where not few."""
         lists = [found for schema in self.known if (found := listed(schema)) is not None]

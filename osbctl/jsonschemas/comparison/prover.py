@@ -13,13 +13,13 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from osbctl.jsonschemas.comparison.facts import NUMBERS, Facts
 from osbctl.jsonschemas.comparison.suspects import FORBIDDEN, ITEMS, PlacePair, Suspect
 from osbctl.jsonschemas.walk import UndecidableError
 
 if TYPE_CHECKING:
     from typing import TypeAlias
 
-    from osbctl.jsonschemas.comparison.facts import Facts
     from osbctl.jsonschemas.oracle import Oracle
     from osbctl.jsonschemas.roots import Subschema
     from osbctl.paths import JsonValue
@@ -97,7 +97,7 @@ class Prover:
         return found
 
     def _cases(self, facts: Facts) -> list[Facts]:
-        """The facts with each branch of one keyword; the value meets one of them. None where no branch is new."""
+        """Facts of which the value meets one: with each branch of one keyword, else of each kind; none beside these."""
         known = set(facts.known)
         for schema in facts.known:
             for keyword in ("anyOf", "oneOf"):
@@ -107,7 +107,8 @@ class Prover:
                 self.spend(facts, 1 + len(branches) // _BRANCHES_A_STEP)
                 if not any(known.issuperset(branch.plain()) for branch in branches):
                     return [facts.and_also(branch) for branch in branches]
-        return []
+        kinds = {NUMBERS if kind in NUMBERS else frozenset({kind}) for kind in facts.kinds}
+        return [Facts(facts.known, facts.within & some) for some in sorted(kinds, key=sorted)] if len(kinds) > 1 else []
 
     def _against(self, pair: PlacePair) -> Iterator[Suspect]:
         if pair.new in pair.facts.known:

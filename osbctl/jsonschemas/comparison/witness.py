@@ -7,7 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from osbctl.jsonschemas.comparison.changes import ABSENT, Absent
-from osbctl.jsonschemas.comparison.facts import OBJECT, Facts
+from osbctl.jsonschemas.comparison.facts import Facts
 from osbctl.jsonschemas.comparison.samples import Samples
 
 if TYPE_CHECKING:
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from osbctl.jsonschemas.roots import Root
     from osbctl.paths import JsonValue
 
-_MAX_LOCAL = 6
 _MAX_BASES = 3
 _MAX_WHOLE = 40
 _ODD: tuple[JsonValue, ...] = (0, "", None, [], {})
+_BLAMED = {"contains": ("contains", "minContains", "maxContains")}
 _DEPENDENCIES = ("dependencies", "dependentRequired", "dependentSchemas")
 
 
@@ -42,17 +42,6 @@ class Witnesses:
                 return whole, value
         return ABSENT, ABSENT
 
-    def anything(self) -> JsonValue | Absent:
-        """A witness from the tops of both schemas, not for one place."""
-        facts = Facts((), within=OBJECT).and_also(self.old.top, self.new.top)
-        for value in [
-            *self.samples.candidates(Facts(self.old.top.plain(), within=OBJECT)),
-            *self.samples.candidates(facts),
-        ]:
-            if self.confirmed(value):
-                return value
-        return ABSENT
-
     def confirmed(self, value: JsonValue, formats: bool = False) -> bool:
         """Whether this request was valid and no longer is."""
         if not isinstance(value, dict) or self.oracle.accepts(self.new.top, value, formats) is not False:
@@ -60,17 +49,12 @@ class Witnesses:
         return bool(self.oracle.accepts(self.old.top, value, formats))
 
     def _local(self, suspect: Suspect, formats: bool) -> Iterator[JsonValue]:
-        """Values for the place itself, valid by what is known there; first those that only it refuses."""
-        others: list[JsonValue] = []
+        """Values for the place itself, valid by what is known there, to which the keyword objects."""
         for value in self._tries(suspect):
-            if not all(self.oracle.accepts(s, value, formats) for s in suspect.pair.facts.known):
-                continue
+            is_valid = all(self.oracle.accepts(s, value, formats) for s in suspect.pair.facts.known)
             objections = self.oracle.objections(suspect.pair.new, value) or frozenset()
-            if objections == {suspect.keyword}:
+            if is_valid and not objections.isdisjoint(_BLAMED.get(suspect.keyword, (suspect.keyword,))):
                 yield value
-            elif suspect.keyword in objections and len(others) < _MAX_LOCAL:
-                others.append(value)
-        yield from others
 
     def _tries(self, suspect: Suspect) -> Iterator[JsonValue]:
         pair = suspect.pair
