@@ -1,11 +1,17 @@
-"""Work on many things at once, within a bound."""
+"""Work on many things at once, within a bound, and a part of osbctl in a process of its own."""
 
 from __future__ import annotations
 
+import os
+import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from queue import SimpleQueue
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    import subprocess
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -50,3 +56,20 @@ def _taken(done: SimpleQueue[tuple[T, R | None, BaseException | None]]) -> tuple
     if error:
         raise error
     return item, result  # type: ignore[return-value]  # a result may be None only where R is
+
+
+def start_module(module: str, *arguments: str, stdin: int) -> subprocess.Popen[bytes]:
+    """Run a module as a child, with a pipe for its standard output. Nothing else is inherited."""
+    import subprocess
+
+    # The child finds the packages where this process does, but never in its own working folder (-P).
+    folders = (entry or str(Path.cwd()) for entry in sys.path)
+    return subprocess.Popen(
+        [sys.executable, "-P", "-m", module, *arguments],
+        stdin=stdin,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(folders)},
+        # Ctrl-C at the terminal is for the parent.
+        start_new_session=True,
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 
@@ -48,13 +49,9 @@ class AdminApp:
         """Without a Host, as HTTP/1.0 allows, no browser asks."""
         name = (host or "localhost").lower()
         name = name[1:].partition("]")[0] if name.startswith("[") else name.partition(":")[0]
-        if name in self._hosts:
-            return True
-        try:
-            ip_address(name)
-        except ValueError:
-            return False
-        return True
+        with suppress(ValueError):  # it is no address
+            return name in self._hosts or bool(ip_address(name))
+        return False
 
     def _ready(self) -> tuple[str, str, bytes]:
         """A certificate that ends is reported, but keeps no request away: an old answer is better than none."""

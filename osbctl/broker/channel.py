@@ -83,11 +83,12 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         return self.socket is not None and not self.lingering and bool(super().writable())
 
     def handle_read(self) -> None:
-        if self.lingering:
-            return self._discard()
-        data = self.take() if self.socket is not None else None
+        data = None if self.socket is None else self.take()
         if data is None:
             return None
+        if self.lingering:
+            self.discarded += len(data)
+            return self.handle_close() if not data or self.discarded > LINGER_BYTES else None
         if not data:
             return self.handle_close()
         self.budget = self.shared.settings.turn_bytes
@@ -218,12 +219,6 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         self.lingering = True
         self.linger_until = time.monotonic() + self.shared.settings.linger_seconds
         return None
-
-    def _discard(self) -> None:
-        data = self.take()
-        self.discarded += len(data or b"")
-        if data == b"" or self.discarded > LINGER_BYTES:
-            self.handle_close()
 
     def abort(self) -> None:
         """Cut the connection and give the kernel's memory back at once (a reset, no close in order)."""

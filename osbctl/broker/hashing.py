@@ -13,7 +13,7 @@ import subprocess
 import threading
 from collections.abc import Sequence
 
-from osbctl.broker import child
+from osbctl.parallel import start_module
 
 
 class HashingError(Exception):
@@ -98,4 +98,4 @@ class HashingProcess:
 
 
 def _start() -> subprocess.Popen[bytes]:
-    return child.start("osbctl.broker.hashing_worker", stdin=subprocess.PIPE)
+    return start_module("osbctl.broker.hashing_worker", stdin=subprocess.PIPE)

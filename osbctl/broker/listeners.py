@@ -25,32 +25,21 @@ _ADVICE = {
 
 
 def listen_tcp(host: str, port: int) -> list[socket.socket]:
-    """Bind every address of `host`. The sockets are not yet listening. Raises ConfigError."""
+    """Listen on every address of `host`. Raises ConfigError."""
     try:
         found = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except OSError as error:
         raise ConfigError(f"cannot listen on {host!r}: {error.strerror}", "use an address of this machine") from error
     sockets: list[socket.socket] = []
     try:
-        for family, kind, proto, _, address in dict.fromkeys(found):
-            sockets.append(_bound(socket.socket(family, kind, proto), address))
+        for family, *_, address in dict.fromkeys(found):
+            sockets.append(socket.create_server(address, family=family))
     except OSError as error:
         close_all(sockets)
-        advice = _ADVICE.get(error.errno or 0, "")
-        raise ConfigError(f"cannot listen on {host}:{port}: {error.strerror}", advice) from error
+        number = error.errno or 0
+        text = f"cannot listen on {host}:{port}: {os.strerror(number)}"
+        raise ConfigError(text, _ADVICE.get(number, "")) from error
     return sockets
-
-
-def _bound(sock: socket.socket, address: object) -> socket.socket:
-    try:
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        if sock.family == socket.AF_INET6:
-            sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-        sock.bind(address)  # type: ignore[arg-type]
-    except OSError:
-        sock.close()
-        raise
-    return sock
 
 
 def listen_unix(path: Path) -> socket.socket:

@@ -72,10 +72,6 @@ class Tls:
             raise ConfigError(f"{new}", "renew it")
         return new
 
-    @property
-    def context(self) -> ssl.SSLContext:
-        return self.certificate.context
-
 
 def load_certificate(cert_file: Path, key_file: Path) -> Certificate:
     """Read a PEM certificate chain and its key. Raises ConfigError: they cannot be read or do not fit."""

@@ -49,7 +49,7 @@ class TlsChannel(Channel):
         tls = server.shared.tls
         assert tls is not None
         sock.setblocking(False)
-        wrapped = tls.context.wrap_socket(sock, server_side=True, do_handshake_on_connect=False)
+        wrapped = tls.certificate.context.wrap_socket(sock, server_side=True, do_handshake_on_connect=False)
         try:
             super().__init__(server, wrapped, addr, adj, map=map)
         except BaseException:
@@ -73,20 +73,15 @@ class TlsChannel(Channel):
         return self.read_wants_write or super().writable()
 
     def handle_read(self) -> None:
-        if self.lingering or self.socket is None:
-            if self.socket is not None:
-                super().handle_read()
-        elif self.handshaking:
+        if self.handshaking and not self.lingering:
             self._handshake()
-        elif self.write_wants_read:
+        elif self.write_wants_read and not self.lingering:
             self.write_wants_read = False
             super().handle_write()
         else:
             super().handle_read()
 
     def handle_write(self) -> None:
-        if self.socket is None:
-            return
         if self.handshaking:
             self._handshake()
         elif self.read_wants_write:

@@ -40,10 +40,7 @@ class What(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """What a platform did, or would do, with the service offering `service`, or with its plan where one is named.
-
-    `note` says more where there is more to say.
-    """
+    """What a platform did, or would do, with the service offering `service`, or with its plan where one is named."""
 
     what: What
     service: str

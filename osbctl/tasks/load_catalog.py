@@ -9,10 +9,10 @@ import subprocess
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from osbctl.broker import child
 from osbctl.broker.service import LoadedCatalog
 from osbctl.errors import ConfigError, DocumentError
 from osbctl.findings import Finding, Location, Severity
+from osbctl.parallel import start_module
 
 if TYPE_CHECKING:
     from osbctl.platforms import ApiVersion, Platform
@@ -91,7 +91,7 @@ def _too_large(source: CatalogSource) -> ConfigError:
 def load_apart(source: CatalogSource) -> LoadedCatalog:
     """The same in a child process, within `SECONDS` and `memory_for` the source. Raises OsbctlError."""
     told = json.dumps({**asdict(source), "seconds": SECONDS})
-    running = child.start("osbctl.tasks.load_worker", told, stdin=subprocess.DEVNULL)
+    running = start_module("osbctl.tasks.load_worker", told, stdin=subprocess.DEVNULL)
     with running:
         head, _, body = running.communicate()[0].partition(b"\n")
     if running.returncode == -signal.SIGALRM:

@@ -138,26 +138,19 @@ def _is_other(owner: str, name: str, there: Collection[str]) -> bool:
 
 
 def _reused(name: str, owner: str, path: Path, *, published: bool) -> Finding:
-    return Finding(
-        "build-id-reused",
-        Severity.ERROR,
-        f"the id of {name!r} {'is' if published else 'was'} that of {owner!r}" + ", as catalog.lock knows" * published,
-        path,
-        refused_by=refusing("build-id-reused"),
-        hint=f"give {name!r} an id of its own",
-    )
+    verb, source = ("is", ", as catalog.lock knows") if published else ("was", "")
+    message = f"the id of {name!r} {verb} that of {owner!r}{source}"
+    return _against("build-id-reused", message, path, f"give {name!r} an id of its own")
 
 
 def _changed(name: str, known: str, path: Path) -> Finding:
     kind = "plan" if "/" in name else "service"
-    return Finding(
-        "build-id-changed",
-        Severity.ERROR,
-        f"the id of {kind} {name!r} has changed; it was {known!r}",
-        path,
-        refused_by=refusing("build-id-changed"),
-        hint=f"restore the old id, or accept the new one with --accept-id-change {name}",
-    )
+    hint = f"restore the old id, or accept the new one with --accept-id-change {name}"
+    return _against("build-id-changed", f"the id of {kind} {name!r} has changed; it was {known!r}", path, hint)
+
+
+def _against(rule: str, message: str, path: Path, hint: str) -> Finding:
+    return Finding(rule, Severity.ERROR, message, path, refused_by=refusing(rule), hint=hint)
 
 
 def _named(catalog: dict[str, Any]) -> Iterator[tuple[str, str, Path]]:
