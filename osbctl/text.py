@@ -6,7 +6,10 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from functools import cache
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 ELLIPSIS = "…"
 
@@ -198,6 +201,26 @@ def _shown(character: str) -> str:
     named = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\udc23": "\\x23"}.get(character)
     code = ord(character)
     return named or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}")
+
+
+def rendered(parts: Iterable[RenderableType], width: int, *, colored: bool) -> str:
+    """What rich makes of `parts` for a terminal of `width` columns.
+
+    Rendered whole before anything is written, because rich ends the process with 1 at a broken pipe.
+    """
+    import io
+
+    from rich.console import Console
+
+    file = io.StringIO()
+    # With a width but no height, rich takes 80 columns where TERM is dumb.
+    console = Console(
+        file=file, width=width, height=25, color_system="standard" if colored else None, no_color=not colored,
+        force_terminal=colored, highlight=False,
+    )  # fmt: skip
+    for part in parts:
+        console.print(part)
+    return file.getvalue()
 
 
 @cache

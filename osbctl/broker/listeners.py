@@ -83,12 +83,8 @@ def inherited(environ: Mapping[str, str]) -> list[socket.socket]:
     """
     if environ.get("LISTEN_PID") != str(os.getpid()):
         return []
-    try:
-        count = int(environ.get("LISTEN_FDS", "0"))
-    except ValueError:
-        return []
-    sockets = []
-    for descriptor in range(SYSTEMD_FIRST, SYSTEMD_FIRST + count):
+    count, sockets = environ.get("LISTEN_FDS", ""), []
+    for descriptor in range(SYSTEMD_FIRST, SYSTEMD_FIRST + (int(count) if count.isdecimal() else 0)):
         try:
             sock = socket.socket(fileno=descriptor)
         except OSError as error:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from osbctl.registry.records import RefreshOutcome
-from osbctl.text import plural, safe
+from osbctl.text import plural, rendered, safe
 
 if TYPE_CHECKING:
     from osbctl.registry.records import Action, BrokerRow, Kept, Refresh, RegisteredBroker, Remark
@@ -23,10 +23,7 @@ def cells(row: BrokerRow) -> tuple[str, ...]:
 
 def table(rows: Iterable[BrokerRow], width: int, *, colored: bool) -> str:
     """The brokers as a table for a terminal of `width` columns. Nothing is cut: long cells fold."""
-    import io
-
     from rich import box
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
@@ -39,13 +36,7 @@ def table(rows: Iterable[BrokerRow], width: int, *, colored: bool) -> str:
         last = f"{row.platform.label}\n{row.outcome.value}\n{safe(row.refreshed_at)}"
         kept = f"\n{row.kept_plans:,} kept" if row.kept_plans else ""
         made.add_row(name, Text(last), Text(f"{plural(row.services, 'service')}\n{plural(row.plans, 'plan')}{kept}"))
-    file = io.StringIO()
-    console = Console(
-        file=file, width=width, height=25, color_system="standard" if colored else None, no_color=not colored,
-        force_terminal=colored, highlight=False,
-    )  # fmt: skip
-    console.print(made)
-    return file.getvalue()
+    return rendered([made], width, colored=colored)
 
 
 def broker_lines(broker: RegisteredBroker) -> Iterator[str]:

@@ -52,8 +52,8 @@ class Line:
         self._timer = threading.Timer(access.total_seconds, self._cut)
         self._timer.daemon = True
         self.connected = False
-        self.proxied = bool(proxy_of(address, access.proxies))
-        self._pool = _pool(self, proxy_of(address, access.proxies))
+        proxy = proxy_of(address, access.proxies)
+        self.proxied, self._pool = bool(proxy), _pool(self, proxy)
 
     def watch(self, sock: socket.socket) -> None:
         """Cut this connection in time, by a second descriptor of it. Raises TimeoutError where it comes too late."""

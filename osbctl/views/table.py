@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import io
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from rich import box
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from osbctl.text import cells, plural, safe
+from osbctl.text import cells, plural, rendered, safe
 from osbctl.views import words
 
 if TYPE_CHECKING:
@@ -28,20 +26,8 @@ GUID = 36
 
 
 def render(catalog: Catalog, width: int, *, colored: bool) -> str:
-    """`catalog` as text for a terminal of `width` columns. Nothing is cut: long cells fold.
-
-    Rendered whole before anything is written, because rich ends the process with 1 at a broken pipe.
-    """
-    file = io.StringIO()
-    system: Literal["standard"] | None = "standard" if colored else None
-    # With a width but no height, rich takes 80 columns where TERM is dumb.
-    console = Console(
-        file=file, width=width, height=25, color_system=system, no_color=not colored, force_terminal=colored,
-        highlight=False,
-    )  # fmt: skip
-    for renderable in _parts(catalog, width):
-        console.print(renderable)
-    return file.getvalue()
+    """`catalog` as text for a terminal of `width` columns. Nothing is cut: long cells fold."""
+    return rendered(_parts(catalog, width), width, colored=colored)
 
 
 def _parts(catalog: Catalog, width: int) -> Iterator[RenderableType]:

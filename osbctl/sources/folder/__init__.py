@@ -81,11 +81,13 @@ def compose(
     problems.raise_any()
     Bundler(parts, origins, variables).bundle()
     problems.raise_any()
-    for file in parts.unread("services"):  # what is part of nothing would be lost without a word
+    for file in parts.unread():  # what is part of nothing would be lost without a word
         problems.add("folder-unread", f"{file} is not part of the catalog", hint=_where(file.relative_to(parts.folder)))
     problems.raise_any()
     lock, against = locks.updated(read_lock(Path(folder), unsaved), origins.data, accepted)
-    notes = [*parts.notes(), *locks.missing_ids(origins.data), *against]
+    # What reading has to say is of places in files, not in the catalog: no path is given.
+    read = (note._replace(path=()) for document in parts.documents for note in document.notes)
+    notes = [*read, *locks.missing_ids(origins.data), *against]
     return Document(folder, origins.data, "folder", origins.locate, tuple(notes), parts=tuple(parts.documents)), lock
 
 

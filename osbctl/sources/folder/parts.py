@@ -44,23 +44,20 @@ class SourcePart:
         return self.document.data
 
 
-class Problems:
+class Problems(list[Finding]):
     """The findings of a composition, gathered so that one run tells them all."""
-
-    def __init__(self) -> None:
-        self.findings: list[Finding] = []
 
     def add(
         self, rule: str, message: str, part: SourcePart | None = None, path: ValuePath = (), hint: str = ""
     ) -> None:
         """Note an error in the value at `path` of `part`."""
         location = part.document.locate([path])[path] if part else None
-        self.findings.append(Finding(rule, Severity.ERROR, message, path, location, hint=hint))
+        self.append(Finding(rule, Severity.ERROR, message, path, location, hint=hint))
 
     def raise_any(self) -> None:
         """Raise a DocumentError with what was gathered, if anything was."""
-        if self.findings:
-            raise DocumentError(tuple(self.findings))
+        if self:
+            raise DocumentError(tuple(self))
 
 
 class Parts:
@@ -106,15 +103,9 @@ class Parts:
                 return self.read(file)
         return None
 
-    def notes(self) -> Iterator[Finding]:
-        """What reading the files has to say; of places in files, not in the catalog, so that no path is given."""
-        for document in self.documents:
-            for note in document.notes:
-                yield note._replace(path=())
-
-    def unread(self, *below: str) -> Iterator[Path]:
-        """The YAML and JSON files below a folder of the folder that nothing has read."""
-        for folder, folders, names in os.walk(self.folder.joinpath(*below)):
+    def unread(self) -> Iterator[Path]:
+        """The YAML and JSON files under services/ that nothing has read."""
+        for folder, folders, names in os.walk(self.folder / "services"):
             folders[:] = sorted(name for name in folders if not name.startswith("."))
             for name in sorted(names):
                 file = Path(folder, name)
@@ -142,7 +133,7 @@ class Parts:
             self.documents.append(self._parse(data, str(file), limits=self._limits))
             return SourcePart(resolved, self.documents[-1])
         except DocumentError as error:
-            self.problems.findings.extend(error.findings)
+            self.problems.extend(error.findings)
             return None
         except OSError as error:
             raise SourceError(f"{file}: cannot be opened: {error.strerror}") from error
