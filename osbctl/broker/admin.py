@@ -8,13 +8,11 @@ from contextlib import suppress
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 
-from osbctl.broker.sharing import BUCKETS
+from osbctl.broker.sharing import BUCKETS, Standing, Stats
 from osbctl.broker.tls import SOON_DAYS
 
 if TYPE_CHECKING:
     from prometheus_client.core import Metric
-
-    from osbctl.broker.sharing import Standing, Stats
 
 
 class AdminApp:

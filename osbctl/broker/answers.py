@@ -13,12 +13,10 @@ import time
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from osbctl.broker.decision import DECISION, REFUSED, RequestOutcome
-from osbctl.broker.negotiation import http_date, parse_version, prefers_gzip, tag_listed
+from osbctl.broker.decision import DECISION, REFUSED, Decision, RequestOutcome
+from osbctl.broker.negotiation import Version, http_date, parse_version, prefers_gzip, tag_listed
 
 if TYPE_CHECKING:
-    from osbctl.broker.decision import Decision
-    from osbctl.broker.negotiation import Version
     from osbctl.broker.snapshot import ServedCatalog
 
     Environ = dict[str, Any]

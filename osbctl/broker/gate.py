@@ -16,18 +16,13 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from math import inf
-from typing import TYPE_CHECKING
 
-from osbctl.broker.decision import BUSY, LONGEST_HEADER, REFUSED, Decision, Given, RequestOutcome, parse_basic
+from osbctl.broker.decision import BUSY, LONGEST_HEADER, REFUSED, Decision, Given, RequestOutcome, Resume, parse_basic
 from osbctl.broker.hashing import HashingError, HashingProcess
 from osbctl.broker.proxy import client_of
 from osbctl.broker.records import KnownRecords
 from osbctl.broker.throttle import Clients, Remembered
-from osbctl.credentials.record import LONGEST
-
-if TYPE_CHECKING:
-    from osbctl.broker.decision import Resume
-    from osbctl.credentials.record import CredentialRecord
+from osbctl.credentials.record import LONGEST, CredentialRecord
 
 _log = logging.getLogger("osbctl.broker")
 

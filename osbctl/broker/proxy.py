@@ -7,13 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from ipaddress import IPv6Address, ip_address, ip_network
-from typing import TYPE_CHECKING
+from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
 from osbctl.errors import UsageError
-
-if TYPE_CHECKING:
-    from ipaddress import IPv4Network, IPv6Network
 
 
 def plain_address(text: str) -> str:

@@ -16,18 +16,16 @@ from osbctl.broker.loop import Loop
 from osbctl.broker.proxy import ProxyRule
 from osbctl.broker.reload import Watched, Watcher
 from osbctl.broker.server import Dispatcher, Server
-from osbctl.broker.settings import FILES_KEPT, LEAST_CONNECTIONS, descriptor_limit
+from osbctl.broker.settings import FILES_KEPT, LEAST_CONNECTIONS, ServeOptions, descriptor_limit
 from osbctl.broker.sharing import Shared, Standing, Stats
-from osbctl.broker.tls import Tls, load_certificate, self_signed
+from osbctl.broker.tls import Certificate, Tls, load_certificate, self_signed
 from osbctl.errors import ConfigError, UsageError
 
 if TYPE_CHECKING:
     import socket
 
     from osbctl.broker.decision import Ask
-    from osbctl.broker.settings import ServeOptions
     from osbctl.broker.snapshot import ServedCatalog
-    from osbctl.broker.tls import Certificate
 
 _log = logging.getLogger("osbctl.broker")
 

@@ -8,13 +8,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple
 
 from osbctl.errors import ConfigError
-
-if TYPE_CHECKING:
-    from typing import Any
-
 
 LONGEST = 511
 """Bytes of UTF-8: libxcrypt refuses passwords of 512 bytes or more, and identities follow suit."""

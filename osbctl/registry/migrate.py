@@ -10,14 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import sqlalchemy
+from sqlalchemy import Connection
 
 from osbctl.errors import RegistryError
 from osbctl.registry.errors import missing_extra
 from osbctl.registry.tables import METADATA, VERSION_TABLE
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
-
     from osbctl.registry.database import Database
 
 NEWEST = "0002"

@@ -10,18 +10,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from osbctl.catalog import Catalog
-from osbctl.changes import Level
+from osbctl.catalog import Catalog, ServiceOffering, ServicePlan
+from osbctl.changes import Change, Level
 from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.comparison.values import same
 from osbctl.platforms.record import State
-from osbctl.registry.records import Action, Kept, Remark, What
+from osbctl.registry.records import Action, Kept, RegisteredBroker, Remark, What
 
 if TYPE_CHECKING:
-    from osbctl.catalog import ServiceOffering, ServicePlan
-    from osbctl.changes import Change
     from osbctl.platforms import Platform
-    from osbctl.registry.records import RegisteredBroker
 
 _NOTES = {
     State.INACTIVE: "deactivated, as it has instances",

@@ -4,22 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from osbctl.errors import SourceError, UsageError
-from osbctl.platforms import DEFAULT_PLATFORM
+from osbctl.platforms import DEFAULT_PLATFORM, Platform
 from osbctl.registry.errors import OutdatedError, UnknownBrokerError
 from osbctl.registry.reconcile import reconcile
-from osbctl.registry.records import Refresh, RefreshOutcome, Registration, Remark
+from osbctl.registry.records import BrokerCatalog, BrokerRow, Refresh, RefreshOutcome, Registration, Remark
 from osbctl.registry.secrets import HELD, storable
-from osbctl.registry.store import now
+from osbctl.registry.store import Registry, now
 
 if TYPE_CHECKING:
-    from typing import TypeAlias
-
-    from osbctl.platforms import Platform
-    from osbctl.registry.records import BrokerCatalog, BrokerRow
-    from osbctl.registry.store import Registry
     from osbctl.sources.broker import Answer
 
     Fetch: TypeAlias = Callable[[Registration, str], Answer | None]

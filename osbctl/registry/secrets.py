@@ -6,10 +6,9 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from osbctl.paths import entries, pointer
+from osbctl.paths import JsonValue, Path, entries, pointer
 
 if TYPE_CHECKING:
-    from osbctl.paths import JsonValue, Path
     from osbctl.registry.records import BrokerCatalog
 
 PLACEHOLDER = "(not stored)"

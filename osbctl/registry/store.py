@@ -8,25 +8,30 @@ import re
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from osbctl.errors import SourceError, UsageError
 from osbctl.registry.database import WAIT_SECONDS, Database
 from osbctl.registry.errors import NameTakenError, OutdatedError, UnknownBrokerError
-from osbctl.registry.records import RefreshOutcome, RegisteredBroker
+from osbctl.registry.records import (
+    BrokerCatalog,
+    BrokerRow,
+    Kept,
+    Refresh,
+    RefreshOutcome,
+    RegisteredBroker,
+    Registration,
+    When,
+)
 
 # `database` says what to install where SQLAlchemy is missing; so it is imported first.
-from sqlalchemy import Row, Select, delete, func, insert, select, update  # isort: skip
+from sqlalchemy import Connection, Row, Select, Table, delete, func, insert, select, update  # isort: skip
 from sqlalchemy.exc import IntegrityError  # isort: skip
 
 from osbctl.registry.migrate import migrate  # isort: skip
 from osbctl.registry.tables import BROKERS, CATALOGS, KEPT, LIGHT, REFRESHES  # isort: skip
 from osbctl.registry.tables import broker_row, catalog_of, kept_rows, past_refresh, stored, unpacked  # isort: skip
 
-if TYPE_CHECKING:
-    from sqlalchemy import Connection, Table
-
-    from osbctl.registry.records import BrokerCatalog, BrokerRow, Kept, Refresh, Registration, When
 
 MAX_REFRESHES = 1_000
 """How many refreshes of each broker are remembered; the oldest go first."""

@@ -7,21 +7,15 @@ import json
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sqlalchemy import Column, ForeignKey, Index, Integer, LargeBinary, MetaData, String, Table, Text
+from sqlalchemy import Column, ForeignKey, Index, Integer, LargeBinary, MetaData, Row, String, Table, Text
 
 from osbctl.errors import RegistryError
 from osbctl.platforms import ApiVersion, Platform
 from osbctl.platforms.record import State
-from osbctl.registry.records import Action, BrokerRow, Kept, Refresh, RefreshOutcome, Remark, What
+from osbctl.registry.records import Action, BrokerCatalog, BrokerRow, Kept, Refresh, RefreshOutcome, Remark, What
 from osbctl.sources.limits import MAX_BYTES
-
-if TYPE_CHECKING:
-    from sqlalchemy import Row
-
-    from osbctl.registry.records import BrokerCatalog
-
 
 METADATA = MetaData()
 

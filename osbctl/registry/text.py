@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
-from osbctl.registry.records import RefreshOutcome
+from osbctl.registry.records import Action, BrokerRow, Kept, Refresh, RefreshOutcome, RegisteredBroker, Remark
 from osbctl.text import plural, rendered, safe
-
-if TYPE_CHECKING:
-    from osbctl.registry.records import Action, BrokerRow, Kept, Refresh, RegisteredBroker, Remark
 
 COLUMNS = ("NAME", "URL", "USER", "PLATFORM", "SERVICES", "PLANS", "KEPT", "REFRESHED", "LAST")
 

@@ -12,7 +12,7 @@ from urllib.parse import unquote, urljoin, urlsplit, urlunsplit
 
 from osbctl.errors import DocumentError, SourceError, UsageError
 from osbctl.secrecy import without_secrets
-from osbctl.sources.access import basic, check_access, shown
+from osbctl.sources.access import Access, basic, check_access, shown
 from osbctl.sources.line import FAULTS, Line, read_body, unreachable
 from osbctl.text import safe
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from urllib3 import BaseHTTPResponse
 
     from osbctl.paths import JsonValue
-    from osbctl.sources.access import Access
     from osbctl.sources.document import Document
 
 MAX_REDIRECTS = 5

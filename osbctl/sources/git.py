@@ -6,13 +6,9 @@ import os
 import re
 import shlex
 import subprocess
-from typing import TYPE_CHECKING
 
 from osbctl.errors import SourceError
-from osbctl.sources.limits import too_large
-
-if TYPE_CHECKING:
-    from osbctl.sources.limits import Limits
+from osbctl.sources.limits import Limits, too_large
 
 
 def read_blob(revision: str, path: str, limits: Limits) -> bytes:

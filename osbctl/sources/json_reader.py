@@ -10,19 +10,13 @@ import contextlib
 import json
 import re
 from json.decoder import scanstring  # type: ignore[attr-defined]  # undocumented, but public since Python 2.6
-from typing import TYPE_CHECKING, Any
+from typing import Any, NoReturn
 
 from osbctl.errors import DocumentError
-from osbctl.findings import Finding, Severity
+from osbctl.findings import Finding, Location, Severity
 from osbctl.paths import depth
-from osbctl.sources.limits import MAX_DIGITS, MAX_PROBLEMS, TOO_DEEP_HINT
+from osbctl.sources.limits import MAX_DIGITS, MAX_PROBLEMS, TOO_DEEP_HINT, Limits
 from osbctl.sources.text_lines import Lines
-
-if TYPE_CHECKING:
-    from typing import NoReturn
-
-    from osbctl.findings import Location
-    from osbctl.sources.limits import Limits
 
 
 class _Suspicion(Exception):  # noqa: N818  # not an error yet: the walk decides and says where

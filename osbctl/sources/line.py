@@ -11,22 +11,16 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from enum import Enum
 from http.client import BadStatusLine, HTTPException, RemoteDisconnected
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 from urllib.parse import unquote, urlsplit
 
 import urllib3
+from urllib3 import BaseHTTPResponse
 from urllib3 import exceptions as faults
 
 from osbctl.errors import SourceError
-from osbctl.sources.access import basic, proxy_of, shown
+from osbctl.sources.access import Access, basic, proxy_of, shown
 from osbctl.text import safe
-
-if TYPE_CHECKING:
-    from typing import Self
-
-    from urllib3 import BaseHTTPResponse
-
-    from osbctl.sources.access import Access
 
 FAULTS = (faults.HTTPError, OSError, ValueError)
 """What a request may raise that gets no answer."""

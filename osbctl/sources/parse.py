@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from osbctl.errors import DocumentError
 from osbctl.findings import Finding, Location, Severity
-from osbctl.sources.document import Document
-from osbctl.sources.limits import DEFAULT_LIMITS
+from osbctl.sources.document import Document, Syntax
+from osbctl.sources.limits import DEFAULT_LIMITS, Limits
 
 if TYPE_CHECKING:
     from osbctl.paths import Path
-    from osbctl.sources.document import Syntax
-    from osbctl.sources.limits import Limits
 
 _NAMED: dict[str, Syntax] = {".json": "json", ".yaml": "yaml", ".yml": "yaml"}
 _NOTHING_SAID = re.compile(r"(?:[ \t\r\n\ufeff]++|#[^\n]*+)*+")

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 from osbctl.errors import DocumentError, UsageError
 from osbctl.fields import PARTS, known
 from osbctl.findings import Finding, Severity
-from osbctl.paths import entries, key_of, pointer, steps
+from osbctl.paths import Path, entries, key_of, pointer, steps
 from osbctl.text import did_you_mean
 
 if TYPE_CHECKING:
-    from osbctl.paths import Path
     from osbctl.sources.document import Document
 
 

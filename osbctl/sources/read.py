@@ -8,13 +8,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from osbctl.errors import SourceError, UsageError
-from osbctl.sources.limits import DEFAULT_LIMITS, read_file, too_large
+from osbctl.sources.limits import DEFAULT_LIMITS, Limits, read_file, too_large
 from osbctl.sources.parse import catalog_in, decoded, parse_text
 from osbctl.text import closest
 
 if TYPE_CHECKING:
     from osbctl.sources.document import Document
-    from osbctl.sources.limits import Limits
 
 STDIN = "<stdin>"
 """What reports call standard input that got no name."""

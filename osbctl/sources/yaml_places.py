@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any
 import yaml
 from yaml import AliasEvent, MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceEndEvent
 
-from osbctl.paths import tree_of
+from osbctl.paths import Path, tree_of
 from osbctl.sources.text_lines import Lines
 
 if TYPE_CHECKING:
     from osbctl.findings import Location
-    from osbctl.paths import Path
 
 
 @dataclass(slots=True, eq=False)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from osbctl.findings import Finding, Severity
+from osbctl.findings import Finding, Location, Severity
 
 if TYPE_CHECKING:
-    from osbctl.findings import Location
     from osbctl.sources.text_lines import Lines
 
 _UNPRINTABLE = re.compile(r"[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

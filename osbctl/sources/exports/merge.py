@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from osbctl.errors import SourceError, UsageError
 from osbctl.findings import Location
-from osbctl.paths import found_at
-from osbctl.platforms.export import called
+from osbctl.paths import Path, found_at
+from osbctl.platforms.export import ExportRow, Fields, Page, Shape, called
 from osbctl.sources.document import Document, locate_in_parts
 from osbctl.text import safe
 
 if TYPE_CHECKING:
-    from osbctl.paths import Path
     from osbctl.platforms import Platform
-    from osbctl.platforms.export import ExportRow, Fields, Page, Shape
 
     Family: TypeAlias = list[tuple[ExportRow, list[ExportRow]]]
     """Service offerings, each with its plans."""

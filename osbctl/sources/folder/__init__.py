@@ -22,14 +22,12 @@ from osbctl.sources.document import Document
 from osbctl.sources.folder import lock as locks
 from osbctl.sources.folder.bundle import Bundler
 from osbctl.sources.folder.compose import Composer, Overlay
-from osbctl.sources.folder.parts import SUFFIXES, Parts, Problems
-from osbctl.sources.limits import DEFAULT_LIMITS, read_file
+from osbctl.sources.folder.parts import SUFFIXES, Parse, Parts, Problems
+from osbctl.sources.limits import DEFAULT_LIMITS, Limits, read_file
 from osbctl.sources.parse import parse_document
 
 if TYPE_CHECKING:
     from osbctl.sources.folder.lock import Lock
-    from osbctl.sources.folder.parts import Parse
-    from osbctl.sources.limits import Limits
 
 LOCK = "catalog.lock"
 NO_VARIABLES: Mapping[str, str] = MappingProxyType({})

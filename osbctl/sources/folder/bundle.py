@@ -10,21 +10,14 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from osbctl.catalog import objects, parameter_holders
 from osbctl.errors import SourceError
 from osbctl.jsonschemas.walk import subschemas
-from osbctl.paths import located, pointer, value_at
-from osbctl.sources.folder.parts import copied
-
-if TYPE_CHECKING:
-    from osbctl.paths import Path
-    from osbctl.sources.folder.parts import Origins, Parts, SourcePart
-
-    Target: TypeAlias = tuple[SourcePart, Path]
-    """A file, and the path of a schema in it."""
+from osbctl.paths import Path, located, pointer, value_at
+from osbctl.sources.folder.parts import Origin, Origins, Parts, SourcePart, copied
 
 
 class Bundler:
@@ -42,7 +35,7 @@ class Bundler:
                         bundle = _Bundle(self, holder["parameters"], (*path, "schemas", *place, "parameters"))
                         holder["parameters"] = bundle.made()
 
-    def target(self, part: SourcePart, reference: str, path: Path) -> Target | None:
+    def target(self, part: SourcePart, reference: str, path: Path) -> Origin | None:
         """What a reference in `part` means: a file of the folder, and a path in it."""
         url = urlsplit(reference)
         if url.scheme or url.netloc:
@@ -93,10 +86,10 @@ class _Bundle:
     def __init__(self, bundler: Bundler, schema: dict[str, Any], path: Path) -> None:
         self._bundler = bundler
         self._path = path
-        self._root: Target | None = None
+        self._root: Origin | None = None
         self._schema = self._inlined(schema)
         self._store = "$defs" if "/draft/20" in str(self._schema.get("$schema")) else "definitions"
-        self._names: dict[Target, str] = {}
+        self._names: dict[Origin, str] = {}
         self._taken = set(self._schema.get(self._store) or ())
 
     def made(self) -> dict[str, Any]:
@@ -163,7 +156,7 @@ class _Bundle:
         if target is not None:
             holder["$ref"] = self._reference(target)
 
-    def _reference(self, target: Target) -> str:
+    def _reference(self, target: Origin) -> str:
         if self._root and target[0] is self._root[0] and target[1][: len(self._root[1])] == self._root[1]:
             return "#" + pointer(target[1][len(self._root[1]) :])
         if target not in self._names:

@@ -6,13 +6,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from osbctl.sources.document import Document
-from osbctl.sources.folder.parts import Origins, SourcePart, copied
+from osbctl.sources.folder.parts import Origins, Parts, Problems, SourcePart, copied
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from osbctl.paths import Path as ValuePath
-    from osbctl.sources.folder.parts import Parts, Problems
 
 
 SETTINGS = ("services", "defaults", "fields")

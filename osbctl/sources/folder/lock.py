@@ -10,16 +10,13 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from osbctl.catalog import objects
 from osbctl.errors import ConfigError
 from osbctl.findings import Finding, Severity
-from osbctl.paths import found_at
+from osbctl.paths import Path, found_at
 from osbctl.platforms import refusing
-
-if TYPE_CHECKING:
-    from osbctl.paths import Path
 
 _HEADER = "# osbctl catalog.lock, version 2"
 _COMMENT = f"""{_HEADER}

@@ -8,25 +8,19 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from osbctl.errors import DocumentError, SourceError
-from osbctl.findings import Finding, Severity
+from osbctl.findings import Finding, Location, Severity
+from osbctl.paths import Path as ValuePath
 from osbctl.paths import found_at
-from osbctl.sources.document import locate_in_parts
-from osbctl.sources.limits import read_file
+from osbctl.sources.document import Document, locate_in_parts
+from osbctl.sources.limits import Limits, read_file
 
-if TYPE_CHECKING:
-    from osbctl.findings import Location
-    from osbctl.paths import Path as ValuePath
-    from osbctl.sources.document import Document
-    from osbctl.sources.limits import Limits
+Parse: TypeAlias = Callable[..., Document]
 
-    Parse: TypeAlias = Callable[..., Document]
-
-    Origin: TypeAlias = "tuple[SourcePart, ValuePath]"
-    """A file, and the path of a value in it."""
-
+Origin: TypeAlias = "tuple[SourcePart, ValuePath]"
+"""A file, and the path of a value in it."""
 
 SUFFIXES = (".yaml", ".yml", ".json")
 
