@@ -106,6 +106,10 @@ def handed_over(
         assert started.wait(20) == ended
 
 
+PAUSE = 0.01
+"""Seconds between two turns of a client: there is always one that asks, and the machine has time for who answers."""
+
+
 @dataclass
 class Crowd:
     """Clients of one port, each in a thread that asks again and again until `ended`."""
@@ -119,7 +123,7 @@ class Crowd:
         raise NotImplementedError
 
     def _ask_on(self) -> None:
-        while not self.ended.is_set():
+        while not self.ended.wait(PAUSE):
             self.ask()
 
     @contextmanager

@@ -17,6 +17,7 @@ from typing import Any
 from osbctl.credentials.file import write_record
 from osbctl.credentials.record import make_record
 from tests.broker.harness import Reader, until
+from tests.broker.processes import PAUSE
 from tests.broker.test_contract import GOOD, ROOT
 
 LINES = "".join(f"{name}: {value}\r\n" for name, value in GOOD.items())
@@ -49,7 +50,7 @@ def test_six_swaps_and_two_bad_files(tmp_path: Path, pair: Any, trust: ssl.SSLCo
             raw = socket.create_connection(("127.0.0.1", port), timeout=10)
             with trust.wrap_socket(raw, server_hostname="localhost") as sock:
                 reader = Reader(sock)
-                while not stop.is_set():
+                while not stop.wait(PAUSE):
                     sock.sendall(REQUEST)
                     status, headers, body = reader.answer()
                     tag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
