@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from enum import StrEnum
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from osbctl.platforms.record import PlatformRecord
 
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, TypeAlias
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
 
 INSTANCE, APP, BINDING = "my-instance", "my-app", "my-binding"
 """The names that the developer replaces by names of their own."""

@@ -5,16 +5,12 @@ A platform's `export` module reads the documents of its export; `osbctl.sources.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from osbctl.catalog import PARAMETER_PLACES
-from osbctl.paths import found_at, pointer
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from osbctl.paths import Path
+from osbctl.paths import Path, found_at, pointer
 
 Fields: TypeAlias = "Mapping[Path, tuple[Path, ...]]"
 """For each field of a catalog object the places in a row; the first that a row has counts.

@@ -8,12 +8,7 @@ lib/services/service_brokers/v2/catalog.rb, `taken_names`).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from osbctl.platforms.reactions import Depends, breaking, refused, risky, safe
-
-if TYPE_CHECKING:
-    from osbctl.platforms.reactions import Reaction
+from osbctl.platforms.reactions import Depends, Reaction, breaking, refused, risky, safe
 
 _SERVICE_NAME_TAKEN = '"Services with names [{service}] already exist"'
 _PLAN_NAME_TAKEN = refused(

@@ -6,13 +6,8 @@ Sources: cf CLI v8 help of `create-service`; the Terraform provider cloudfoundry
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from osbctl.platforms.commands import APP, BINDING, INSTANCE, Purpose, Raw, Snippet, Tool, broker, given
+from osbctl.platforms.commands import APP, BINDING, INSTANCE, Order, Purpose, Raw, Snippet, Tool, Words, broker, given
 from osbctl.text import escaped
-
-if TYPE_CHECKING:
-    from osbctl.platforms.commands import Order, Words
 
 
 def _cf(order: Order, purpose: Purpose) -> Words:

@@ -7,19 +7,16 @@ lib/json-schema/attributes/ and validators/.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from osbctl.platforms.cloudfoundry.library import LibraryRefusal, Schema, Trail, as_uri
+from osbctl.platforms.cloudfoundry.library import Library, LibraryRefusal, Schema, Trail, as_uri
 from osbctl.platforms.cloudfoundry.patterns import BrokenPattern, check_pattern
 from osbctl.platforms.cloudfoundry.ruby import RubyCrash, RubyError, index, no_method
 from osbctl.platforms.cloudfoundry.uris import URI, InvalidURI, decoded, join
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import TypeAlias
-
     from osbctl.paths import Path
-    from osbctl.platforms.cloudfoundry.library import Library
 
     Refused: TypeAlias = tuple[str, Path, str]
     """The rule, the place inside the schema, and the words."""

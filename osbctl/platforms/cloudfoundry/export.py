@@ -5,16 +5,11 @@ The booleans of a plan are resolved already. The top-level `metadata` of a row h
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from osbctl.paths import found_at
-from osbctl.platforms.export import SCHEMAS, Export, ExportRow, Page, Shape, count, entries, shown, wrong
+from osbctl.paths import Path, found_at
+from osbctl.platforms.export import SCHEMAS, Export, Exported, ExportRow, Page, Shape, count, entries, shown, wrong
 from osbctl.text import safe
-
-if TYPE_CHECKING:
-    from osbctl.paths import Path
-    from osbctl.platforms.export import Exported
 
 _CATALOG = "broker_catalog"
 _FEATURES: Path = (_CATALOG, "features")

@@ -10,14 +10,13 @@ Source: the gem json-schema 6.2.0, lib/json-schema/validator.rb, schema.rb and s
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from osbctl.platforms.cloudfoundry.ruby import RubyError, index, no_method, ruby_class
 from osbctl.platforms.cloudfoundry.uris import URI, as_file, join, parse
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from osbctl.paths import Path
 
 _DRAFTS = {

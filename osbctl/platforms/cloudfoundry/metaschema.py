@@ -7,14 +7,13 @@ Source: the gem json-schema 6.2.0, resources/draft-04.json and lib/json-schema/a
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from osbctl.platforms.cloudfoundry.ruby import same
 from osbctl.platforms.cloudfoundry.uris import InvalidURI, parse
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from osbctl.paths import Path
 
     Fault: TypeAlias = tuple[Path, str]

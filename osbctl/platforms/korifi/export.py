@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from osbctl.platforms.cloudfoundry.export import EXPORT as CLOUD_FOUNDRY
-from osbctl.platforms.export import Export
+from osbctl.platforms.export import Export, ExportRow, Shape
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from osbctl.paths import Path
-    from osbctl.platforms.export import ExportRow, Shape
 
 _LACKS = {("maximum_polling_duration",), ("maintenance_info",)}
 _SHAPE = replace(

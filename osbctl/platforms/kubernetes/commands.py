@@ -5,12 +5,7 @@ Source: svcat `provision` and `bind` (kubernetes-retired/service-catalog, docs/c
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from osbctl.platforms.commands import BINDING, INSTANCE, Manifest, Purpose, Raw, Tool, given
-
-if TYPE_CHECKING:
-    from osbctl.platforms.commands import Order, Words
+from osbctl.platforms.commands import BINDING, INSTANCE, Manifest, Order, Purpose, Raw, Tool, Words, given
 
 
 def _svcat(order: Order, purpose: Purpose) -> Words:

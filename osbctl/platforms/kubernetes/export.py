@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from osbctl.paths import found_at
-from osbctl.platforms.export import SCHEMAS, Export, ExportRow, Page, Shape, count, entries, shown
-
-if TYPE_CHECKING:
-    from osbctl.paths import Path
-    from osbctl.platforms.export import Exported
+from osbctl.paths import Path, found_at
+from osbctl.platforms.export import SCHEMAS, Export, Exported, ExportRow, Page, Shape, count, entries, shown
 
 _CLASSES = ("ClusterServiceClass", "ServiceClass")
 _PLANS = ("ClusterServicePlan", "ServicePlan")

@@ -7,12 +7,7 @@ storage/interceptors/broker_update_catalog_interceptor.go, storage/postgres/migr
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from osbctl.platforms.reactions import Depends, breaking, refused, risky, safe
-
-if TYPE_CHECKING:
-    from osbctl.platforms.reactions import Reaction
+from osbctl.platforms.reactions import Depends, Reaction, breaking, refused, risky, safe
 
 _IN_USE = refused("refuses the whole update (409)")
 _NOT_YET_FREE = refused("refuses the whole update (409): it deletes removed ones last, so the name is still taken")

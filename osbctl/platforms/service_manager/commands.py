@@ -8,12 +8,7 @@ in-line"; `-c` of `smctl provision` and `bind` takes the object alone.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from osbctl.platforms.commands import BINDING, INSTANCE, Purpose, Raw, Tool, broker, given
-
-if TYPE_CHECKING:
-    from osbctl.platforms.commands import Order, Words
+from osbctl.platforms.commands import BINDING, INSTANCE, Order, Purpose, Raw, Tool, Words, broker, given
 
 
 def _btp(order: Order, purpose: Purpose) -> Words:
