@@ -13,7 +13,7 @@ from osbctl.validation.rules import load_checks
 from osbctl.validation.survey import UNKNOWN, Survey
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Container, Iterator, Mapping
 
     from osbctl.validation.node import Hit
     from osbctl.validation.options import ValidationOptions
@@ -33,15 +33,12 @@ def run_rules(data: dict[str, Any], options: ValidationOptions, survey: Survey =
         scope: [rule for rule in rules if _is_needed(rule, survey, catalog) and is_wanted(rule, options)]
         for scope, rules in _by_scope().items()
     }
-    quiet: set[int | None] = set()
+    quiet: set[int] = set()
     found = []
-    for scope, node in _nodes(catalog):
-        alike = survey.alike.get(id(node.value)) if scope is Scope.PARAMETERS else None
-        if alike in quiet:
-            continue
+    for scope, node in _nodes(catalog, survey.alike, quiet):
         hits = [(rule, hit) for rule in checks[scope] if rule.check for hit in rule.check(node)]
-        if alike is not None and not hits:
-            quiet.add(alike)
+        if scope is Scope.PARAMETERS and not hits:
+            quiet.add(id(node.value))
         found += [_finding(rule, hit) for rule, hit in hits]
     return found
 
@@ -70,12 +67,15 @@ def _by_scope() -> dict[Scope, tuple[Rule, ...]]:
     return {scope: tuple(rule for rule in rules if rule.scope in (scope, of_things.get(scope))) for scope in Scope}
 
 
-def _nodes(catalog: Node) -> Iterator[tuple[Scope, Node]]:
+def _nodes(catalog: Node, alike: Mapping[int, int], quiet: Container[int]) -> Iterator[tuple[Scope, Node]]:
+    """The objects of the catalog; of parameter schemas that are alike no more once nothing is said of one of them."""
     yield Scope.CATALOG, catalog
     for service in catalog.children("services"):
         yield Scope.SERVICE, service
         for plan in service.children("plans"):
             yield Scope.PLAN, plan
             for place, holder in parameter_holders(plan.value):
-                path = (*plan.path, "schemas", *place, "parameters")
-                yield Scope.PARAMETERS, Node(holder["parameters"], path, plan.api_version)
+                schema = holder["parameters"]
+                if alike.get(id(schema)) not in quiet:
+                    path = (*plan.path, "schemas", *place, "parameters")
+                    yield Scope.PARAMETERS, Node(schema, path, plan.api_version)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from osbctl.validation.node import Hit, Node
 
+_NUMBER = (int, float)
 _SILENT = "not say `free: false`"
 _LISTS = ("supportedPlatforms", "supportedPlatformNames", "excludedPlatformNames")
 _SHARING = "supportsInstanceSharing"
@@ -57,7 +58,7 @@ def cost_amount(plan: Node) -> Iterator[Hit]:
                 text = "has no currency"
             elif currency.casefold() in seen:
                 text = f"has the currency {currency!r} in two spellings"
-            elif isinstance(value, int | float) and value < 0:
+            elif isinstance(value, _NUMBER) and value < 0:
                 text = "is negative"
             seen.add(currency.casefold())
             if text:
@@ -93,7 +94,7 @@ def has_price(plan: Node) -> bool:
     """Whether a cost of the plan has an amount above zero."""
     costs = plan.child("metadata").children("costs")
     prices = (price for cost in costs for price in cost.child("amount").value.values())
-    return any(isinstance(price, int | float) and price > 0 for price in prices)
+    return any(isinstance(price, _NUMBER) and price > 0 for price in prices)
 
 
 @rule("sap-metadata-ignored", Severity.WARNING, Category.ADVICE, Scope.PLAN, fields=(*_LISTS, _SHARING))

@@ -26,17 +26,14 @@ def text_long(thing: Node) -> Iterator[Hit]:
     Source: OSB 2.17, guidance for supported string lengths: at least 255 characters
     """
     metadata = thing.child("metadata")
-    for key in ("displayName", "providerDisplayName", "bullets"):
-        yield from _long(metadata, key)
-    yield from _long(thing, "tags")
-
-
-def _long(holder: Node, key: str) -> Iterator[Hit]:
-    value = holder.get(key)
-    for place, text in enumerate(value) if isinstance(value, list) else [(-1, value)]:
-        if isinstance(text, str) and len(text) > MAX_LENGTH:
-            at = (key, place) if place >= 0 else (key,)
-            yield holder.hit(f"{key} has a text of more than {MAX_LENGTH} characters", at, "shorten it")
+    for key in ("displayName", "providerDisplayName", "bullets", "tags"):
+        holder = thing if key == "tags" else metadata
+        value = holder.get(key)
+        texts = value if isinstance(value, list) else [value]
+        for place, text in enumerate(texts):
+            if isinstance(text, str) and len(text) > MAX_LENGTH:
+                at = (key, place) if texts is value else key
+                yield holder.hit(f"{key} has a text of more than {MAX_LENGTH} characters", at, "shorten it")
 
 
 @rule("text-nul", Severity.WARNING, Category.ADVICE, needs="nul")
