@@ -89,20 +89,16 @@ def _check_head(head: bytes) -> None:
         raise _RefusedError("the request line is malformed, or not HTTP/1.0 or 1.1")
     if b"\r\n " in head or b"\r\n\t" in head:
         raise _RefusedError("a folded header line (RFC 9112 §5.2)")
-    _check_framing(_framing_fields(head), needs_host=match[1] == b"1.1")
-
-
-def _framing_fields(head: bytes) -> dict[bytes, list[bytes]]:
-    """The fields that decide where a request ends and for whom it is: lower-case name to values."""
-    found: dict[bytes, list[bytes]] = {b"host": [], b"content-length": [], b"transfer-encoding": []}
+    fields: dict[bytes, list[bytes]] = {b"host": [], b"content-length": [], b"transfer-encoding": []}
     for name, value in _FRAMING.findall(head):
         if b"_" in name:
             raise _RefusedError("an underscore in the name of a framing header")
-        found[name.lower()].append(value.strip(b" \t"))
-    return found
+        fields[name.lower()].append(value.strip(b" \t"))
+    _check_framing(fields, needs_host=match[1] == b"1.1")
 
 
 def _check_framing(fields: dict[bytes, list[bytes]], *, needs_host: bool) -> None:
+    """Refuse what leaves open where a request ends, or for whom it is; by lower-case name, the values in the head."""
     if fields[b"transfer-encoding"]:
         raise _RefusedError("Transfer-Encoding is not accepted: no request of this API needs it")
     lengths = fields[b"content-length"]

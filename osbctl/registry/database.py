@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from osbctl.errors import RegistryError, UsageError
@@ -98,13 +98,11 @@ _URLS = "name a file for SQLite, or postgresql+psycopg://USER@HOST/DATABASE"
 def _make_file(path: str, name: str) -> None:
     """An empty file that only its owner may read, where there is none: SQLite itself would ask the umask."""
     try:
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-    except FileExistsError:
-        pass
+        with suppress(FileExistsError):
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     except OSError as error:
-        raise RegistryError(
-            f"{name}: the database cannot be made: {error.strerror}", "--database names another"
-        ) from error
+        text = f"{name}: the database cannot be made: {error.strerror}"
+        raise RegistryError(text, "--database names another") from error
 
 
 def _engine(url: URL, wait_seconds: float) -> Engine:

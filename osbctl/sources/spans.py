@@ -6,8 +6,7 @@ other places, too.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import yaml
 from yaml import AliasEvent, MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceEndEvent
@@ -34,55 +33,41 @@ class Span(NamedTuple):
     anchored: bool = False
 
 
-_Found: TypeAlias = "tuple[Path, Span]"
-
-
 def spans(document: Document) -> dict[Path, Span]:
     """The spans of all values that stand in the text of `document` as they are; one pass."""
     text = document.text
     if document.syntax != "json":
-        return dict(_yaml(text))
+        return _yaml(text)
     found = places(text, 1 if text[:1] == "\ufeff" else 0)
     return {path: Span(start, end, key, style='"' * (text[start] == '"')) for path, (start, end, key) in found.items()}
 
 
-def _yaml(text: str) -> Iterator[_Found]:
+def _yaml(text: str) -> dict[Path, Span]:
+    found: dict[Path, Span] = {}
     loader = yaml.CSafeLoader(text)
     try:
         loader.get_event()
         loader.get_event()
-        yield from _yaml_value(loader.get_event, loader.get_event(), (), None)
+        _yaml_value(loader.get_event, loader.get_event(), (), None, found)
     finally:
         loader.dispose()
+    return found
 
 
-def _yaml_value(get: Any, event: Any, path: Path, key: Any) -> Iterator[_Found]:
-    start, end = event.start_mark.index, event.end_mark.index
+def _yaml_value(get: Any, event: Any, path: Path, key: Any, found: dict[Path, Span]) -> Any:
+    """Note the spans of the value that begins with `event` and of what is in it; returns the event that ends it."""
+    kind, last, index = type(event), event, 0
+    if kind is AliasEvent:
+        return event
+    while kind is not ScalarEvent and type(last := get()) not in (MappingEndEvent, SequenceEndEvent):
+        if kind is MappingStartEvent:
+            own = type(last) is ScalarEvent and not (last.value == "<<" and last.implicit[0])
+            _yaml_value(get, get(), (*path, last.value if own else ""), last, found if own else {})
+        else:
+            _yaml_value(get, last, (*path, index), None, found)
+            index += 1
+    flow, style = (True, event.style or "") if kind is ScalarEvent else (bool(event.flow_style), "")
     keys = (key.start_mark.index, key.end_mark.index) if key is not None else (0, 0)
-    anchored = getattr(event, "anchor", None) is not None
-    kind = type(event)
-    if kind is ScalarEvent:
-        style = event.style if event.style and event.style != "\0" else ""
-        yield path, Span(start, end, keys, True, style, anchored)
-    elif kind is not AliasEvent:
-        inside = _yaml_mapping if kind is MappingStartEvent else _yaml_sequence
-        last = yield from inside(get, path)
-        yield path, Span(start, last.end_mark.index, keys, bool(event.flow_style), "", anchored)
-
-
-def _yaml_mapping(get: Any, path: Path) -> Generator[_Found, None, Any]:
-    while type(key := get()) is not MappingEndEvent:
-        merges = type(key) is ScalarEvent and key.value == "<<" and key.implicit[0]
-        found = _yaml_value(get, get(), (*path, key.value if type(key) is ScalarEvent else ""), key)
-        for span in found:
-            if not merges and type(key) is ScalarEvent:
-                yield span
-    return key
-
-
-def _yaml_sequence(get: Any, path: Path) -> Generator[_Found, None, Any]:
-    index = 0
-    while type(event := get()) is not SequenceEndEvent:
-        yield from _yaml_value(get, event, (*path, index), None)
-        index += 1
-    return event
+    span = event.start_mark.index, last.end_mark.index
+    found[path] = Span(*span, keys, flow, style.strip("\0"), event.anchor is not None)
+    return last
