@@ -99,7 +99,7 @@ def renamings(match: Match[T], taken: Mapping[int, T]) -> Iterator[tuple[T, T, R
     circles = _in_circles(takes)
     moving = {number for number, (old, new) in enumerate(kept) if folded(old) != folded(new)}
     for number, (old, new) in enumerate(kept):
-        if old.name != new.name and _are_names(old, new):
+        if old.name != new.name and all(isinstance(thing.data.get("name"), str | None) for thing in (old, new)):
             if number in circles:
                 yield old, new, Renaming.SWAPPED
             elif number in moving and folded(new) in removed:
@@ -139,10 +139,6 @@ def still_held(match: Match[T]) -> dict[int, T]:
         elif name:
             holders[name] = thing
     return found
-
-
-def _are_names(*things: T) -> bool:
-    return all(isinstance(thing.data.get("name"), str | None) for thing in things)
 
 
 def _in_circles(takes: dict[int, int]) -> set[int]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from osbctl.catalog import PARAMETER_PLACES
@@ -29,13 +28,19 @@ class _Concealed:
     def __init__(self, value: JsonValue) -> None:
         found = ((place, secret_places(_schema(found_at(value, place)))) for place in _PLACES)
         self._places = {(*place, *inside) for place, places in found for inside in places}
-        self._value = _concealed(value, self._places)
+        self._value = value
 
     def at(self, path: Path) -> JsonValue:
         """What stands there and may be shown; None where nothing does."""
+        found = found_at(self._value, path)
+        return self._shown(found, path) if self._places and found is not None else found
+
+    def _shown(self, value: JsonValue, path: Path) -> JsonValue:
         if is_within(path, self._places):
             return SECRET
-        return found_at(self._value, path)
+        if isinstance(value, dict):
+            return {key: self._shown(inner, (*path, key)) for key, inner in value.items()}
+        return [self._shown(inner, (*path, at)) for at, inner in enumerate(value)] if isinstance(value, list) else value
 
 
 def compare_parameters(to: Collector, pair: MatchedPair, old: Any, new: Any) -> None:
@@ -73,18 +78,3 @@ def _add(to: Collector, pair: MatchedPair, change: SchemaChange, place: Path, ol
 
 def _schema(value: Any) -> Any:
     return value if isinstance(value, dict | bool) else None
-
-
-def _concealed(value: JsonValue, places: Iterable[Path]) -> JsonValue:
-    """A copy of `value` with `SECRET` at each of the places, which it has."""
-    top = [value]
-    for place in sorted(places, key=len):
-        holder: Any = top
-        last: str | int = 0
-        for step in place:
-            if not isinstance(holder[last], dict | list):  # What is around the place is concealed.
-                break
-            holder[last] = holder[last].copy()
-            holder, last = holder[last], step
-        holder[last] = SECRET
-    return top[0]

@@ -20,7 +20,7 @@ from osbctl.jsonschemas.walk import UndecidableError
 from osbctl.text import safe
 
 if TYPE_CHECKING:
-    from osbctl.jsonschemas.roots import Root, Subschema
+    from osbctl.jsonschemas.roots import Root
     from osbctl.paths import JsonValue, Path
 
 _CONDITIONAL = frozenset(("not", "if", "then", "else", "dependencies", "dependentSchemas"))
@@ -46,7 +46,8 @@ def impossible(schema: JsonValue) -> Iterator[tuple[Path, str]]:
             place, facts = todo.pop()
             # Or the limits of some kind cross, whatever other kinds are possible.
             why = search.reason(facts) or next(filter(None, (_crossed_of(kind, facts) for kind in _kinds(facts))), "")
-            if why and not _is_meant(place):
+            is_meant = not isinstance(place.value, dict) or not set(place.value) & root.dialect.keywords - {"not"}
+            if why and not is_meant:
                 told.append((place.pointer, why))
             todo += [(inner, Facts(()).and_also(inner)) for keyword, inner in below(place) if keyword in read]
         above = {path[:length] for path, _ in told for length in range(len(path))}
@@ -82,10 +83,6 @@ def _root(schema: JsonValue) -> Root | None:
         return checked("new", schema)
     except UndecidableError:
         return None
-
-
-def _is_meant(place: Subschema) -> bool:
-    return not isinstance(place.value, dict) or not set(place.value) & place.root.dialect.keywords - {"not"}
 
 
 class _Search:

@@ -51,7 +51,7 @@ class Dialect:
 _OLD, _NEW = "http://json-schema.org/draft-{}/schema", "https://json-schema.org/draft/{}/schema"
 DRAFT_7 = Dialect("draft-07", 2018, _OLD.format("07"), "Draft7Validator", _DRAFT_7)
 
-_DIALECTS = {
+DIALECTS = {
     dialect.uri.partition("://")[2]: dialect
     for dialect in (
         Dialect("draft-04", 2013, _OLD.format("04"), "Draft4Validator", _DRAFT_4),
@@ -61,6 +61,7 @@ _DIALECTS = {
         Dialect("2020-12", 2020, _NEW.format("2020-12"), "Draft202012Validator", _DRAFT_2020),
     )
 }
+"""By URI, without the scheme: both are written."""
 
 
 def dialect_of(schema: JsonValue) -> Dialect:
@@ -72,7 +73,7 @@ def dialect_of(schema: JsonValue) -> Dialect:
     if not isinstance(schema, dict) or "$schema" not in schema:
         return DRAFT_7
     uri = schema["$schema"]
-    known = isinstance(uri, str) and _DIALECTS.get(uri.removesuffix("#").split("://")[-1])
+    known = isinstance(uri, str) and DIALECTS.get(uri.removesuffix("#").split("://")[-1])
     if not known:
         raise UndecidableError("its $schema names no draft from 04 to 2020-12")
     return known

@@ -143,20 +143,15 @@ def checked(side: Side, schema: JsonValue) -> Root:
 
 def check_schema(root: Root) -> None:
     """Raises `UndecidableError` for what is no schema, with the place, or is beyond what can be judged here."""
-    place = _broken_at(root)
-    if place is not None:
-        where = f" at {safe(place[:80])}" if place else ""
-        raise UndecidableError(f"it is not a valid {root.dialect.name} schema{where}")
+    for place in map(_broken_at, (root.top, *root.unread)):
+        if place is not None:
+            where = f" at {safe(place[:80])}" if place else ""
+            raise UndecidableError(f"it is not a valid {root.dialect.name} schema{where}")
     root.check()
 
 
-def _broken_at(root: Root) -> str | None:
+def _broken_at(place: Subschema) -> str | None:
     """The JSON pointer to where the schema is not valid under the metaschema of its draft; None where it is valid."""
-    found = (_broken_in(place) for place in (root.top, *root.unread))
-    return next((place for place in found if place is not None), None)
-
-
-def _broken_in(place: Subschema) -> str | None:
     if not isinstance(place.value, dict):
         return None if isinstance(place.value, bool) else pointer(place.pointer)
     try:

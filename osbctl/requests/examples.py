@@ -113,12 +113,8 @@ class _Maker:
 
     def _of_branches(self, facts: Facts, known: list[Subschema], name: str, depth: int) -> Iterator[JsonValue]:
         for schema in known:
-            branches = [[branch] for k in ("anyOf", "oneOf") for branch in schema.children(k)]
-            if schema.get("if") is not None:
-                then, other = ([schema.child(k)] if schema.get(k) is not None else [] for k in ("then", "else"))
-                branches += [[schema.child("if"), *then], other]
-            for branch in branches:
-                more = facts.and_also(*branch)
+            for branch in (*schema.children("anyOf"), *schema.children("oneOf")):
+                more = facts.and_also(branch)
                 if set(more.known) != set(facts.known):
                     value = self.value(more, name, depth + 1)
                     if value is not ABSENT:
@@ -161,18 +157,10 @@ class _Maker:
             yield filled
 
     def _with(self, value: dict[str, JsonValue], facts: Facts, more: list[str], depth: int) -> dict[str, JsonValue]:
-        """`value` with these properties, and those that they bring along by `dependencies`."""
-        made = dict(value)
-        todo = list(reversed(more))
-        while todo:
-            name = todo.pop()
-            if name in made:
-                continue
-            found = self.value(facts.at_key(name), name, depth + 1)
-            if found is not ABSENT:
-                made[name] = found
-                todo += _brought(facts, name)
-        return made
+        """`value` with those of these properties that have a value."""
+        fresh = [name for name in dict.fromkeys(more) if name not in value]
+        found = {name: self.value(facts.at_key(name), name, depth + 1) for name in fresh}
+        return {**value, **{name: inner for name, inner in found.items() if inner is not ABSENT}}
 
     def _arrays(self, facts: Facts, known: list[Subschema], name: str, depth: int) -> Iterator[JsonValue]:
         fewest = int(facts.least("minItems"))
@@ -212,12 +200,3 @@ def _strings(known: list[Subschema], name: str) -> Iterator[JsonValue]:
     yield from sorted((text for text in shapes if text), key=lambda text: abs(len(text) - 6))
     yield long[: min(limits, default=len(long))]
     yield from shapes
-
-
-def _brought(facts: Facts, name: str) -> list[str]:
-    found: list[str] = []
-    for schema in facts.known:
-        for keyword in ("dependencies", "dependentRequired"):
-            wanted = (schema.get(keyword) or {}).get(name)
-            found += [other for other in wanted if isinstance(other, str)] if isinstance(wanted, list) else []
-    return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from osbctl.jsonschemas.dialects import DIALECTS
 from osbctl.jsonschemas.walk import subschemas
 
 if TYPE_CHECKING:
@@ -16,11 +17,7 @@ if TYPE_CHECKING:
 
 DRAFTS = {
     "http://json-schema.org/draft-03/schema": "Draft3Validator",
-    "http://json-schema.org/draft-04/schema": "Draft4Validator",
-    "http://json-schema.org/draft-06/schema": "Draft6Validator",
-    "http://json-schema.org/draft-07/schema": "Draft7Validator",
-    "https://json-schema.org/draft/2019-09/schema": "Draft201909Validator",
-    "https://json-schema.org/draft/2020-12/schema": "Draft202012Validator",
+    **{dialect.uri: dialect.validator for dialect in DIALECTS.values()},
 }
 """The drafts that jsonschema knows, by `$schema` without its empty fragment."""
 

@@ -19,7 +19,7 @@ import yaml
 from osbctl.jsonschemas.comparison import compare, compare_schemas
 from osbctl.jsonschemas.comparison.changes import ABSENT
 from osbctl.jsonschemas.comparison.prover import Prover
-from osbctl.jsonschemas.dialects import _DIALECTS, Dialect
+from osbctl.jsonschemas.dialects import DIALECTS, Dialect
 from osbctl.jsonschemas.oracle import MAX_JUDGEMENTS, Oracle
 from osbctl.jsonschemas.roots import Root
 from osbctl.sources.limits import MAX_DEPTH
@@ -227,7 +227,7 @@ def test_the_validator_is_loaded_only_for_schemas_that_differ() -> None:
 
 
 def test_the_keywords_are_those_that_jsonschema_asserts() -> None:
-    for dialect in _DIALECTS.values():
+    for dialect in DIALECTS.values():
         asserted = set(getattr(jsonschema, dialect.validator).VALIDATORS)
         # Those that only steer another keyword have no entry there.
         steering = {"then", "else", "minContains", "maxContains"}
@@ -274,7 +274,7 @@ def is_schema(dialect: Dialect, schema: dict[str, Any]) -> bool:
     return bool(kind(kind.META_SCHEMA).is_valid(schema))
 
 
-JUDGED = [(dialect, *case) for dialect in _DIALECTS.values() for case in ASSERTED if is_schema(dialect, case[0])]
+JUDGED = [(dialect, *case) for dialect in DIALECTS.values() for case in ASSERTED if is_schema(dialect, case[0])]
 
 
 def test_the_oracle_says_what_jsonschema_says() -> None:

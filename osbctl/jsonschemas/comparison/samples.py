@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from osbctl.jsonschemas import patterns
 from osbctl.jsonschemas.comparison.facts import NUMBERS, Facts, items, listed, names
-from osbctl.jsonschemas.same import same_value
 
 if TYPE_CHECKING:
     from osbctl.jsonschemas.oracle import Oracle
@@ -57,21 +56,14 @@ class Samples:
 
     def candidates(self, facts: Facts, depth: int = 0) -> Iterator[JsonValue]:
         """Values near the edges of the schemas, valid and not."""
-        nested: list[JsonValue] = []
-        plain: set[tuple[bool, JsonValue]] = set()
+        seen: set[str] = set()
         for value in self._all(facts, depth) if depth <= MAX_DEPTH else ():
             self.left -= 1
-            if len(nested) + len(plain) >= MAX_VALUES or self.left < 0:
+            if len(seen) >= MAX_VALUES or self.left < 0:
                 return
-            if isinstance(value, dict | list):
-                if any(same_value(value, other) for other in nested):
-                    continue
-                nested.append(value)
-            elif (key := (isinstance(value, bool), value)) in plain:
-                continue
-            else:
-                plain.add(key)
-            yield value
+            if repr(value) not in seen:
+                seen.add(repr(value))
+                yield value
 
     def _all(self, facts: Facts, depth: int) -> Iterator[JsonValue]:
         known = [schema for schema in facts.known if isinstance(schema.value, dict)]

@@ -57,13 +57,9 @@ class Secrets:
             for place in places
         )
 
-    def masked(self, value: JsonValue) -> JsonValue:
-        """A value out of a schema or a request, fit to be shown."""
-        return masked(value, self._known)
-
     def line(self, value: JsonValue) -> str:
-        """The value as one line of JSON; not cut, not escaped."""
-        return json.dumps(self.masked(value), ensure_ascii=False)
+        """A value out of a schema or a request as one line of JSON, fit to be shown but not cut, not escaped."""
+        return json.dumps(masked(value, self._known), ensure_ascii=False)
 
 
 def _literals(schema: JsonValue, place: Path) -> Iterator[JsonValue]:
