@@ -26,6 +26,11 @@ PARTS = {
 }
 """The kinds of objects within each kind, by field; a field that holds a list has objects of that kind in it."""
 
+CONVENTIONS = frozenset((
+    "displayName", "imageUrl", "longDescription", "providerDisplayName", "documentationUrl", "supportUrl", "bullets",
+    "costs",
+))  # fmt: skip
+"""Metadata fields whose types are a convention of the profile, not a rule of the specification."""
 
 _SAP = {
     "service_metadata": ("createInstanceDocumentationUrl", "updateInstanceDocumentationUrl"),

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from osbctl.catalog import Catalog
 from osbctl.comparison.catalogs import compare_catalogs
+from osbctl.comparison.fields import ENTRIES
 from osbctl.comparison.rules import fields, identity
+from osbctl.comparison.shapes import FLAGS, INHERITED
 from osbctl.comparison.values import shown, shown_both
 from osbctl.errors import SourceError
 from osbctl.paths import found_at
@@ -119,16 +121,6 @@ def _unknown(things: Iterable[Mapping[str, Any]], known: Fields, word: str) -> I
         yield f"{key} of {plural(number, word)}"
 
 
-_SERVICE_FLAGS = (
-    "bindable",
-    "plan_updateable",
-    "instances_retrievable",
-    "bindings_retrievable",
-    "allow_context_updates",
-)
-_INHERITED = ("bindable", "plan_updateable")
-
-
 def normalised(data: Mapping[str, Any], shape: Shape, false: Collection[str]) -> dict[str, Any]:
     """The catalog `data` as a platform keeps it that exports `shape`, every boolean written out.
 
@@ -146,7 +138,7 @@ def silence(stored: dict[str, Any], broker: dict[str, Any], said: Mapping[str, A
     """
     for old, new, original in _pairs(stored, broker, said, "services"):
         for before, after, plan in _pairs(old, new, original, "plans"):
-            for name in _INHERITED:
+            for name in INHERITED:
                 if name not in false and plan.get(name) is None and before.get(name) == old.get(name):
                     before.pop(name, None)
                     after.pop(name, None)
@@ -175,7 +167,7 @@ def _each(values: Any, take: Callable[[dict[str, Any]], dict[str, Any]]) -> list
 
 def _service(data: dict[str, Any], shape: Shape, false: Collection[str]) -> dict[str, Any]:
     kept = _stored_part(data, shape.service, shape)
-    for name in _SERVICE_FLAGS:
+    for name in (*INHERITED, *FLAGS):
         if (name,) in shape.service:
             kept.setdefault(name, False)
     kept["plans"] = _each(data.get("plans"), lambda plan: _plan(plan, kept, shape, false))
@@ -185,7 +177,7 @@ def _service(data: dict[str, Any], shape: Shape, false: Collection[str]) -> dict
 def _plan(data: dict[str, Any], service: dict[str, Any], shape: Shape, false: Collection[str]) -> dict[str, Any]:
     kept = _stored_part(data, shape.plan, shape)
     kept.setdefault("free", "free" not in false)
-    for name in _INHERITED:
+    for name in INHERITED:
         if (name,) in shape.plan:
             kept.setdefault(name, name not in false and service[name])
     return kept
@@ -215,12 +207,7 @@ _SENTENCES = {
     identity.CATALOG_EMPTIED.id: "the broker offers no service any more",
     identity.SERVICE_WITHOUT_PLANS.id: "the broker offers no plan of it any more",
 }
-_ENTRIES = {
-    fields.TAG_REMOVED.id: "tag",
-    fields.TAG_ADDED.id: "tag",
-    fields.REQUIRES_REMOVED.id: "requires",
-    fields.REQUIRES_ADDED.id: "requires",
-}
+_ENTRIES = {kind.id: word for word, *kinds, _ in ENTRIES.values() for kind in kinds}
 _OF_REQUESTS = "change-schema-"
 """The rules whose messages say of a request what is true at the broker."""
 

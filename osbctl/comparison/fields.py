@@ -12,6 +12,7 @@ from osbctl.comparison.parameters import compare_parameters
 from osbctl.comparison.rules import fields as rules
 from osbctl.comparison.shapes import FLAGS, INHERITED, MISSHAPEN, has_shape, is_misshapen, without_misshapen
 from osbctl.comparison.values import from_to, same, shown, table
+from osbctl.fields import CONVENTIONS
 from osbctl.paths import found_at
 from osbctl.secrecy import SECRET
 
@@ -24,16 +25,7 @@ if TYPE_CHECKING:
 _MOST_KEYS = 5
 """Keys that are named of an object in which several differ."""
 _IDENTITY = {"id", "name", "plans"}
-_TEXTS = {
-    "displayName",
-    "longDescription",
-    "imageUrl",
-    "providerDisplayName",
-    "documentationUrl",
-    "supportUrl",
-    "bullets",
-    "description",
-}
+_TEXTS = CONVENTIONS - {"costs"} | {"description"}
 _TOLD = {*_IDENTITY, *INHERITED, *FLAGS, "free", "metadata", "schemas", "description", "tags", "requires"} | {
     "dashboard_client",
     "maintenance_info",
@@ -57,7 +49,7 @@ def compare_service(
             _flag(to, pair, (name,), before, after)
             _explicitness(to, pair, name, before == after)
     _common(to, pair, was, now)
-    for key in _ENTRIES:
+    for key in ENTRIES:
         _entries(to, pair, key, was.get(key), now.get(key))
     _dashboard(to, pair, was.get("dashboard_client"), now.get("dashboard_client"))
     compare_strays(to, pair, "plans", was, now)
@@ -192,17 +184,18 @@ def _metadata(to: Collector, pair: MatchedPair, old: dict[str, Any], new: dict[s
             _field(to, kind, pair, path, old.get(key), new.get(key))
 
 
-_ENTRIES = {
+ENTRIES = {
     "tags": ("tag", rules.TAG_REMOVED, rules.TAG_ADDED, "the tags"),
     "requires": ("requires", rules.REQUIRES_REMOVED, rules.REQUIRES_ADDED, "the permissions in requires"),
 }
+"""The lists of texts: what a message calls an entry, what it is to lose and to gain one, and what it calls them all."""
 
 
 def _entries(to: Collector, pair: MatchedPair, key: str, old: Any, new: Any) -> None:
     """The entries of a list of texts that came or went; a change's field holds the text, its paths the index."""
     if same(old, new):
         return
-    word, removed, added, all_of_them = _ENTRIES[key]
+    word, removed, added, all_of_them = ENTRIES[key]
     before, after = _texts(old), _texts(new)
     for text, index in before.items():
         if text not in after:

@@ -47,9 +47,7 @@ REFUSALS = {
     "anyOf": "fits none of the choices that the schema gives",
     "oneOf": "must fit exactly one of the choices that the schema gives",
     "unevaluatedProperties": "has a field that the schema does not allow",
-    "items": "has more items than the schema allows",
-    "additionalItems": "has more items than the schema allows",
-    "unevaluatedItems": "has more items than the schema allows",
+    **dict.fromkeys(("items", "additionalItems", "unevaluatedItems"), "has more items than the schema allows"),
 }
 """What is said of a fault that has no bound to name."""
 

@@ -11,7 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from osbctl.catalog import names_at
-from osbctl.fields import is_boolean, load_schema
+from osbctl.fields import CONVENTIONS, is_boolean, load_schema
 from osbctl.findings import Finding, Fix, Severity
 from osbctl.jsonschemas.decider import decider
 from osbctl.jsonschemas.sentences import field_name, refusal
@@ -25,18 +25,6 @@ if TYPE_CHECKING:
 
 MAX_FINDINGS = 1_000
 """So many errors, and as many warnings, of a schema are reported of one document: nobody reads more."""
-
-_CONVENTIONS = {
-    "displayName",
-    "imageUrl",
-    "longDescription",
-    "providerDisplayName",
-    "documentationUrl",
-    "supportUrl",
-    "bullets",
-    "costs",
-}
-"""Metadata fields whose types are a convention of the profile, not a rule of the specification."""
 
 _WORDS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 _LISTS = {"services", "plans", "tags", "requires", "bullets", "costs"}
@@ -150,7 +138,7 @@ def _finding(data: dict[str, Any], fault: CatalogFault) -> Finding:
 
 def _severity(path: Path) -> Severity:
     inside = path[path.index("metadata") + 1 :] if "metadata" in path else ()
-    return Severity.WARNING if inside and inside[0] in _CONVENTIONS else Severity.ERROR
+    return Severity.WARNING if inside and inside[0] in CONVENTIONS else Severity.ERROR
 
 
 def _rule(keyword: str) -> str:
@@ -184,7 +172,7 @@ def _type_advice(path: Path, value: Any, safe: bool) -> tuple[str, tuple[Fix, ..
     if isinstance(value, int | float) and not isinstance(value, bool):
         if field == "id":
             return "put it in quotes", ()  # `012` may have been published as 10: only the author knows
-        texts = field in ("name", "description", "version", *_CONVENTIONS)
+        texts = field in ("name", "description", "version", *CONVENTIONS)
         return ("put it in quotes", (Fix("quote", path, safe=safe),)) if texts else ("", ())
     return "", ()
 
