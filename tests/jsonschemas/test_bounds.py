@@ -157,6 +157,11 @@ def defined(most: int) -> Any:
     return {"p": {"properties": {f"x{i}": {"maxLength": most} for i in range(900)}}}
 
 
+def words(order: int) -> dict[str, Any]:
+    pattern = "|".join(map(chr, range(0x4E00, 0x4E00 + 150)[::order]))
+    return {f"a{i}": {"type": "string", "pattern": pattern} for i in range(400)}
+
+
 TO_P = {f"a{i}": {"$ref": "#/definitions/p"} for i in range(800)}
 HOSTILE: list[tuple[str, Any, Any]] = [
     ("oneOf", {"oneOf": branches(800)}, {"oneOf": branches(800, 1)}),
@@ -168,6 +173,7 @@ HOSTILE: list[tuple[str, Any, Any]] = [
     ("some if", {"allOf": conditions("b")[:200]}, {"allOf": conditions("c")[:200]}),
     ("names", {"properties": {f"a{i}": {} for i in range(6_000)}}, {"properties": {f"b{i}": {} for i in range(6_000)}}),
     ("patterns and names", {"patternProperties": {f"^a{i}": {} for i in range(1_500)}, "properties": limits(5)}, {"properties": limits(4)}),
+    ("patterns with branches", {"properties": words(1)}, {"properties": words(-1)}),
     ("required", {}, {"required": [f"a{i}" for i in range(8_000)]}),
     ("required and known", {"required": [*limits(5)], "properties": limits(5)}, {"required": [*limits(5)], "properties": limits(4)}),
     ("tuple", {"properties": {"a": {"items": [{"maxLength": 5}] * 3_000}}}, {"properties": {"a": {"items": [{"maxLength": 4}] * 3_000}}}),

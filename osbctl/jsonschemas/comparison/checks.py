@@ -77,7 +77,9 @@ def check_pattern(prover: Prover, pair: PlacePair) -> Iterator[Suspect]:
     if pattern is None or "string" not in pair.facts.kinds or pattern in ALWAYS:
         return
     known = {old for schema in pair.facts.known if (old := schema.get("pattern")) is not None}
-    prover.spend(pair.facts, len(known))
+    if pattern in known:
+        return
+    prover.spend(pair.facts, sum(patterns.steps_within(old, pattern) for old in known))
     if not any(patterns.is_within(old, pattern) for old in known):
         yield pair.suspect("pattern", *(text for old in sorted(known) for text in patterns.edge_texts(old)))
 
