@@ -78,19 +78,17 @@ def _command(arguments: list[str]) -> int:
     if arguments in (["--version"], ["-V"]):
         print(f"osbctl {osbctl.__version__}")  # noqa: T201  # the one answer that needs nothing else
         return 0
-    if arguments[:1] == ["validate"] and _plain(arguments[1:]):
+    command, *words = arguments or [""]
+    plain = words and not any(word.startswith("-") and word != "-" for word in words)
+    if command == "validate" and plain:
         # The most frequent call by far; it starts in half the time without a parser of options.
         from osbctl.cli.validation_report import Display, run
         from osbctl.tasks.options import Request
 
-        return run(Request(sources=tuple(arguments[1:])), Display())
+        return run(Request(sources=tuple(words)), Display())
     from osbctl.cli.app import run_app
 
     return run_app(arguments)
-
-
-def _plain(arguments: list[str]) -> bool:
-    return bool(arguments) and not any(word.startswith("-") and word != "-" for word in arguments)
 
 
 if __name__ == "__main__":

@@ -55,7 +55,7 @@ class Sides(NamedSources):
             raise UsageError(f"no registered broker {name}, and no STORED is named", "osbctl drift BROKER STORED...")
         if not known:
             return self._stored(stored), self.connection.read(broker)
-        ours = self.registered(broker)
+        ours = location.registered(broker, self.database)
         kept = self._stored(stored) if stored else stored_in_registry(ours)
         return kept, registered_catalog(ours, self.reach(single=True))
 
@@ -84,7 +84,7 @@ class Sides(NamedSources):
         from osbctl.tasks.drift import stored_in_registry
 
         if len(words) == 1 and self.stored_as is None and self._names_one(words[0]):
-            return stored_in_registry(self.registered(words[0]))
+            return stored_in_registry(location.registered(words[0], self.database))
         limits = Limits(bytes=self.connection.max_bytes)
         documents = [document for word in words for document in read_documents(word, limits)]
         return stored_catalog(documents, self.stored_as, self.stored_broker)

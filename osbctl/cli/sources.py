@@ -13,7 +13,6 @@ from osbctl.cli import options as common
 from osbctl.cli.connection import BrokerConnection
 
 if TYPE_CHECKING:
-    from osbctl.registry.records import RegisteredBroker
     from osbctl.sources.document import Document
 
 
@@ -28,7 +27,7 @@ def from_registry(word: str, database: str | None) -> Document | None:
     Raises:
         OsbctlError: it cannot be read.
     """
-    if not _is_registered(word, database):
+    if not is_registered(word, database):
         return None
     from osbctl.registry.location import registered
     from osbctl.sources.parse import parse_document
@@ -36,7 +35,12 @@ def from_registry(word: str, database: str | None) -> Document | None:
     return parse_document(registered(word, database).catalog, f"{word} (stored)")
 
 
-def _is_registered(word: str, database: str | None) -> bool:
+def is_registered(word: str, database: str | None) -> bool:
+    """Whether `word` names a registered broker, and no file that exists.
+
+    Raises:
+        UsageError, RegistryError: the database that is named cannot be used.
+    """
     # Whoever never installed the registry can name files all the same.
     if os.path.exists(word) or (find_spec("sqlalchemy") is None and not database):  # noqa: PTH110
         return False
@@ -52,14 +56,6 @@ class NamedSources:
     connection: BrokerConnection
     database: common.Database = None
 
-    def is_registered(self, word: str) -> bool:
-        """Whether `word` names a registered broker, and no file that exists.
-
-        Raises:
-            UsageError, RegistryError: the database that is named cannot be used.
-        """
-        return _is_registered(word, self.database)
-
     def read(self, word: str, at: str = "") -> Document:
         """What the registry has stored of the broker that `word` names, else the source or address that it names.
 
@@ -67,9 +63,3 @@ class NamedSources:
             OsbctlError: it cannot be read.
         """
         return from_registry(word, self.database) or self.connection.read(word, at)
-
-    def registered(self, word: str) -> RegisteredBroker:
-        """What the registry has of the broker that `word` names."""
-        from osbctl.registry.location import registered
-
-        return registered(word, self.database)
