@@ -10,6 +10,9 @@ from operator import attrgetter, itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
+
 from osbctl import __version__
 from osbctl.changes import Level
 from osbctl.findings import Severity
@@ -24,9 +27,6 @@ from osbctl.text import safe
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from jinja2 import Environment
-    from markupsafe import Markup
 
 
 ASSETS = Path(__file__).parent / "assets"
@@ -93,8 +93,6 @@ def render_page(content: Content) -> str:
 
 def _articles(environment: Environment, views: Sequence[ServiceView], several: bool) -> Iterator[str]:
     """The HTML of the service offerings, in pieces: a template would copy each several times."""
-    from markupsafe import Markup
-
     template, printed = environment.get_template("service.html"), _plan_printer(environment)
     macros: Any = environment.get_template("verdicts.html").module
     brief, verdicts = cache(macros.brief), cache(macros.verdicts)  # mostly the same for all services
@@ -120,8 +118,6 @@ def _plan_printer(environment: Environment) -> Callable[[PlanView], tuple[str, s
     Plans of one shape differ in a few texts. The template prints each shape once, with slots in their place; to fill
     these takes a tenth of the time.
     """
-    from markupsafe import Markup, escape
-
     macros: Any = environment.get_template("plan.html").module
     slots = PlanTexts(*map(Markup, map(_SLOT.format, range(len(PlanTexts._fields)))))
     head = cache(lambda free: _filler(macros.head(free, slots)))
@@ -148,9 +144,6 @@ def _filler(printed: str) -> Callable[[list[str]], str]:
 
 @cache
 def _environment() -> Environment:
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-    from markupsafe import Markup, escape
-
     environment = Environment(
         loader=FileSystemLoader(ASSETS),
         autoescape=True,
@@ -179,8 +172,6 @@ def _fit(value: Any) -> Any:
 
 def _named(commands: str, marked: bool) -> Markup:
     """Commands with slots in the place of the marks that stand for names."""
-    from markupsafe import Markup
-
     for field, mark in MARKS.items() if marked else ():
         commands = str(commands).replace(mark, _SLOT.format(PlanTexts._fields.index(field)))
     return Markup(commands)  # noqa: S704

@@ -7,7 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from osbctl.errors import SourceError
 from osbctl.pages.content import Content, Look, Part
+from osbctl.pages.render import render_page
 from osbctl.platforms import Platform
+from osbctl.platforms.judge import judge_all
+from osbctl.tasks.page_requests import requests_for
+from osbctl.validation.survey import plain_schemas
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -57,9 +61,6 @@ def make_page(shelves: Sequence[Shelf], options: PageOptions) -> Made:
     Raises:
         UsageError: the accent is no colour.
     """
-    from osbctl.pages.render import render_page
-    from osbctl.tasks.page_requests import requests_for
-
     parts = [_part(shelf, options) for shelf in shelves]
     pictures: Mapping[str, str] = {}
     problems: Sequence[str] = ()
@@ -126,7 +127,4 @@ def _judged(document: Document, with_findings: bool) -> tuple[Mapping[Platform, 
 
         judgement = judge(document, ValidationOptions())
         return judgement.outcomes, judgement.findings
-    from osbctl.platforms.judge import judge_all
-    from osbctl.validation.survey import plain_schemas
-
     return judge_all(document.data, plain_schemas(document.data)), ()

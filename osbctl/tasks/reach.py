@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from osbctl.errors import DocumentError, SourceError, UsageError
 from osbctl.findings import Finding, Severity
 from osbctl.paths import pointer
+from osbctl.platforms import ApiVersion
 from osbctl.registry.records import BrokerCatalog, Registration, Remark
 from osbctl.registry.secrets import HELD, places_of
 from osbctl.secrecy import looks_secret
@@ -60,7 +61,6 @@ class Reach:
         These are errors, what the broker's platform refuses, and a text in it that is the password which was sent to
         the broker: the catalog is stored and shown, and so would be the password.
         """
-        from osbctl.platforms import ApiVersion
         from osbctl.sources.parse import parse_document
         from osbctl.validation.judge import judge
         from osbctl.validation.options import ValidationOptions
