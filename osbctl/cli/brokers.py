@@ -9,18 +9,20 @@ import typer
 from typer import Argument, Option
 
 from osbctl.cli import options as common
+from osbctl.cli import passwords
 from osbctl.cli.connection import Conditions, User
 from osbctl.cli.options import Color, TextOrJson
 from osbctl.cli.output import note, progress, put, put_json, put_lines, use_color, width
 from osbctl.cli.spread import spread
 from osbctl.platforms import DEFAULT_PLATFORM, Platform
 from osbctl.registry import location
+from osbctl.registry.records import Refresh, RefreshOutcome, Registration, What
+from osbctl.registry.text import COLUMNS, broker_lines, cells, history_lines, refresh_lines, table
 from osbctl.text import safe
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from osbctl.registry.records import Refresh
     from osbctl.registry.refresh import Policy
 
 brokers = typer.Typer(
@@ -61,30 +63,25 @@ def add(
     osbctl brokers add data https://broker.example.com --user platform
     osbctl brokers add data https://broker.example.com --as korifi --user platform
     """
-    from osbctl.cli.passwords import Passwords, check_keyring
-    from osbctl.cli.passwords import save_to_keyring as save
     from osbctl.credentials.record import check_identity
-    from osbctl.registry.records import RefreshOutcome
     from osbctl.tasks.reach import Reach, base_url
 
     base, named = base_url(url)
     if user or named:
         check_identity(user or named)
     if save_to_keyring:
-        check_keyring()
+        passwords.check_keyring()
     with location.open_registry(database, make=True) as registry:
-        from osbctl.registry.records import Registration
-        from osbctl.registry.text import refresh_lines
         from osbctl.tasks.refresh import register_broker
 
         new = Registration(name, base, user or named, api_version.value, platform)
         registry.check_free(name)
-        passwords = Passwords(stdin=password_stdin, credentials=credentials, single=True, typed=True)
-        reach = Reach(how.access(), passwords.of, note)
+        finder = passwords.Passwords(stdin=password_stdin, credentials=credentials, single=True, typed=True)
+        reach = Reach(how.access(), finder.of, note)
         done = register_broker(registry, new, reach)
     put_lines(refresh_lines(new.name, done))
     if done.outcome is RefreshOutcome.ADDED and save_to_keyring and new.username:
-        save(new, passwords.of(new))
+        passwords.save_to_keyring(new, finder.of(new))
     return int(done.outcome is RefreshOutcome.REFUSED)
 
 
@@ -106,8 +103,6 @@ def list_brokers(
         if format is TextOrJson.JSON:
             put_json({"version": 1, "brokers": [row.json for row in registry.brokers()]})
             return 0
-        from osbctl.registry.text import COLUMNS, cells, table
-
         if sys.stdout.isatty() or color is Color.ALWAYS:
             put(table(registry.brokers(), width(), colored=use_color(color.value, sys.stdout)))
         else:
@@ -134,8 +129,6 @@ def show(
     if format is TextOrJson.JSON:
         put_json({"version": 1, **broker.json})
     else:
-        from osbctl.registry.text import broker_lines
-
         put_lines(broker_lines(broker))
     return 0
 
@@ -170,7 +163,6 @@ def refresh(
     osbctl brokers refresh
     osbctl brokers refresh data --as korifi --instances plans.txt --dry-run
     """
-    from osbctl.cli.passwords import Passwords
     from osbctl.comparison.instances import read_instances
 
     with location.open_registry(database) as registry:
@@ -179,8 +171,8 @@ def refresh(
         from osbctl.tasks.refresh import choose, refresh_brokers
 
         chosen = choose(registry, names or ())
-        passwords = Passwords(stdin=password_stdin, credentials=credentials, single=len(chosen) == 1)
-        reach = Reach(how.access(), passwords.of, note)
+        finder = passwords.Passwords(stdin=password_stdin, credentials=credentials, single=len(chosen) == 1)
+        reach = Reach(how.access(), finder.of, note)
         policy = Policy(platform, read_instances(instances) if instances else None, dry_run)
         results = progress(refresh_brokers(registry, chosen, reach, policy, jobs), len(chosen), "refreshing")
         return _report(results, len(chosen), policy, quiet)
@@ -204,8 +196,6 @@ def history(
     if format is TextOrJson.JSON:
         put_json({"version": 1, "name": name, "refreshes": [one.json for one in refreshes]})
     else:
-        from osbctl.registry.text import history_lines
-
         put_lines(history_lines(refreshes))
     return 0
 
@@ -226,9 +216,6 @@ def remove(name: common.BrokerName, database: common.Database = None) -> int:
 
 
 def _report(results: Iterable[tuple[str, Refresh]], total: int, policy: Policy, quiet: bool) -> int:
-    from osbctl.registry.records import RefreshOutcome, What
-    from osbctl.registry.text import refresh_lines
-
     counts = dict.fromkeys(RefreshOutcome, 0)
     deleted = 0
     for name, done in results:

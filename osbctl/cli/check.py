@@ -12,6 +12,7 @@ from osbctl.cli.connection import BrokerConnection, Conditions, PasswordStdin, U
 from osbctl.cli.spread import spread
 from osbctl.cli.validate import FailingSeverity, ReportFormat
 from osbctl.cli.validation_report import Display, put_report
+from osbctl.config import find_config
 from osbctl.platforms import ApiVersion
 from osbctl.tasks.options import Request, effective_fail_on, validation_options
 
@@ -43,7 +44,6 @@ def check(
     osbctl check https://broker.example.com --user platform
     osbctl check https://broker.example.com --fail-on warning -f junit -o a.xml
     """
-    from osbctl.config import find_config
     from osbctl.sources.broker import split_url
     from osbctl.tasks.check import check_and_judge
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
+from osbctl.cli.output import put
 from osbctl.cli.passwords import ask_password, read_password
 from osbctl.errors import ConfigError, SourceError, UsageError
 
@@ -95,7 +96,6 @@ def _password(identity: str, *, stdin: bool, generate: bool) -> str:
 
 
 def _deliver(record: CredentialRecord, output: Path | None, append: Path | None) -> None:
-    from osbctl.cli.output import put
     from osbctl.credentials.file import append_record, as_json, write_record
 
     if append:

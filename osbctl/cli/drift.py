@@ -11,7 +11,8 @@ from typer import Argument, Option
 from osbctl.cli import options as common
 from osbctl.cli.changes_report import ChangesDisplay
 from osbctl.cli.connection import shown
-from osbctl.cli.output import note, put
+from osbctl.cli.output import note, progress, put
+from osbctl.cli.passwords import Passwords
 from osbctl.cli.sources import NamedSources
 from osbctl.cli.spread import spread
 from osbctl.errors import DocumentError, SourceError, UsageError
@@ -19,6 +20,7 @@ from osbctl.platforms import Platform
 from osbctl.registry import location
 from osbctl.reports.changes import DRIFT
 from osbctl.sources.exports.read import StoredAs
+from osbctl.sources.limits import Limits
 
 if TYPE_CHECKING:
     from osbctl.sources.document import Document
@@ -65,7 +67,6 @@ class Sides(NamedSources):
         Raises:
             UsageError: the options do not suit registered brokers.
         """
-        from osbctl.cli.passwords import Passwords
         from osbctl.tasks.reach import Reach
 
         options = self.connection
@@ -80,7 +81,6 @@ class Sides(NamedSources):
 
     def _stored(self, words: list[str]) -> StoredCatalog:
         from osbctl.sources.exports.read import read_documents, stored_catalog
-        from osbctl.sources.limits import Limits
         from osbctl.tasks.drift import stored_in_registry
 
         if len(words) == 1 and self.stored_as is None and self._names_one(words[0]):
@@ -165,7 +165,6 @@ def drift(
 
 def _all(sides: Sides, view: DriftView, display: ChangesDisplay, jobs: int) -> int:
     """3 where a broker could not be reached or understood, else 1 where the report of one fails."""
-    from osbctl.cli.output import progress
     from osbctl.reports.changes.brokers import BrokerReport, notes_of, render_all, without_problems
     from osbctl.tasks.drift import check_registered
 

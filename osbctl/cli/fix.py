@@ -9,6 +9,8 @@ from typer import Argument, Option
 
 from osbctl.cli import options as common
 from osbctl.cli.output import note, put, tell
+from osbctl.errors import OsbctlError
+from osbctl.text import escaped
 
 if TYPE_CHECKING:
     from osbctl.tasks.fix import Mended
@@ -63,7 +65,6 @@ class _Way(NamedTuple):
 
 def _fixed(source: str, stdin_filename: str | None, options: ValidationOptions, way: _Way) -> int:
     """Mend one source; the exit code that it asks for. A fault of its own is said, and the others go on."""
-    from osbctl.errors import OsbctlError
     from osbctl.sources.read import called, read_stdin
     from osbctl.tasks.fix import fix_bytes, fix_source, write
 
@@ -99,8 +100,6 @@ def _told(mended: Mended, verb: str) -> Iterator[str]:
 
 def _diff(mended: Mended) -> Iterator[str]:
     import difflib
-
-    from osbctl.text import escaped
 
     for name, (before, after) in mended.changed.items():
         old, new = (data.decode("utf-8-sig").splitlines(keepends=True) for data in (before, after))

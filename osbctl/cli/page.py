@@ -16,6 +16,7 @@ from osbctl.cli.connection import is_address, shown
 from osbctl.cli.output import note, put
 from osbctl.cli.sources import NamedSources, is_registered
 from osbctl.cli.spread import spread
+from osbctl.config import find_config, load_config
 from osbctl.errors import UsageError
 from osbctl.platforms import Platform
 from osbctl.registry.location import named as registered_name
@@ -69,7 +70,6 @@ def page(
     osbctl page catalog.yaml --since main --findings -o review.html
     osbctl page services/*.yaml --icons --title Shop --accent "#0a7" -o a.html
     """
-    from osbctl.config import find_config, load_config
     from osbctl.tasks.page import PageOptions, house_look, make_page
 
     gc.disable()  # as in validation: the run is short, and makes next to no garbage in circles

@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 import sys
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from typer import Option
 
+from osbctl.catalog import Catalog
 from osbctl.cli import options as common
 from osbctl.cli.output import put, put_lines, use_color, width
 from osbctl.cli.sources import Source, from_registry
-
-if TYPE_CHECKING:
-    from osbctl.catalog import Catalog
+from osbctl.tasks.rules import named
+from osbctl.text import escaped
 
 
 class ShowFormat(StrEnum):
@@ -47,9 +47,7 @@ def show(
     osbctl show --format json catalog.yaml | jq '.services[].name'
     osbctl show data@-1
     """
-    from osbctl.catalog import Catalog
     from osbctl.sources.read import read_source
-    from osbctl.tasks.rules import named
 
     document = from_registry(source, database) or read_source(source, at=at, stdin_filename=stdin_filename)
     catalog = document.catalog
@@ -71,8 +69,6 @@ def show(
 
 def _data(data: Any, view: ShowFormat) -> str:
     if view is ShowFormat.JSON:
-        from osbctl.text import escaped
-
         return escaped(json.dumps(data, indent=2, ensure_ascii=False), pairs=True) + "\n"
     from osbctl.sources.yaml_text import dump
 
