@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from osbctl.findings import Location, Severity
+from osbctl.paths import JsonValue, Path
 from osbctl.platforms import Platform, labels
 from osbctl.platforms.reactions import Level as Level
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from osbctl.paths import JsonValue, Path
-
 
 SEVERITIES = {
     Level.REFUSED: Severity.ERROR,

@@ -7,17 +7,15 @@ options win over it. A fault is told with the line and the key that it stands at
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from osbctl.errors import ConfigError
 from osbctl.files import parse_toml, read_bounded
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    _Kind = tuple[Callable[[Any], bool], str, str]
+_Kind = tuple[Callable[[Any], bool], str, str]
 
 NAMES = ("osbctl.toml", "pyproject.toml")
 

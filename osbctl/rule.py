@@ -7,22 +7,19 @@ The documentation pages, `osbctl rules ID`, SARIF metadata and the tests all rea
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator, Mapping
 from enum import StrEnum
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeAlias
+from typing import Any, Literal, NamedTuple, Self, TypeAlias
 
+from osbctl.findings import Severity
 from osbctl.platforms import Platform, refusing
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+Check: TypeAlias = Callable[[Any], Iterator[Any]]
+"""A rule's check: from an `osbctl.validation.node.Node` to its `Hit`s."""
 
-    from osbctl.findings import Severity
-
-    Check: TypeAlias = Callable[[Any], Iterator[Any]]
-    """A rule's check: from an `osbctl.validation.node.Node` to its `Hit`s."""
-
-    Need: TypeAlias = Literal["placeholders", "patterns", "odd_schemas", "written_values", "nul"]
-    """What must be in a catalog for a rule to have anything to say: a field of `osbctl.validation.survey.Survey`."""
+Need: TypeAlias = Literal["placeholders", "patterns", "odd_schemas", "written_values", "nul"]
+"""What must be in a catalog for a rule to have anything to say: a field of `osbctl.validation.survey.Survey`."""
 
 
 class Scope(StrEnum):

@@ -5,16 +5,13 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from typer import Argument
 
 from osbctl.cli import options as common
 from osbctl.cli.connection import BrokerConnection
-
-if TYPE_CHECKING:
-    from osbctl.sources.document import Document
-
+from osbctl.sources.document import Document
 
 REGISTERED = "what the registry has of a broker: NAME, NAME@2026-11-01, NAME@-1."
 _SOURCE = f"A JSON or YAML file, a source folder, - for standard input, REV:path for a file in git, or {REGISTERED}"

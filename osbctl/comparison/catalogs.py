@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from osbctl.catalog import Catalog
+from osbctl.catalog import Catalog, ServiceOffering, ServicePlan
 from osbctl.comparison.collect import Collector, MatchedPair
 from osbctl.comparison.fields import compare_plan, compare_service, compare_strays
-from osbctl.comparison.kinds import milder
+from osbctl.comparison.kinds import Kind, milder
 from osbctl.comparison.match import (
+    Identified,
     Match,
     Renaming,
     by_id,
@@ -28,12 +29,8 @@ from osbctl.text import plural
 
 if TYPE_CHECKING:
     from datetime import date
-    from typing import Any
 
-    from osbctl.catalog import ServiceOffering, ServicePlan
     from osbctl.changes import Change
-    from osbctl.comparison.kinds import Kind
-    from osbctl.comparison.match import Identified
 
 
 def _taken(kind: Kind, otherwise: Kind) -> Kind:

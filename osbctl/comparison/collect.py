@@ -6,16 +6,14 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from osbctl.changes import Change, Effect, Named
+from osbctl.changes import Change, Effect, Level, Named
 from osbctl.comparison.values import masked
-from osbctl.paths import pointer
+from osbctl.paths import JsonValue, Path, pointer
 
 if TYPE_CHECKING:
     from osbctl.catalog import ServiceOffering, ServicePlan
-    from osbctl.changes import Level
     from osbctl.comparison.kinds import Kind
     from osbctl.findings import Location
-    from osbctl.paths import JsonValue, Path
     from osbctl.platforms import Platform
     from osbctl.sources.document import Document
 

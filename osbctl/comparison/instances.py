@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from osbctl.errors import ConfigError
 from osbctl.files import read_bounded
 from osbctl.paths import found_at
-from osbctl.platforms.export import called
+from osbctl.platforms.export import Shape, called
 from osbctl.sources.exports.read import shapes
-
-if TYPE_CHECKING:
-    from osbctl.platforms.export import Shape
 
 _MAX_BYTES = 256 * 1024 * 1024
 

@@ -6,15 +6,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
+from typing import Generic, TypeAlias, TypeVar
 
+from osbctl.catalog import ServiceOffering, ServicePlan
 from osbctl.platforms.names import stored
 
-if TYPE_CHECKING:
-    from osbctl.catalog import ServiceOffering, ServicePlan
-
-    Identified: TypeAlias = ServiceOffering | ServicePlan
-    """What has an id and a name."""
+Identified: TypeAlias = ServiceOffering | ServicePlan
+"""What has an id and a name."""
 
 
 T = TypeVar("T", bound="Identified")

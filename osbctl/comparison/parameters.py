@@ -9,15 +9,13 @@ from osbctl.changes import Level
 from osbctl.comparison.rules import fields
 from osbctl.comparison.rules.fields import SCHEMA_KINDS
 from osbctl.comparison.values import from_to, same
-from osbctl.jsonschemas.comparison import compare_schemas
+from osbctl.jsonschemas.comparison import SchemaChange, compare_schemas
 from osbctl.jsonschemas.comparison.secrets import is_within, secret_places
-from osbctl.paths import found_at
+from osbctl.paths import JsonValue, Path, found_at
 from osbctl.secrecy import SECRET
 
 if TYPE_CHECKING:
     from osbctl.comparison.collect import Collector, MatchedPair
-    from osbctl.jsonschemas.comparison import SchemaChange
-    from osbctl.paths import JsonValue, Path
 
 _PLACES: tuple[Path, ...] = tuple((outer, inner, "parameters") for outer, inner in PARAMETER_PLACES)
 

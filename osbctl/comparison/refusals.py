@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from osbctl.changes import Change, Effect, Level, Named
 from osbctl.comparison.rules.identity import NOW_REFUSED
 from osbctl.comparison.values import table
-from osbctl.paths import found_at, pointer
+from osbctl.paths import Path, found_at, pointer
+from osbctl.platforms import Platform
 from osbctl.secrecy import SECRET, looks_secret, without_secrets
-
-if TYPE_CHECKING:
-    from osbctl.paths import Path
-    from osbctl.platforms import Platform
 
 
 class Refused(NamedTuple):

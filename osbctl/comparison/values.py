@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from osbctl.jsonschemas.same import same_value
+from osbctl.paths import JsonValue, Path
 from osbctl.secrecy import SECRET, looks_secret
 from osbctl.secrecy import masked as _masked
-
-if TYPE_CHECKING:
-    from osbctl.paths import JsonValue, Path
 
 MAX_TEXT = 80
 

@@ -7,26 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
 
 from osbctl.conformance import probes
-from osbctl.conformance.exchange import SOON_DAYS, Exchange, days_left
-from osbctl.conformance.faults import fault, findings_of
+from osbctl.conformance.exchange import SOON_DAYS, Exchange, Reply, days_left
+from osbctl.conformance.faults import Fault, fault, findings_of
 from osbctl.conformance.rules import EVERY
 from osbctl.errors import SourceError
-from osbctl.findings import Severity
+from osbctl.findings import Finding, Severity
 from osbctl.platforms import Platform
-from osbctl.sources.access import check_access
+from osbctl.sources.access import Access, check_access
 from osbctl.sources.broker import MAX_REDIRECTS, description, is_beside, origin, redirect
-from osbctl.sources.line import Missing
-
-if TYPE_CHECKING:
-    from osbctl.conformance.exchange import Reply
-    from osbctl.conformance.faults import Fault
-    from osbctl.findings import Finding
-    from osbctl.sources.access import Access
-    from osbctl.sources.line import UnreachableError
+from osbctl.sources.line import Missing, UnreachableError
 
 MOST_SILENT = 2
 """After so many requests without a whole answer no more are sent."""

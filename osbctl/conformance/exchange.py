@@ -11,19 +11,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from http.client import HTTPConnection, HTTPException
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from urllib3.util import SKIP_HEADER
 
 from osbctl.errors import SourceError
-from osbctl.sources.access import basic, shown
+from osbctl.sources.access import Access, basic, shown
 from osbctl.sources.broker import read_json
-from osbctl.sources.line import FAULTS, Line, read_body, unreachable
-
-if TYPE_CHECKING:
-    from osbctl.sources.access import Access
-    from osbctl.sources.line import UnreachableError
+from osbctl.sources.line import FAULTS, Line, UnreachableError, read_body, unreachable
 
 
 @dataclass(frozen=True)

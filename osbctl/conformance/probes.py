@@ -6,25 +6,18 @@ import re
 from base64 import b64decode
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
-from osbctl.conformance.exchange import head_has_body
-from osbctl.conformance.faults import fault, moved
+from osbctl.conformance.exchange import Exchange, Reply, head_has_body
+from osbctl.conformance.faults import Fault, fault, moved
 from osbctl.conformance.rules import EVERY
 from osbctl.findings import Severity
 from osbctl.platforms import Platform
-from osbctl.sources.access import basic
+from osbctl.sources.access import Access, basic
 from osbctl.sources.broker import description
 from osbctl.sources.line import packing_of
 
-if TYPE_CHECKING:
-    from typing import TypeAlias
-
-    from osbctl.conformance.exchange import Exchange, Reply
-    from osbctl.conformance.faults import Fault
-    from osbctl.sources.access import Access
-
-    Probe: TypeAlias = Callable[["Visit"], Iterator[Fault]]
+Probe: TypeAlias = Callable[["Visit"], Iterator[Fault]]
 
 VERSION = "X-Broker-API-Version"
 IDENTITY = "osbctl-check-7f1c"

@@ -4,26 +4,22 @@ from __future__ import annotations
 
 import re
 import uuid
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
 from osbctl.editor.analysis import Analysis, read
 from osbctl.editor.diagnostics import diagnostic, range_of
+from osbctl.editor.open_files import OpenFiles
 from osbctl.editor.texts import Written, written
 from osbctl.errors import OsbctlError
 from osbctl.findings import Finding, Fix
 from osbctl.fixes.edits import Edit
+from osbctl.sources.document import Document
 from osbctl.tasks.fix import edits_of, with_fixes
 from osbctl.text import safe
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from osbctl.editor.open_files import OpenFiles
-    from osbctl.sources.document import Document
 
 FIX_ALL = "source.fixAll.osbctl"
 

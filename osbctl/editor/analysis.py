@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from osbctl.editor.pieces import read_file
 from osbctl.editor.texts import written
 from osbctl.errors import DocumentError, OsbctlError
 from osbctl.findings import Finding, Location, Verdict
+from osbctl.platforms import Platform
+from osbctl.sources.document import Document
 from osbctl.sources.folder import LOCK, read_folder
 from osbctl.sources.folder.parts import SUFFIXES
 from osbctl.sources.parse import catalog_in
@@ -18,12 +20,6 @@ from osbctl.tasks.options import Request, config_of, validation_options
 from osbctl.tasks.validate import unread
 from osbctl.validation.judge import judge
 from osbctl.validation.options import ValidationOptions
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from osbctl.platforms import Platform
-    from osbctl.sources.document import Document
 
 _LIST_OF_SERVICES = re.compile(r"^services:[ \t]*(?:#.*)?(?:\r?\n[ \t]*(?:#.*)?)*(?:[ \t]*- |[ \t]*\[)", re.MULTILINE)
 _ARRAY_OF_SERVICES = re.compile(r'"services"\s*:\s*\[')

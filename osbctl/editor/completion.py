@@ -5,19 +5,16 @@ from __future__ import annotations
 import json
 import re
 import uuid
-from typing import TYPE_CHECKING, Any
+from pathlib import PurePath
+from typing import Any
 
 from lsprotocol import types
 
 from osbctl.editor.cursor import Cursor, cursor_at
 from osbctl.editor.diagnostics import range_of
+from osbctl.editor.texts import Text
 from osbctl.editor.vocabulary import FieldSchema, part_at, properties, said, title, values
-
-if TYPE_CHECKING:
-    from pathlib import PurePath
-
-    from osbctl.editor.texts import Text
-    from osbctl.platforms import ApiVersion
+from osbctl.platforms import ApiVersion
 
 _PLAIN = re.compile(r"[A-Za-z$][\w$.-]*|[0-9A-F]{8}-[0-9A-F-]+")
 """What needs no quotes in YAML."""

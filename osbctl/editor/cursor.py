@@ -6,13 +6,11 @@ JSON, and YAML in brackets, are read token by token up to the cursor; block YAML
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from osbctl.paths import Path
+from osbctl.paths import Path
 
 MAX_CHARACTERS = 2_000_000
 """Texts that are longer are not searched for the cursor's place: an answer would come late."""

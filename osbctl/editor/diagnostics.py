@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from lsprotocol import types
 
+from osbctl.editor.texts import Text, Written
 from osbctl.findings import Finding, Severity
 from osbctl.platforms import labels
 from osbctl.text import safe
-
-if TYPE_CHECKING:
-    from osbctl.editor.texts import Text, Written
 
 SEVERITIES = {
     Severity.ERROR: types.DiagnosticSeverity.Error,

@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
+from pathlib import PurePath
 
 from lsprotocol import types
 
+from osbctl.editor.analysis import Analysis
 from osbctl.editor.cursor import cursor_at
 from osbctl.editor.diagnostics import range_of
+from osbctl.editor.texts import Written
 from osbctl.editor.vocabulary import part_at, said, title
 from osbctl.fields import LATEST
+from osbctl.findings import Finding
+from osbctl.paths import Path
 from osbctl.platforms import ApiVersion, Platform, labels
 from osbctl.tasks.rules import all_rules
 from osbctl.text import safe
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from pathlib import PurePath
-
-    from osbctl.editor.analysis import Analysis
-    from osbctl.editor.texts import Written
-    from osbctl.findings import Finding
-    from osbctl.paths import Path
 
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>()#+\-.!|~&:])")
 

@@ -8,22 +8,18 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import PurePath
-from typing import TYPE_CHECKING
 
 from pygls.uris import from_fs_path, to_fs_path
 
 from osbctl.editor.analysis import Analysis, analyse, source_of
 from osbctl.editor.texts import Written, written
 from osbctl.files import read_bounded
+from osbctl.findings import Finding
 from osbctl.sources.limits import MAX_BYTES
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from osbctl.findings import Finding
 
 PAUSE = 0.015
 """Seconds without a change before a source is judged: keys that are held down are not judged one by one."""

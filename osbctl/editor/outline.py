@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 from lsprotocol import types
 
 from osbctl.editor.diagnostics import range_of
+from osbctl.editor.texts import Written
+from osbctl.paths import Path
 from osbctl.text import safe
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from osbctl.editor.texts import Written
-    from osbctl.paths import Path
 
 MOST = 10_000
 """Symbols of one file; an editor has no use for more."""

@@ -10,19 +10,16 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Iterable, Sequence
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from osbctl.errors import DocumentError
+from osbctl.findings import Finding, Location
+from osbctl.paths import Path
 from osbctl.sources.document import Document, locate_in_parts
 from osbctl.sources.limits import MAX_DEPTH, MAX_NODES, MAX_PROBLEMS, Limits
 from osbctl.sources.parse import parse_document, parse_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from osbctl.findings import Finding, Location
-    from osbctl.paths import Path
 
 _BLANK = r"(?:[ \t]*(?:#.*)?\r?\n)*"
 _BEGIN = re.compile(rf"{_BLANK}(?:---[ \t]*\r?\n)?services:(?:[ \t]*|[ \t]+#.*)\r?\n{_BLANK}( *)- ")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import gc
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
@@ -20,11 +21,7 @@ from osbctl.editor.hover import hover
 from osbctl.editor.open_files import OpenFiles, path_of
 from osbctl.editor.outline import symbols
 from osbctl.editor.texts import Text, Written
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from osbctl.findings import Finding
+from osbctl.findings import Finding
 
 
 class EditorServer:

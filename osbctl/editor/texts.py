@@ -5,20 +5,17 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lsprotocol.types import Position
 
 from osbctl.editor.pieces import read_pieces
 from osbctl.errors import DocumentError
-from osbctl.paths import value_at
+from osbctl.findings import Finding, Location
+from osbctl.paths import Path, value_at
+from osbctl.sources.document import Document
 from osbctl.sources.parse import decoded, parse_text
 from osbctl.sources.spans import Span, spans
-
-if TYPE_CHECKING:
-    from osbctl.findings import Finding, Location
-    from osbctl.paths import Path
-    from osbctl.sources.document import Document
 
 _BOM = "\ufeff"
 _LINE_END = re.compile(r"\r\n?|\n")

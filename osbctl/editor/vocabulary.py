@@ -5,17 +5,14 @@ A file of a source folder holds a part of a catalog, or settings of the folder's
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from pathlib import PurePath
+from typing import Any, NamedTuple
 
 from osbctl.fields import load_schema
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import PurePath
-
-    from osbctl.paths import Path
-    from osbctl.platforms import ApiVersion
+from osbctl.paths import Path
+from osbctl.platforms import ApiVersion
 
 
 class FieldSchema(NamedTuple):

@@ -8,20 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import ceil, floor
-from typing import TYPE_CHECKING
 
 from osbctl.jsonschemas.comparison.check_combinations import disjoint
 from osbctl.jsonschemas.comparison.checks import CHECKS, lower, upper
 from osbctl.jsonschemas.comparison.facts import COUNTED, NUMBERS, OBJECT, Facts
 from osbctl.jsonschemas.comparison.prover import MAX_STEPS, Prover
 from osbctl.jsonschemas.oracle import Oracle, checked
-from osbctl.jsonschemas.roots import below
+from osbctl.jsonschemas.roots import Root, below
 from osbctl.jsonschemas.walk import UndecidableError
+from osbctl.paths import JsonValue, Path
 from osbctl.text import safe
-
-if TYPE_CHECKING:
-    from osbctl.jsonschemas.roots import Root
-    from osbctl.paths import JsonValue, Path
 
 _CONDITIONAL = frozenset(("not", "if", "then", "else", "dependencies", "dependentSchemas"))
 """What stands there may be impossible on purpose."""

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from osbctl.jsonschemas.walk import UndecidableError
-
-if TYPE_CHECKING:
-    from osbctl.paths import JsonValue
+from osbctl.paths import JsonValue
 
 
 def _words(text: str) -> frozenset[str]:

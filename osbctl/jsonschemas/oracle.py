@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 from urllib.parse import quote
 
 import jsonschema_rs
 
 from osbctl.jsonschemas import patterns
-from osbctl.jsonschemas.roots import Root
+from osbctl.jsonschemas.roots import Root, Side, Subschema
 from osbctl.jsonschemas.walk import UndecidableError, references
-from osbctl.paths import entries, pointer
+from osbctl.paths import JsonValue, Path, entries, pointer
 from osbctl.text import safe
-
-if TYPE_CHECKING:
-    from osbctl.jsonschemas.roots import Side, Subschema
-    from osbctl.paths import JsonValue, Path
 
 MAX_JUDGEMENTS = 20_000
 """Small values judged by small schemas for one pair of schemas; beyond this differences are left undecided."""

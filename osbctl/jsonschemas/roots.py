@@ -6,15 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from osbctl.jsonschemas import patterns
 from osbctl.jsonschemas.dialects import Dialect, dialect_of
 from osbctl.jsonschemas.walk import BY_NAME, IN_PLACE, UndecidableError, target_of
-from osbctl.paths import depth, value_at
-
-if TYPE_CHECKING:
-    from osbctl.paths import JsonValue, Path
+from osbctl.paths import JsonValue, Path, depth, value_at
 
 Side: TypeAlias = Literal["old", "new"]
 

@@ -6,11 +6,10 @@ import marshal
 from typing import TYPE_CHECKING
 
 from osbctl.jsonschemas.walk import UndecidableError, references
-from osbctl.paths import entries
+from osbctl.paths import JsonValue, entries
 
 if TYPE_CHECKING:
     from osbctl.jsonschemas.roots import Subschema
-    from osbctl.paths import JsonValue
 
 
 def same_value(left: JsonValue, right: JsonValue) -> bool:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from osbctl.paths import Path
 from osbctl.text import safe
-
-if TYPE_CHECKING:
-    from osbctl.paths import Path
 
 
 class Limit(NamedTuple):

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from osbctl.paths import entries, located
-
-if TYPE_CHECKING:
-    from osbctl.paths import JsonValue, Path
-
+from osbctl.paths import JsonValue, Path, entries, located
 
 LITERALS = frozenset(("enum", "const", "default", "example", "examples"))
 """Keywords whose value is data of the service."""

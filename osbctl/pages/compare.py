@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from osbctl.catalog import ServicePlan
+from osbctl.pages.prices import Costs
+from osbctl.pages.redact import Redactor
 from osbctl.views.words import number, yes
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from osbctl.catalog import ServicePlan
-    from osbctl.pages.prices import Costs
-    from osbctl.pages.redact import Redactor
 
 NONE, HAS = "–", "✓"
 MAX_ROWS = 100

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from osbctl.catalog import Catalog, ServiceOffering, ServicePlan
-    from osbctl.changes import Change
-    from osbctl.findings import Finding
-    from osbctl.platforms import Platform
-    from osbctl.platforms.outcome import Outcome
+from osbctl.catalog import Catalog, ServiceOffering, ServicePlan
+from osbctl.changes import Change
+from osbctl.findings import Finding
+from osbctl.platforms import Platform
+from osbctl.platforms.outcome import Outcome
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 from urllib.parse import quote, urlsplit
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from osbctl.catalog import ServiceOffering, ServicePlan
+from osbctl.catalog import ServiceOffering, ServicePlan
 
 MAX_LENGTH = 2_000
 """A longer address is not made a link."""

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
 
 from osbctl.changes import Level, grouped_effects
+from osbctl.pages.content import Part
 from osbctl.pages.shown import ChangeNote, FindingNote, ServiceView
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from osbctl.pages.content import Part
 
 N = TypeVar("N")
 

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
+from osbctl.catalog import ServiceOffering, ServicePlan
 from osbctl.pages import compare, links, pictures, prices
 from osbctl.pages.content import Content, OrderedPlan, Part, Requests, Sample
 from osbctl.pages.parameters import Parameters
+from osbctl.pages.prices import Costs
+from osbctl.pages.redact import Redactor
 from osbctl.pages.shown import PlanShape, PlanTexts, PlanView, ServiceView, VerdictView
+from osbctl.platforms import Platform
 from osbctl.platforms.outcome import Outcome, VerdictKind
 from osbctl.views.words import bullets
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from osbctl.catalog import ServiceOffering, ServicePlan
-    from osbctl.pages.prices import Costs
-    from osbctl.pages.redact import Redactor
-    from osbctl.platforms import Platform
 
 MAX_TAGS = 200
 """Tags of one service offering that are shown."""

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import json
 import marshal
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
+from osbctl.catalog import ServicePlan
 from osbctl.jsonschemas.parameters import parameters
 from osbctl.pages.content import Requests, Sample
 from osbctl.pages.links import fragment
 from osbctl.pages.redact import MAX_LEVELS, MAX_TEXT, Redactor
 from osbctl.secrecy import SECRET, looks_secret
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from osbctl.catalog import ServicePlan
 
 PLACES = {
     "service_instance.create": ("create", "Parameters to create an instance"),

@@ -6,16 +6,13 @@ is any text.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from osbctl.catalog import ServicePlan
 from osbctl.text import safe
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from osbctl.catalog import ServicePlan
 
 _LARGE = 10**12
 """From here on, amounts are as they were written."""

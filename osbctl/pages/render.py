@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 from hashlib import sha256
 from operator import attrgetter, itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
@@ -24,10 +25,6 @@ from osbctl.pages.offerings import MAX_WITH_COMMANDS, Offerings
 from osbctl.pages.redact import Redactor
 from osbctl.pages.shown import ChangeNote, PlanTexts, PlanView, ServiceView
 from osbctl.text import safe
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
 
 ASSETS = Path(__file__).parent / "assets"
 SCRIPTS = ("schema.js", "form.js", "page.js")

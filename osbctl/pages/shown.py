@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from osbctl.findings import Finding
+from osbctl.pages.compare import Row
+from osbctl.pages.content import ShownCommands
+from osbctl.pages.parameters import ParameterBlock
+from osbctl.pages.pictures import Monogram
 from osbctl.paths import pointer
 from osbctl.platforms import labels
-
-if TYPE_CHECKING:
-    from osbctl.findings import Finding
-    from osbctl.pages.compare import Row
-    from osbctl.pages.content import ShownCommands
-    from osbctl.pages.parameters import ParameterBlock
-    from osbctl.pages.pictures import Monogram
 
 
 class ChangeNote(NamedTuple):

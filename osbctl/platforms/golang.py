@@ -9,18 +9,15 @@ Source: Go's encoding/json, decode.go (`object`, `array`, `literalStore`) and fo
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
+from osbctl.paths import Path
 from osbctl.platforms.outcome import MAX_REFUSALS, Refusal
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from osbctl.paths import Path
-
-    Shape = Any
-    """`string`, `bool`, `int`, `time`, `map`, or `raw`, which takes anything as it is; a list of one shape; `Pointers`;
-    `Map`; or a struct's fields with theirs."""
+Shape = Any
+"""`string`, `bool`, `int`, `time`, `map`, or `raw`, which takes anything as it is; a list of one shape; `Pointers`;
+`Map`; or a struct's fields with theirs."""
 
 
 class Pointers(NamedTuple):

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection
+from typing import Any
 
 from osbctl.platforms import Platform
 from osbctl.platforms.outcome import Outcome, VerdictKind
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
 
 
 def judge_all(

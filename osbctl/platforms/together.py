@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from osbctl.catalog import Catalog
+from osbctl.paths import Path
 from osbctl.platforms import Platform
 from osbctl.platforms.record import Identity
 from osbctl.text import safe
-
-if TYPE_CHECKING:
-    from osbctl.paths import Path
 
 
 @dataclass(frozen=True, slots=True)

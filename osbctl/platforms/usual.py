@@ -6,13 +6,11 @@ is said: then the platforms are asked one by one.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from osbctl.jsonschemas.decider import decider
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
 
 _NEVER: dict[str, Any] = {"not": {}}
 _FLAG = {"type": "boolean"}

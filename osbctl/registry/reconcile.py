@@ -8,17 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from osbctl.catalog import Catalog, ServiceOffering, ServicePlan
 from osbctl.changes import Change, Level
 from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.comparison.values import same
+from osbctl.platforms import Platform
 from osbctl.platforms.record import State
 from osbctl.registry.records import Action, Kept, RegisteredBroker, Remark, What
-
-if TYPE_CHECKING:
-    from osbctl.platforms import Platform
 
 _NOTES = {
     State.INACTIVE: "deactivated, as it has instances",

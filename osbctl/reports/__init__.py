@@ -6,16 +6,13 @@ The machine formats never change shape without a new version; `schemas/report-1.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from importlib import import_module
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from osbctl.findings import FailOn, Finding, Judgement
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from osbctl.rule import Rule
+from osbctl.rule import Rule
 
 
 class Format(StrEnum):

@@ -6,14 +6,10 @@ the agent's CommandStringConvertor, which undoes them in properties and in the m
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from osbctl.findings import Finding, Severity
+from osbctl.reports import Report
 from osbctl.reports.places import in_one_line, relative, verdict_lines
 from osbctl.text import safe
-
-if TYPE_CHECKING:
-    from osbctl.reports import Report
 
 _ESCAPES = str.maketrans({"%": "%AZP25", ";": "%3B", "\r": "%0D", "\n": "%0A", "]": "%5D"})
 

@@ -6,16 +6,13 @@ The elements are those of Checkstyle's own XMLLogger; no schema of them is publi
 from __future__ import annotations
 
 from itertools import groupby
-from typing import TYPE_CHECKING
 from xml.sax.saxutils import quoteattr
 
 import osbctl
+from osbctl.findings import Finding
+from osbctl.reports import Report
 from osbctl.reports.places import in_one_line, relative
 from osbctl.text import safe
-
-if TYPE_CHECKING:
-    from osbctl.findings import Finding
-    from osbctl.reports import Report
 
 
 def render(report: Report) -> str:

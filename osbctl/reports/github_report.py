@@ -5,14 +5,10 @@ Escapes are those of the runner: `%`, CR and LF everywhere, `:` and `,` in prope
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from osbctl.findings import Finding, Severity
+from osbctl.reports import Report
 from osbctl.reports.places import in_one_line, relative, verdict_lines
 from osbctl.text import safe
-
-if TYPE_CHECKING:
-    from osbctl.reports import Report
 
 _ESCAPES = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
 _IN_PROPERTIES = {**_ESCAPES, **str.maketrans({":": "%3A", ",": "%2C"})}

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from osbctl.findings import Finding, Severity
+from osbctl.reports import Report
 from osbctl.reports.places import relative, with_fingerprints
-
-if TYPE_CHECKING:
-    from osbctl.reports import Report
 
 _SEVERITIES = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.INFO: "info"}
 

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from osbctl.catalog import Catalog
 from osbctl.pages.content import Content, Look, Part
 from osbctl.pages.render import render_page
-
-if TYPE_CHECKING:
-    from osbctl.reports import Report
+from osbctl.reports import Report
 
 
 def render(report: Report) -> str:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from osbctl.findings import Finding, Judgement, Severity, Verdict
 from osbctl.paths import pointer
+from osbctl.reports import Report
 from osbctl.reports.places import as_json
-
-if TYPE_CHECKING:
-    from osbctl.reports import Report
 
 VERSION = 1
 """The version of the report's shape; a field may be added without a new one, nothing else."""

@@ -9,17 +9,13 @@ warning is seen without turning a green run red.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 from xml.sax.saxutils import escape, quoteattr
 
+from osbctl.findings import Finding, Judgement
+from osbctl.reports import Report
 from osbctl.reports.places import in_one_line
 from osbctl.text import safe
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from osbctl.findings import Finding, Judgement
-    from osbctl.reports import Report
 
 
 def render(report: Report) -> str:

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator
+from typing import Any
 
+from osbctl.findings import Finding, Judgement, Location
 from osbctl.paths import pointer
 from osbctl.platforms import labels
 from osbctl.text import safe, sentences
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from osbctl.findings import Finding, Judgement, Location
 
 
 def relative(source: str, root: str) -> str:

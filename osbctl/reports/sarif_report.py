@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
 import osbctl
 from osbctl.findings import Finding, Location, Severity
 from osbctl.paths import pointer
+from osbctl.reports import Report
 from osbctl.reports.places import relative, with_fingerprints
-
-if TYPE_CHECKING:
-    from osbctl.reports import Report
-    from osbctl.rule import Rule
+from osbctl.rule import Rule
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}

@@ -5,15 +5,11 @@ https://www.jetbrains.com/help/teamcity/service-messages.html has the messages, 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from osbctl.findings import Finding
+from osbctl.reports import Report
 from osbctl.reports.places import in_one_line, relative, verdict_lines
+from osbctl.rule import Rule
 from osbctl.text import safe
-
-if TYPE_CHECKING:
-    from osbctl.findings import Finding
-    from osbctl.reports import Report
-    from osbctl.rule import Rule
 
 _ESCAPES = str.maketrans({"|": "||", "'": "|'", "\n": "|n", "\r": "|r", "[": "|[", "]": "|]"})
 _LONGEST = 4000

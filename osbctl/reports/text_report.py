@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Sequence
 
 from osbctl.findings import Finding, Judgement, Location, Severity, Verdict
 from osbctl.platforms import Platform, labels
 from osbctl.platforms.outcome import MAX_REFUSALS, VerdictKind
+from osbctl.reports import Report
 from osbctl.text import Paint, excerpt, plural, safe, wrapped
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from osbctl.reports import Report
 
 
 def render(report: Report) -> str:

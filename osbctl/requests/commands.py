@@ -7,18 +7,14 @@ is right in all shells. What is sent, each platform's tools know.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from functools import lru_cache
 from textwrap import indent
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from osbctl.platforms import Platform
-from osbctl.platforms.commands import PARAMETERS, Manifest, Raw, Snippet
+from osbctl.platforms.commands import PARAMETERS, Manifest, Order, Purpose, Raw, Snippet, Tool, Words
 from osbctl.requests.shells import Shell, UnquotableError, quoted
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from osbctl.platforms.commands import Order, Purpose, Tool, Words
 
 
 class Command(NamedTuple):

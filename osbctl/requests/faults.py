@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 from osbctl.errors import SourceError
 from osbctl.findings import Finding, Severity
@@ -10,13 +11,9 @@ from osbctl.jsonschemas.comparison.facts import names
 from osbctl.jsonschemas.oracle import Oracle, checked
 from osbctl.jsonschemas.sentences import field_name, refusal
 from osbctl.jsonschemas.walk import UndecidableError
+from osbctl.paths import JsonValue, Path
 from osbctl.secrecy import looks_secret
 from osbctl.text import did_you_mean
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from osbctl.paths import JsonValue, Path
 
 
 def faults(schema: JsonValue, request: dict[str, JsonValue]) -> list[Finding]:

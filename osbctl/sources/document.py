@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
-if TYPE_CHECKING:
-    from osbctl.catalog import Catalog
-    from osbctl.findings import Finding, Location
-    from osbctl.paths import JsonValue, Path
+from osbctl.catalog import Catalog
+from osbctl.findings import Finding, Location
+from osbctl.paths import JsonValue, Path
 
 Syntax: TypeAlias = Literal["json", "yaml", "folder"]
 _Part = TypeVar("_Part", bound=Hashable)

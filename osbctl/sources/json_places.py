@@ -9,14 +9,12 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from json.decoder import scanstring  # type: ignore[attr-defined]  # undocumented, but public since Python 2.6
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
+from osbctl.findings import Location
 from osbctl.paths import Path, tree_of
 from osbctl.sources.json_reader import past_space
 from osbctl.sources.text_lines import Lines
-
-if TYPE_CHECKING:
-    from osbctl.findings import Location
 
 Place: TypeAlias = "tuple[int, int, tuple[int, int]]"
 """Where a value begins and ends in the text, and from where to where its key, (0, 0) for an item of an array."""

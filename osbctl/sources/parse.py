@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from osbctl.errors import DocumentError
 from osbctl.findings import Finding, Location, Severity
+from osbctl.paths import Path
 from osbctl.sources.document import Document, Syntax
 from osbctl.sources.limits import DEFAULT_LIMITS, Limits
-
-if TYPE_CHECKING:
-    from osbctl.paths import Path
 
 _NAMED: dict[str, Syntax] = {".json": "json", ".yaml": "yaml", ".yml": "yaml"}
 _NOTHING_SAID = re.compile(r"(?:[ \t\r\n\ufeff]++|#[^\n]*+)*+")

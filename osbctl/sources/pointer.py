@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from osbctl.errors import DocumentError, UsageError
 from osbctl.fields import PARTS, known
 from osbctl.findings import Finding, Severity
 from osbctl.paths import Path, entries, key_of, pointer, steps
+from osbctl.sources.document import Document
 from osbctl.text import did_you_mean
-
-if TYPE_CHECKING:
-    from osbctl.sources.document import Document
-
 
 SEARCH_DEPTH = 8
 """How deep a catalog is looked for; the deepest met, in a Spring configuration, stands at 4."""

@@ -5,15 +5,12 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from osbctl.errors import SourceError, UsageError
+from osbctl.sources.document import Document
 from osbctl.sources.limits import DEFAULT_LIMITS, Limits, read_file, too_large
 from osbctl.sources.parse import catalog_in, decoded, parse_text
 from osbctl.text import closest
-
-if TYPE_CHECKING:
-    from osbctl.sources.document import Document
 
 STDIN = "<stdin>"
 """What reports call standard input that got no name."""

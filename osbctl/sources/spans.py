@@ -6,16 +6,14 @@ other places, too.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import yaml
 from yaml import AliasEvent, MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceEndEvent
 
+from osbctl.paths import Path
+from osbctl.sources.document import Document
 from osbctl.sources.json_places import places
-
-if TYPE_CHECKING:
-    from osbctl.paths import Path
-    from osbctl.sources.document import Document
 
 
 class Span(NamedTuple):

@@ -7,16 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import yaml
 from yaml import AliasEvent, MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceEndEvent
 
+from osbctl.findings import Location
 from osbctl.paths import Path, tree_of
 from osbctl.sources.text_lines import Lines
-
-if TYPE_CHECKING:
-    from osbctl.findings import Location
 
 
 @dataclass(slots=True, eq=False)

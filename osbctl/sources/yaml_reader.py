@@ -8,20 +8,18 @@ from __future__ import annotations
 
 import gc
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import yaml
 from yaml import AliasEvent, MappingStartEvent, ScalarEvent, SequenceStartEvent
 
 from osbctl.errors import DocumentError
 from osbctl.findings import Finding, Fix, Location, Severity
+from osbctl.paths import Path
 from osbctl.sources.limits import MAX_DIGITS, MAX_PROBLEMS, TOO_DEEP_HINT, Limits
 from osbctl.sources.text_lines import Lines
 from osbctl.sources.yaml_scalars import BOOLEANS_OF_1_1, CONSTANTS, NUMERIC, OutOfRange, numeric, seen_by_1_1
 from osbctl.sources.yaml_syntax import syntax_finding
-
-if TYPE_CHECKING:
-    from osbctl.paths import Path
 
 _TAG = "tag:yaml.org,2002:"
 _CORE_TAGS = frozenset(_TAG + kind for kind in ("str", "null", "bool", "int", "float", "map", "seq"))

@@ -9,16 +9,13 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from osbctl.errors import ConfigError
 from osbctl.files import read_bounded, write_file
+from osbctl.findings import Finding, Judgement
 from osbctl.reports.places import relative, with_fingerprints
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from osbctl.findings import Finding, Judgement
 
 VERSION = 1
 _MAX_BYTES = 100_000_000

@@ -5,22 +5,19 @@ from __future__ import annotations
 import difflib
 import json
 import os
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from osbctl.config import find_config
 from osbctl.errors import DocumentError, SourceError, UsageError
 from osbctl.fields import LATEST, properties
 from osbctl.files import write_file
+from osbctl.findings import Finding
+from osbctl.sources.document import Document
 from osbctl.tasks.options import Request, validation_options
 from osbctl.text import did_you_mean, safe
 from osbctl.validation.judge import judge
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
-
-    from osbctl.findings import Finding
-    from osbctl.sources.document import Document
 
 
 def variables(given: Iterable[str], prefix: str | None, environment: Mapping[str, str]) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
 
 from osbctl.conformance.check import USUAL, Patience, check_broker
 from osbctl.errors import DocumentError
@@ -12,12 +12,8 @@ from osbctl.platforms.outcome import VerdictKind
 from osbctl.sources.access import Access, shown
 from osbctl.sources.parse import parse_document
 from osbctl.validation.judge import graded, judge, unreadable
+from osbctl.validation.options import ValidationOptions
 from osbctl.validation.selection import Selection
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from osbctl.validation.options import ValidationOptions
 
 _FOR_FILES = "dashboard-secret-literal"
 """A file should not hold the secret; what a broker sends must."""

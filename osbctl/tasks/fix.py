@@ -8,31 +8,28 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from osbctl.errors import OsbctlError, UsageError
 from osbctl.files import write_file
+from osbctl.findings import Finding, Fix, Location
 from osbctl.fixes.drafts import draft_fix
 from osbctl.fixes.edits import Edit, applied, edit, quoted
 from osbctl.paths import Path as Steps
 from osbctl.paths import found_at, value_at
+from osbctl.sources.document import Document
 from osbctl.sources.folder import read_folder
 from osbctl.sources.parse import decoded, parse_document, parse_text
 from osbctl.sources.read import read_bytes, read_source
 from osbctl.sources.spans import Span, spans
 from osbctl.validation.judge import judge
+from osbctl.validation.options import ValidationOptions
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from osbctl.findings import Finding, Fix, Location
-    from osbctl.sources.document import Document
-    from osbctl.validation.options import ValidationOptions
-
-    _Wanted: TypeAlias = tuple[Finding, Fix]
-    _Read: TypeAlias = Callable[[dict[str, bytes]], Document]
+_Wanted: TypeAlias = tuple[Finding, Fix]
+_Read: TypeAlias = Callable[[dict[str, bytes]], Document]
 
 MAX_PASSES = 100
 """A reader points out 100 scalars at a time. What is left after that, the next run mends."""

@@ -7,15 +7,13 @@ import os
 import signal
 import subprocess
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from osbctl.broker.service import LoadedCatalog
 from osbctl.errors import ConfigError, DocumentError
 from osbctl.findings import Finding, Location, Severity
 from osbctl.parallel import start_module
-
-if TYPE_CHECKING:
-    from osbctl.platforms import ApiVersion, Platform
+from osbctl.platforms import ApiVersion, Platform
 
 LARGEST = 10_000_000
 """Bytes, twice the largest catalog met in the field: to check one takes seconds, and 100 to 200 MB meanwhile."""

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from osbctl.pages.content import MARKS, OrderedPlan, Requests, Sample, ShownCommand, ShownCommands
+from osbctl.platforms import Platform
 from osbctl.platforms.commands import Order, Purpose
 from osbctl.requests.commands import commands
 from osbctl.requests.examples import Examples, examples
 from osbctl.requests.shells import Shell
 from osbctl.sources.yaml_text import dump_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from osbctl.platforms import Platform
 
 _PLAIN = re.compile("[A-Za-z][A-Za-z0-9_.-]{0,99}")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from osbctl.errors import DocumentError
 from osbctl.findings import Finding, Location, Severity
@@ -15,12 +14,10 @@ from osbctl.requests.examples import examples
 from osbctl.requests.faults import faults
 from osbctl.requests.report import PlanParameters
 from osbctl.secrecy import masked
+from osbctl.sources.document import Document
 from osbctl.sources.parse import parse_document
 from osbctl.sources.read import STDIN, read_source
 from osbctl.tasks.rules import named
-
-if TYPE_CHECKING:
-    from osbctl.sources.document import Document
 
 INLINE = "-c"
 """What faults call a request that was written on the command line."""

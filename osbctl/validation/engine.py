@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Container, Iterator, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from osbctl.catalog import parameter_holders
 from osbctl.findings import Finding, Severity
 from osbctl.rule import Rule, Scope
-from osbctl.validation.node import CatalogNode, Node
+from osbctl.validation.node import CatalogNode, Hit, Node
+from osbctl.validation.options import ValidationOptions
 from osbctl.validation.rules import load_checks
 from osbctl.validation.survey import UNKNOWN, Survey
-
-if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Mapping
-
-    from osbctl.validation.node import Hit
-    from osbctl.validation.options import ValidationOptions
 
 _THINGS = ("service", "service_metadata", "plan", "plan_metadata")
 """The kinds of objects whose fields a rule may name."""

@@ -7,21 +7,17 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Callable, Iterator
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from osbctl.catalog import names_at
 from osbctl.fields import CONVENTIONS, is_boolean, load_schema
 from osbctl.findings import Finding, Fix, Severity
 from osbctl.jsonschemas.decider import decider
 from osbctl.jsonschemas.sentences import field_name, refusal
-from osbctl.paths import entries
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from osbctl.paths import Path
-    from osbctl.platforms import ApiVersion
+from osbctl.paths import Path, entries
+from osbctl.platforms import ApiVersion
 
 MAX_FINDINGS = 1_000
 """So many errors, and as many warnings, of a schema are reported of one document: nobody reads more."""

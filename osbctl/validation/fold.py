@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from osbctl.findings import Finding
+from osbctl.findings import Finding
 
 
 def folded(findings: Iterable[Finding]) -> list[Finding]:

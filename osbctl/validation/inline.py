@@ -9,13 +9,12 @@ import re
 from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
-from osbctl.findings import Finding, Severity
+from osbctl.findings import Finding, Location, Severity
 from osbctl.rule import chosen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from osbctl.findings import Location
     from osbctl.sources.document import Document
     from osbctl.validation.selection import Selection
 

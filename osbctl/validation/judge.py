@@ -7,32 +7,26 @@ stands as a finding of its own.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from osbctl.findings import Finding, Judgement, Severity, Verdict
-from osbctl.paths import value_at
+from osbctl.findings import Finding, Judgement, Location, Severity, Verdict
+from osbctl.paths import Path, value_at
 from osbctl.platforms import Platform
 from osbctl.platforms.judge import judge_all
-from osbctl.platforms.outcome import VerdictKind
+from osbctl.platforms.outcome import Outcome, VerdictKind
 from osbctl.rule import RULES
+from osbctl.sources.document import Document
 from osbctl.sources.pointer import find_catalog
 from osbctl.validation.engine import is_wanted, run_rules
 from osbctl.validation.fold import folded
 from osbctl.validation.inline import without_ignored
+from osbctl.validation.options import ValidationOptions
 from osbctl.validation.rules import SHARED
 from osbctl.validation.schema import check_house_schema, check_schema
 from osbctl.validation.selection import Selection
 from osbctl.validation.survey import Survey, survey
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from osbctl.findings import Location
-    from osbctl.paths import Path
-    from osbctl.platforms.outcome import Outcome
-    from osbctl.sources.document import Document
-    from osbctl.validation.options import ValidationOptions
 
 
 def judge(document: Document, options: ValidationOptions, selection: Selection | None = None) -> Judgement:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from osbctl.fields import PARTS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from osbctl.findings import Fix
-    from osbctl.paths import Path
-    from osbctl.platforms import ApiVersion
+from osbctl.findings import Fix
+from osbctl.paths import Path
+from osbctl.platforms import ApiVersion
 
 
 class Hit(NamedTuple):

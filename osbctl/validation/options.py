@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from osbctl.findings import Severity
 from osbctl.platforms import DEFAULT_API_VERSION, ApiVersion, Platform
-
-if TYPE_CHECKING:
-    from osbctl.findings import Severity
 
 
 class IgnoreAt(NamedTuple):

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from osbctl.errors import ConfigError
 from osbctl.fields import load_schema
+from osbctl.findings import Finding
 from osbctl.jsonschemas.decider import decider
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from osbctl.findings import Finding
-    from osbctl.platforms import ApiVersion
+from osbctl.platforms import ApiVersion
 
 
 def check_schema(data: dict[str, Any], api_version: ApiVersion) -> list[Finding]:

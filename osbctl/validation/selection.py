@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
 
 from osbctl.catalog import names_at
-from osbctl.validation.options import IgnoreAt
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from osbctl.findings import Finding
-    from osbctl.validation.options import ValidationOptions
+from osbctl.findings import Finding
+from osbctl.validation.options import IgnoreAt, ValidationOptions
 
 
 class Selection:

@@ -9,16 +9,13 @@ from __future__ import annotations
 import json
 import marshal
 import re
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from osbctl.catalog import objects, parameter_holders
 from osbctl.jsonschemas.decider import decider
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from osbctl.sources.document import Document
+from osbctl.sources.document import Document
 
 _SIGNS = ("((", "{{", "${", "<%", "%s", "%d", "%v")
 _DRAFT_04 = "http://json-schema.org/draft-04/schema"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from osbctl.findings import Finding, Severity, Verdict
+from osbctl.findings import Finding, Judgement, Location, Severity, Verdict
 from osbctl.platforms import Platform
 from osbctl.platforms.outcome import VerdictKind
 from osbctl.platforms.record import Identity
-from osbctl.platforms.together import does, shared
+from osbctl.platforms.together import SharedIdentity, does, shared
 from osbctl.rule import RULES
 from osbctl.validation.inline import without_ignored
 from osbctl.validation.judge import graded, reading_order
@@ -19,9 +19,7 @@ from osbctl.validation.rules.placeholders import holds_placeholder
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from osbctl.findings import Judgement, Location
     from osbctl.paths import Path
-    from osbctl.platforms.together import SharedIdentity
     from osbctl.sources.document import Document
     from osbctl.validation.options import ValidationOptions
     from osbctl.validation.selection import Selection

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from typing import Any
 
+from osbctl.catalog import ServiceOffering, ServicePlan
 from osbctl.jsonschemas.parameters import parameters
 from osbctl.text import cells, safe
 from osbctl.views import words
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from osbctl.catalog import ServiceOffering, ServicePlan
 
 _LINKS = {
     "displayName": "Display name",

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
+from osbctl.catalog import Catalog, ServiceOffering, ServicePlan
 from osbctl.jsonschemas.parameters import parameters
 from osbctl.text import safe
 from osbctl.views import words
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from osbctl.catalog import Catalog, ServiceOffering, ServicePlan
 
 _DOTS = re.compile(r"(\bwww|^\s*\d+)\.", re.IGNORECASE)
 """Dots that make a link of a word, or a list of a line."""

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
+from osbctl.catalog import Catalog
 from osbctl.text import safe
 from osbctl.views import words
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from osbctl.catalog import Catalog
 
 COLUMNS = ("SERVICE", "PLAN", "PRICE", "BINDABLE", "COSTS", "BULLETS", "SERVICE ID", "PLAN ID", "DESCRIPTION")
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from osbctl.catalog import ServiceOffering, ServicePlan
 from osbctl.text import safe
-
-if TYPE_CHECKING:
-    from osbctl.catalog import ServiceOffering, ServicePlan
 
 
 def costs(plan: ServicePlan) -> list[str]:

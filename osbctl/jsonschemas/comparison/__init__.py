@@ -6,13 +6,9 @@ with a request that jsonschema-rs confirms, and all else is `risky`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from osbctl.jsonschemas.comparison.changes import ABSENT, Absent, SchemaChange, SchemaLevel
 from osbctl.jsonschemas.same import same_value
-
-if TYPE_CHECKING:
-    from osbctl.paths import JsonValue
+from osbctl.paths import JsonValue
 
 __all__ = ["ABSENT", "Absent", "SchemaChange", "SchemaLevel", "compare_schemas"]
 

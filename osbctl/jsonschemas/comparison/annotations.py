@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from osbctl.jsonschemas.comparison.changes import ABSENT, SchemaChange
 from osbctl.jsonschemas.comparison.facts import items
 from osbctl.jsonschemas.comparison.wording import cut, default_changed
-from osbctl.jsonschemas.roots import BARE
+from osbctl.jsonschemas.roots import BARE, Root, Subschema
 from osbctl.jsonschemas.same import same_value
 
 _MOST_DESCRIBED = 5_000
@@ -16,7 +16,6 @@ _MOST_DESCRIBED = 5_000
 
 if TYPE_CHECKING:
     from osbctl.jsonschemas.comparison.secrets import Secrets
-    from osbctl.jsonschemas.roots import Root, Subschema
     from osbctl.paths import Path
 
 

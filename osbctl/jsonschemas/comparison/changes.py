@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
-if TYPE_CHECKING:
-    from osbctl.paths import JsonValue, Path
+from osbctl.paths import JsonValue, Path
 
 SchemaLevel: TypeAlias = Literal["breaking", "risky", "safe"]
 """`breaking`: a request that was valid is refused now. `safe`: none is. `risky`: undecided."""

@@ -6,10 +6,9 @@ import marshal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from osbctl.jsonschemas.comparison.annotations import default_changes, dropped_changes, wording_changes
-from osbctl.jsonschemas.comparison.changes import ABSENT, Absent, SchemaChange
+from osbctl.jsonschemas.comparison.changes import ABSENT, Absent, SchemaChange, SchemaLevel
 from osbctl.jsonschemas.comparison.checks import CHECKS
 from osbctl.jsonschemas.comparison.facts import OBJECT, Facts
 from osbctl.jsonschemas.comparison.prover import Prover
@@ -20,10 +19,7 @@ from osbctl.jsonschemas.comparison.wording import example, refused, relaxed, und
 from osbctl.jsonschemas.oracle import MAX_JUDGEMENTS, Oracle, check_schema
 from osbctl.jsonschemas.roots import Root, Side
 from osbctl.jsonschemas.walk import UndecidableError
-
-if TYPE_CHECKING:
-    from osbctl.jsonschemas.comparison.changes import SchemaLevel
-    from osbctl.paths import JsonValue
+from osbctl.paths import JsonValue
 
 MAX_CHANGES = 200
 """Changes reported of one pair of schemas; the rest is one line."""

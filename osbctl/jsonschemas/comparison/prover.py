@@ -11,15 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from osbctl.jsonschemas.comparison.facts import NUMBERS, Facts
 from osbctl.jsonschemas.comparison.suspects import FORBIDDEN, ITEMS, PlacePair, Suspect
 from osbctl.jsonschemas.walk import UndecidableError
 
 if TYPE_CHECKING:
-    from typing import TypeAlias
-
     from osbctl.jsonschemas.oracle import Oracle
     from osbctl.jsonschemas.roots import Subschema
     from osbctl.paths import JsonValue

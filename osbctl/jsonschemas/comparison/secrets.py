@@ -8,12 +8,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from osbctl.jsonschemas.walk import LITERALS, references, target_of
-from osbctl.paths import entries, value_at
+from osbctl.paths import JsonValue, Path, entries, value_at
 from osbctl.secrecy import looks_secret, masked
 
 if TYPE_CHECKING:
     from osbctl.jsonschemas.roots import Root, Subschema
-    from osbctl.paths import JsonValue, Path
 
 
 def secret_places(schema: JsonValue) -> set[Path]:

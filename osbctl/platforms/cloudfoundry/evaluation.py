@@ -8,20 +8,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
+from osbctl.paths import Path
 from osbctl.platforms.cloudfoundry.library import Library, LibraryRefusal, Schema, Trail, as_uri
 from osbctl.platforms.cloudfoundry.patterns import BrokenPattern, check_pattern
 from osbctl.platforms.cloudfoundry.ruby import RubyCrash, RubyError, index, no_method
 from osbctl.platforms.cloudfoundry.uris import URI, InvalidURI, decoded, join
 
-if TYPE_CHECKING:
-    from osbctl.paths import Path
-
-    Refused: TypeAlias = tuple[str, Path, str]
-    """The rule, the place inside the schema, and the words."""
-    Apply: TypeAlias = "Callable[[Evaluation, Schema, Any], bool]"
-    """Whether `{}` is valid under a keyword of the schema, given with the keyword's value."""
+Refused: TypeAlias = tuple[str, Path, str]
+"""The rule, the place inside the schema, and the words."""
+Apply: TypeAlias = "Callable[[Evaluation, Schema, Any], bool]"
+"""Whether `{}` is valid under a keyword of the schema, given with the keyword's value."""
 
 _LONGEST_RUN = 20_000
 """More schemas than fit into 65,536 characters."""

@@ -11,13 +11,11 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from osbctl.paths import Path
 from osbctl.platforms.cloudfoundry.ruby import RubyError, index, no_method, ruby_class
 from osbctl.platforms.cloudfoundry.uris import URI, as_file, join, parse
-
-if TYPE_CHECKING:
-    from osbctl.paths import Path
 
 _DRAFTS = {
     f"http://json-schema.org/draft-0{number}/{kind}": number

@@ -8,17 +8,15 @@ Source: the gem json-schema 6.2.0, resources/draft-04.json and lib/json-schema/a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
+from osbctl.paths import Path
 from osbctl.platforms.cloudfoundry.ruby import same
 from osbctl.platforms.cloudfoundry.uris import InvalidURI, parse
 
-if TYPE_CHECKING:
-    from osbctl.paths import Path
-
-    Fault: TypeAlias = tuple[Path, str]
-    """A place in the schema, and what the library says of it."""
-    Check: TypeAlias = Callable[[Any, Path], Iterator[Fault]]
+Fault: TypeAlias = tuple[Path, str]
+"""A place in the schema, and what the library says of it."""
+Check: TypeAlias = Callable[[Any, Path], Iterator[Fault]]
 
 _SIMPLE_TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
 

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from osbctl.paths import Path
 from osbctl.platforms.outcome import MAX_REFUSALS, Refusal
-
-if TYPE_CHECKING:
-    from osbctl.paths import Path
 
 _INDENT = "  "
 

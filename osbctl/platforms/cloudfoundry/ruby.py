@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import json
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from osbctl.paths import Path
+from osbctl.paths import Path
 
 _SPACES = frozenset("\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000").union(map(chr, range(0x2000, 0x200B)))
 """`[[:space:]]` of a Unicode regular expression; Python's `isspace` also takes U+001C to U+001F."""

@@ -6,20 +6,16 @@ Source: cloud_controller_ng, lib/services/service_brokers/v2/catalog_schemas.rb 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeAlias
 
+from osbctl.paths import Path
 from osbctl.platforms.cloudfoundry.library import Library
 from osbctl.platforms.cloudfoundry.metaschema import faults
 from osbctl.platforms.cloudfoundry.report import Errors
 from osbctl.platforms.cloudfoundry.ruby import RubyCrash, inspect, json_length
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import TypeAlias
-
-    from osbctl.paths import Path
-
-    SchemaJudge: TypeAlias = Callable[[dict[str, Any], Path], Errors]
+SchemaJudge: TypeAlias = Callable[[dict[str, Any], Path], Errors]
 
 _LONGEST_SCHEMA = 65_536
 _PLACES = {"service_instance": ("create", "update"), "service_binding": ("create",)}

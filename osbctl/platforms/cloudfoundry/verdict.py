@@ -6,19 +6,16 @@ and route services are taken to be on, so that no catalog is incompatible.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
+from osbctl.paths import Path
 from osbctl.platforms.cloudfoundry.report import Errors
 from osbctl.platforms.cloudfoundry.ruby import RubyCrash, index, same, to_s
 from osbctl.platforms.cloudfoundry.schemas import SchemaChecks
 from osbctl.platforms.cloudfoundry.service import judge_service
 from osbctl.platforms.names import stored
 from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind, bounded
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from osbctl.paths import Path
 
 _INT_32 = range(-(2**31), 2**31)
 _UNKNOWN_ERROR = 'the Cloud Controller crashes here, and the operator reads "An unknown error occurred"'

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from osbctl.paths import Path
 from osbctl.platforms.cloudfoundry.export import EXPORT as CLOUD_FOUNDRY
 from osbctl.platforms.export import Export, ExportRow, Shape
-
-if TYPE_CHECKING:
-    from osbctl.paths import Path
 
 _LACKS = {("maximum_polling_duration",), ("maintenance_info",)}
 _SHAPE = replace(

@@ -6,13 +6,11 @@ Source: cloudfoundry/korifi fb0a00b25db6, controllers/controllers/services; meas
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 from osbctl.platforms.golang import Struct, decode, fields
 from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind, bounded
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _PARAMETERS = {"parameters": "map"}
 _PLAN = {

@@ -7,13 +7,11 @@ pkg/apis/servicecatalog/validation; measured.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 from osbctl.platforms.golang import Struct, decode, fields
 from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind, bounded
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 MAX_NAME = 63
 """Bytes of UTF-8; up to v0.1.30 (ids) and v0.1.36 (names) only letters, digits, dots and hyphens were taken, too."""

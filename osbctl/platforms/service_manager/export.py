@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from osbctl.paths import Path
 from osbctl.platforms.export import SCHEMAS, Export, Exported, ExportRow, Page, Shape, count, entries, shown, wrong
-
-if TYPE_CHECKING:
-    from osbctl.paths import Path
 
 _LISTS = ("items", "service_offerings", "service_plans")
 """The lists; the latter two in old versions, and in what its command line tool prints."""

@@ -7,15 +7,12 @@ and storage/postgres/migrations; measured.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
+from osbctl.paths import Path
 from osbctl.platforms.golang import Map, Pointers, Struct, decode, fields
 from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind, bounded
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from osbctl.paths import Path
 
 RESERVED_PLAN = "reference-instance"
 MAX_TEXT = 255

@@ -6,18 +6,15 @@ change shape without a new version; `schemas/diff-1.json` is the shape of `json`
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from osbctl.changes import Change, DiffFailOn, Level
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from osbctl.findings import Finding
-    from osbctl.rule import Rule
+from osbctl.findings import Finding
+from osbctl.rule import Rule
 
 
 class DiffFormat(StrEnum):

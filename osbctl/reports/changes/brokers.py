@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from osbctl.changes import Level
 from osbctl.pages.content import BrokerLine, Overview
 from osbctl.reports.changes import DiffFormat, DiffReport, render
 from osbctl.text import cells, plural, safe
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
 
 _MERGED = (DiffFormat.GITLAB, DiffFormat.JUNIT, DiffFormat.SARIF)
 """The formats that are one document, whatever the number of brokers."""

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from osbctl.changes import SEVERITIES, Change, DiffFailOn, Level, grouped_effects
 from osbctl.findings import FailOn, Finding, Judgement, Severity
 from osbctl.reports import Format, Report
 from osbctl.reports import render as render_findings
+from osbctl.reports.changes import DiffReport
 from osbctl.text import safe, sentences
-
-if TYPE_CHECKING:
-    from osbctl.reports.changes import DiffReport
 
 _FAIL_ON = {
     DiffFailOn.REFUSED: FailOn.ERROR,

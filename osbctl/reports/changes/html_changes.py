@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from osbctl.catalog import Catalog
 from osbctl.pages.content import Content, Look, Overview, Part
 from osbctl.pages.render import render_page
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from osbctl.reports.changes import DiffReport
+from osbctl.reports.changes import DiffReport
 
 
 def render(report: DiffReport) -> str:

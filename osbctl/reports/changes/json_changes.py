@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from osbctl.changes import Change, Level, Named
+from osbctl.findings import Finding
 from osbctl.paths import pointer
+from osbctl.reports.changes import DiffReport
 from osbctl.reports.places import as_json
-
-if TYPE_CHECKING:
-    from osbctl.findings import Finding
-    from osbctl.reports.changes import DiffReport
 
 VERSION = 1
 """The version of the report's shape; a field may be added without a new one, nothing else."""

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from osbctl.changes import Change, Level, grouped_effects
+from osbctl.findings import Finding, Location
 from osbctl.reports.changes import DiffReport, grouped
 from osbctl.text import safe
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from osbctl.findings import Finding, Location
 
 MAX_CHARACTERS = 60_000
 """GitHub takes comments of 65,536 characters."""

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from osbctl.changes import Change, Level, grouped_effects
+from osbctl.findings import Location
+from osbctl.paths import Path
 from osbctl.reports.changes import DIFF, DiffReport, grouped
 from osbctl.text import Paint, plural, safe, wrapped
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from osbctl.findings import Location
-    from osbctl.paths import Path
 
 _MEANINGS = {
     Level.REFUSED: "a platform refuses the update",

@@ -5,20 +5,18 @@ from __future__ import annotations
 import dataclasses
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from osbctl.errors import SourceError, UsageError
 from osbctl.findings import Location
 from osbctl.paths import Path, found_at
+from osbctl.platforms import Platform
 from osbctl.platforms.export import ExportRow, Fields, Page, Shape, called
 from osbctl.sources.document import Document, locate_in_parts
 from osbctl.text import safe
 
-if TYPE_CHECKING:
-    from osbctl.platforms import Platform
-
-    Family: TypeAlias = list[tuple[ExportRow, list[ExportRow]]]
-    """Service offerings, each with its plans."""
+Family: TypeAlias = list[tuple[ExportRow, list[ExportRow]]]
+"""Service offerings, each with its plans."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

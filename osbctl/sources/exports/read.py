@@ -9,22 +9,20 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from osbctl.errors import DocumentError, SourceError, UsageError
 from osbctl.findings import Finding, Location, Severity
 from osbctl.paths import found_at
 from osbctl.platforms import Platform
 from osbctl.platforms.export import ExportRow, Shape, WrongShapeError
+from osbctl.sources.document import Document
 from osbctl.sources.exports.merge import StoredCatalog, merge
 from osbctl.sources.limits import DEFAULT_LIMITS, Limits
 from osbctl.sources.parse import decoded, parse_text
 from osbctl.sources.pointer import below
 from osbctl.sources.read import read_bytes, read_source
 from osbctl.text import safe
-
-if TYPE_CHECKING:
-    from osbctl.sources.document import Document
 
 
 class StoredAs(StrEnum):

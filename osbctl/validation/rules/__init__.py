@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING
 
 from osbctl.rule import RULES, Category, Rule
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 CHECKED = (
     "identity",

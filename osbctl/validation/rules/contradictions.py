@@ -6,19 +6,15 @@ A quick look tells the schemas that are right beyond doubt, which most are; only
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from osbctl.findings import Severity
-from osbctl.paths import value_at
+from osbctl.paths import Path, value_at
 from osbctl.rule import Category, Scope, rule
+from osbctl.validation.node import Hit, Node
 from osbctl.validation.rules.placeholders import holds_placeholder
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from osbctl.paths import Path
-    from osbctl.validation.node import Hit, Node
 
 _TYPES = {str: "string", bool: "boolean", int: "integer", float: "number", list: "array", dict: "object"}
 _LIMITS = {"minimum": 1, "maximum": -1, "minLength": 1, "maxLength": -1}

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from osbctl.catalog import parameter_holders
 from osbctl.fields import LATEST, PARTS, known, since, wanted
 from osbctl.findings import Fix, Severity
-from osbctl.platforms import Platform
+from osbctl.paths import Path
+from osbctl.platforms import ApiVersion, Platform
 from osbctl.rule import Category, Scope, rule
 from osbctl.text import closest, semantic_version
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from osbctl.paths import Path
-    from osbctl.platforms import ApiVersion
-    from osbctl.validation.node import CatalogNode, Hit, Node
+from osbctl.validation.node import CatalogNode, Hit, Node
 
 _TYPES = {dict: "object", list: "array", str: "string", bool: "boolean", int: "integer", float: "number"}
 _FREE = ("service_metadata", "plan_metadata")

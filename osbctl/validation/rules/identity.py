@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
 
 from osbctl.findings import Severity
 from osbctl.rule import Category, Scope, rule
+from osbctl.validation.node import Hit, Node
 from osbctl.validation.rules.placeholders import holds_placeholder
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from osbctl.validation.node import Hit, Node
 
 
 @rule("id-duplicate", Severity.ERROR, Category.SPEC)

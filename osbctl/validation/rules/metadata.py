@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from osbctl.catalog import calendar_day
 from osbctl.findings import Severity
 from osbctl.rule import Category, Scope, rule
 from osbctl.secrecy import surely_secret
+from osbctl.validation.node import Hit, Node
 from osbctl.validation.rules.placeholders import holds_placeholder
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from osbctl.validation.node import Hit, Node
 
 _NUMBER = (int, float)
 _SILENT = "not say `free: false`"

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from osbctl.findings import Fix, Severity
 from osbctl.platforms import ApiVersion, Platform
 from osbctl.rule import Category, Scope, rule
+from osbctl.validation.node import Hit, Node
 from osbctl.validation.rules.metadata import has_price
 from osbctl.validation.rules.placeholders import holds_placeholder
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from osbctl.validation.node import Hit, Node
 
 MAX_LENGTH = 255
 """Characters that every platform stores of an id or a name (OSB 2.14, Guidance for string lengths)."""

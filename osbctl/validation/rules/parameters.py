@@ -5,17 +5,13 @@ from __future__ import annotations
 import json
 import re
 import warnings
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from osbctl.findings import Fix, Severity
 from osbctl.jsonschemas.walk import subschemas
 from osbctl.rule import Category, Scope, rule
 from osbctl.validation.metaschema import DRAFTS, faults
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from osbctl.validation.node import Hit, Node
+from osbctl.validation.node import Hit, Node
 
 MAX_BYTES = 65_536
 """64 kB (OSB 2.13, Schemas Object: Platforms MUST support schemas of that size)."""

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 from osbctl.fields import PARTS, known
 from osbctl.findings import Severity
+from osbctl.paths import Path
 from osbctl.rule import Category, rule
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from osbctl.paths import Path
-    from osbctl.validation.node import Hit, Node
+from osbctl.validation.node import Hit, Node
 
 _WORDS = re.compile(r"\(\(!?[\w./:-]+\)\)|(?<![\w%])%[sdv](?![\w%])")
 _BRACKETS = (("{{", "}}"), ("${", "}"), ("<%", "%>"))

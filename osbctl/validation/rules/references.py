@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from osbctl.findings import Severity
 from osbctl.jsonschemas.references import Nowhere, References
 from osbctl.rule import Category, Scope, rule
 from osbctl.validation.metaschema import DRAFTS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from osbctl.validation.node import Hit, Node
+from osbctl.validation.node import Hit, Node
 
 
 @rule("parameters-reference-external", Severity.ERROR, Category.SPEC, Scope.PARAMETERS, needs="odd_schemas")

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from osbctl.findings import Severity
+from osbctl.paths import Path
 from osbctl.platforms import Platform
 from osbctl.rule import Category, Scope, rule
+from osbctl.validation.node import Hit, Node
 from osbctl.validation.rules.naming import MAX_LENGTH
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from osbctl.paths import Path
-    from osbctl.validation.node import Hit, Node
 
 
 @rule("text-long", Severity.INFO, Category.ADVICE, Scope.THING)
