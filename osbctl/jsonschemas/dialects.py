@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from osbctl.jsonschemas.walk import UndecidableError
 from osbctl.paths import JsonValue
@@ -26,8 +26,7 @@ _DRAFT_2019 = (_DRAFT_7 - {"dependencies"}) | _words(
 _DRAFT_2020 = (_DRAFT_2019 - {"additionalItems", "$recursiveRef"}) | {"prefixItems", "$dynamicRef"}
 
 
-@dataclass(frozen=True, slots=True)
-class Dialect:
+class Dialect(NamedTuple):
     """One draft. `uri` names its metaschema, `validator` its class in `jsonschema_rs`; `keywords` can refuse a value.
 
     Whatever is not among the keywords is an annotation there: `const` says nothing in draft-04.
