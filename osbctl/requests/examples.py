@@ -172,10 +172,9 @@ class _Maker:
 
 def _kinds(facts: Facts, known: list[Subschema]) -> list[str]:
     """The kinds to try; first the one that the keywords speak of."""
-    marked = [kind for kind, words in _MARKS.items() if any(schema.get(word) is not None for schema in known
-                                                             for word in words)]  # fmt: skip
-    return [kind for kind in dict.fromkeys([*marked, "string", *_KINDS] if marked == [] else [*marked, *_KINDS])
-            if kind in facts.kinds]  # fmt: skip
+    used = {word for schema in known for word in schema.value if schema.get(word) is not None}
+    marked = [kind for kind, words in _MARKS.items() if not used.isdisjoint(words)]
+    return [kind for kind in dict.fromkeys([*(marked or ["string"]), *_KINDS]) if kind in facts.kinds]
 
 
 def _written(known: list[Subschema]) -> Iterator[JsonValue]:

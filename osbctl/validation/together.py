@@ -58,7 +58,8 @@ def judge_together(judged: Sequence[JudgedCatalog]) -> list[Judgement]:
             paths[int(one.first)].add(one.first_path)
     places = {number: documents[number].locate(wanted) for number, wanted in paths.items() if wanted}
     return [
-        _completed(one, _findings(found[number], places, one.options.platforms)) for number, one in enumerate(judged)
+        _completed(one, [_finding(same, places, one.options.platforms) for same in found[number]])
+        for number, one in enumerate(judged)
     ]
 
 
@@ -66,21 +67,15 @@ def _sought(rules: frozenset[str]) -> bool:
     return bool(rules) and all(rule.startswith(SHARED) for rule in rules)
 
 
-def _findings(
-    found: Sequence[SharedIdentity], places: Mapping[int, Mapping[Path, Location]], counted: frozenset[Platform]
-) -> list[Finding]:
-    return [_finding(one, places[int(one.first)], places[int(one.second)], counted) for one in found]
-
-
 def _finding(
-    one: SharedIdentity, firsts: Mapping[Path, Location], seconds: Mapping[Path, Location], counted: frozenset[Platform]
+    one: SharedIdentity, places: Mapping[int, Mapping[Path, Location]], counted: frozenset[Platform]
 ) -> Finding:
-    first, rule = firsts[one.first_path], RULES[_RULES[one.identity]]
+    first, place = places[int(one.first)][one.first_path], places[int(one.second)][one.second_path]
+    rule = RULES[_RULES[one.identity]]
     severity = Severity.ERROR if counted & {*rule.refused_by} else rule.severity
     other = f"{one.first_object} at {first.source}:{first.line}:{first.column}"
     message = f"the {one.identity} {one.value} of {one.second_object} is also that of {other}"
     hint = does(one.identity, counted or frozenset(Platform))
-    place = seconds[one.second_path]
     return Finding(rule.id, severity, message, one.second_path, place, hint, refused_by=rule.refused_by)
 
 

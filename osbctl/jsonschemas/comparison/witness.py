@@ -51,9 +51,10 @@ class Witnesses:
     def _local(self, suspect: Suspect, formats: bool) -> Iterator[JsonValue]:
         """Values for the place itself, valid by what is known there, to which the keyword objects."""
         for value in self._tries(suspect):
-            is_valid = all(self.oracle.accepts(s, value, formats) for s in suspect.pair.facts.known)
+            if not all(self.oracle.accepts(s, value, formats) for s in suspect.pair.facts.known):
+                continue
             objections = self.oracle.objections(suspect.pair.new, value) or frozenset()
-            if is_valid and not objections.isdisjoint(_BLAMED.get(suspect.keyword, (suspect.keyword,))):
+            if not objections.isdisjoint(_BLAMED.get(suspect.keyword, (suspect.keyword,))):
                 yield value
 
     def _tries(self, suspect: Suspect) -> Iterator[JsonValue]:
