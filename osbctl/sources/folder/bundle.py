@@ -141,11 +141,9 @@ class _Bundle:
         return definition
 
     def _copy(self, part: SourcePart, inside: Path) -> dict[str, Any]:
-        def unset(message: str, path: Path) -> None:
-            self._bundler.parts.problems.add("build-variable", message, part, path)
-
-        value: dict[str, Any] = copied(value_at(part.data, inside), self._bundler.variables, unset, inside)
-        return value
+        bundler, value = self._bundler, value_at(part.data, inside)
+        made: dict[str, Any] = copied(value, bundler.variables, bundler.parts.problems, part, inside)
+        return made
 
     def _rewrite(self, schema: dict[str, Any], part: SourcePart, inside: Path) -> None:
         for holder, path in _holders(schema, inside):

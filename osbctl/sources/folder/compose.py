@@ -49,11 +49,7 @@ class Composer:
     def take(self, part: SourcePart, value: Any, path: ValuePath = ()) -> Any:
         """A copy of a value of `part`, references replaced; its origin is remembered if it is an object."""
         hint = "set it with --set NAME=VALUE, give a default (${NAME:-…}), or write $${ for a literal ${"
-
-        def unset(message: str, where: ValuePath) -> None:
-            self._problem("build-variable", message, part, where, hint)
-
-        taken = copied(value, self._variables, unset, path)
+        taken = copied(value, self._variables, self._parts.problems, part, path, hint)
         if isinstance(taken, dict):
             self.origins.of_object(taken, (part, path))
         return taken

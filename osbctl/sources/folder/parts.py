@@ -177,12 +177,15 @@ _REFERENCE = re.compile(r"\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}|\$
 
 
 def copied(
-    value: Any, variables: Mapping[str, str], problem: Callable[[str, ValuePath], None], path: ValuePath = ()
+    value: Any, variables: Mapping[str, str], problems: Problems, part: SourcePart, path: ValuePath, hint: str = ""
 ) -> Any:
-    """A copy of `value` with references replaced.
+    """A copy of `value`, which stands at `path` of `part`, with references replaced.
 
-    `problem` is called, with the path of the string, of a name that is not set and of a malformed reference.
+    A name that is not set and a malformed reference are problems, with this hint.
     """
+
+    def problem(message: str, path: ValuePath) -> None:
+        problems.add("build-variable", message, part, path, hint)
 
     def replace(match: re.Match[str], path: ValuePath) -> str:
         if match[0] == "$${":
