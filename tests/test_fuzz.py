@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+from itertools import product
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from osbctl.errors import DocumentError
+from osbctl.errors import DocumentError, OsbctlError
+from osbctl.platforms import Platform
+from osbctl.platforms.commands import Purpose
 from osbctl.reports import Format, Report, render
 from osbctl.resources import catalogs_folder
 from osbctl.sources.parse import parse_document
 from osbctl.sources.read import read_source
 from osbctl.sources.yaml_text import dump
+from osbctl.tasks.compare import compare
+from osbctl.tasks.fix import fix_bytes
+from osbctl.tasks.page import PageOptions, Shelf, make_page
+from osbctl.tasks.params import plan_parameters
 from osbctl.validation.judge import judge
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.rules import load_all
+
+from .jsonschemas.test_sound import BROKEN, LONG
 
 pytestmark = pytest.mark.fuzz
 RULES = load_all()
@@ -92,3 +102,38 @@ def test_documents(data: st.DataObject, as_yaml: bool) -> None:
             break
     text = dump(whole) if as_yaml else json.dumps(whole, ensure_ascii=False)
     survive(text.encode("utf-8", "surrogatepass"), "a.yaml" if as_yaml else "a.json")
+
+
+LIMITS = st.sampled_from(["minimum", "maximum", "exclusiveMinimum", "minLength", "maxItems", "multipleOf", "default"])
+LIMITED = st.dictionaries(
+    LIMITS, st.sampled_from([0, 1, -1, 2.5, 10**400, 1e308, True, "1", [2.5], 5e-324]), min_size=2
+)
+LIMITED |= st.dictionaries(st.sampled_from(["a", "b"]), LIMITED).map(lambda parts: {"properties": parts})
+SCHEMAS = (
+    BROKEN
+    | LIMITED
+    | st.tuples(LIMITED, st.dictionaries(st.sampled_from(["enum", "type", "$schema"]), BROKEN)).map(
+        lambda both: {**both[0], **both[1]}
+    )
+)
+
+
+@settings(max_examples=2_000 if LONG else 8)  # each goes through all commands
+@given(SCHEMAS, SCHEMAS)
+def test_parameter_schemas(create: Any, update: Any) -> None:
+    methods = {"create": {"parameters": create}, "update": {"parameters": update}}
+    plan = {"id": "p", "name": "small", "description": "d", "schemas": {"service_instance": methods}}
+    service = {"id": "s", "name": "db", "description": "d", "bindable": True, "plans": [plan]}
+    bare = {**service, "plans": [{**plan, "schemas": {"service_instance": {"create": {"parameters": update}}}}]}
+    texts = [json.dumps({"services": [one]}).encode() for one in (service, bare)]
+    survive(texts[0], "a.json")
+    try:
+        new, old = (parse_document(text, "a.json") for text in texts)
+    except DocumentError:
+        return
+    compare(old, new, frozenset(Platform))
+    fix_bytes("a.json", texts[0], ValidationOptions(), unsafe=True)
+    make_page([Shelf("db", new, old)], PageOptions(findings=True))
+    for purpose, request in product(Purpose, (None, "{}", '{"a": 1, "b": 2.5}')):
+        with contextlib.suppress(OsbctlError):
+            plan_parameters(new, "db", "small", purpose, request)

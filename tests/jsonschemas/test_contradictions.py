@@ -32,6 +32,7 @@ def of(inner: Any) -> dict[str, Any]:
         ({"minimum": 5, "maximum": 3}, "no number lies between 5 and 3"),
         ({"type": "integer", "minimum": 1.2, "maximum": 1.8}, "no number lies between 1.2 and 1.8"),
         ({"type": "number", "minimum": 1, "maximum": 1, "exclusiveMinimum": True}, "no number lies between 1 and 1"),
+        ({"minimum": 10**400, "maximum": 2.5}, "no number lies between"),
         ({"type": "string", "minLength": 5, "maxLength": 2}, "minLength is 5, maxLength 2"),
         ({"type": ["array", "null"], "minItems": 5, "maxItems": 2}, "minItems is 5, maxItems 2"),
         ({"type": "array", "minItems": 2, "items": [{}], "additionalItems": False}, "minItems is 2, and only 1"),
@@ -142,6 +143,12 @@ def test_a_plain_schema_is_told_at_a_glance(monkeypatch: pytest.MonkeyPatch) -> 
     size = {"type": "integer", "minimum": 1, "maximum": 9, "default": 9}
     parts = {"size": size, "name": {"type": "string", "enum": ["a", "b"], "default": "b"}}
     schema = {**DRAFT, "type": "object", "required": ["size"], "properties": parts, "additionalProperties": False}
+    node = Node(schema, (), ApiVersion.V2_17)
+    assert [*parameters_default(node), *parameters_impossible(node)] == []
+
+
+def test_limits_beyond_all_fractions_are_limits() -> None:
+    schema = of({"minimum": 2.5, "maximum": 10**400, "default": 10**400, "enum": [2.5, 10**400]})
     node = Node(schema, (), ApiVersion.V2_17)
     assert [*parameters_default(node), *parameters_impossible(node)] == []
 

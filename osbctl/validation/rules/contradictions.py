@@ -131,7 +131,9 @@ def _is_listed(value: Any, enum: Any) -> bool:
 
 def _holds(limit: Any, value: Any, sign: int) -> bool:
     size = len(value) if isinstance(value, str) else value
-    return isinstance(limit, int | float) and isinstance(size, int | float) and (size - limit) * sign >= 0
+    if not (isinstance(limit, int | float) and isinstance(size, int | float)):
+        return False
+    return size >= limit if sign > 0 else size <= limit  # a difference may be too large for a float
 
 
 def _may_be_impossible(part: dict[str, Any]) -> bool:
@@ -168,6 +170,6 @@ def _is_tight(part: dict[str, Any], low: str, high: str) -> bool:
     least, most = part[low], part[high]
     if not (isinstance(least, int | float) and isinstance(most, int | float)):
         return True
-    return not (
-        most - least >= 1 or (most == least and "exclusiveMinimum" not in part and "exclusiveMaximum" not in part)
-    )
+    if most == least:
+        return "exclusiveMinimum" in part or "exclusiveMaximum" in part
+    return most < least + 1
