@@ -19,7 +19,6 @@ _UNSAFE = {"Cc", "Cf", "Cs", "Cn", "Zl", "Zp"}
 _JOINERS = {"\u200d", "\ufe0f"}
 """Format characters that emoji need and that do no harm."""
 
-
 _COMMAND = re.compile(r"##(?=\w*\[)")
 """How commands to whoever keeps the log begin, anywhere in a line: `##vso[` (Azure), `##teamcity[`, `##[` (GitHub)."""
 

@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Generic, NamedTuple, TypeAlias, TypeVar
 if TYPE_CHECKING:
     from osbctl.broker.decision import Decision
 
-
 T = TypeVar("T")
 
 

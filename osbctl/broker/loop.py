@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from osbctl.broker.server import Dispatcher, Server
     from osbctl.broker.settings import Settings
 
-
 _log = logging.getLogger("osbctl.broker")
 
 

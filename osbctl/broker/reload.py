@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 _log = logging.getLogger("osbctl.broker")
 T = TypeVar("T")
 
-
 Look: TypeAlias = tuple[tuple[int, ...] | None, ...]
 """What stat says of each file, links followed; None: it is missing."""
 

@@ -15,7 +15,6 @@ from osbctl.errors import UsageError
 if TYPE_CHECKING:
     from pathlib import Path
 
-
 FILES_KEPT = 64
 """Descriptors that connections leave free: for listeners, files and the hash worker."""
 

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from osbctl.broker.settings import Settings
     from osbctl.broker.tls import Tls
 
-
 BUCKETS = (0.001, 0.005, 0.025, 0.1, 0.5, 2.5)
 """Upper ends of the histogram of durations, in seconds."""
 

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from osbctl.tasks.drift import DriftView
     from osbctl.tasks.reach import Reach
 
-
 _WANTED = "a side is a catalog or a platform's export, whole: JSON or YAML, in one file or several"
 
 

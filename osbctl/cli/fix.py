@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from osbctl.tasks.fix import Mended
     from osbctl.validation.options import ValidationOptions
 
-
 _SOURCE = "A JSON or YAML file, a source folder, or - for standard input."
 
 

@@ -14,7 +14,6 @@ from osbctl.platforms.names import stored
 Identified: TypeAlias = ServiceOffering | ServicePlan
 """What has an id and a name."""
 
-
 T = TypeVar("T", bound="Identified")
 
 

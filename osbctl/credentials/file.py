@@ -16,7 +16,6 @@ from osbctl.files import read_bounded, write_file
 if TYPE_CHECKING:
     from pathlib import Path
 
-
 FIELDS = ("identity", "salt", "hash", "password", "label", "expires")
 
 LARGEST = 1 << 20

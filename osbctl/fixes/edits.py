@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from osbctl.sources.document import Syntax
     from osbctl.sources.spans import Span
 
-
 _FIRST = ("id", "name", "description")
 
 

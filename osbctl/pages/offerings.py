@@ -27,7 +27,6 @@ MAX_WITH_COMMANDS = 2_000
 MAX_WORDS = 20
 """Lines of one platform that are shown."""
 
-
 _DEPRECATED = re.compile(r"\W{0,3}deprecated\b", re.IGNORECASE)
 
 

@@ -32,7 +32,6 @@ from osbctl.registry.migrate import migrate  # isort: skip
 from osbctl.registry.tables import BROKERS, CATALOGS, KEPT, LIGHT, REFRESHES  # isort: skip
 from osbctl.registry.tables import broker_row, catalog_of, kept_rows, past_refresh, stored, unpacked  # isort: skip
 
-
 MAX_REFRESHES = 1_000
 """How many refreshes of each broker are remembered; the oldest go first."""
 

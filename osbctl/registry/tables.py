@@ -77,7 +77,6 @@ CATALOGS = Table(
     Index("ix_osbctl_catalogs_broker", "broker_id", "id"),
 )
 
-
 LIGHT = tuple(column for column in BROKERS.c if column.name not in ("catalog", "variable"))
 """The columns of a broker without its catalog."""
 

@@ -23,7 +23,6 @@ TOO_DEEP_HINT = "real catalogs have under 15 levels"
 MAX_NODES = 20_000_000
 """The most values, YAML aliases expanded: more than 50 MB of plain text can hold is an alias bomb."""
 
-
 MAX_DIGITS = 4_300
 """Longer integers are refused: it is what Python itself takes, since reading them costs quadratic time."""
 

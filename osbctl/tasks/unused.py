@@ -47,7 +47,7 @@ def holds_for_others(config: Config, sources: Iterable[str]) -> bool:
 
     One that speaks of plans may be; too many files to look at may hold one.
     """
-    read = [os.path.realpath(source) for source in sources]
+    read = tuple(os.path.realpath(source) + os.sep for source in sources)
     looked = 0
     for folder, folders, files in os.walk(os.path.dirname(config.origin) or os.curdir):  # noqa: PTH120
         folders[:] = [name for name in folders if not name.startswith((".", "node_modules"))]
@@ -55,14 +55,10 @@ def holds_for_others(config: Config, sources: Iterable[str]) -> bool:
         if looked > _MOST_FILES:
             return True
         paths = (os.path.join(folder, name) for name in files if name.endswith(_ENDINGS))  # noqa: PTH118
-        if any(not _is_among(path, read) and _speaks_of_plans(path) for path in paths):
+        others = (path for path in paths if not (os.path.realpath(path) + os.sep).startswith(read))
+        if any(map(_speaks_of_plans, others)):
             return True
     return False
-
-
-def _is_among(path: str, read: list[str]) -> bool:
-    whole = os.path.realpath(path)
-    return any(whole == source or whole.startswith(source + os.sep) for source in read)
 
 
 def _speaks_of_plans(path: str) -> bool:

@@ -144,7 +144,6 @@ ORDER = kind(
 )
 OTHER = kind("change-other-field", """An unknown field changed.""", every=safe("ignores fields that it does not know"))
 
-
 _SENTENCES: dict[str, tuple[Level, str]] = {
     "added": (Level.BREAKING, "There was no parameter schema; there is one now."),
     "bound-tightened": (Level.BREAKING, "A number in a request has a tighter bound."),

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from osbctl.jsonschemas.comparison.prover import Check, Prover
     from osbctl.jsonschemas.roots import Subschema
 
-
 Bound: TypeAlias = tuple[float, bool]
 """A limit, and whether it is itself excluded."""
 

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
     from osbctl.paths import Path as ValuePath
 
-
 SETTINGS = ("services", "defaults", "fields")
 """The keys of catalog.yaml: the order of the services, defaults, and further fields of the catalog."""
 

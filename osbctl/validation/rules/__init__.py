@@ -23,7 +23,6 @@ CHECKED = (
 ELSEWHERE = (Category.CHANGE, Category.WIRE)
 """What other rooms find, and may have registered by now."""
 
-
 SHARED = "shared-"
 """What the rules begin with that only several catalogs together can break."""
 
