@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from osbctl.paths import Path
-from osbctl.platforms.outcome import MAX_REFUSALS, Refusal
+from osbctl.platforms.outcome import MAX_REFUSALS, OddFields, Refusal
 
 Shape = Any
 """`string`, `bool`, `int`, `time`, `map`, or `raw`, which takes anything as it is; a list of one shape; `Pointers`;
@@ -78,12 +78,15 @@ class Struct:
         return (*self.path, self.places.get(field, field))
 
 
-def decode(data: dict[str, Any], shape: Mapping[str, Shape], platform: str, name: str) -> tuple[Struct, list[Refusal]]:
+def decode(
+    data: dict[str, Any], shape: Mapping[str, Shape], platform: str, name: str, odd: OddFields
+) -> tuple[Struct, list[Refusal]]:
     """The struct that Go makes of `data`, and a refusal for each value that the platform cannot decode.
 
-    Where there are too many of these to be kept, the struct is empty.
+    Of the objects at the paths in `odd`, all but those fields are taken as they stand, with whatever is in them. Where
+    there are too many refusals to be kept, the struct is empty.
     """
-    decoder = _Decoder()
+    decoder = _Decoder(odd)
     try:
         struct = decoder.struct(data, shape, (), Struct(()))
     except _TooManyError:
@@ -99,7 +102,8 @@ class _TooManyError(Exception):
 class _Decoder:
     """Decodes values one into another; `misfits` are the places where one does not fit, with what is wanted there."""
 
-    def __init__(self) -> None:
+    def __init__(self, odd: OddFields) -> None:
+        self.odd = odd
         self.misfits: list[tuple[Path, str]] = []
 
     def value(self, value: Any, shape: Shape, path: Path, old: Any) -> Any:
@@ -119,7 +123,13 @@ class _Decoder:
     def struct(self, value: dict[str, Any], shape: Mapping[str, Shape], path: Path, into: Struct) -> Struct:
         """`into`, with the fields of `value` read into it."""
         into.path = path
-        values = into.values
+        odd = None if into.values else self.odd.get(path)
+        if odd is not None:
+            into.values = {key: item for key, item in value.items() if key not in odd} if odd else value
+            value = {key: item for key, item in value.items() if key in odd}
+            if not value:
+                return into
+        values = into.values = {**into.values}
         for key, item in value.items():
             field = key if key in shape else key.replace("ſ", "s").lower()  # U+212A, the Kelvin sign, becomes k
             inner = shape.get(field)

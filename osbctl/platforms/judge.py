@@ -6,7 +6,7 @@ from collections.abc import Collection
 from typing import Any
 
 from osbctl.platforms import Platform
-from osbctl.platforms.outcome import Outcome, VerdictKind
+from osbctl.platforms.outcome import Known, Outcome, VerdictKind
 
 
 def judge_all(
@@ -16,17 +16,14 @@ def judge_all(
 
     `plain_schemas` says that all parameter schemas are known to be small, plain, valid draft-04.
     """
-    accepted = plain_schemas and _is_usual(data)
+    from osbctl.platforms.usual import is_usual, odd_fields
+
+    usual = is_usual(data)
+    known = Known(plain_schemas, {} if usual and plain_schemas else odd_fields(data))
     return {
         platform: Outcome(VerdictKind.ACCEPTS)
-        if accepted and platform.record.takes_usual
-        else platform.record.judge(data, plain_schemas)
+        if usual and plain_schemas and platform.record.takes_usual
+        else platform.record.judge(data, known)
         for platform in Platform
         if platform in asked
     }
-
-
-def _is_usual(data: dict[str, Any]) -> bool:
-    from osbctl.platforms.usual import is_usual
-
-    return is_usual(data)

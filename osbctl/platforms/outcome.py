@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from enum import StrEnum
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from osbctl.paths import Path
+
+OddFields: TypeAlias = "Mapping[Path, frozenset[str]]"
+"""By path, service offerings and plans whose other fields every platform takes (`osbctl.platforms.usual`)."""
 
 MAX_REFUSALS = 10_000
 """So many reasons of one platform are kept: nobody reads more, and a few megabytes can hold millions."""
@@ -33,6 +36,20 @@ class Refusal(NamedTuple):
     rule: str
     path: Path
     message: str
+
+
+class Known(NamedTuple):
+    """What is known of a catalog before a platform is asked; what is not in `odd` may hold anything.
+
+    `plain_schemas`: all parameter schemas are small, plain, valid draft-04.
+    """
+
+    plain_schemas: bool
+    odd: OddFields
+
+
+UNKNOWN = Known(False, {})
+"""Anything may be in the catalog."""
 
 
 class Outcome(NamedTuple):

@@ -10,12 +10,14 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from osbctl.platforms.outcome import UNKNOWN
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from osbctl.platforms.commands import Tool
     from osbctl.platforms.export import Export
-    from osbctl.platforms.outcome import Outcome
+    from osbctl.platforms.outcome import Known, Outcome
     from osbctl.platforms.reactions import Depends, Reaction
 
 
@@ -76,12 +78,9 @@ class PlatformRecord(NamedTuple):
     is_quoted: bool = False
     takes_usual: bool = False
 
-    def judge(self, data: dict[str, Any], plain_schemas: bool = False) -> Outcome:
-        """What it does with the catalog `data`, from the module `verdict`.
-
-        `plain_schemas` says that all parameter schemas are known to be small, plain, valid draft-04.
-        """
-        outcome: Outcome = self._module("verdict").judge(data, plain_schemas)
+    def judge(self, data: dict[str, Any], known: Known = UNKNOWN) -> Outcome:
+        """What it does with the catalog `data`, from the module `verdict`."""
+        outcome: Outcome = self._module("verdict").judge(data, known)
         return outcome
 
     @property

@@ -1,17 +1,20 @@
 """What every platform takes beyond doubt: most catalogs, known at a glance to be accepted.
 
 A schema that is stricter than each platform, and ids and names that are there once. Of what does not meet it, nothing
-is said: then the platforms are asked one by one.
+is said: then the platforms are asked one by one, and look into the fields that do not meet it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
+from osbctl.catalog import objects
 from osbctl.jsonschemas.decider import decider
+from osbctl.platforms.outcome import OddFields
 
+_DRAFT = "Draft4Validator"  # which takes 1.0 for no integer
 _NEVER: dict[str, Any] = {"not": {}}
 _FLAG = {"type": "boolean"}
 _WORD = {"type": "string", "pattern": "^[!-~]([ -~]{0,61}[!-~])?$"}  # so short that ASCII is what all count alike
@@ -24,6 +27,39 @@ _READ = ("supportedPlatforms", "supportedPlatformNames", "excludedPlatformNames"
 def is_usual(data: dict[str, Any]) -> bool:
     """Whether every platform surely accepts the catalog `data`, whose parameter schemas are known to be plain."""
     return _usual()(data) and _each_once(data["services"])
+
+
+def odd_fields(data: dict[str, Any]) -> OddFields:
+    """The fields of each service offering and plan, by its path, that some platform may not take as they stand.
+
+    A field that it must have and has not is one; `plans` always is. Objects that hold an unknown field are left out.
+    """
+    services = list(objects(data, "services"))
+    plans = [one for service, path in services for one in objects(service, "plans", path)]
+    parts = [(_part("service"), services), (_part("plan"), plans)]
+    return {path: part.odd(one) for part, ones in parts for one, path in ones if one.keys() <= part.fields.keys()}
+
+
+class _Part(NamedTuple):
+    """Tells whether an object of one kind is usual, and whether each of its fields is."""
+
+    whole: Callable[[Any], bool]
+    fields: dict[str, Callable[[Any], bool]]
+    required: frozenset[str]
+
+    def odd(self, one: dict[str, Any]) -> frozenset[str]:
+        """The fields of `one` that are not usual."""
+        if self.whole(one):
+            return frozenset()
+        missing = self.required - one.keys()
+        return missing | {key for key, value in one.items() if not self.fields[key](value)}
+
+
+@cache
+def _part(kind: str) -> _Part:
+    schema = _plan() if kind == "plan" else _service(_NEVER)
+    fields = {key: decider(value, _DRAFT) for key, value in schema["properties"].items()}
+    return _Part(decider(schema, _DRAFT), fields, frozenset(schema["required"]))
 
 
 def _each_once(services: list[dict[str, Any]]) -> bool:
@@ -43,11 +79,10 @@ def _once(values: Iterable[str]) -> bool:
 
 @cache
 def _usual() -> Callable[[Any], bool]:
-    whole = _closed(("services",), services=_list(_service()))
-    return decider(whole, "Draft4Validator")  # which takes 1.0 for no integer
+    return decider(_closed(("services",), services=_list(_service(_list(_plan())))), _DRAFT)
 
 
-def _service() -> dict[str, Any]:
+def _service(plans: dict[str, Any]) -> dict[str, Any]:
     flags = ("bindable", "plan_updateable", "instances_retrievable", "bindings_retrievable", "allow_context_updates")
     return _closed(
         ("id", "name", "description", "bindable", "plans"),
@@ -58,7 +93,7 @@ def _service() -> dict[str, Any]:
         requires={"type": "array", "items": {"enum": ["syslog_drain", "route_forwarding", "volume_mount"]}},
         metadata=_open(shareable=_FLAG, documentationUrl={"type": "string"}),
         dashboard_client=_closed(_CLIENT, **dict.fromkeys(_CLIENT, _WORD)),
-        plans=_list(_plan()),
+        plans=plans,
     )
 
 

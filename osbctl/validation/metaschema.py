@@ -29,6 +29,8 @@ _LONG = 100
 
 _OF_SCHEMAS = ("allOf", "anyOf", "oneOf", "items", "prefixItems", "extends")
 
+_MAPS_OF_SCHEMAS = ("properties", "patternProperties", "definitions", "$defs", "dependentSchemas")
+
 _judged: dict[tuple[str, str], bool] = {}
 
 
@@ -50,7 +52,7 @@ def _errors(schema: dict[str, Any], validator: str) -> list[ValidationError]:
     import jsonschema
 
     draft = getattr(jsonschema, validator)
-    return list(draft(draft.META_SCHEMA).iter_errors(_shortened(schema)))
+    return list(draft(draft.META_SCHEMA).iter_errors(_shortened(schema, validator)))
 
 
 def _is_valid(schema: dict[str, Any], validator: str) -> bool:
@@ -92,17 +94,32 @@ def _alike(value: Any) -> Any:
     return (bool, value) if isinstance(value, bool) else value
 
 
-def _shortened(value: Any, key: str = "") -> Any:
-    """The schema with its long lists of values cut to what decides whether they are lists of the right kind."""
+def _shortened(value: Any, validator: str, key: str = "") -> Any:
+    """The schema without what is right in it as far as that takes time to tell.
+
+    Schemas that are valid by themselves go, and long lists of values are cut to what decides whether they are lists of
+    the right kind.
+    """
     if isinstance(value, dict):
-        return {name: _shortened(inner, name) for name, inner in value.items()}
+        if key in _MAPS_OF_SCHEMAS:
+            return {name: _shortened(inner, validator) for name, inner in _wrong_alone(value, validator).items()}
+        return {name: _shortened(inner, validator, name) for name, inner in value.items()}
     if not isinstance(value, list):
         return value
     if key in _OF_SCHEMAS:
-        return [_shortened(item) for item in value]
+        return [_shortened(item, validator) for item in value]
     if len(value) <= _LONG:
         return value
     if key == "enum":
         return value[:1]
-    wrong = next((index for index, item in enumerate(value) if not isinstance(item, str)), len(value))
-    return value[: wrong + 1]
+    first = next((index for index, item in enumerate(value) if not isinstance(item, str)), len(value))
+    return value[: first + 1]
+
+
+def _wrong_alone(schemas: dict[str, Any], validator: str) -> dict[str, Any]:
+    draft = next(address for address, name in DRAFTS.items() if name == validator)
+    return {
+        name: schema
+        for name, schema in schemas.items()
+        if not isinstance(schema, dict) or not _decided({**schema, "$schema": draft}, validator)
+    }

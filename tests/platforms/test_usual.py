@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 from typing import TYPE_CHECKING, Any
 
@@ -10,9 +11,9 @@ import pytest
 from osbctl.paths import value_at
 from osbctl.platforms import Platform
 from osbctl.platforms.judge import judge_all
-from osbctl.platforms.outcome import VerdictKind
+from osbctl.platforms.outcome import Known, VerdictKind
 from osbctl.platforms.record import PlatformRecord
-from osbctl.platforms.usual import is_usual
+from osbctl.platforms.usual import is_usual, odd_fields
 from osbctl.tasks.compare import refusals_of
 
 if TYPE_CHECKING:
@@ -75,9 +76,9 @@ def places(value: Any, path: Path = ()) -> Iterator[Path]:
         yield from places(inner, (*path, step))
 
 
-def changed(path: Path, value: Any) -> dict[str, Any]:
-    """`USUAL` with `value` at `path`, or without what stands there where it is `...`."""
-    data = copy.deepcopy(USUAL)
+def changed(path: Path, value: Any, data: dict[str, Any] = USUAL) -> dict[str, Any]:
+    """`data` with `value` at `path`, or without what stands there where it is `...`."""
+    data = copy.deepcopy(data)
     holder: Any = data
     for step in path[:-1]:
         holder = holder[step]
@@ -88,20 +89,54 @@ def changed(path: Path, value: Any) -> dict[str, Any]:
     return data
 
 
-def variants() -> Iterator[dict[str, Any]]:
+def changes() -> Iterator[tuple[Path, Any]]:
     for path in places(USUAL):
         if not path or 1 in path or "parameters" in path or "tags" in path[:-1]:
             continue
-        yield from (changed(path, value) for value in (..., *VALUES))
+        yield from ((path, value) for value in (..., *VALUES))
         if isinstance(value_at(USUAL, path), dict):
-            yield from (changed((*path, key), value) for key in KEYS for value in VALUES[::5])
+            yield from (((*path, key), value) for key in KEYS for value in VALUES[::5])
 
 
 def test_what_is_usual_is_accepted_by_each_platform() -> None:
-    usual = [data for data in variants() if is_usual(data)]
+    usual = [data for data in (changed(*change) for change in changes()) if is_usual(data)]
     assert len(usual) > 120
     for data in usual:
-        assert {outcome.kind for outcome in judge_all(data).values()} == {VerdictKind.ACCEPTS}, data
+        kinds = {platform.record.judge(data).kind for platform in Platform}
+        assert kinds == {VerdictKind.ACCEPTS}, data
+
+
+def test_a_platform_says_the_same_where_it_looks_at_odd_fields_alone() -> None:
+    several, looked = list(changes()), 0
+    for number, change in enumerate(several[::3]):
+        data = changed(*change)
+        with contextlib.suppress(LookupError, TypeError):  # The first change may have taken the place of the second.
+            data = changed(*several[number * 7919 % len(several)], data)
+        odd = odd_fields(data)
+        looked += sum(not fields - {"plans"} for fields in odd.values())
+        for platform in Platform:
+            judge = platform.record.judge
+            assert judge(data, Known(True, odd)) == judge(data), data
+    assert looked > 5_000
+
+
+def test_what_stands_there_in_two_spellings_is_worked_out_and_left_as_it_is() -> None:
+    rest = [
+        {"labels": {"a": ["x" * 300]}},
+        {"plans": [{"name": None, "free": False}]},
+        {"plans": [{"description": ""}], "bindable": 1},
+        {"plans": []},
+    ]
+    for one in rest:
+        for data in (
+            {"services": USUAL["services"], "Services": [one]},
+            {"SERVICES": [one], "services": USUAL["services"]},
+        ):
+            before = copy.deepcopy(data)
+            for platform in Platform:
+                judge = platform.record.judge
+                assert judge(data, Known(True, odd_fields(data))) == judge(before), data
+            assert data == before
 
 
 def test_only_what_is_usual_is_spared_the_verdicts() -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from random import Random
 from typing import Any
 
 import jsonschema
 import pytest
 
+from osbctl.jsonschemas.errors import sentence
 from osbctl.jsonschemas.references import Nowhere, References
 from osbctl.jsonschemas.walk import subschemas
 from osbctl.validation.metaschema import DRAFTS, faults
@@ -145,3 +147,40 @@ def test_a_long_enum(draft: str, items: list[Any], expected: list[Any]) -> None:
     assert [path for path, _ in faults(schema, DRAFTS[dialect])] == expected
     schema["title"] = 1
     assert [path for path, _ in faults(schema, DRAFTS[dialect])] == [("title",), *expected]
+
+
+FAULTY: list[Any] = [
+    {"type": "strng"},
+    {"enum": []},
+    {"enum": [1, 1]},
+    {"minLength": -1},
+    {"items": {"type": 5}},
+    True,
+    7,
+    {"required": "a"},
+]
+RIGHT: list[Any] = [{}, {"type": "string", "enum": ["a"]}, {"properties": {"type": {"type": "null"}}}]
+
+
+@pytest.mark.parametrize(("address", "validator"), DRAFTS.items())
+def test_what_is_right_in_a_schema_is_left_out_and_nothing_else(address: str, validator: str) -> None:
+    draft = getattr(jsonschema, validator)
+    for seed in range(60):
+        random = Random(seed)
+        schema = {"$schema": address, "properties": _grown(random, 3), "definitions": _grown(random, 1)}
+        whole = {
+            (tuple(e.absolute_path), sentence(e, "the schema")) for e in draft(draft.META_SCHEMA).iter_errors(schema)
+        }
+        assert set(faults(schema, validator)) == whole
+
+
+def _grown(random: Random, depth: int) -> dict[str, Any]:
+    names = random.sample(["a", "b", "properties", "enum", "definitions", "items", "type"], 3)
+    return {name: _one(random, depth) for name in names}
+
+
+def _one(random: Random, depth: int) -> Any:
+    inner = _grown(random, depth - 1) if depth and random.random() < 0.5 else None
+    grown = {} if inner is None else {random.choice(["properties", "definitions", "patternProperties"]): inner}
+    own = random.choice(FAULTY if random.random() < 0.3 else RIGHT)
+    return own | grown if isinstance(own, dict) else own

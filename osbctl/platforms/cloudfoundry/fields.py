@@ -38,9 +38,18 @@ class FieldRow(NamedTuple):
     check: Callable[[Any], FieldProblem | None]
 
 
-def check_rows(rows: tuple[FieldRow, ...], value: dict[str, Any] | str, path: Path, errors: Errors) -> None:
-    """Check every row of `value`; a String where an object should be answers with what it contains."""
-    for key, label, check in rows:
+def check_rows(
+    rows: tuple[FieldRow, ...],
+    value: dict[str, Any] | str,
+    path: Path,
+    errors: Errors,
+    odd: frozenset[str] | None = None,
+) -> None:
+    """Check the rows of `value`, of `odd` ones alone where these are known.
+
+    A String where an object should be answers with what it contains.
+    """
+    for key, label, check in rows if odd is None else (row for row in rows if row.key in odd):
         problem = check(value.get(key) if isinstance(value, dict) else _in_text(key, value))
         if problem is not None:
             errors.add(problem.rule, (*path, key), f"{label} {problem.message}")

@@ -18,21 +18,24 @@ from osbctl.platforms.cloudfoundry.ruby import RubyCrash, RubyError, index, json
 
 if TYPE_CHECKING:
     from osbctl.paths import Path
-    from osbctl.platforms.cloudfoundry.schemas import SchemaJudge
+    from osbctl.platforms.cloudfoundry.schemas import SchemaChecks
 
 _LONGEST_MAINTENANCE_INFO = 2000
 _MAINTENANCE_INFO_KEYS = ("version", "description")
 
 
-def judge_plan(plan: dict[str, Any], path: Path, judge: SchemaJudge) -> Errors:
-    """What is wrong with a plan and its schemas. Raises RubyError where the platform crashes."""
+def judge_plan(plan: dict[str, Any], path: Path, judge: SchemaChecks, odd: frozenset[str] | None = None) -> Errors:
+    """What is wrong with a plan and its schemas, in the fields that are `odd`, or (None) in any.
+
+    Raises RubyError where the platform crashes.
+    """
     errors = Errors(f"Plan {to_s(plan.get('name'))}")
-    check_rows(PLAN_ROWS, plan, path, errors)
+    check_rows(PLAN_ROWS, plan, path, errors, odd)
     info = plan.get("maintenance_info")
-    if info is not None and info is not False:
+    if info is not None and info is not False and (odd is None or "maintenance_info" in odd):
         _check_maintenance_info(info, (*path, "maintenance_info"), errors)
     schemas = plan.get("schemas")
-    if isinstance(schemas, dict) and schemas:
+    if isinstance(schemas, dict) and schemas and (not judge.plain or odd is None or "schemas" in odd):
         errors.nest(judge(schemas, (*path, "schemas")))
     return errors
 

@@ -6,16 +6,13 @@ Source: cloud_controller_ng, lib/services/service_brokers/v2/catalog_schemas.rb 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 from osbctl.paths import Path
 from osbctl.platforms.cloudfoundry.library import Library
 from osbctl.platforms.cloudfoundry.metaschema import faults
 from osbctl.platforms.cloudfoundry.report import Errors
 from osbctl.platforms.cloudfoundry.ruby import RubyCrash, inspect, json_length
-
-SchemaJudge: TypeAlias = Callable[[dict[str, Any], Path], Errors]
 
 _LONGEST_SCHEMA = 65_536
 _PLACES = {"service_instance": ("create", "update"), "service_binding": ("create",)}
@@ -38,7 +35,7 @@ class SchemaChecks:
     """
 
     def __init__(self, plain: bool = False) -> None:
-        self._plain = plain
+        self.plain = plain
         self._library = Library()
         self._known: dict[tuple[str, int], tuple[SchemaFault, ...]] = {}
 
@@ -71,7 +68,7 @@ class SchemaChecks:
             raise RubyCrash(path) from crash
 
     def _faults(self, schema: dict[str, Any]) -> tuple[SchemaFault, ...]:
-        if self._plain:
+        if self.plain:
             return ()
         text = json.dumps(schema)
         known = self._known.get((text, self._library.loaded))

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from osbctl.platforms.golang import Struct, decode, fields
-from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind, bounded
+from osbctl.platforms.outcome import UNKNOWN, Known, Outcome, Refusal, VerdictKind, bounded
 
 _PARAMETERS = {"parameters": "map"}
 _PLAN = {
@@ -35,9 +35,9 @@ _SERVICE = {
 _SHAPE = {"services": [_SERVICE]}
 
 
-def judge(data: dict[str, Any], _plain_schemas: bool = False) -> Outcome:
+def judge(data: dict[str, Any], known: Known = UNKNOWN) -> Outcome:
     """What Korifi does with the catalog `data`."""
-    catalog, undecoded = decode(data, _SHAPE, "korifi", "Korifi")
+    catalog, undecoded = decode(data, _SHAPE, "korifi", "Korifi", known.odd)
     if undecoded:
         return Outcome(VerdictKind.REFUSES, bounded(undecoded))
     panics = bounded(_panics(catalog["services"] or []))

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from osbctl.platforms.golang import Struct, decode, fields
-from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind, bounded
+from osbctl.platforms.outcome import UNKNOWN, Known, Outcome, Refusal, VerdictKind, bounded
 
 MAX_NAME = 63
 """Bytes of UTF-8; up to v0.1.30 (ids) and v0.1.36 (names) only letters, digits, dots and hyphens were taken, too."""
@@ -34,9 +34,9 @@ _SERVICE = {
 _SHAPE = {"services": [_SERVICE]}
 
 
-def judge(data: dict[str, Any], _plain_schemas: bool = False) -> Outcome:
+def judge(data: dict[str, Any], known: Known = UNKNOWN) -> Outcome:
     """What Service Catalog does with the catalog `data`."""
-    catalog, undecoded = decode(data, _SHAPE, "kubernetes", "Service Catalog")
+    catalog, undecoded = decode(data, _SHAPE, "kubernetes", "Service Catalog", known.odd)
     refusals = bounded(undecoded or _refusals(catalog["services"] or []))
     return Outcome(VerdictKind.REFUSES if refusals else VerdictKind.ACCEPTS, refusals)
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from osbctl.paths import Path
 from osbctl.platforms.golang import Map, Pointers, Struct, decode, fields
-from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind, bounded
+from osbctl.platforms.outcome import UNKNOWN, Known, Outcome, Refusal, VerdictKind, bounded
 
 RESERVED_PLAN = "reference-instance"
 MAX_TEXT = 255
@@ -62,9 +62,9 @@ _SERVICE = {
 _SHAPE = {"services": Pointers(_SERVICE)}
 
 
-def judge(data: dict[str, Any], _plain_schemas: bool = False) -> Outcome:
+def judge(data: dict[str, Any], known: Known = UNKNOWN) -> Outcome:
     """What Service Manager does with the catalog `data`."""
-    catalog, undecoded = decode(data, _SHAPE, "service-manager", "Service Manager")
+    catalog, undecoded = decode(data, _SHAPE, "service-manager", "Service Manager", known.odd)
     services = list(enumerate(catalog["services"] or ()))
     refusals = bounded(undecoded or _refusals(services))
     if not refusals:
