@@ -86,13 +86,20 @@ def decode(
     Of the objects at the paths in `odd`, all but those fields are taken as they stand, with whatever is in them. Where
     there are too many refusals to be kept, the struct is empty.
     """
-    decoder = _Decoder(odd)
+    # What two spellings of `services` say of one service offering is read into each other, from the first field on.
+    is_plain = sum(_folded(key) == "services" for key in data) == 1
+    decoder = _Decoder(odd if is_plain else {})
     try:
         struct = decoder.struct(data, shape, (), Struct(()))
     except _TooManyError:
         struct = Struct(())
     text = f"{name} cannot read the catalog: this must be"
     return struct, [Refusal(f"{platform}-type", path, f"{text} {wanted}") for path, wanted in decoder.misfits]
+
+
+def _folded(key: str) -> str:
+    """The field that Go reads such a key into."""
+    return key.replace("ſ", "s").lower()  # U+212A, the Kelvin sign, becomes k
 
 
 class _TooManyError(Exception):
@@ -131,7 +138,7 @@ class _Decoder:
                 return into
         values = into.values = {**into.values}
         for key, item in value.items():
-            field = key if key in shape else key.replace("ſ", "s").lower()  # U+212A, the Kelvin sign, becomes k
+            field = key if key in shape else _folded(key)
             inner = shape.get(field)
             if inner is None:
                 continue

@@ -29,7 +29,7 @@ _LONG = 100
 
 _OF_SCHEMAS = ("allOf", "anyOf", "oneOf", "items", "prefixItems", "extends")
 
-_MAPS_OF_SCHEMAS = ("properties", "patternProperties", "definitions", "$defs", "dependentSchemas")
+_MAPS_OF_SCHEMAS = ("properties", "patternProperties", "definitions", "$defs", "dependencies", "dependentSchemas")
 
 _judged: dict[tuple[str, str], bool] = {}
 
@@ -121,5 +121,5 @@ def _wrong_alone(schemas: dict[str, Any], validator: str) -> dict[str, Any]:
     return {
         name: schema
         for name, schema in schemas.items()
-        if not isinstance(schema, dict) or not _decided({**schema, "$schema": draft}, validator)
+        if not isinstance(schema, dict) or "$schema" in schema or not _decided({**schema, "$schema": draft}, validator)
     }

@@ -153,3 +153,11 @@ def test_the_platforms_are_not_asked_of_what_is_usual(monkeypatch: pytest.Monkey
     assert refusals_of(USUAL, frozenset(Platform)) == []
     with pytest.raises(AttributeError):
         refusals_of(changed(("services", 0, "id"), "id-queue"), frozenset(Platform))
+
+
+@pytest.mark.parametrize("more", [{"plans": [{"schemas": {}}]}, {"dashboard_client": {"id": "b"}}, {"name": 5}])
+def test_what_two_spellings_of_services_say_is_read_into_each_other(more: dict[str, Any]) -> None:
+    for data in ({**USUAL, "Services": [more]}, {"SERVICES": [more], **USUAL}):
+        known = Known(True, odd_fields(data))
+        for platform in Platform:
+            assert platform.record.judge(data, known) == platform.record.judge(data, Known(True, {}))

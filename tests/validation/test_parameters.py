@@ -184,3 +184,10 @@ def _one(random: Random, depth: int) -> Any:
     grown = {} if inner is None else {random.choice(["properties", "definitions", "patternProperties"]): inner}
     own = random.choice(FAULTY if random.random() < 0.3 else RIGHT)
     return own | grown if isinstance(own, dict) else own
+
+
+@pytest.mark.parametrize("place", [("properties", "a", "$schema"), ("dependencies", "properties", "required")])
+def test_a_fault_in_a_part_is_told_where_the_part_alone_would_pass(place: tuple[str, str, str]) -> None:
+    outer, name, keyword = place
+    schema = {"$schema": D4, "properties": {"b": {}}, outer: {name: {keyword: {}}, "c": {"type": "string"}}}
+    assert [path[:2] for path, _ in faults(schema, DRAFTS[D4.rstrip("#")])] == [place[:2]]
