@@ -144,14 +144,15 @@ def excerpt(line: str, column: int, end: int = 0, width: int = 100) -> tuple[str
     The carets stand under what lies from `column` to before the column `end` (0: under one character), whether or not
     characters are wide or escaped.
     """
-    line = _inert(line)  # before it is cut into pieces
     at = min(max(column - 1, 0), len(line))
     start, stop = 0, len(line)
     if stop > width:
         start = max(0, min(at - width // 3, stop - width))
         stop = start + width
     last = max(at, min(end - 1, stop))
-    before, meant, after = (safe(line[a:b].replace("\t", " ")) for a, b in ((start, at), (at, last), (last, stop)))
+    # Before it is cut into pieces, and of them alone: a line may be a whole catalog, and hold thousands of findings.
+    piece = _inert(line[start:stop]).replace("\t", " ")
+    before, meant, after = map(safe, (piece[: at - start], piece[at - start : last - start], piece[last - start :]))
     head = ELLIPSIS if start else ""
     shown = head + before + meant + after + (ELLIPSIS if stop < len(line) else "")
     return shown, " " * cells(head + before) + "^" * max(1, cells(meant))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 import unicodedata
 
 import pytest
@@ -145,3 +146,11 @@ def test_colours_take_no_room_in_a_line() -> None:
 )
 def test_did_you_mean_keeps_unlike_names_apart(word: str, known: list[str], meant: str) -> None:
     assert did_you_mean(word, known) == (f"did you mean {meant}?" if meant else "")
+
+
+def test_an_excerpt_costs_the_same_in_a_line_of_megabytes() -> None:
+    line = '{"a": "##[x]"}, ' * 500_000
+    start = time.process_time()
+    for column in range(1, 5_000_000, 5_000):
+        assert "##[" not in excerpt(line, column)[0]
+    assert time.process_time() - start < 2
