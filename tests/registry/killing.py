@@ -95,7 +95,7 @@ def main(url: str, times: int) -> None:
     kills, interrupted, first = 0, 0, check(url)
     number = first
     # On a busy machine many kills come before anything is written: then there are more of them.
-    while kills < times or (kills < times * 10 and not (number - first > 2 and ("://" in url or interrupted > 2))):
+    while kills < times or (kills < 200 and not (number - first > 2 and ("://" in url or interrupted > 2))):
         kills += 1
         interrupted += kill_one(url, seconds)
         now = check(url)
