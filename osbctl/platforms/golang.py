@@ -86,9 +86,7 @@ def decode(
     Of the objects at the paths in `odd`, all but those fields are taken as they stand, with whatever is in them. Where
     there are too many refusals to be kept, the struct is empty.
     """
-    # What two spellings of `services` say of one service offering is read into each other, from the first field on.
-    is_plain = sum(_folded(key) == "services" for key in data) == 1
-    decoder = _Decoder(odd if is_plain else {})
+    decoder = _Decoder(odd)
     try:
         struct = decoder.struct(data, shape, (), Struct(()))
     except _TooManyError:
@@ -97,7 +95,7 @@ def decode(
     return struct, [Refusal(f"{platform}-type", path, f"{text} {wanted}") for path, wanted in decoder.misfits]
 
 
-def _folded(key: str) -> str:
+def folded(key: str) -> str:
     """The field that Go reads such a key into."""
     return key.replace("ſ", "s").lower()  # U+212A, the Kelvin sign, becomes k
 
@@ -138,7 +136,7 @@ class _Decoder:
                 return into
         values = into.values = {**into.values}
         for key, item in value.items():
-            field = key if key in shape else _folded(key)
+            field = key if key in shape else folded(key)
             inner = shape.get(field)
             if inner is None:
                 continue

@@ -6,12 +6,14 @@ is said: then the platforms are asked one by one, and look into the fields that 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
 from osbctl.catalog import objects
 from osbctl.jsonschemas.decider import decider
+from osbctl.paths import Path
+from osbctl.platforms.golang import folded
 from osbctl.platforms.outcome import OddFields
 
 _DRAFT = "Draft4Validator"  # which takes 1.0 for no integer
@@ -34,10 +36,15 @@ def odd_fields(data: dict[str, Any]) -> OddFields:
 
     A field that it must have and has not is one; `plans` always is. Objects that hold an unknown field are left out.
     """
-    services = list(objects(data, "services"))
-    plans = [one for service, path in services for one in objects(service, "plans", path)]
+    services = list(_objects(data, "services", ()))
+    plans = [one for service, path in services for one in _objects(service, "plans", path)]
     parts = [(_part("service"), services), (_part("plan"), plans)]
     return {path: part.odd(one) for part, ones in parts for one, path in ones if one.keys() <= part.fields.keys()}
+
+
+def _objects(holder: dict[str, Any], key: str, path: Path) -> Iterator[tuple[dict[str, Any], Path]]:
+    """The objects in a list; none where Go reads the list in another spelling into them, field into field."""
+    return objects(holder, key, path) if sum(folded(one) == key for one in holder) == 1 else iter(())
 
 
 class _Part(NamedTuple):

@@ -161,3 +161,13 @@ def test_what_two_spellings_of_services_say_is_read_into_each_other(more: dict[s
         known = Known(True, odd_fields(data))
         for platform in Platform:
             assert platform.record.judge(data, known) == platform.record.judge(data, Known(True, {}))
+
+
+@pytest.mark.parametrize("key", ["Plans", "planſ"])
+@pytest.mark.parametrize(
+    "more", [{"maintenance_info": {"version": 5}}, {"schemas": {"service_instance": {"create": 1}}}]
+)
+def test_what_two_spellings_of_plans_say_is_read_into_each_other(key: str, more: dict[str, Any]) -> None:
+    data = changed(("services", 0, key), [more])
+    for platform in Platform:
+        assert platform.record.judge(data, Known(True, odd_fields(data))) == platform.record.judge(data)
