@@ -31,11 +31,12 @@ _MISSING = FieldProblem("cloudfoundry-required", "is required")
 
 
 class FieldRow(NamedTuple):
-    """A field, what the platform calls it, and a check that takes its value, None where it is missing."""
+    """A field, what the platform calls it, a check that takes its value (None: missing), and the fields inside it."""
 
     key: str
     label: str
     check: Callable[[Any], FieldProblem | None]
+    inside: tuple[FieldRow, ...] = ()
 
 
 def check_rows(
@@ -49,10 +50,12 @@ def check_rows(
 
     A String where an object should be answers with what it contains.
     """
-    for key, label, check in rows if odd is None else (row for row in rows if row.key in odd):
-        problem = check(value.get(key) if isinstance(value, dict) else _in_text(key, value))
-        if problem is not None:
+    for key, label, check, inside in rows if odd is None else (row for row in rows if row.key in odd):
+        field = value.get(key) if isinstance(value, dict) else _in_text(key, value)
+        if problem := check(field):
             errors.add(problem.rule, (*path, key), f"{label} {problem.message}")
+        if inside and isinstance(field, dict):
+            check_rows(inside, field, (*path, key), errors)
 
 
 def _in_text(key: str, text: str) -> str | None:
@@ -141,8 +144,21 @@ SERVICE_ROWS = (
     ),
 )
 
-DASHBOARD_CLIENT_ROWS = tuple(
-    FieldRow(key, f"Service dashboard client {key}", required_text) for key in ("id", "secret", "redirect_uri")
+SERVICE_OBJECT_ROWS = (
+    FieldRow(
+        "metadata",
+        "Service metadata",
+        optional_object,
+        (FieldRow("shareable", "Service metadata shareable", optional_flag),),
+    ),
+    FieldRow(
+        "dashboard_client",
+        "Service dashboard client attributes",
+        optional_object,
+        tuple(
+            FieldRow(key, f"Service dashboard client {key}", required_text) for key in ("id", "secret", "redirect_uri")
+        ),
+    ),
 )
 
 PLAN_ROWS = (

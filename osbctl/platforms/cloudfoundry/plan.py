@@ -7,12 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from osbctl.platforms.cloudfoundry.fields import (
-    MAINTENANCE_INFO_ROWS,
-    PLAN_ROWS,
-    check_rows,
-    not_an_object,
-)
+from osbctl.platforms.cloudfoundry.fields import MAINTENANCE_INFO_ROWS, PLAN_ROWS, check_rows, not_an_object
 from osbctl.platforms.cloudfoundry.report import Errors
 from osbctl.platforms.cloudfoundry.ruby import RubyCrash, RubyError, index, json_length, to_s
 

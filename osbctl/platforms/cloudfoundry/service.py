@@ -7,14 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from osbctl.platforms.cloudfoundry.fields import (
-    DASHBOARD_CLIENT_ROWS,
-    SERVICE_ROWS,
-    check_rows,
-    not_an_object,
-    optional_flag,
-    strings,
-)
+from osbctl.platforms.cloudfoundry.fields import SERVICE_OBJECT_ROWS, SERVICE_ROWS, check_rows, strings
 from osbctl.platforms.cloudfoundry.plan import judge_plan
 from osbctl.platforms.cloudfoundry.report import Errors
 from osbctl.platforms.cloudfoundry.ruby import inspect, same, to_s
@@ -34,51 +27,22 @@ def judge_service(service: dict[str, Any], path: Path, judge: SchemaChecks, odd:
     errors = Errors(f"Service {to_s(service.get('name'))}")
     if odd.get(path) != _ODD_ALWAYS:
         check_rows(SERVICE_ROWS, service, path, errors)
-        _check_tags(service, path, errors)
-        _check_requires_type(service, path, errors)
-        _check_metadata(service.get("metadata"), (*path, "metadata"), errors)
-        _check_dashboard_client(service.get("dashboard_client"), (*path, "dashboard_client"), errors)
+        _check_strings(service, path, errors)
+        check_rows(SERVICE_OBJECT_ROWS, service, path, errors)
         _check_requires_values(service.get("requires"), (*path, "requires"), errors)
     _check_plans(service, path, errors, judge, odd)
     return errors
 
 
-def _check_tags(service: dict[str, Any], path: Path, errors: Errors) -> None:
+def _check_strings(service: dict[str, Any], path: Path, errors: Errors) -> None:
     tags = service.get("tags", [])
-    problem = strings(tags)
-    if problem:
+    if problem := strings(tags):
         errors.add(problem.rule, (*path, "tags"), f"Service tags {problem.message}")
     elif sum(map(len, tags)) > _LONGEST_TAGS:
         text = f"Tags for the service {to_s(service.get('name'))} must be {_LONGEST_TAGS} characters or less."
         errors.add("cloudfoundry-tags", (*path, "tags"), text)
-
-
-def _check_requires_type(service: dict[str, Any], path: Path, errors: Errors) -> None:
-    problem = strings(service.get("requires", []))
-    if problem:
+    if problem := strings(service.get("requires", [])):
         errors.add(problem.rule, (*path, "requires"), f'Service "requires" field {problem.message}')
-
-
-def _check_metadata(metadata: Any, path: Path, errors: Errors) -> None:
-    if metadata is None or metadata is False:
-        return
-    if not isinstance(metadata, dict):
-        rule, text = not_an_object(metadata)
-        errors.add(rule, path, f"Service metadata {text}")
-        return
-    problem = optional_flag(metadata.get("shareable"))
-    if problem:
-        errors.add(problem.rule, (*path, "shareable"), f"Service metadata shareable {problem.message}")
-
-
-def _check_dashboard_client(client: Any, path: Path, errors: Errors) -> None:
-    if client is None or client is False:
-        return
-    if isinstance(client, dict):
-        check_rows(DASHBOARD_CLIENT_ROWS, client, path, errors)
-    else:
-        rule, text = not_an_object(client)
-        errors.add(rule, path, f"Service dashboard client attributes {text}")
 
 
 def _check_requires_values(requires: Any, path: Path, errors: Errors) -> None:
