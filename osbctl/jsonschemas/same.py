@@ -5,7 +5,7 @@ from __future__ import annotations
 import marshal
 from typing import TYPE_CHECKING
 
-from osbctl.jsonschemas.walk import UndecidableError, references
+from osbctl.jsonschemas.walk import UndecidableError, references, subschemas
 from osbctl.paths import JsonValue, entries
 
 if TYPE_CHECKING:
@@ -23,12 +23,20 @@ def same_value(left: JsonValue, right: JsonValue) -> bool:
     return all(same_value(value, right[key]) for key, value in entries(left))
 
 
+_IN_ALL_DRAFTS = {
+    *("title", "description", "type", "enum", "not", "allOf", "anyOf", "oneOf", "minimum", "maximum"),
+    *("minLength", "maxLength", "pattern", "minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties"),
+    *("required", "properties", "additionalProperties", "patternProperties"),
+}
+"""Keywords that mean the same in every draft, where no other stands beside them."""
+
+
 def same_schema(left: Subschema, right: Subschema) -> bool:
-    """Whether both are written the same, under one draft, and so is all that they refer to."""
+    """Whether both are written the same, in words that both drafts take alike, and so is all that they refer to."""
     todo, seen = [(left, right)], set()
     while todo:
         a, b = todo.pop()
-        if a.root.dialect != b.root.dialect or not same_value(a.value, b.value):
+        if not same_value(a.value, b.value) or (a.root.dialect != b.root.dialect and not _is_in_all_drafts(a.value)):
             return False
         for _, ref in references(a.value):
             if ref not in seen:
@@ -38,6 +46,12 @@ def same_schema(left: Subschema, right: Subschema) -> bool:
                 except UndecidableError:  # A value that only looks like a reference.
                     return False
     return True
+
+
+def _is_in_all_drafts(schema: JsonValue) -> bool:
+    parts = [place.value for place in subschemas(schema)]
+    # Whether 1.0 is an integer changed with draft-06.
+    return all(part.keys() <= _IN_ALL_DRAFTS and "integer" not in part.get("type", ()) for part in parts)
 
 
 def same_keywords(left: Subschema, right: Subschema, keywords: tuple[str, ...]) -> bool:

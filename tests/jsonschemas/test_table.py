@@ -519,3 +519,13 @@ def test_only_another_draft_is_blamed_for_a_point() -> None:
     old = size({"type": ["string", "number"], "pattern": "^\\p{L}{1,255}$"})
     [change] = (c for c in compare_schemas(old, size({"type": "string"})) if c.level != "safe")
     assert "1.0" not in change.message
+
+
+@pytest.mark.parametrize(
+    "body",
+    [{"not": {"required": ["a", "b"]}}, {"oneOf": [{"required": ["a"]}, {"required": ["b"], "maxProperties": 3}]}],
+)
+def test_what_all_drafts_take_alike_is_the_same_under_two(body: dict[str, Any]) -> None:
+    assert [change.level for change in compare_schemas(top(DRAFT_7, **body), top(DRAFT_4, **body))] == ["safe"]
+    odd = {"not": {"properties": {"a": {"type": "integer"}}, "required": ["a"]}}  # which takes 1.0 since draft-06
+    assert [change.level for change in compare_schemas(top(DRAFT_4, **odd), top(DRAFT_7, **odd))] != ["safe"]
