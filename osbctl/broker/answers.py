@@ -11,17 +11,15 @@ import json
 import logging
 import time
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from osbctl.broker.decision import DECISION, REFUSED, Decision, RequestOutcome
 from osbctl.broker.negotiation import Version, http_date, parse_version, prefers_gzip, tag_listed
+from osbctl.broker.snapshot import ServedCatalog
 
-if TYPE_CHECKING:
-    from osbctl.broker.snapshot import ServedCatalog
-
-    Environ = dict[str, Any]
-    Headers = list[tuple[str, str]]
-    StartResponse = Callable[[str, Headers], Any]
+Environ = dict[str, Any]
+Headers = list[tuple[str, str]]
+StartResponse = Callable[[str, Headers], Any]
 
 
 class Problem(NamedTuple):

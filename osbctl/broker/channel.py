@@ -6,19 +6,17 @@ import contextlib
 import socket
 import time
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from waitress.channel import HTTPChannel  # type: ignore[import-untyped]
 
+from osbctl.broker.decision import Decision
 from osbctl.broker.logs import Entry
 from osbctl.broker.parser import StrictParser
 from osbctl.broker.proxy import client_of
+from osbctl.broker.settings import Settings
+from osbctl.broker.sharing import Shared
 from osbctl.broker.task import AnswerTask, Forbidden, RefusalTask
-
-if TYPE_CHECKING:
-    from osbctl.broker.decision import Decision
-    from osbctl.broker.settings import Settings
-    from osbctl.broker.sharing import Shared
 
 RECORD = 16384
 """The largest TLS record (RFC 8446 §5.1), and what one read or write takes."""

@@ -7,12 +7,9 @@ import os
 import socket
 import stat
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from osbctl.errors import ConfigError, UsageError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SYSTEMD_FIRST = 3
 """The first descriptor that systemd hands over (sd_listen_fds(3))."""

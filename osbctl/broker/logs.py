@@ -16,10 +16,9 @@ import time
 from collections import deque
 from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypeAlias, TypeVar
+from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
-if TYPE_CHECKING:
-    from osbctl.broker.decision import Decision
+from osbctl.broker.decision import Decision
 
 T = TypeVar("T")
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from waitress import wasyncore  # type: ignore[import-untyped]
 
-if TYPE_CHECKING:
-    from osbctl.broker.server import Dispatcher, Server
-    from osbctl.broker.settings import Settings
+from osbctl.broker.server import Dispatcher, Server
+from osbctl.broker.settings import Settings
 
 _log = logging.getLogger("osbctl.broker")
 

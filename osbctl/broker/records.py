@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from osbctl.credentials.record import CredentialRecord
+from osbctl.credentials.record import CredentialRecord
 
 _LEAST = 1000
 """The fewest rounds that a hash can have."""

@@ -6,14 +6,11 @@ import logging
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
+from pathlib import Path
+from typing import Any, Generic, TypeAlias, TypeVar
 
+from osbctl.broker.sharing import Stats
 from osbctl.errors import OsbctlError
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from osbctl.broker.sharing import Stats
 
 _log = logging.getLogger("osbctl.broker")
 T = TypeVar("T")

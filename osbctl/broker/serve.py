@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import logging
 import signal
+import socket
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from osbctl.broker import listeners
 from osbctl.broker.admin import AdminApp
+from osbctl.broker.decision import Ask
 from osbctl.broker.logs import AccessLog, as_json, as_text
 from osbctl.broker.loop import Loop
 from osbctl.broker.proxy import ProxyRule
@@ -18,14 +20,9 @@ from osbctl.broker.reload import Watched, Watcher
 from osbctl.broker.server import Dispatcher, Server
 from osbctl.broker.settings import FILES_KEPT, LEAST_CONNECTIONS, ServeOptions, descriptor_limit
 from osbctl.broker.sharing import Shared, Standing, Stats
+from osbctl.broker.snapshot import ServedCatalog
 from osbctl.broker.tls import Certificate, Tls, load_certificate, self_signed
 from osbctl.errors import ConfigError, UsageError
-
-if TYPE_CHECKING:
-    import socket
-
-    from osbctl.broker.decision import Ask
-    from osbctl.broker.snapshot import ServedCatalog
 
 _log = logging.getLogger("osbctl.broker")
 

@@ -11,7 +11,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from heapq import nsmallest
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from waitress import wasyncore  # type: ignore[import-untyped]
 from waitress.adjustments import Adjustments  # type: ignore[import-untyped]
@@ -19,11 +19,9 @@ from waitress.server import TcpWSGIServer  # type: ignore[import-untyped]
 
 from osbctl.broker.channel import Channel
 from osbctl.broker.proxy import client_of, plain_address
+from osbctl.broker.settings import Settings
+from osbctl.broker.sharing import Shared
 from osbctl.broker.tls_channel import TlsChannel
-
-if TYPE_CHECKING:
-    from osbctl.broker.settings import Settings
-    from osbctl.broker.sharing import Shared
 
 _log = logging.getLogger("osbctl.broker")
 

@@ -5,20 +5,17 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
 from osbctl.broker.answers import Answers
 from osbctl.broker.gate import Gate
 from osbctl.broker.reload import Watched
 from osbctl.broker.serve import Service
 from osbctl.broker.snapshot import ServedCatalog
+from osbctl.credentials.record import CredentialRecord
 from osbctl.errors import ConfigError
 from osbctl.text import plural
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from osbctl.credentials.record import CredentialRecord
 
 
 class LoadedCatalog(NamedTuple):

@@ -8,12 +8,9 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from osbctl.errors import UsageError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 FILES_KEPT = 64
 """Descriptors that connections leave free: for listeners, files and the hash worker."""

@@ -5,14 +5,12 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from osbctl.broker.decision import Ask
-    from osbctl.broker.logs import AccessLog, Entry
-    from osbctl.broker.proxy import ProxyRule
-    from osbctl.broker.settings import Settings
-    from osbctl.broker.tls import Tls
+from osbctl.broker.decision import Ask
+from osbctl.broker.logs import AccessLog, Entry
+from osbctl.broker.proxy import ProxyRule
+from osbctl.broker.settings import Settings
+from osbctl.broker.tls import Tls
 
 BUCKETS = (0.001, 0.005, 0.025, 0.1, 0.5, 2.5)
 """Upper ends of the histogram of durations, in seconds."""

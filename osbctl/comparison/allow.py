@@ -13,16 +13,14 @@ from __future__ import annotations
 import datetime
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from osbctl.changes import Change
 from osbctl.comparison.kinds import KINDS
 from osbctl.comparison.rules import load_all
 from osbctl.errors import ConfigError
 from osbctl.files import parse_toml, read_bounded
 from osbctl.text import did_you_mean
-
-if TYPE_CHECKING:
-    from osbctl.changes import Change
 
 _MAX_BYTES = 10_000_000
 _TEXTS = {"rule", "object", "reason", "field"}

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from osbctl.catalog import Catalog, ServiceOffering, ServicePlan
+from osbctl.changes import Change
 from osbctl.comparison.collect import Collector, MatchedPair
 from osbctl.comparison.fields import compare_plan, compare_service, compare_strays
 from osbctl.comparison.kinds import Kind, milder
@@ -29,8 +30,6 @@ from osbctl.text import plural
 
 if TYPE_CHECKING:
     from datetime import date
-
-    from osbctl.changes import Change
 
 
 def _taken(kind: Kind, otherwise: Kind) -> Kind:

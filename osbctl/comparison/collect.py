@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
+from osbctl.catalog import ServiceOffering, ServicePlan
 from osbctl.changes import Change, Effect, Level, Named
+from osbctl.comparison.kinds import Kind
 from osbctl.comparison.values import masked
+from osbctl.findings import Location
 from osbctl.paths import JsonValue, Path, pointer
-
-if TYPE_CHECKING:
-    from osbctl.catalog import ServiceOffering, ServicePlan
-    from osbctl.comparison.kinds import Kind
-    from osbctl.findings import Location
-    from osbctl.platforms import Platform
-    from osbctl.sources.document import Document
+from osbctl.platforms import Platform
+from osbctl.sources.document import Document
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from osbctl.catalog import Catalog
+from osbctl.changes import Change
 from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.comparison.fields import ENTRIES
 from osbctl.comparison.rules import fields, identity
@@ -19,14 +20,11 @@ from osbctl.comparison.shapes import FLAGS, INHERITED
 from osbctl.comparison.values import shown, shown_both
 from osbctl.errors import SourceError
 from osbctl.paths import found_at
+from osbctl.platforms import Platform
+from osbctl.platforms.export import Fields, Shape
 from osbctl.secrecy import SECRET
+from osbctl.sources.exports.merge import StoredCatalog
 from osbctl.text import plural
-
-if TYPE_CHECKING:
-    from osbctl.changes import Change
-    from osbctl.platforms import Platform
-    from osbctl.platforms.export import Fields, Shape
-    from osbctl.sources.exports.merge import StoredCatalog
 
 
 def find_drift(

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from osbctl.catalog import ServiceOffering, ServicePlan
 from osbctl.changes import Effect, Level
 from osbctl.comparison.collect import Collector, MatchedPair
+from osbctl.comparison.kinds import Kind
 from osbctl.comparison.parameters import compare_parameters
 from osbctl.comparison.rules import fields as rules
 from osbctl.comparison.shapes import FLAGS, INHERITED, MISSHAPEN, has_shape, is_misshapen, without_misshapen
@@ -15,10 +17,6 @@ from osbctl.comparison.values import from_to, same, shown, table
 from osbctl.fields import CONVENTIONS
 from osbctl.paths import Path, found_at
 from osbctl.secrecy import SECRET
-
-if TYPE_CHECKING:
-    from osbctl.catalog import ServiceOffering, ServicePlan
-    from osbctl.comparison.kinds import Kind
 
 _MOST_KEYS = 5
 """Keys that are named of an object in which several differ."""

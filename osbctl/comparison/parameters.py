@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from osbctl.catalog import PARAMETER_PLACES
 from osbctl.changes import Level
+from osbctl.comparison.collect import Collector, MatchedPair
 from osbctl.comparison.rules import fields
 from osbctl.comparison.rules.fields import SCHEMA_KINDS
 from osbctl.comparison.values import from_to, same
@@ -13,9 +14,6 @@ from osbctl.jsonschemas.comparison import SchemaChange, compare_schemas
 from osbctl.jsonschemas.comparison.secrets import is_within, secret_places
 from osbctl.paths import JsonValue, Path, found_at
 from osbctl.secrecy import SECRET
-
-if TYPE_CHECKING:
-    from osbctl.comparison.collect import Collector, MatchedPair
 
 _PLACES: tuple[Path, ...] = tuple((outer, inner, "parameters") for outer, inner in PARAMETER_PLACES)
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from osbctl.comparison.collect import Collector, MatchedPair
 from osbctl.comparison.rules import fields as rules
 from osbctl.comparison.values import same
-
-if TYPE_CHECKING:
-    from osbctl.comparison.collect import Collector, MatchedPair
 
 FLAGS = ("instances_retrievable", "bindings_retrievable", "allow_context_updates", "binding_rotatable")
 INHERITED = ("bindable", "plan_updateable")

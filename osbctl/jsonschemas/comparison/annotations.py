@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from typing import TYPE_CHECKING
 
 from osbctl.jsonschemas.comparison.changes import ABSENT, SchemaChange
 from osbctl.jsonschemas.comparison.facts import items
+from osbctl.jsonschemas.comparison.secrets import Secrets
 from osbctl.jsonschemas.comparison.wording import cut, default_changed
 from osbctl.jsonschemas.roots import BARE, Root, Subschema
 from osbctl.jsonschemas.same import same_value
+from osbctl.paths import Path
 
 _MOST_DESCRIBED = 5_000
 """Schemas looked at for what they describe, each as often as it is met on another way."""
-
-if TYPE_CHECKING:
-    from osbctl.jsonschemas.comparison.secrets import Secrets
-    from osbctl.paths import Path
 
 
 def default_changes(old: Root, new: Root, secrets: Secrets) -> Iterator[SchemaChange]:

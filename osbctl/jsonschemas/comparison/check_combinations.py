@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from osbctl.jsonschemas.comparison.facts import Facts
+from osbctl.jsonschemas.comparison.prover import Prover
+from osbctl.jsonschemas.comparison.suspects import PlacePair, Suspect
+from osbctl.jsonschemas.roots import Subschema
 from osbctl.jsonschemas.same import same_keywords, same_schema
-
-if TYPE_CHECKING:
-    from osbctl.jsonschemas.comparison.prover import Prover
-    from osbctl.jsonschemas.comparison.suspects import PlacePair, Suspect
-    from osbctl.jsonschemas.roots import Subschema
 
 _MAX_DISJOINT_DEPTH = 8
 _ALIKE = 4

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from math import ceil, floor
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import osbctl.jsonschemas.comparison.check_combinations as combinations
 from osbctl.jsonschemas import patterns
@@ -19,13 +19,11 @@ from osbctl.jsonschemas.comparison.facts import (
     listed,
     names,
 )
+from osbctl.jsonschemas.comparison.prover import Check, Prover
 from osbctl.jsonschemas.comparison.suspects import UNDECIDED, PlacePair, Step, Suspect
 from osbctl.jsonschemas.patterns import ALWAYS
+from osbctl.jsonschemas.roots import Subschema
 from osbctl.jsonschemas.same import same_schema
-
-if TYPE_CHECKING:
-    from osbctl.jsonschemas.comparison.prover import Check, Prover
-    from osbctl.jsonschemas.roots import Subschema
 
 Bound: TypeAlias = tuple[float, bool]
 """A limit, and whether it is itself excluded."""

@@ -6,13 +6,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from osbctl.jsonschemas import patterns
-
-if TYPE_CHECKING:
-    from osbctl.jsonschemas.roots import Subschema
-    from osbctl.paths import JsonValue
+from osbctl.jsonschemas.roots import Subschema
+from osbctl.paths import JsonValue
 
 Kinds: TypeAlias = frozenset[str]
 """Kinds of JSON values. `whole` is a number like 1.0, which is an `integer` since draft-06 only."""

@@ -11,18 +11,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from osbctl.jsonschemas.comparison.facts import NUMBERS, Facts
 from osbctl.jsonschemas.comparison.suspects import FORBIDDEN, ITEMS, PlacePair, Suspect
+from osbctl.jsonschemas.oracle import Oracle
+from osbctl.jsonschemas.roots import Subschema
 from osbctl.jsonschemas.walk import UndecidableError
+from osbctl.paths import JsonValue
 
-if TYPE_CHECKING:
-    from osbctl.jsonschemas.oracle import Oracle
-    from osbctl.jsonschemas.roots import Subschema
-    from osbctl.paths import JsonValue
-
-    Check: TypeAlias = "Callable[[Prover, PlacePair], Iterator[Suspect]]"
+Check: TypeAlias = "Callable[[Prover, PlacePair], Iterator[Suspect]]"
 
 MAX_STEPS = 50_000
 """Pairs of places looked at, each counted by the facts that it takes: a second or so. A 64 kB schema has some 2,000

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from osbctl.jsonschemas import patterns
 from osbctl.jsonschemas.comparison.facts import NUMBERS, Facts, items, listed, names
-
-if TYPE_CHECKING:
-    from osbctl.jsonschemas.oracle import Oracle
-    from osbctl.jsonschemas.roots import Subschema
-    from osbctl.paths import JsonValue
+from osbctl.jsonschemas.oracle import Oracle
+from osbctl.jsonschemas.roots import Subschema
+from osbctl.paths import JsonValue
 
 MAX_DEPTH = 5
 MAX_VALUES = 48

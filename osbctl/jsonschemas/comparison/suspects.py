@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-if TYPE_CHECKING:
-    from osbctl.jsonschemas.comparison.facts import Facts
-    from osbctl.jsonschemas.roots import Subschema
-    from osbctl.paths import JsonValue, Path
+from osbctl.jsonschemas.comparison.facts import Facts
+from osbctl.jsonschemas.roots import Subschema
+from osbctl.paths import JsonValue, Path
 
 BOUND, LENGTH = "schema-bound-tightened", "schema-length-tightened"
 COMBINATION, UNDECIDED = "schema-combination-narrowed", "schema-undecided"

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from osbctl.jsonschemas.comparison.changes import ABSENT, Absent
 from osbctl.jsonschemas.comparison.facts import Facts
 from osbctl.jsonschemas.comparison.samples import Samples
-
-if TYPE_CHECKING:
-    from osbctl.jsonschemas.comparison.suspects import PlacePair, Step, Suspect
-    from osbctl.jsonschemas.oracle import Oracle
-    from osbctl.jsonschemas.roots import Root
-    from osbctl.paths import JsonValue
+from osbctl.jsonschemas.comparison.suspects import PlacePair, Step, Suspect
+from osbctl.jsonschemas.oracle import Oracle
+from osbctl.jsonschemas.roots import Root
+from osbctl.paths import JsonValue
 
 _MAX_BASES = 3
 _MAX_WHOLE = 40

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from osbctl.jsonschemas.comparison.changes import ABSENT, Absent
+from osbctl.jsonschemas.comparison.secrets import Secrets
 from osbctl.jsonschemas.comparison.suspects import FORBIDDEN, FORMAT, REQUIRED, UNDECIDED, Step, Suspect
+from osbctl.jsonschemas.roots import Subschema
+from osbctl.paths import JsonValue
 from osbctl.secrecy import SECRET, looks_secret, without_secrets
 from osbctl.text import ELLIPSIS, safe
-
-if TYPE_CHECKING:
-    from osbctl.jsonschemas.comparison.secrets import Secrets
-    from osbctl.jsonschemas.roots import Subschema
-    from osbctl.paths import JsonValue
 
 MAX_TEXT = 60
 MAX_EXAMPLE = 200

@@ -6,16 +6,13 @@ catalog_service.rb and catalog_plan.rb.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
+from osbctl.paths import Path
+from osbctl.platforms.cloudfoundry.report import Errors
 from osbctl.platforms.cloudfoundry.ruby import inspect, is_blank
 from osbctl.text import semantic_version as semantic_version_pattern
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from osbctl.paths import Path
-    from osbctl.platforms.cloudfoundry.report import Errors
 
 _LONGEST_DESCRIPTION = 10_000
 

@@ -5,15 +5,13 @@ Source: cloud_controller_ng, lib/services/service_brokers/v2/catalog_plan.rb.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from osbctl.paths import Path
 from osbctl.platforms.cloudfoundry.fields import MAINTENANCE_INFO_ROWS, PLAN_ROWS, check_rows, not_an_object
 from osbctl.platforms.cloudfoundry.report import Errors
 from osbctl.platforms.cloudfoundry.ruby import RubyCrash, RubyError, index, json_length, to_s
-
-if TYPE_CHECKING:
-    from osbctl.paths import Path
-    from osbctl.platforms.cloudfoundry.schemas import SchemaChecks
+from osbctl.platforms.cloudfoundry.schemas import SchemaChecks
 
 _LONGEST_MAINTENANCE_INFO = 2000
 _MAINTENANCE_INFO_KEYS = ("version", "description")

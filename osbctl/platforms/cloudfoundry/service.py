@@ -5,17 +5,15 @@ Source: cloud_controller_ng, lib/services/service_brokers/v2/catalog_service.rb.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from osbctl.paths import Path
 from osbctl.platforms.cloudfoundry.fields import SERVICE_OBJECT_ROWS, SERVICE_ROWS, check_rows, strings
 from osbctl.platforms.cloudfoundry.plan import judge_plan
 from osbctl.platforms.cloudfoundry.report import Errors
 from osbctl.platforms.cloudfoundry.ruby import inspect, same, to_s
-
-if TYPE_CHECKING:
-    from osbctl.paths import Path
-    from osbctl.platforms.cloudfoundry.schemas import SchemaChecks
-    from osbctl.platforms.outcome import OddFields
+from osbctl.platforms.cloudfoundry.schemas import SchemaChecks
+from osbctl.platforms.outcome import OddFields
 
 _LONGEST_TAGS = 2048
 _ODD_ALWAYS = frozenset({"plans"})
