@@ -18,6 +18,7 @@ from osbctl.jsonschemas.decider import decider
 from osbctl.jsonschemas.sentences import field_name, refusal
 from osbctl.paths import Path, entries
 from osbctl.platforms import ApiVersion
+from osbctl.platforms.outcome import MAX_REFUSALS
 
 MAX_FINDINGS = 1_000
 """So many errors, and as many warnings, of a schema are reported of one document: nobody reads more."""
@@ -43,21 +44,28 @@ class CatalogFault(NamedTuple):
         return refusal(self.keyword, self.wanted, self.value, self.path)
 
 
-def explained(data: dict[str, Any], version: ApiVersion) -> list[Finding]:
-    """A finding for each fault of `data` under a shipped schema; of too many, the first and a word on the rest."""
+def explained(data: dict[str, Any], version: ApiVersion) -> tuple[list[Finding], set[Path]]:
+    """A finding for each fault of `data` under a shipped schema; of too many, the first and a word on the rest.
+
+    And the places of errors that are in that rest, as many as a platform has reasons.
+    """
     number: Counter[Severity] = Counter()
     findings = []
+    left_out: set[Path] = set()
     for fault in faults(data, version):
         severity = _severity(fault.path)
         number[severity] += 1
         if number[severity] <= MAX_FINDINGS:
             findings.append(_finding(data, fault))
         elif severity is Severity.ERROR:
-            break
+            left_out.add(fault.path)
+            if len(left_out) == MAX_REFUSALS:
+                break
         # Warnings beyond the bound are passed over, for an error may stand behind them.
     if not findings:  # A test holds that the walk knows all that the schemas ask; a catalog is never called well by it.
-        return [Finding("schema-other", Severity.ERROR, f"the schema of API version {version} refuses the catalog")]
-    return findings + [more(_REST[severity], severity) for severity, found in number.items() if found > MAX_FINDINGS]
+        findings = [Finding("schema-other", Severity.ERROR, f"the schema of API version {version} refuses the catalog")]
+    findings += [more(_REST[severity], severity) for severity, found in number.items() if found > MAX_FINDINGS]
+    return findings, left_out
 
 
 def faults(data: Any, version: ApiVersion) -> Iterator[CatalogFault]:

@@ -7,7 +7,7 @@ stands as a finding of its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -43,8 +43,10 @@ def judge(document: Document, options: ValidationOptions, selection: Selection |
     asked = options.platforms if options.errors_alone else tuple(Platform)
     outcomes = judge_all(document.data, plain_schemas=not seen.odd_schemas, asked=asked)
     read = [*document.notes, *_elsewhere(document.data)]
-    findings = [*read, *_checked(document, options, seen, read)]
-    joined = picked = _blame_newcomers(_with_refusals(findings, outcomes, options.platforms), document.data)
+    checked, left_out_places = _checked(document, options, seen, read)
+    findings = [*read, *checked]
+    whole = _with_refusals(findings, outcomes, options.platforms, left_out_places)
+    joined = picked = _blame_newcomers(whole, document.data)
     if options.select:
         # A refusal whose rule was asked for stands alone where the finding that it would join was not.
         picked = [finding for finding in findings if selection.picks(finding.rule)]
@@ -79,14 +81,20 @@ def unreadable(name: str, findings: tuple[Finding, ...]) -> Judgement:
     return Judgement(name, findings, dict.fromkeys(Platform, Verdict(VerdictKind.UNREADABLE)))
 
 
-def _checked(document: Document, options: ValidationOptions, seen: Survey, read: Iterable[Finding]) -> list[Finding]:
-    """What the schemas and the rules say; nothing of places that `read` has spoken of as missing already."""
+def _checked(
+    document: Document, options: ValidationOptions, seen: Survey, read: Iterable[Finding]
+) -> tuple[list[Finding], set[Path]]:
+    """What the schemas and the rules say; nothing of places that `read` has spoken of as missing already.
+
+    And the places of errors of the schema that were too many to be named.
+    """
     reported = {note.path for note in read if note.severity is Severity.ERROR}
-    found = check_schema(document.data, options.api_version)
+    found, left_out = check_schema(document.data, options.api_version)
     found += run_rules(document.data, options, seen)
     for name, schema in options.house_schemas:
         found += check_house_schema(document.data, schema, name)
-    return [finding for finding in found if not (finding.rule == "schema-required" and finding.path in reported)]
+    found = [finding for finding in found if not (finding.rule == "schema-required" and finding.path in reported)]
+    return found, left_out
 
 
 def _elsewhere(data: dict[str, Any]) -> list[Finding]:
@@ -99,9 +107,12 @@ def _elsewhere(data: dict[str, Any]) -> list[Finding]:
 
 
 def _with_refusals(
-    findings: list[Finding], outcomes: Mapping[Platform, Outcome], counted: frozenset[Platform]
+    findings: list[Finding],
+    outcomes: Mapping[Platform, Outcome],
+    counted: frozenset[Platform],
+    left_out: Container[Path] = (),
 ) -> list[Finding]:
-    """Join each refusal to the error at its place, or let it stand alone.
+    """Join each refusal to the error at its place, or let it stand alone; at places `left_out` it is left out, too.
 
     What is refused because of a placeholder joins the word on the placeholder, unless it counts as an error itself.
     """
@@ -120,7 +131,7 @@ def _with_refusals(
             if refusal.path in place:
                 at = place[refusal.path]
                 findings[at] = _joined(findings[at], platform, refusal.message, bool(outcome.messages))
-            else:
+            elif refusal.path not in left_out:
                 lone = Finding(refusal.rule, severity, refusal.message, refusal.path, refused_by=(platform,))
                 findings.append(lone)
     return findings

@@ -10,13 +10,14 @@ from osbctl.errors import ConfigError
 from osbctl.fields import load_schema
 from osbctl.findings import Finding
 from osbctl.jsonschemas.decider import decider
+from osbctl.paths import Path
 from osbctl.platforms import ApiVersion
 
 
-def check_schema(data: dict[str, Any], api_version: ApiVersion) -> list[Finding]:
-    """What the catalog schema of `api_version` says against `data`."""
+def check_schema(data: dict[str, Any], api_version: ApiVersion) -> tuple[list[Finding], set[Path]]:
+    """What the catalog schema of `api_version` says against `data`, and the places of errors that it leaves out."""
     if _decider(api_version)(data):
-        return []
+        return [], set()
     from osbctl.validation.explain import explained
 
     return explained(data, api_version)

@@ -167,6 +167,20 @@ def test_a_report_tells_that_refusals_were_left_out() -> None:
     assert "Cloud Foundry               refuses (more than 10,000 reasons)" in text
 
 
+def test_refusals_of_errors_that_are_left_out_are_left_out_too() -> None:
+    good = {"id": "p", "name": "p", "description": "", "free": "no"}  # two errors a plan: at the last, one is named
+    plans = [{**good, "id": f"p{n}", "name": f"p{n}"} for n in range(502)]
+    plans[501]["name"] = "p0"  # what no schema says is said, however many errors there are
+    data = {"services": [{"id": "s", "name": "s", "description": "d", "bindable": True, "plans": plans}]}
+    judgement = judge(
+        parse_document(json.dumps(data).encode(), "a.json"), ValidationOptions(api_version=ApiVersion.V2_14)
+    )
+    told = [(f.rule, f.path[-1]) for f in judgement.findings if f.path[:4] == ("services", 0, "plans", 501)]
+    assert told == [("plan-name-duplicate", "name")]
+    assert sum(f.severity is Severity.ERROR and "schema" in f.rule for f in judgement.findings) == 1_001
+    assert judgement.verdicts[Platform.KORIFI].reasons == 502
+
+
 def test_as_many_refusals_as_are_kept_are_all_told() -> None:
     data = {"services": [1] * MAX_REFUSALS}
     assert "left out" not in judge_all(data)[Platform.KORIFI].refusals[-1].message
