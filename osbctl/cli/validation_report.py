@@ -7,19 +7,16 @@ from __future__ import annotations
 
 import gc
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from osbctl.cli.output import annotates, look, note, put
 from osbctl.config import load_config
+from osbctl.findings import Judgement
 from osbctl.reports import WHOLE, Brevity, Format, Report, render
+from osbctl.tasks.options import Request
 from osbctl.tasks.rules import LazyRules
 from osbctl.tasks.validate import validate
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from osbctl.findings import Judgement
-    from osbctl.tasks.options import Request
 
 
 class Display(NamedTuple):

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from osbctl.changes import SEVERITIES
 from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.conformance import rules
+from osbctl.conformance.exchange import Reply
 from osbctl.findings import Finding, Severity
+from osbctl.platforms import Platform
 from osbctl.rule import RULES
 from osbctl.text import safe
-
-if TYPE_CHECKING:
-    from osbctl.conformance.exchange import Reply
-    from osbctl.platforms import Platform
 
 
 @dataclass(frozen=True, slots=True)

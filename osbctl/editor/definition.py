@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 from urllib.parse import unquote, urlsplit
 
+from lsprotocol import types
+
 from osbctl.editor.diagnostics import range_of
+from osbctl.editor.texts import Written
 from osbctl.paths import Path, located
 from osbctl.sources.folder import LOCK
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from lsprotocol import types
-
-    from osbctl.editor.texts import Written
-
-    Opened = Callable[[str], Written]
-    """Gives the file at a path, as it is in the editor, or else on disk."""
+Opened = Callable[[str], Written]
+"""Gives the file at a path, as it is in the editor, or else on disk."""
 
 
 def definition(file: Written, offset: int, folder: str | None, opened: Opened) -> tuple[Written, types.Range] | None:

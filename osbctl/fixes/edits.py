@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from osbctl.findings import Fix
-    from osbctl.paths import Path
-    from osbctl.sources.document import Syntax
-    from osbctl.sources.spans import Span
+from osbctl.findings import Fix
+from osbctl.paths import Path
+from osbctl.sources.document import Syntax
+from osbctl.sources.spans import Span
 
 _FIRST = ("id", "name", "description")
 

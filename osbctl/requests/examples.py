@@ -8,24 +8,21 @@ alone, so that no catalog can make this slow.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from osbctl.jsonschemas import patterns
 from osbctl.jsonschemas.comparison.changes import ABSENT, Absent
 from osbctl.jsonschemas.comparison.facts import OBJECT, Facts, items, listed, names
 from osbctl.jsonschemas.comparison.samples import FORMATS, Samples, numbers
 from osbctl.jsonschemas.oracle import Oracle, checked
+from osbctl.jsonschemas.roots import Root, Subschema
 from osbctl.jsonschemas.walk import UndecidableError
+from osbctl.paths import JsonValue
 from osbctl.secrecy import looks_secret
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from osbctl.jsonschemas.roots import Root, Subschema
-    from osbctl.paths import JsonValue
 
 MAX_VALUES = 2_000
 """Values made for one example; a schema that refers to itself has no end."""

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import json
 import textwrap
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from osbctl.findings import Finding
+from osbctl.jsonschemas.parameters import Parameter
 from osbctl.paths import pointer
+from osbctl.platforms.commands import Purpose
+from osbctl.requests.commands import Command
+from osbctl.requests.examples import Examples
 from osbctl.text import cells, escaped, safe
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from osbctl.findings import Finding
-    from osbctl.jsonschemas.parameters import Parameter
-    from osbctl.platforms.commands import Purpose
-    from osbctl.requests.commands import Command
-    from osbctl.requests.examples import Examples
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import datetime
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from osbctl.changes import Change
 from osbctl.comparison.allow import Sorted, load_allowed, sort_out
 from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.comparison.collect import with_places
 from osbctl.comparison.instances import doubts, read_instances
 from osbctl.comparison.refusals import Refused, new_refusals, touched_alone
 from osbctl.platforms import Platform, labels
-
-if TYPE_CHECKING:
-    from osbctl.changes import Change
-    from osbctl.sources.document import Document
+from osbctl.sources.document import Document
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from osbctl.changes import Change
 from osbctl.errors import SourceError
+from osbctl.findings import Finding
 from osbctl.pages.content import Content, Look, Part
 from osbctl.pages.render import render_page
 from osbctl.platforms import Platform
 from osbctl.platforms.judge import judge_all
+from osbctl.platforms.outcome import Outcome
+from osbctl.sources.document import Document
 from osbctl.tasks.page_requests import requests_for
 from osbctl.validation.survey import plain_schemas
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from osbctl.changes import Change
-    from osbctl.findings import Finding
-    from osbctl.platforms.outcome import Outcome
-    from osbctl.sources.document import Document
 
 
 @dataclass(frozen=True, slots=True)

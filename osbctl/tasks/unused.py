@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
 
+from osbctl.config import Config
 from osbctl.files import check_regular, read_bounded
 from osbctl.rule import chosen
 from osbctl.tasks.rules import all_rules
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from osbctl.config import Config
-    from osbctl.validation.selection import Selection
+from osbctl.validation.selection import Selection
 
 _MOST_FILES = 5_000
 _MAX_BYTES = 1_000_000

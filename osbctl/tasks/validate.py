@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
+from osbctl.config import Config
 from osbctl.errors import DocumentError, OsbctlError, SourceError
 from osbctl.findings import Finding, Judgement, Severity
 from osbctl.platforms.outcome import VerdictKind
+from osbctl.sources.document import Document
 from osbctl.tasks.options import Request, config_of, effective_fail_on, validation_options
 from osbctl.text import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from osbctl.config import Config
-    from osbctl.sources.document import Document
     from osbctl.validation.options import ValidationOptions
     from osbctl.validation.selection import Selection
 

@@ -7,16 +7,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
 
 from osbctl.findings import Finding, Location, Severity
 from osbctl.rule import chosen
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from osbctl.sources.document import Document
-    from osbctl.validation.selection import Selection
+from osbctl.sources.document import Document
+from osbctl.validation.selection import Selection
 
 _COMMENT = re.compile(r"(?:^|(?<=[ \t]))#[ \t]*osbctl:[ \t]*ignore\[([^\]\n]*)\]", re.MULTILINE)
 _LINE_END = re.compile(r"\r\n?|\n")

@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from osbctl.findings import Finding, Judgement, Location, Severity, Verdict
+from osbctl.paths import Path
 from osbctl.platforms import Platform
 from osbctl.platforms.outcome import VerdictKind
 from osbctl.platforms.record import Identity
 from osbctl.platforms.together import SharedIdentity, does, shared
 from osbctl.rule import RULES
+from osbctl.sources.document import Document
 from osbctl.validation.inline import without_ignored
 from osbctl.validation.judge import graded, reading_order
+from osbctl.validation.options import ValidationOptions
 from osbctl.validation.rules import SHARED, load_all
 from osbctl.validation.rules.placeholders import holds_placeholder
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from osbctl.paths import Path
-    from osbctl.sources.document import Document
-    from osbctl.validation.options import ValidationOptions
-    from osbctl.validation.selection import Selection
+from osbctl.validation.selection import Selection
 
 _RULES = {
     Identity.SERVICE_ID: "shared-id",

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
+from osbctl.changes import Change
+from osbctl.reports.changes import DiffReport
 from osbctl.text import safe
-
-if TYPE_CHECKING:
-    from osbctl.changes import Change
-    from osbctl.reports.changes import DiffReport
 
 
 def render(report: DiffReport) -> str:
