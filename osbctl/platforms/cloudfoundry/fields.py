@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from osbctl.paths import Path
 from osbctl.platforms.cloudfoundry.report import Errors
-from osbctl.platforms.cloudfoundry.ruby import inspect, is_blank
+from osbctl.platforms.cloudfoundry.ruby import index, inspect, is_blank
 from osbctl.text import semantic_version as semantic_version_pattern
 
 _LONGEST_DESCRIPTION = 10_000
@@ -48,15 +48,11 @@ def check_rows(
     A String where an object should be answers with what it contains.
     """
     for key, label, check, inside in rows if odd is None else (row for row in rows if row.key in odd):
-        field = value.get(key) if isinstance(value, dict) else _in_text(key, value)
+        field = index(value, key)
         if problem := check(field):
             errors.add(problem.rule, (*path, key), f"{label} {problem.message}")
         if inside and isinstance(field, dict):
             check_rows(inside, field, (*path, key), errors)
-
-
-def _in_text(key: str, text: str) -> str | None:
-    return key if key in text else None
 
 
 def required_text(value: Any) -> FieldProblem | None:

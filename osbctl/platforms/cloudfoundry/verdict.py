@@ -6,7 +6,7 @@ and route services are taken to be on, so that no catalog is incompatible.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from osbctl.paths import Path
@@ -98,19 +98,15 @@ def _not_stored(services: list[dict[str, Any]]) -> Iterator[Refusal]:
 
 
 def _check_unique(errors: Errors, services: list[dict[str, Any]]) -> None:
-    ids = [(("services", n, "id"), service.get("id")) for n, service in enumerate(services)]
-    at = _second_of_two([(path, value) for path, value in ids if value is not None])
-    if at:
-        errors.add("cloudfoundry-service-ids", at, "Service ids must be unique")
-    at = _second_of_two([(("services", n, "name"), service.get("name")) for n, service in enumerate(services)])
-    if at:
-        text = "Service names must be unique within a broker"
-        errors.add("cloudfoundry-service-names", at, text)
+    ids = [
+        (("services", n, "id"), service["id"]) for n, service in enumerate(services) if service.get("id") is not None
+    ]
+    names = [(("services", n, "name"), service.get("name")) for n, service in enumerate(services)]
+    _check_each_once("cloudfoundry-service-ids", ids, "Service ids must be unique", errors)
+    _check_each_once("cloudfoundry-service-names", names, "Service names must be unique within a broker", errors)
     _check_unique_plan_ids(errors, services)
-    at = _second_of_two(_dashboard_client_ids(services))
-    if at:
-        text = "Service dashboard_client id must be unique"
-        errors.add("cloudfoundry-dashboard-client-ids", at, text)
+    clients, text = _dashboard_client_ids(services), "Service dashboard_client id must be unique"
+    _check_each_once("cloudfoundry-dashboard-client-ids", clients, text, errors)
 
 
 def _dashboard_client_ids(services: list[dict[str, Any]]) -> list[tuple[Path, Any]]:
@@ -122,15 +118,15 @@ def _dashboard_client_ids(services: list[dict[str, Any]]) -> list[tuple[Path, An
     ]
 
 
-def _second_of_two(values: list[tuple[Path, Any]]) -> Path | None:
-    """The place of the first value that was there before."""
+def _check_each_once(rule: str, values: Iterable[tuple[Path, Any]], text: str, errors: Errors) -> None:
+    """The first value that was there before is an error."""
     seen = set()
     for path, value in values:
         key = same(value, strict=True)
         if key in seen:
-            return path
+            errors.add(rule, path, text)
+            return
         seen.add(key)
-    return None
 
 
 def _check_unique_plan_ids(errors: Errors, services: list[dict[str, Any]]) -> None:
