@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -21,8 +22,6 @@ from osbctl.registry.text import COLUMNS, broker_lines, cells, history_lines, re
 from osbctl.text import safe
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from osbctl.registry.refresh import Policy
 
 brokers = typer.Typer(

@@ -14,11 +14,11 @@ from osbctl.cli.options import LIMITS, MaxBytes
 from osbctl.cli.output import note
 from osbctl.cli.passwords import ask_password, read_password
 from osbctl.errors import UsageError
+from osbctl.sources.document import Document
 
 if TYPE_CHECKING:
     from osbctl.sources.access import Access
     from osbctl.sources.broker import Answer
-    from osbctl.sources.document import Document
 
 
 def is_address(word: str) -> bool:

@@ -6,18 +6,16 @@ Its own messages hold the whole instance, and point at the object where a field 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from jsonschema.exceptions import best_match
 
 from osbctl.jsonschemas.sentences import field_name, refusal
+from osbctl.paths import Path
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from jsonschema.exceptions import ValidationError
-
-    from osbctl.paths import Path
 
 
 def sentences(error: ValidationError) -> Iterator[tuple[Path, str]]:

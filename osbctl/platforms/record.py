@@ -5,6 +5,7 @@ What is asked often stands in the record itself; the rest in the modules of the 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from importlib import import_module
 from types import MappingProxyType
@@ -13,8 +14,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from osbctl.platforms.outcome import UNKNOWN
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from osbctl.platforms.commands import Tool
     from osbctl.platforms.export import Export
     from osbctl.platforms.outcome import Known, Outcome

@@ -11,16 +11,15 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote, urljoin, urlsplit, urlunsplit
 
 from osbctl.errors import DocumentError, SourceError, UsageError
+from osbctl.paths import JsonValue
 from osbctl.secrecy import without_secrets
 from osbctl.sources.access import Access, basic, check_access, shown
+from osbctl.sources.document import Document
 from osbctl.sources.line import FAULTS, Line, read_body, unreachable
 from osbctl.text import safe
 
 if TYPE_CHECKING:
     from urllib3 import BaseHTTPResponse
-
-    from osbctl.paths import JsonValue
-    from osbctl.sources.document import Document
 
 MAX_REDIRECTS = 5
 CATALOG_PATH = "/v2/catalog"

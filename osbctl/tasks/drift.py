@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,15 +13,13 @@ from osbctl.parallel import in_parallel
 from osbctl.platforms import Platform
 from osbctl.registry.secrets import without_secrets
 from osbctl.sources.broker import as_document
+from osbctl.sources.document import Document
 from osbctl.sources.exports.merge import StoredCatalog
 from osbctl.tasks.compare import Comparison, doubts_of, now_refused
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from osbctl.registry.records import RegisteredBroker
     from osbctl.registry.store import Registry
-    from osbctl.sources.document import Document
     from osbctl.tasks.reach import Reach
 
 

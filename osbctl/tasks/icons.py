@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ipaddress
 import time
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urljoin
 
+from osbctl.catalog import Catalog
 from osbctl.errors import SourceError
 from osbctl.pages.links import followable
 from osbctl.pages.pictures import MAX_BYTES, as_data_url
@@ -17,9 +19,6 @@ from osbctl.sources.line import FAULTS, Line, read_body, unreachable
 
 if TYPE_CHECKING:
     import socket
-    from collections.abc import Iterable
-
-    from osbctl.catalog import Catalog
 
 JOBS = 8
 SECONDS = 10.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from osbctl.config import Config, find_config
@@ -14,7 +15,6 @@ from osbctl.tasks.rules import rules_named
 from osbctl.text import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from enum import StrEnum
 
     from osbctl.validation.options import ValidationOptions

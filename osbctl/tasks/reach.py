@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +16,6 @@ from osbctl.secrecy import looks_secret
 from osbctl.sources.broker import CATALOG_PATH, Answer, fetch, split_url
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
     from osbctl.sources.access import Access
 
 SURE_LENGTH = 8

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from osbctl.parallel import in_parallel
@@ -11,8 +12,6 @@ from osbctl.registry.records import Refresh, RefreshOutcome, Registration
 from osbctl.registry.refresh import Policy, refresh_or_tell, register
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from osbctl.registry.store import Registry
     from osbctl.tasks.reach import Reach
 

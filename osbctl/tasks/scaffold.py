@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from osbctl.errors import SourceError
@@ -10,7 +11,6 @@ from osbctl.files import write_file
 from osbctl.sources.folder.files import ATTRIBUTES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
 

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from osbctl.jsonschemas.dialects import DIALECTS
 from osbctl.jsonschemas.walk import subschemas
+from osbctl.paths import Path
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from jsonschema.exceptions import ValidationError
-
-    from osbctl.paths import Path
 
 DRAFTS = {
     "http://json-schema.org/draft-03/schema": "Draft3Validator",

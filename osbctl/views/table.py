@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from osbctl.catalog import Catalog, ServiceOffering
 from osbctl.text import cells, plural, rendered, safe
 from osbctl.views import words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rich.console import RenderableType
-
-    from osbctl.catalog import Catalog, ServiceOffering
 
 NARROW = 100
 """With fewer columns than this, plans are a list: as a table, something would be cut."""
