@@ -92,7 +92,12 @@ def fields(file: Path) -> Iterator[str]:
         required = schema.get("required", ())
         for name, field in schema.get("properties", {}).items():
             if isinstance(field, dict):
-                yield f"{where} {name}: {type_of(field)}, {'always' if name in required else 'optional'}"
+                kind, choice, _ = (said := type_of(field)).partition("`")
+                choices = re.findall("`[^`]*`", said)
+                # Each value of a choice is a fact of its own, so that one more is new and no other type.
+                yield from (f"{where} {name}: {one}" for one in choices)
+                said = f"{kind}a choice" if choice else said
+                yield f"{where} {name}: {said}, {'always' if name in required else 'optional'}"
         for word in ("properties", "definitions"):
             pending += [(f"{where} {name}", part) for name, part in schema.get(word, {}).items() if part is not False]
         inside = [

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, NamedTuple
+from xml.etree import ElementTree
 
 import pytest
 
@@ -474,6 +475,10 @@ def test_all_brokers_in_every_format(osbctl: Run, several: Brokers) -> None:
     for form in (DiffFormat.SARIF, DiffFormat.GITLAB):
         assert json.loads(texts[form])
         assert "dear: free" in texts[form]
+    for form in (DiffFormat.JUNIT, DiffFormat.CHECKSTYLE):
+        assert "dear: free" in "".join(
+            value for one in ElementTree.fromstring(texts[form]).iter() for value in one.attrib.values()
+        )
 
 
 def test_a_missing_password_is_one_broker_s_failure(
