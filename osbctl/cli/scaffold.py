@@ -107,7 +107,7 @@ def _checked(name: str) -> str:
 
 
 def _write(folder: Path, files: Iterable[tuple[str, str]]) -> None:
-    from osbctl.tasks.scaffold import write_new
+    from osbctl.sources.folder.files import write_new
 
     for sentence in write_new(folder, files):
         note(sentence)

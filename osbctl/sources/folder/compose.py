@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from osbctl.paths import Path as ValuePath
 from osbctl.sources.document import Document
 from osbctl.sources.folder.parts import Origins, Parts, Problems, SourcePart, copied
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SETTINGS = ("services", "defaults", "fields")
 """The keys of catalog.yaml: the order of the services, defaults, and further fields of the catalog."""

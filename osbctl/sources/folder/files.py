@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 from osbctl.catalog import objects, parameter_holders
-from osbctl.errors import UsageError
+from osbctl.errors import SourceError, UsageError
+from osbctl.files import write_file
 from osbctl.platforms import DEFAULT_API_VERSION
 from osbctl.resources import catalog_schema
 from osbctl.sources.folder.lock import fresh_id
@@ -172,6 +175,29 @@ def split_files(catalog: dict[str, Any]) -> Iterator[tuple[str, str]]:
     further = {key: value for key, value in catalog.items() if key != "services"}
     yield "catalog.yaml", dump({"services": stems, **({"fields": escaped(further)} if further else {})})
     yield ATTRIBUTES
+
+
+def write_new(folder: Path, files: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Write `files`, each a name and its text, into `folder`, and say what was written.
+
+    Raises:
+        SourceError: one of them is there, before any is written; or one cannot be written.
+    """
+    made = [(folder / name, text) for name, text in files]
+    present = [(file, text) for file, text in made if os.path.lexists(file)]
+    for file, text in present:
+        if file.name != ATTRIBUTES[0]:
+            raise SourceError(f"{file} already exists, and nothing is overwritten", "choose another folder or name")
+        yield f"add to {file}: {text.strip()}"
+    for file, text in made:
+        if (file, text) in present:
+            continue
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise SourceError(f"{file.parent}: cannot be made: {error.strerror}") from error
+        write_file(file, text.encode("utf-8"))
+        yield f"wrote {file}"
 
 
 def _stem(name: Any, taken: list[str]) -> str:
