@@ -63,6 +63,6 @@ class DocumentError(OsbctlError):
 
     def __init__(self, findings: tuple[Finding, ...]) -> None:
         first = findings[0]
-        place = f"{first.location.source}:{first.location.line}:{first.location.column}: " if first.location else ""
+        place = f"{first.location}: " if first.location else ""
         super().__init__(place + first.message, first.hint)
         self.findings = findings

@@ -30,7 +30,7 @@ class Location(NamedTuple):
     """A place in a source: `line` and `column` count from 1, columns in characters (code points).
 
     `excerpt` is the whole text of that line, as it stands; a report cuts and escapes it. `end` is the column behind the
-    last character that is meant, within that line; 0 where only the first is known.
+    last character that is meant, within that line; 0 where only the first is known. As a string: `source:line:column`.
     """
 
     source: str
@@ -38,6 +38,9 @@ class Location(NamedTuple):
     column: int
     excerpt: str = ""
     end: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.source}:{self.line}:{self.column}"
 
 
 class Fix(NamedTuple):

@@ -126,8 +126,7 @@ class Watcher:
         except OsbctlError as error:
             _log.error("the new %s is not used, the old one stays: %s", item.name, error.message)
             for finding in getattr(error, "findings", ())[:FINDINGS_LOGGED]:
-                place = finding.location
-                where = f"{place.source}:{place.line}:{place.column}: " if place else ""
+                where = f"{finding.location}: " if finding.location else ""
                 _log.error("%s%s [%s]", where, finding.message, finding.rule)
         except Exception:
             _log.exception("the new %s could not be loaded; the old one stays", item.name)

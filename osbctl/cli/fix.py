@@ -89,9 +89,7 @@ def _fixed(source: str, stdin_filename: str | None, options: ValidationOptions, 
 def _told(mended: Mended, verb: str) -> Iterator[str]:
     """What was mended, line by line, and what was not."""
     for finding in mended.mended:
-        place = finding.location
-        where = f"{place.source}:{place.line}:{place.column}" if place else mended.source
-        yield f"{where}: {verb}: {finding.message} [{finding.rule}]"
+        yield f"{finding.location or mended.source}: {verb}: {finding.message} [{finding.rule}]"
     more = f", {len(mended.unsafe)} more with --unsafe" if mended.unsafe else ""
     left = len(mended.left) - len(mended.unsafe)
     yield f"{mended.source}: {verb} {len(mended.mended)}{more}; {left} left for you"

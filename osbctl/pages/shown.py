@@ -36,8 +36,7 @@ class FindingNote(NamedTuple):
     @property
     def place(self) -> str:
         """Source, line and column, else the JSON pointer."""
-        at = self.finding.location
-        return f"{at.source}:{at.line}:{at.column}" if at else pointer(self.finding.path)
+        return str(self.finding.location or pointer(self.finding.path))
 
     @property
     def platforms(self) -> str:

@@ -41,8 +41,7 @@ def _suite(judgement: Judgement, report: Report) -> Iterator[str]:
 
 
 def _case(judgement: Judgement, finding: Finding, report: Report) -> Iterator[str]:
-    place = finding.location
-    where = f"{safe(place.source)}:{place.line}:{place.column}" if place else ""
+    where = safe(str(finding.location or ""))
     file = quoteattr(safe(report.source(finding)))
     name = quoteattr(f"{finding.rule} {where}".strip())
     yield f'    <testcase name={name} classname={file} time="0">'

@@ -56,8 +56,7 @@ def _entry(finding: Finding, paint: Paint) -> Iterator[str]:
 
 
 def _head(finding: Finding, paint: Paint) -> str:
-    place = finding.location
-    where = f"{safe(place.source)}:{place.line}:{place.column}: " if place else ""
+    where = f"{safe(str(finding.location))}: " if finding.location else ""
     severity = paint(finding.severity.value, finding.severity.value)
     rule = paint(f"[{finding.rule}]", "dim")
     return f"{paint(where, 'bold')}{severity}: {safe(finding.message)} {rule}"

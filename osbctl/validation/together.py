@@ -70,7 +70,7 @@ def _finding(
     first, place = places[int(one.first)][one.first_path], places[int(one.second)][one.second_path]
     rule = RULES[_RULES[one.identity]]
     severity = Severity.ERROR if counted & {*rule.refused_by} else rule.severity
-    other = f"{one.first_object} at {first.source}:{first.line}:{first.column}"
+    other = f"{one.first_object} at {first}"
     message = f"the {one.identity} {one.value} of {one.second_object} is also that of {other}"
     hint = does(one.identity, counted or frozenset(Platform))
     return Finding(rule.id, severity, message, one.second_path, place, hint, refused_by=rule.refused_by)

@@ -78,7 +78,7 @@ def _accepted(report: DiffReport, room: int) -> Iterator[str]:
 
 
 def _place(place: Location | None) -> str:
-    return _code(f"{place.source}:{place.line}:{place.column}") if place else "–"
+    return _code(str(place)) if place else "–"
 
 
 def _text(text: str) -> str:

@@ -120,6 +120,4 @@ def _place(place: Location | None, side: str) -> str:
     """`line:column`, with the source before it where it is another than the whole side."""
     if place is None:
         return "–"
-    return (
-        f"{place.line}:{place.column}" if place.source == side else f"{safe(place.source)}:{place.line}:{place.column}"
-    )
+    return f"{place.line}:{place.column}" if place.source == side else safe(str(place))
