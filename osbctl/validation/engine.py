@@ -9,7 +9,7 @@ from typing import Any
 from osbctl.catalog import parameter_holders
 from osbctl.findings import Finding, Severity
 from osbctl.rule import Rule, Scope
-from osbctl.validation.node import CatalogNode, Hit, Node
+from osbctl.validation.node import CatalogNode, Node
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.rules import load_checks
 from osbctl.validation.survey import UNKNOWN, Survey
@@ -35,12 +35,8 @@ def run_rules(data: dict[str, Any], options: ValidationOptions, survey: Survey =
         hits = [(rule, hit) for rule in checks[scope] if rule.check for hit in rule.check(node)]
         if scope is Scope.PARAMETERS and not hits:
             quiet.add(id(node.value))
-        found += [_finding(rule, hit) for rule, hit in hits]
+        found += [Finding(rule.id, rule.severity, hit.message, hit.path, None, *hit[2:]) for rule, hit in hits]
     return found
-
-
-def _finding(rule: Rule, hit: Hit) -> Finding:
-    return Finding(rule.id, rule.severity, hit.message, hit.path, None, *hit[2:])
 
 
 def _is_needed(rule: Rule, survey: Survey, catalog: CatalogNode) -> bool:

@@ -45,7 +45,8 @@ class URI(NamedTuple):
     @property
     def host(self) -> str:
         """The authority without user and port; empty where there is none."""
-        return _host(self.authority or "")
+        without_user = re.sub(r"^[^\[\]]*@", "", self.authority or "", count=1)
+        return re.sub(r":[^:@\[\]]*$", "", without_user, count=1)
 
     @property
     def is_relative(self) -> bool:
@@ -55,11 +56,6 @@ class URI(NamedTuple):
     def bare(self) -> URI:
         """Without what its fragment says; a fragment leaves an empty one behind, as in the library."""
         return self._replace(fragment="") if self.fragment else self
-
-
-def _host(authority: str) -> str:
-    without_user = re.sub(r"^[^\[\]]*@", "", authority, count=1)
-    return re.sub(r":[^:@\[\]]*$", "", without_user, count=1)
 
 
 @lru_cache(maxsize=512)
