@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jsonschema
 import referencing.exceptions
-from jsonschema.exceptions import SchemaError
+from jsonschema.exceptions import SchemaError, ValidationError
 from jsonschema.validators import validator_for
 from referencing import Registry
 
@@ -17,11 +17,30 @@ from osbctl.jsonschemas.errors import sentences
 from osbctl.text import safe
 from osbctl.validation.explain import MAX_FINDINGS, about, more
 
-if TYPE_CHECKING:
-    from jsonschema.exceptions import ValidationError
+
+def check_house_schema(data: dict[str, Any], schema: Any, name: str) -> list[Finding]:
+    """What a schema of the user's own says against `data`; `name` is what reports call it.
+
+    Raises:
+        ConfigError: the schema is broken, cannot be applied, or refers to something outside of itself.
+    """
+    try:
+        if reason := _broken(schema):
+            raise ConfigError(f"house schema {name}: {reason}")
+        found = [
+            Finding("house-schema", Severity.ERROR, f"{about(data, path)}{text} ({name})", path)
+            for error in _errors(data, schema, name)
+            for path, text in sentences(error)
+        ]
+    except RecursionError as error:
+        raise ConfigError(
+            f"house schema {name}: its references go round in circles, or it is nested too deeply"
+        ) from error
+    rest = [more("house-schema", Severity.ERROR)] if len(found) > MAX_FINDINGS else []
+    return found[:MAX_FINDINGS] + rest
 
 
-def broken(schema: object) -> str:
+def _broken(schema: object) -> str:
     """Why `schema` is no JSON Schema that can be used; empty where it is one."""
     if not isinstance(schema, dict | bool):
         return "it is not an object"
@@ -36,21 +55,6 @@ def broken(schema: object) -> str:
         where = "/" + "/".join(map(str, error.absolute_path))
         return f"not a valid schema at {where}: {safe(error.message)[:200]}"
     return ""
-
-
-def house_findings(data: dict[str, Any], schema: Any, name: str) -> list[Finding]:
-    """A finding for each fault of `data` under a schema that is not `broken`; `name` is what reports call it.
-
-    Raises:
-        ConfigError: the schema refers to something outside of itself, or cannot be applied.
-    """
-    found = [
-        Finding("house-schema", Severity.ERROR, f"{about(data, path)}{text} ({name})", path)
-        for error in _errors(data, schema, name)
-        for path, text in sentences(error)
-    ]
-    rest = [more("house-schema", Severity.ERROR)] if len(found) > MAX_FINDINGS else []
-    return found[:MAX_FINDINGS] + rest
 
 
 def _errors(data: dict[str, Any], schema: Any, name: str) -> list[ValidationError]:

@@ -24,7 +24,7 @@ from osbctl.validation.fold import folded
 from osbctl.validation.inline import without_ignored
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.rules import SHARED
-from osbctl.validation.schema import check_house_schema, check_schema
+from osbctl.validation.schema import check_schema
 from osbctl.validation.selection import Selection
 from osbctl.validation.survey import Survey, survey
 
@@ -92,6 +92,8 @@ def _checked(
     found, left_out = check_schema(document.data, options.api_version)
     found += run_rules(document.data, options, seen)
     for name, schema in options.house_schemas:
+        from osbctl.validation.house import check_house_schema  # loads jsonschema
+
         found += check_house_schema(document.data, schema, name)
     found = [finding for finding in found if not (finding.rule == "schema-required" and finding.path in reported)]
     return found, left_out
