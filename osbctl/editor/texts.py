@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from functools import cached_property, lru_cache
+from itertools import accumulate
 from typing import Any
 
 from lsprotocol.types import Position
@@ -19,6 +20,12 @@ from osbctl.sources.spans import Span, spans
 
 _BOM = "\ufeff"
 _LINE_END = re.compile(r"\r\n?|\n")
+_WIDE = {
+    "utf-8": re.compile(r"[^\x00-\x7f]"),
+    "utf-16": re.compile("[\U00010000-\U0010ffff]"),
+    "utf-32": re.compile(r"(?!)"),
+}
+"""The characters that take more than one unit of each encoding."""
 
 
 class Text:
@@ -66,8 +73,19 @@ class Text:
         """Where each line begins."""
         return [0, *(found.end() for found in _LINE_END.finditer(self.body))]
 
+    @cached_property
+    def _wide(self) -> list[int]:
+        return [found.start() for found in _WIDE[self._encoding].finditer(self.body)]
+
+    @cached_property
+    def _more(self) -> list[int]:
+        """How many units more than one all wide characters up to each take together."""
+        return [0, *accumulate(_units(self.body[at], self._encoding) - 1 for at in self._wide)]
+
     def _between(self, start: int, end: int) -> int:
-        return end - start if self.body.isascii() else _units(self.body[start:end], self._encoding)
+        # The text in between is not gone through: a line may be a whole catalog, and hold thousands of places.
+        wide = self._more[bisect_left(self._wide, end)] - self._more[bisect_left(self._wide, start)]
+        return end - start + wide
 
 
 def _units(text: str, encoding: str) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from lsprotocol.types import Position as Place
 
@@ -36,3 +38,11 @@ def test_what_lies_beyond_an_end_or_within_a_character() -> None:
     assert text.offset(Place(0, 99)) == 4, "the end of the line, before CR LF"
     assert text.offset(Place(9, 0)) == 11
     assert text.offset(Place(3, 1)) == 10, "the first half of a surrogate pair"
+
+
+def test_thousands_of_places_in_one_long_line_do_not_go_through_it_each() -> None:
+    text = Text("\U0001f600" + "abc " * 250_000)
+    began = time.process_time()
+    places = [text.place(offset).character for offset in range(500_000, 502_000)]
+    assert places == [*range(500_001, 502_001)]
+    assert time.process_time() - began < 0.3
