@@ -48,14 +48,13 @@ def rules_named(word: str, error: type[OsbctlError] = UsageError, origin: str = 
 
 
 def named(things: Iterable[Thing], name: str, missing: str) -> Thing:
-    """The service offering or plan of that name or id.
+    """The service offering or plan of that name, else of that id.
 
     Raises:
         UsageError: there is none; `missing` begins the sentence that says so.
     """
     things = tuple(things)
-    for thing in things:
-        if name in (thing.name, thing.id):
-            return thing
+    if found := [thing for thing in things if thing.name == name] or [thing for thing in things if thing.id == name]:
+        return found[0]
     names = [thing.name for thing in things]
     raise UsageError(f"{missing} {name!r}", did_you_mean(name, names) or f"there are: {', '.join(names)}")

@@ -54,6 +54,13 @@ def test_json_and_yaml_are_the_catalog_itself() -> None:
     assert yaml.safe_load(osbctl("show", "--format", "yaml", GOOD).stdout) == data
 
 
+def test_a_name_goes_before_an_id_of_another(tmp_path: Path) -> None:
+    file = tmp_path / "c.json"
+    file.write_text(json.dumps({"services": [{"name": "old", "id": "redis"}, {"name": "redis", "id": "1"}]}))
+    found = [osbctl("show", "-s", word, "-f", "json", str(file)).stdout for word in ("redis", "1")]
+    assert [json.loads(each)["id"] for each in found] == ["1", "1"]
+
+
 def test_one_service_in_full() -> None:
     done = osbctl("show", "--service", "message-queue", GOOD)
     assert done.returncode == 0
