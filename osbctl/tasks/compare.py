@@ -10,7 +10,6 @@ from osbctl.changes import Change
 from osbctl.comparison.allow import Sorted, load_allowed, sort_out
 from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.comparison.collect import with_places
-from osbctl.comparison.instances import doubts, read_instances
 from osbctl.comparison.refusals import Refused, new_refusals, touched_alone
 from osbctl.platforms import Platform, labels
 from osbctl.sources.document import Document
@@ -32,7 +31,11 @@ def compare(old: Document, new: Document, view: frozenset[Platform], instances: 
     Raises:
         OsbctlError: that file cannot be read.
     """
-    used = read_instances(instances) if instances else None
+    used = None
+    if instances:  # few are asked about, and what reads them knows all exports
+        from osbctl.comparison.instances import read_instances
+
+        used = read_instances(instances)
     notes = doubts_of(used, instances, old, new)
     changes = compare_catalogs(old.catalog, new.catalog, platforms=view, instances=used)
     if changes:
@@ -51,6 +54,8 @@ def doubts_of(used: frozenset[str] | None, file: str | None, *sides: Document) -
     """A sentence where the ids `used`, those of `file`, are none of the plans of either side."""
     if not (used and file):
         return []
+    from osbctl.comparison.instances import doubts
+
     plans = {plan.id for side in sides for plan in side.catalog.plans}
     return list(filter(None, [doubts(used, plans, file)]))
 
