@@ -1,7 +1,5 @@
 """The rules of the wire: what the specification, the public conformance checkers and the platforms ask of a broker."""
 
-from __future__ import annotations
-
 from osbctl.findings import Severity
 from osbctl.platforms import Platform
 from osbctl.rule import Category, describe

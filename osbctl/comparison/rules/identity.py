@@ -3,8 +3,6 @@
 Platforms know a service by (broker, id) and a plan by (service id, plan id); some know a plan by (broker, plan id).
 """
 
-from __future__ import annotations
-
 from osbctl.comparison.kinds import kind
 from osbctl.platforms.reactions import UPDATES, breaking, refused
 

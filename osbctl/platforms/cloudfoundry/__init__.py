@@ -1,7 +1,5 @@
 """Cloud Foundry's Cloud Controller, which is written in Ruby."""
 
-from __future__ import annotations
-
 from osbctl.platforms.record import BY_BROKER, Identity, PlatformRecord, State
 
 _REFUSES = {

@@ -1,7 +1,5 @@
 """What Cloud Foundry's Cloud Controller refuses; `verdict` finds it."""
 
-from __future__ import annotations
-
 REFUSALS = {
     "crash": """Cloud Foundry crashes on this, and the operator reads "An unknown error occurred".
 

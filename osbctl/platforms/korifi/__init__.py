@@ -1,7 +1,5 @@
 """Korifi: Cloud Foundry's API on Kubernetes."""
 
-from __future__ import annotations
-
 from osbctl.platforms.record import BY_BROKER, PlatformRecord, State
 
 PLATFORM = PlatformRecord(

@@ -1,7 +1,5 @@
 """What Korifi does on a change. It keeps what is gone, and knows a plan by broker and id."""
 
-from __future__ import annotations
-
 from osbctl.platforms.reactions import NO_ACT, NOT_STORED, UPDATES, breaking, risky, safe
 
 _KEEPS = breaking("keeps what is gone and still offers it; the broker no longer knows it")

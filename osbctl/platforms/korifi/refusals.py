@@ -1,7 +1,5 @@
 """What Korifi refuses; `verdict` finds it."""
 
-from __future__ import annotations
-
 from osbctl.platforms.golang import wrong_type
 
 REFUSALS = {

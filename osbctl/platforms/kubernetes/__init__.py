@@ -1,7 +1,5 @@
 """Kubernetes Service Catalog, which is archived."""
 
-from __future__ import annotations
-
 from osbctl.platforms.record import Identity, PlatformRecord, State
 
 _REFUSES = {

@@ -4,8 +4,6 @@ It never moves a plan to another class (service-catalog b37daf589e77,
 pkg/controller/controller_clusterservicebroker.go).
 """
 
-from __future__ import annotations
-
 from osbctl.platforms.reactions import NO_ACT, NOT_STORED, UPDATES, breaking, refused, safe
 
 _FLAGS = breaking("flags it as removed and refuses new instances; deletes it once the last one is gone")

@@ -1,7 +1,5 @@
 """SAP Service Manager."""
 
-from __future__ import annotations
-
 from osbctl.platforms.record import BY_BROKER, PlatformRecord
 
 _REFUSES = {

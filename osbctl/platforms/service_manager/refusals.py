@@ -1,7 +1,5 @@
 """What Service Manager refuses; `verdict` finds it."""
 
-from __future__ import annotations
-
 from osbctl.platforms.golang import wrong_type
 
 REFUSALS = {

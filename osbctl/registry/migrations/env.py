@@ -1,7 +1,5 @@
 """How Alembic runs the migrations: on the connection, and in the transaction, that `osbctl.registry.migrate` opened."""
 
-from __future__ import annotations
-
 from alembic import context
 
 from osbctl.registry.tables import METADATA, VERSION_TABLE

@@ -1,7 +1,5 @@
 """The rules that others find: the reader, the schema, the build, several catalogs together, and the platforms."""
 
-from __future__ import annotations
-
 from osbctl.findings import Severity
 from osbctl.platforms import Platform
 from osbctl.rule import Category, describe
