@@ -29,12 +29,7 @@ class PerPath(NamedTuple):
     """Settings for the files that one of `paths` matches: a shell's patterns, relative to the configuration file."""
 
     paths: tuple[str, ...]
-    api_version: str | None
-    platform: tuple[str, ...]
-    fail_on: str | None
-    select: tuple[str, ...]
-    ignore: tuple[str, ...]
-    severity: dict[str, str]
+    settings: Config
 
 
 class Config(NamedTuple):
@@ -60,15 +55,15 @@ class Config(NamedTuple):
         """The configuration that holds for a file: this one, with what `per-path` says of it, the last entry first."""
         inside = os.path.relpath(file, os.path.dirname(self.origin) or os.curdir).replace(os.sep, "/")  # noqa: PTH120
         found = self
-        for entry in self.per_path:
-            if _matches(inside, entry.paths):
+        for paths, here in self.per_path:
+            if _matches(inside, paths):
                 found = found._replace(
-                    api_version=entry.api_version or found.api_version,
-                    platform=entry.platform or found.platform,
-                    fail_on=entry.fail_on or found.fail_on,
-                    select=entry.select or found.select,
-                    ignore=(*found.ignore, *entry.ignore),
-                    severity={**found.severity, **entry.severity},
+                    api_version=here.api_version or found.api_version,
+                    platform=here.platform or found.platform,
+                    fail_on=here.fail_on or found.fail_on,
+                    select=here.select or found.select,
+                    ignore=(*found.ignore, *here.ignore),
+                    severity={**found.severity, **here.severity},
                 )
         return found
 
@@ -191,7 +186,7 @@ def _per_path(config: Config, entry: dict[str, Any]) -> PerPath:
     _check(config, entry, ("paths", "api-version", "platform", "fail-on", "select", "ignore", "severity"), "per-path: ")
     if not entry.get("paths"):
         raise ConfigError(f"{config.place('per-path')}: an entry has no `paths`", 'for example: paths = ["test/*"]')
-    return PerPath(tuple(entry["paths"]), **_settings(entry))
+    return PerPath(tuple(entry["paths"]), Config(**_settings(entry)))
 
 
 def _entry(config: Config, entry: dict[str, Any]) -> IgnoreEntry:

@@ -52,7 +52,7 @@ def test_every_key_is_read(tmp_path: Path) -> None:
         schema=(str(tmp_path / "house.json"),),
         ignore_at=(("c", "s", "p"),),
         severity={"spec": "info"},
-        per_path=(PerPath(("test/*",), None, (), None, (), ("d",), {"e": "error"}),),
+        per_path=(PerPath(("test/*",), Config(ignore=("d",), severity={"e": "error"})),),
         page={"title": "t", "logo": str(tmp_path / "l.svg"), "accent": "#00aa77"},
     )
     assert all(key in FULL for key in KEYS)

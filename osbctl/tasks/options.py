@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from osbctl.config import Config, find_config
@@ -15,8 +16,6 @@ from osbctl.tasks.rules import rules_named
 from osbctl.text import did_you_mean
 
 if TYPE_CHECKING:
-    from enum import StrEnum
-
     from osbctl.validation.options import ValidationOptions
 
 

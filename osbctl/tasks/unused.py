@@ -25,7 +25,7 @@ def unmatched(config: Config, selections: Iterable[Selection]) -> Iterator[str]:
     matched = {entry for selection in selections for entry in selection.matched}
     idle = {entry for selection in selections for entry in selection.unmatched()} - matched
     rules = all_rules() if idle else {}
-    everywhere = (*config.ignore, *(word for entry in config.per_path for word in entry.ignore))
+    everywhere = (*config.ignore, *(word for entry in config.per_path for word in entry.settings.ignore))
     for word in dict.fromkeys(everywhere):
         ids = {rule for rule in chosen(word, rules) if rules[rule].category not in ELSEWHERE}
         if any(IgnoreAt(rule) in idle for rule in ids) and not any(IgnoreAt(rule) in matched for rule in ids):
