@@ -15,9 +15,8 @@ from osbctl.platforms.cloudfoundry.library import Library, LibraryRefusal, Schem
 from osbctl.platforms.cloudfoundry.patterns import BrokenPattern, check_pattern
 from osbctl.platforms.cloudfoundry.ruby import RubyCrash, RubyError, index, no_method
 from osbctl.platforms.cloudfoundry.uris import URI, InvalidURI, decoded, join
+from osbctl.platforms.outcome import Refusal
 
-Refused: TypeAlias = tuple[str, Path, str]
-"""The rule, the place inside the schema, and the words."""
 Apply: TypeAlias = "Callable[[Evaluation, Schema, Any], bool]"
 """Whether `{}` is valid under a keyword of the schema, given with the keyword's value."""
 
@@ -27,17 +26,17 @@ _LONGEST_RUN = 20_000
 _TYPES = frozenset({"string", "number", "integer", "boolean", "object", "array", "null", "any"})
 
 
-def refusal(library: Library, schema: dict[str, Any]) -> Refused | None:
-    """What the library refuses in a schema that conforms to draft-04. Raises RubyCrash for a loop."""
+def refusal(library: Library, schema: dict[str, Any]) -> Refusal | None:
+    """What the library refuses in a schema that conforms to draft-04, and where in it. Raises RubyCrash for a loop."""
     trail = Trail()
     try:
         Evaluation(library, trail).holds(library.load(schema, trail))  # whether it does is of no interest
     except LibraryRefusal as refused:
-        return refused.rule, trail.path, refused.message
+        return Refusal(refused.rule, trail.path, refused.message)
     except BrokenPattern as error:
-        return "cloudfoundry-schema-pattern", (*trail.path, error.pattern), str(error)
+        return Refusal("cloudfoundry-schema-pattern", (*trail.path, error.pattern), str(error))
     except (RubyError, InvalidURI) as error:
-        return "cloudfoundry-schema-reference", trail.path, str(error)
+        return Refusal("cloudfoundry-schema-reference", trail.path, str(error))
     finally:
         library.forget()
     return None

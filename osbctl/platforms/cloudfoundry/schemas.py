@@ -6,25 +6,18 @@ Source: cloud_controller_ng, lib/services/service_brokers/v2/catalog_schemas.rb 
 from __future__ import annotations
 
 import json
-from typing import Any, NamedTuple
+from typing import Any
 
 from osbctl.paths import Path
 from osbctl.platforms.cloudfoundry.library import Library
 from osbctl.platforms.cloudfoundry.metaschema import faults
 from osbctl.platforms.cloudfoundry.report import Errors
 from osbctl.platforms.cloudfoundry.ruby import RubyCrash, inspect, json_length
+from osbctl.platforms.outcome import Refusal
 
 _LONGEST_SCHEMA = 65_536
 _PLACES = {"service_instance": ("create", "update"), "service_binding": ("create",)}
 _MUST_CONFORM = "Must conform to JSON Schema Draft 04 (experimental support for later versions): "
-
-
-class SchemaFault(NamedTuple):
-    """A line about one parameter schema: the rule, the place inside the schema, the words."""
-
-    rule: str
-    path: Path
-    message: str
 
 
 class SchemaChecks:
@@ -37,7 +30,7 @@ class SchemaChecks:
     def __init__(self, plain: bool = False) -> None:
         self.plain = plain
         self._library = Library()
-        self._known: dict[tuple[str, int], tuple[SchemaFault, ...]] = {}
+        self._known: dict[tuple[str, int], tuple[Refusal, ...]] = {}
 
     def __call__(self, schemas: dict[str, Any], path: Path) -> Errors:
         """What is wrong with a plan's `schemas`. Raises RubyCrash.
@@ -57,42 +50,39 @@ class SchemaChecks:
 
     def _parameters(self, operation: dict[str, Any], path: Path, keys: tuple[str, ...], errors: Errors) -> None:
         schema = _hash(operation, path, keys, errors)
-        for rule, place, message in self._faults_at(schema, (*path, *keys)) if schema is not None else ():
+        for rule, place, message in self._faults(schema, (*path, *keys)) if schema is not None else ():
             text = f"Schema {'.'.join(keys)} is not valid. {message}"
             errors.add(rule, (*path, *keys, *place), text)
 
-    def _faults_at(self, schema: dict[str, Any], path: Path) -> tuple[SchemaFault, ...]:
-        try:
-            return self._faults(schema)
-        except (RubyCrash, RecursionError) as crash:
-            raise RubyCrash(path) from crash
-
-    def _faults(self, schema: dict[str, Any]) -> tuple[SchemaFault, ...]:
+    def _faults(self, schema: dict[str, Any], path: Path) -> tuple[Refusal, ...]:
+        """A line for each fault of the schema at `path`, with its place inside of it."""
         if self.plain:
             return ()
-        text = json.dumps(schema)
-        known = self._known.get((text, self._library.loaded))
-        if known is None:
-            known = self._judged(schema)
-            self._known[text, self._library.loaded] = known
+        try:
+            text = json.dumps(schema)
+            known = self._known.get((text, self._library.loaded))
+            if known is None:
+                known = self._judged(schema)
+                self._known[text, self._library.loaded] = known
+        except (RubyCrash, RecursionError) as crash:
+            raise RubyCrash(path) from crash
         return known
 
-    def _judged(self, schema: dict[str, Any]) -> tuple[SchemaFault, ...]:
+    def _judged(self, schema: dict[str, Any]) -> tuple[Refusal, ...]:
         if json_length(schema, _LONGEST_SCHEMA) > _LONGEST_SCHEMA:
-            return (SchemaFault("cloudfoundry-schema-size", (), "Must not be larger than 64KB"),)
+            return (Refusal("cloudfoundry-schema-size", (), "Must not be larger than 64KB"),)
         if schema.get("$schema") is None or schema["$schema"] is False:
             text = "Schema must have $schema key but was not present"
-            return (SchemaFault("cloudfoundry-schema-dialect", ("$schema",), text),)
+            return (Refusal("cloudfoundry-schema-dialect", ("$schema",), text),)
         wrong = tuple(
-            SchemaFault("cloudfoundry-schema-metaschema", path, _MUST_CONFORM + message)
-            for path, message in faults(schema)
+            Refusal("cloudfoundry-schema-metaschema", path, _MUST_CONFORM + message) for path, message in faults(schema)
         )
         if wrong:
             return wrong
         from osbctl.platforms.cloudfoundry.evaluation import refusal  # most schemas are plain, and need none of it
 
         refused = refusal(self._library, schema)
-        return (SchemaFault(*refused),) if refused else ()
+        return (refused,) if refused else ()
 
 
 def _hash(holder: dict[str, Any], path: Path, keys: tuple[str, ...], errors: Errors) -> dict[str, Any] | None:

@@ -124,9 +124,8 @@ def _missing(thing: Struct, keys: tuple[str, ...]) -> Iterator[Refusal]:
 def _shapes(thing: Struct, wanted: dict[str, type]) -> Iterator[Refusal]:
     for key, kind in wanted.items():
         if thing[key] is not None and not isinstance(thing[key], kind):
-            text = (
-                f"Service Manager cannot read the catalog: this must be {'an object' if kind is dict else 'an array'}"
-            )
+            what = "an object" if kind is dict else "an array"
+            text = f"Service Manager cannot read the catalog: this must be {what}"
             yield Refusal("service-manager-type", thing.at(key), text)
 
 
