@@ -18,11 +18,11 @@ def judge_all(
     """
     from osbctl.platforms.usual import is_usual, odd_fields
 
-    usual = is_usual(data)
-    known = Known(plain_schemas, {} if usual and plain_schemas else odd_fields(data))
+    accepted = plain_schemas and is_usual(data)
+    known = Known(plain_schemas, {} if accepted else odd_fields(data))
     return {
         platform: Outcome(VerdictKind.ACCEPTS)
-        if usual and plain_schemas and platform.record.takes_usual
+        if accepted and platform.record.takes_usual
         else platform.record.judge(data, known)
         for platform in Platform
         if platform in asked
