@@ -58,6 +58,17 @@ def found_at(data: JsonValue, path: Path, default: Any = None) -> JsonValue:
         return default
 
 
+JSON_TYPES: dict[type, str] = {
+    dict: "object",
+    list: "array",
+    str: "string",
+    bool: "boolean",
+    int: "integer",
+    float: "number",
+}
+"""What JSON Schema calls the values that Python has of each type; null has no entry."""
+
+
 def entries(value: JsonValue) -> Iterable[tuple[str | int, JsonValue]]:
     """The values right inside of an object or array, each with its key or index; none of any other value."""
     return value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()

@@ -16,7 +16,7 @@ from osbctl.fields import CONVENTIONS, is_boolean, load_schema
 from osbctl.findings import Finding, Fix, Severity
 from osbctl.jsonschemas.decider import decider
 from osbctl.jsonschemas.sentences import field_name, refusal
-from osbctl.paths import Path, entries
+from osbctl.paths import JSON_TYPES, Path, entries
 from osbctl.platforms import ApiVersion
 from osbctl.platforms.outcome import MAX_REFUSALS
 
@@ -106,10 +106,9 @@ def _decider(version: ApiVersion, kind: str) -> Callable[[Any], bool]:
 def _is_other_than(value: Any, kind: str) -> bool:
     if kind in ("number", "integer"):
         return type(value) is not int and not (type(value) is float and (kind == "number" or value.is_integer()))
-    return type(value) is not _TYPES[kind]
+    return JSON_TYPES.get(type(value)) != kind
 
 
-_TYPES = {"object": dict, "array": list, "string": str, "boolean": bool}
 _BREAKS: dict[str, Callable[[Any, Any], bool]] = {
     "type": _is_other_than,
     "enum": lambda value, allowed: value not in allowed,

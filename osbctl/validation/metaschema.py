@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from osbctl.jsonschemas.dialects import DIALECTS
-from osbctl.jsonschemas.walk import subschemas
+from osbctl.jsonschemas.walk import BY_NAME, subschemas
 from osbctl.paths import Path
 
 if TYPE_CHECKING:
@@ -26,8 +26,6 @@ _LONG = 100
 """jsonschema compares each item of a list of several types with each: longer lists of values are not left to it."""
 
 _OF_SCHEMAS = ("allOf", "anyOf", "oneOf", "items", "prefixItems", "extends")
-
-_MAPS_OF_SCHEMAS = ("properties", "patternProperties", "definitions", "$defs", "dependencies", "dependentSchemas")
 
 _judged: dict[tuple[str, str], bool] = {}
 
@@ -99,7 +97,7 @@ def _shortened(value: Any, validator: str, key: str = "") -> Any:
     the right kind.
     """
     if isinstance(value, dict):
-        if key in _MAPS_OF_SCHEMAS:
+        if key in BY_NAME:
             return {name: _shortened(inner, validator) for name, inner in _wrong_alone(value, validator).items()}
         return {name: _shortened(inner, validator, name) for name, inner in value.items()}
     if not isinstance(value, list):

@@ -11,12 +11,11 @@ from functools import lru_cache
 from typing import Any
 
 from osbctl.findings import Severity
-from osbctl.paths import Path, value_at
+from osbctl.paths import JSON_TYPES, Path, value_at
 from osbctl.rule import Category, Scope, rule
 from osbctl.validation.node import Hit, Node
 from osbctl.validation.rules.placeholders import holds_placeholder
 
-_TYPES = {str: "string", bool: "boolean", int: "integer", float: "number", list: "array", dict: "object"}
 _LIMITS = {"minimum": 1, "maximum": -1, "minLength": 1, "maxLength": -1}
 _WORDS = frozenset(("type", "enum", "title", "description", "default", "example", "examples", "$schema", *_LIMITS))
 _COMBINED = frozenset(("allOf", "anyOf", "oneOf", "not"))
@@ -117,7 +116,7 @@ def _may_be_refused(part: dict[str, Any]) -> bool:
 def _fits(part: dict[str, Any], value: Any) -> bool:
     """Whether a default is right beyond doubt: of the type, listed, within limits, and nothing else is asked for."""
     kind = part.get("type")
-    if not (kind is None or kind == _TYPES.get(type(value)) or (kind == "number" and type(value) is int)):
+    if not (kind is None or kind == JSON_TYPES.get(type(value)) or (kind == "number" and type(value) is int)):
         return False
     if not (part.keys() <= _WORDS and ("enum" not in part or _is_listed(value, part["enum"]))):
         return False

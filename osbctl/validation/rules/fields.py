@@ -9,13 +9,12 @@ from typing import Any, NamedTuple
 from osbctl.catalog import parameter_holders
 from osbctl.fields import LATEST, PARTS, known, since, wanted
 from osbctl.findings import Fix, Severity
-from osbctl.paths import Path
+from osbctl.paths import JSON_TYPES, Path
 from osbctl.platforms import ApiVersion, Platform
 from osbctl.rule import Category, Scope, rule
 from osbctl.text import closest, semantic_version
 from osbctl.validation.node import CatalogNode, Hit, Node
 
-_TYPES = {dict: "object", list: "array", str: "string", bool: "boolean", int: "integer", float: "number"}
 _FREE = ("service_metadata", "plan_metadata")
 """Objects that may hold anything: a field of another type than the one it is like is no slip."""
 
@@ -72,7 +71,7 @@ def _slip(catalog: Node, field: _Unknown) -> Hit | None:
     meant = _meant(field.kind, field.key)
     if not meant or meant in field.holder:
         return None
-    fits = wanted(field.kind, meant) in ("", _TYPES.get(type(field.holder[field.key])))
+    fits = wanted(field.kind, meant) in ("", JSON_TYPES.get(type(field.holder[field.key])))
     if field.kind in _FREE and not fits:
         return None
     hint = f"rename it to {meant}" + ("" if fits else f", and make it {wanted(field.kind, meant)}")
