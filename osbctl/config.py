@@ -109,7 +109,7 @@ def find_config(folder: str) -> Config:
     """The configuration that holds for `folder`, an empty one where there is none.
 
     Raises:
-        ConfigError: the file is no TOML, or holds a key or a type that osbctl does not know.
+        ConfigError: the file cannot be read, is no TOML, or holds a key or a type that osbctl does not know.
     """
     current = os.path.abspath(folder)  # noqa: PTH100  # pathlib costs its import at every start
     while True:
@@ -127,7 +127,7 @@ def load_config(path: str) -> Config:
     """The configuration in the file at `path`, which must be there.
 
     Raises:
-        ConfigError: there is no such file, or it says nothing of osbctl, or it is wrong.
+        ConfigError: there is no such file, it cannot be read, is a project's without osbctl, or is wrong.
     """
     config = _load(path)
     if config is None:
@@ -138,14 +138,16 @@ def load_config(path: str) -> Config:
 def _load(path: str) -> Config | None:
     try:
         text = read_bounded(path, _MAX_BYTES)
-    except OSError:
-        return None
-    ours = path.endswith("osbctl.toml")
-    if not ours and b"osbctl" not in text:
+    except OSError as error:
+        if not os.path.lexists(path):  # or it lies in a folder that may not be looked into
+            return None
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
+    project = path.endswith("pyproject.toml")
+    if project and b"osbctl" not in text:
         return None
     config = Config(path, text=text.decode("utf-8", "replace"))
     table = parse_toml(text, path)
-    if not ours and path.endswith("pyproject.toml"):
+    if project:
         tools = table.get("tool")
         if not isinstance(tools, dict) or "osbctl" not in tools:
             return None

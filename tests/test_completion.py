@@ -21,6 +21,9 @@ _osbctl_completion osbctl
 printf '%s\\n' "${COMPREPLY[@]}"
 """
 
+BELOW = '"$@"; exit $?'
+"""Runs a command as a child of bash: the shell is the closest one above, and the tests may run below another."""
+
 
 @pytest.fixture
 def environment(tmp_path: Path) -> dict[str, str]:
@@ -37,7 +40,7 @@ def environment(tmp_path: Path) -> dict[str, str]:
 @pytest.fixture(scope="module")
 def script() -> str:
     """What a user's shell is to source."""
-    command = [sys.executable, "-m", "osbctl", "--show-completion", "bash"]
+    command = ["bash", "-c", BELOW, "bash", sys.executable, "-m", "osbctl", "--show-completion"]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=60).stdout
 
 
@@ -64,5 +67,5 @@ def test_bash_completes(environment: dict[str, str], script: str, words: list[st
 
 
 def test_an_installed_completion_is_there_in_the_next_shell(environment: dict[str, str]) -> None:
-    run(environment, "osbctl", "--install-completion", "bash")
+    run(environment, "bash", "-c", BELOW, "bash", "osbctl", "--install-completion")
     assert "-F _osbctl_completion osbctl" in run(environment, "bash", "-i", "-c", "complete -p osbctl")

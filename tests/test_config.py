@@ -145,6 +145,18 @@ def test_a_project_file_without_tables_of_tools_says_nothing_of_us(tmp_path: Pat
     assert find_config(str(folder)).fail_on == "never"
 
 
+def test_one_that_is_named_may_be_called_anything(tmp_path: Path) -> None:
+    file = tmp_path / "strict.toml"
+    file.write_text("fail-on = 'info'")
+    assert load_config(str(file)).fail_on == "info"
+
+
+def test_one_that_is_there_and_cannot_be_read_is_told(tmp_path: Path) -> None:
+    (tmp_path / "osbctl.toml").symlink_to("/proc/self/mem")
+    with pytest.raises(ConfigError, match=r"osbctl\.toml: cannot be read: Input/output error"):
+        find_config(str(tmp_path))
+
+
 def test_settings_of_a_path_add_to_those_of_all(tmp_path: Path) -> None:
     file = tmp_path / "osbctl.toml"
     file.write_text(

@@ -1,4 +1,4 @@
-"""What is told of the place under the mouse: what was found there, and what the field means."""
+"""What is told of the place under the mouse: why what was found there matters, and what the field means."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from osbctl.editor.vocabulary import part_at, said, title
 from osbctl.fields import LATEST
 from osbctl.findings import Finding
 from osbctl.paths import Path
-from osbctl.platforms import ApiVersion, Platform, labels
+from osbctl.platforms import ApiVersion, Platform
 from osbctl.tasks.rules import all_rules
 from osbctl.text import safe
 
@@ -45,16 +45,13 @@ def plain(text: str) -> str:
 
 
 def _finding(finding: Finding) -> Iterator[str]:
+    """What the diagnostic of a finding does not say: editors show that one beside the hover, or above it."""
     rule = all_rules().get(finding.rule)
-    yield f"**{finding.severity.value}**: {plain(finding.message)} `{finding.rule}`"
-    if finding.hint:
-        yield f"*{plain(finding.hint)}*"
-    if finding.refused_by:
-        yield f"Refused by {labels(finding.refused_by)}."
+    if rule:
+        yield f"`{rule.id}`: {plain(' '.join((rule.why or rule.summary).split()))}"
     for words in finding.platform_messages:
         yield f"> {plain(words)}"
     if rule:
-        yield plain(" ".join((rule.why or rule.summary).split()))
         yield f"Source: {plain(rule.source)}"
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from osbctl.errors import RegistryError, UsageError
 from osbctl.extras import command_to_install
+from osbctl.files import check_regular
 from osbctl.registry.errors import as_registry_error, missing_extra
 
 try:
@@ -34,7 +35,7 @@ class Database:
 
         Raises:
             UsageError: it is neither.
-            RegistryError: the file cannot be made, or the driver is not installed.
+            RegistryError: the file cannot be made or is no regular one, or the driver is not installed.
         """
         self._url = parse_url(url)
         # Without the query: a password may stand there, too.
@@ -100,8 +101,9 @@ def _make_file(path: str, name: str) -> None:
     try:
         with suppress(FileExistsError):
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        check_regular(path)
     except OSError as error:
-        text = f"{name}: the database cannot be made: {error.strerror}"
+        text = f"{name}: the database cannot be opened: {error.strerror}"
         raise RegistryError(text, "--database names another") from error
 
 

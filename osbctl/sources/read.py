@@ -22,22 +22,29 @@ def called(source: str, stdin_filename: str | None = None) -> str:
 
 
 def read_source(
-    source: str, *, limits: Limits = DEFAULT_LIMITS, at: str = "", stdin_filename: str | None = None
+    source: str,
+    *,
+    limits: Limits = DEFAULT_LIMITS,
+    at: str = "",
+    stdin_filename: str | None = None,
+    folders: bool = True,
 ) -> Document:
     """Read a catalog from a path to JSON or YAML, a source folder, `-` for standard input, or `REV:path` in git.
 
     A path that exists wins over a revision. `at` is the JSON pointer (RFC 6901) of the catalog inside of the
-    document. `stdin_filename` is what reports call standard input.
+    document. `stdin_filename` is what reports call standard input. Not `folders`: an object that is no catalog is read.
 
     Raises:
         UsageError: the source is the address of a broker, or `at` no JSON pointer.
-        SourceError: the source cannot be opened.
+        SourceError: the source cannot be opened, or is a folder where none is taken.
         DocumentError: what it holds cannot be read as an object.
     """
     try:
         # The bytes are gone before the text is parsed.
         text = decoded(*read_bytes(source, limits=limits, stdin_filename=stdin_filename))
     except IsADirectoryError:
+        if not folders:
+            raise SourceError(f"{source}: this is a folder", "name a file") from None
         from osbctl.sources.folder import read_folder
 
         return read_folder(source, limits=limits)

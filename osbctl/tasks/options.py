@@ -106,7 +106,7 @@ def _house_schema(name: str) -> object:
     from osbctl.sources.read import read_source
 
     try:
-        return read_source(name).data
+        return read_source(name, folders=False).data
     except OsbctlError as error:
         raise ConfigError(f"house schema {name}: {error.message}", error.advice) from error
 

@@ -53,7 +53,8 @@ def plan_parameters(
 
 def _request(text: str) -> Document:
     try:
-        sent = read_source(text[1:]) if text.startswith("@") else parse_document(text.encode(), INLINE)
+        in_file = text.startswith("@")
+        sent = read_source(text[1:], folders=False) if in_file else parse_document(text.encode(), INLINE)
     except DocumentError as error:
         hint = "parameters are a JSON object"
         found = (f._replace(hint=hint) if f.rule == "not-an-object" else f for f in error.findings)

@@ -201,6 +201,9 @@ FINE = {
     ("drift", "instances", "truncated"): "a shorter list of plans is one",
     ("brokers refresh", "instances", "truncated"): "a shorter list of plans is one",
     ("hash-password", "append", "gone"): "a missing file is made",
+    ("validate", "config", "empty"): "no settings",
+    ("fix", "config", "empty"): "no settings",
+    ("page", "config", "empty"): "no settings",
     ("page", "logo", "truncated"): "what it begins with says that it is a picture",
     ("brokers add", "database", "empty"): "an empty file is an empty database",
     ("brokers add", "database", "gone"): "a missing database is made",
@@ -403,6 +406,32 @@ def test_a_file_that_cannot_be_read(runner: Runner, folder: Path, command: str, 
     # A database is made where there is none, and an empty file is one.
     databases = ("brokers.sqlite", "subject.sqlite")
     assert {name for name in changed(before, contents(folder)) if not name.startswith(databases)} == set()
+
+
+@pytest.mark.parametrize(
+    ("command", "parameter", "fault", "said"),
+    [
+        ("validate", "config", "fifo", "cannot be read: no end of it came"),
+        ("validate", "config", "folder", "cannot be read: Is a directory"),
+        ("validate", "schemas", "folder", "this is a folder"),
+        ("params", "request", "folder", "this is a folder"),
+        ("brokers list", "database", "fifo", "cannot be opened: it is not a regular file"),
+        ("brokers list", "database", "folder", "cannot be opened: it is not a regular file"),
+        ("brokers list", "database", "/dev/full", "cannot be opened: it is not a regular file"),
+    ],
+)
+def test_it_says_what_is_wrong(  # with what is there and is no file
+    runner: Runner, folder: Path, command: str, parameter: str, fault: str, said: str
+) -> None:
+    if fault == "folder":
+        (folder / "subject").mkdir()
+    else:
+        spoil(folder, folder / "subject", fault)
+    subject = fault if fault.startswith("/") else "subject"
+    ran = runner.run(folder, command, ROWS[command].reads[parameter].replace("@", subject).replace("AT", "@"))
+    assert ran.code == 3
+    assert f"{subject}: " in ran.said
+    assert said in ran.said
 
 
 @pytest.mark.parametrize("stdout", ["full", "closed"])

@@ -110,11 +110,18 @@ def hover(path: Path, marked: str) -> str:
 
 
 def test_hover_tells_the_field_the_finding_and_the_platforms(tmp_path: Path) -> None:
-    said = hover(tmp_path / "catalog.yaml", 'services:\n- name: a\n  bind|able: "yes"\n')
+    text = 'services:\n- name: a\n  bind|able: "yes"\n'
+    said = hover(tmp_path / "catalog.yaml", text)
     assert "Whether instances can be bound to applications." in said
-    assert "must be a boolean" in said
-    assert "Refused by every platform." in said
+    assert "`schema-type`: " in said
+    assert "Source: " in said
     assert "> Service" in said
+    found = ask(tmp_path / "catalog.yaml", at(text)[0], lambda editor, file: editor.heard(file.uri))
+    message = next(one.message for one in found if one.code == "schema-type")
+    assert "must be a boolean" in message
+    assert "refused by every platform" in message
+    for line in message.splitlines():  # which an editor shows itself
+        assert line.lower() not in said.replace("\\", "").lower()
     said = hover(tmp_path / "catalog.yaml", "services:\n- plans:\n  - maintenance_info: |{version: 1.2.3}\n")
     assert "**maintenance_info**" in said
     assert "- Cloud Foundry: refuses" in hover(tmp_path / "catalog.yaml", "serv|ices:\n- name: a\n")
