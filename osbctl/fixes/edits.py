@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from osbctl.findings import Fix
-from osbctl.paths import Path
-from osbctl.sources.document import Syntax
+from osbctl.paths import Path, entries, found_at
+from osbctl.sources.document import Document
 from osbctl.sources.spans import Span
 
 _FIRST = ("id", "name", "description")
@@ -27,14 +27,14 @@ class Edit(NamedTuple):
     new: str
 
 
-def edit(text: str, syntax: Syntax, spans: Mapping[Path, Span], fix: Fix, path: Path) -> Edit | None:
-    """The edit that carries out `fix` at `path` of this text; None where it cannot be done without risk.
+def edit(document: Document, spans: Mapping[Path, Span], fix: Fix, path: Path) -> Edit | None:
+    """The edit that carries out `fix` at `path` of this file; None where it cannot be done without risk.
 
-    `spans` are those of the whole text.
+    `spans` are those of its whole text.
     """
-    span = spans.get(path)
+    text, span = document.text, spans.get(path)
     if fix.action == "set" and span is None:
-        return _inserted(text, syntax, spans, path, fix.value)
+        return _inserted(document, spans, path, fix.value)
     if span is None or span.anchored or span.style in ("|", ">"):
         return None
     if fix.action == "rename":
@@ -63,15 +63,17 @@ def applied(text: str, edits: Iterable[Edit]) -> str:
     return "".join([*pieces, text[at:]])
 
 
-def _inserted(text: str, syntax: Syntax, spans: Mapping[Path, Span], path: Path, value: Any) -> Edit | None:
-    holder = spans.get(path[:-1])
-    entries = sorted((span.key[0], place[-1]) for place, span in spans.items() if place and place[:-1] == path[:-1])
-    if holder is None or holder.anchored or not entries or not isinstance(path[-1], str):
+def _inserted(document: Document, spans: Mapping[Path, Span], path: Path, value: Any) -> Edit | None:
+    text, holder = document.text, spans.get(path[:-1])
+    siblings = [(*path[:-1], key) for key, _ in entries(found_at(document.data, path[:-1]))]
+    known = sorted((spans[place].key[0], place[-1]) for place in siblings if place in spans)
+    if holder is None or holder.anchored or not known or not isinstance(path[-1], str):
         return None
-    at = next((at for at, key in entries if key not in _FIRST), entries[-1][0])
-    entry = _entry(path[-1], value, syntax == "json" or holder.flow, text[at])
+    at = next((at for at, key in known if key not in _FIRST), known[-1][0])
+    flow = document.syntax == "json" or holder.flow
+    entry = _entry(path[-1], value, flow, text[at])
     indent = re.compile(r"(?:\r\n|\r|\n)[ \t]*\Z").search(text, max(0, at - 1_000), at)
-    comma = "," if syntax == "json" or holder.flow else ""
+    comma = "," if flow else ""
     if indent is None and not comma:
         # The only entry of an item, behind its hyphen: the columns before it are its indentation.
         start = max(text.rfind("\n", 0, at), text.rfind("\r", 0, at)) + 1

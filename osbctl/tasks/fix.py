@@ -233,9 +233,9 @@ class _Text:
     """One file: its text, and where in it every value stands."""
 
     def __init__(self, name: str, data: bytes) -> None:
-        document = parse_text(decoded(data, name), name)
-        self.text, self.syntax = document.text, document.syntax
-        self.spans: dict[Steps, Span] = spans(document)
+        self._document = parse_text(decoded(data, name), name)
+        self.text = self._document.text
+        self.spans: dict[Steps, Span] = spans(self._document)
         self._lines = [0, *(found.end() for found in re.finditer(r"\r\n?|\n", self.text))]
         self._keys = {span.key[0]: path for path, span in self.spans.items() if span.key[1]}
         self._items = {span.start: path for path, span in self.spans.items() if not span.key[1]}
@@ -251,7 +251,7 @@ class _Text:
         inside = self._path(offset, fix.path if exists else fix.path[:-1])
         if inside is None:
             return None
-        return edit(self.text, self.syntax, self.spans, fix, inside if exists else (*inside, fix.path[-1]))
+        return edit(self._document, self.spans, fix, inside if exists else (*inside, fix.path[-1]))
 
     def _path(self, offset: int, path: Steps) -> Steps | None:
         """The path in this file of the value that stands at `path` of the catalog, by where it begins."""

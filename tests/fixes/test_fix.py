@@ -12,8 +12,10 @@ import yaml
 
 from osbctl.errors import DocumentError, UsageError
 from osbctl.files import write_file
-from osbctl.fixes.edits import Edit, applied
+from osbctl.findings import Fix
+from osbctl.fixes.edits import Edit, applied, edit
 from osbctl.sources.parse import parse_document
+from osbctl.sources.spans import Span, spans
 from osbctl.tasks.fix import Mended, fix_bytes, fix_source, write
 from osbctl.validation.options import ValidationOptions
 
@@ -106,6 +108,18 @@ def test_json_keeps_its_layout() -> None:
     text = f'{{"services": [{{"id": "i", "name": "n", "bindable": "no", "plans": [\n    {plan}]}}]}}'
     after, _ = mend(text, "c.json", unsafe=True)
     assert after == text.replace('"no"', "false").replace('"metadata"', '"free": true,\n      "metadata"')
+
+
+def test_an_entry_is_added_without_a_look_at_all_others() -> None:
+    class Asked(dict[tuple[str | int, ...], Span]):
+        items = keys = values = __iter__ = None  # type: ignore[assignment]  # as many entries as fixes: that would be a square
+
+    document = parse_document(b'{"services": [{"id": "i"}, {"id": "j"}]}', "c.json")
+    made = edit(
+        document, Asked(spans(document)), Fix("set", ("services", 1, "bindable"), True), ("services", 1, "bindable")
+    )
+    assert made is not None
+    assert applied(document.text, [made]) == '{"services": [{"id": "i"}, {"bindable": true, "id": "j"}]}'
 
 
 def test_a_byte_order_mark_stays() -> None:
