@@ -73,7 +73,7 @@ def write_file(path: Path | str, data: bytes, mode: int | None = None) -> None:
     What is no regular file (a FIFO, a device), or is reached through /dev/fd or /proc, is written into.
 
     Raises:
-        SourceError: the folder is missing, or it may not be written to; nobody reads from the FIFO.
+        SourceError: the folder is missing, or it or the file may not be written to; nobody reads from the FIFO.
     """
     try:
         descriptor = _special(str(path))
@@ -156,6 +156,9 @@ def _fifo(path: str) -> int:
 def _replace(target: str, data: bytes, mode: int | None) -> None:
     import tempfile
 
+    if mode is None:  # a file that is protected from writing is not replaced either
+        with contextlib.suppress(FileNotFoundError):
+            os.close(os.open(target, os.O_WRONLY))
     folder, name = os.path.split(target)
     descriptor, temporary = tempfile.mkstemp(prefix=f".{name[:100]}.", dir=folder)
     try:

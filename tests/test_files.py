@@ -39,6 +39,22 @@ def test_a_file_is_replaced_not_written_over(file: Path) -> None:
     assert sorted(path.name for path in file.parent.iterdir()) == ["a.json", "hard-link"]
 
 
+def test_a_file_that_is_protected_from_writing_stays(file: Path) -> None:
+    file.chmod(0o444)
+    file.parent.chmod(0o777)
+    user = os.geteuid()
+    if user == 0:  # whom no mode keeps from anything
+        file.parents[1].chmod(0o711)
+        os.chown(file, 65534, -1)
+        os.seteuid(65534)
+    try:
+        with pytest.raises(SourceError, match="cannot be written: Permission denied"):
+            write_file(file, NEW)
+    finally:
+        os.seteuid(user)
+    assert file.read_bytes() == OLD
+
+
 def test_the_data_is_on_disk_before_the_name_and_the_name_before_the_end(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import re
+import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from typer import Argument, Option
 
 from osbctl.cli import options as common
-from osbctl.cli.output import note, put, tell
+from osbctl.cli.output import note, put, tell, use_color
 from osbctl.errors import OsbctlError
-from osbctl.text import escaped
 
 if TYPE_CHECKING:
     from osbctl.tasks.fix import Mended
@@ -96,9 +97,25 @@ def _told(mended: Mended, verb: str) -> Iterator[str]:
 
 
 def _diff(mended: Mended) -> Iterator[str]:
+    """The changes as a patch: in a pipe with the files' own bytes, at a terminal in colours, and safe to look at.
+
+    Lines end at LF alone, as those of `patch` and `git apply` do; a name with a blank ends at a tab.
+    """
     import difflib
 
-    for name, (before, after) in mended.changed.items():
-        old, new = (data.decode("utf-8-sig").splitlines(keepends=True) for data in (before, after))
-        for line in difflib.unified_diff(old, new, name, name):
-            yield escaped(line if line.endswith("\n") else line + "\n\\ No newline at end of file\n")
+    terminal = sys.stdout.isatty()
+    for name, pair in mended.changed.items():
+        old, new = (re.findall(r"[^\n]*\n|[^\n]+", data.decode()) for data in pair)
+        called = f"{name}\t" if " " in name else name
+        for line in difflib.unified_diff(old, new, called, called):
+            whole = line if line.endswith("\n") else line + "\n\\ No newline at end of file\n"
+            yield _shown(whole) if terminal else whole
+
+
+def _shown(text: str) -> str:
+    from osbctl.text import Paint, safe
+
+    paint = Paint(use_color("auto", sys.stdout))
+    style = {"-": "gone", "+": "come", "@": "dim"}.get(text[0])
+    lines = [safe(line.rstrip("\r").expandtabs()) for line in text.removesuffix("\n").split("\n")]
+    return "".join((paint(line, style) if style else line) + "\n" for line in lines)

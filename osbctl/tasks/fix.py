@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from osbctl.errors import OsbctlError, UsageError
+from osbctl.errors import OsbctlError, SourceError, UsageError
 from osbctl.files import write_file
 from osbctl.findings import Finding, Fix, Location
 from osbctl.fixes.drafts import draft_fix
@@ -106,9 +106,16 @@ def edits_of(
 
 
 def write(mended: Mended) -> None:
-    """Write the files that change, each whole or not at all."""
-    for name, (_, after) in mended.changed.items():
-        write_file(name, after)
+    """Write the files that change, each whole or not at all.
+
+    Raises:
+        SourceError: one cannot be written, or was changed by somebody else since it was read.
+    """
+    for name, (before, after) in mended.changed.items():
+        if (now := read_bytes(name)[0]) not in (before, after):
+            raise SourceError(f"{name} has changed since it was read, so it was not written", "run osbctl fix again")
+        if now != after:
+            write_file(name, after)
 
 
 def _passes(

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+import pty
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.cli.program import osbctl
+from tests.cli.program import environment, osbctl
 
 OSBCTL = [sys.executable, "-m", "osbctl"]
 TEXT = """services:
@@ -45,6 +47,45 @@ def test_it_writes_nothing_where_it_is_asked_to_look(tmp_path: Path, option: str
     assert ('-  bindable: "yes"  # well\n+  bindable: true  # well\n' in done.stdout) == (option == "--diff")
     file.write_text(TEXT.replace('"yes"', "true"))
     assert osbctl("fix", option, str(file)).returncode == 0
+
+
+ODD = "\ufeff# K\u00e4se\twith\u00a0a\ttab \u200b\n" + TEXT
+LINE_ENDS = {
+    "as-it-is.yaml": TEXT,
+    "a blank.yaml": ODD,
+    "crlf.yaml": ODD.replace("\n", "\r\n"),
+    "cr.yaml": ODD.replace("\n", "\r"),
+    "no-end.yaml": ODD.replace("description: d\n", "description: 'a\u2028b'\n").removesuffix("\n"),
+}
+
+
+@pytest.mark.parametrize("tool", [["patch", "--binary", "-p0", "-i"], ["git", "apply", "-p0"]])
+@pytest.mark.parametrize("name", LINE_ENDS)
+def test_the_changes_are_a_patch(tmp_path: Path, name: str, tool: list[str]) -> None:
+    if not shutil.which(tool[0]):
+        pytest.skip(f"{tool[0]} is not installed")
+    file = tmp_path / name
+    file.write_bytes(LINE_ENDS[name].encode())
+    done = osbctl("fix", "--unsafe", "--diff", name, cwd=tmp_path)
+    (tmp_path / "changes").write_bytes(done.stdout.encode())
+    subprocess.run([*tool, "changes"], cwd=tmp_path, check=True, capture_output=True, timeout=30)
+    patched = file.read_bytes()
+    file.write_bytes(LINE_ENDS[name].encode())
+    osbctl("fix", "--unsafe", name, cwd=tmp_path)
+    assert patched == file.read_bytes() != LINE_ENDS[name].encode()
+
+
+def test_at_a_terminal_the_changes_steer_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "c.yaml"
+    file.write_bytes(ODD.replace("\n", "\r").replace("# well", "# \u202e").encode())
+    main_end, child_end = pty.openpty()
+    subprocess.run([*OSBCTL, "fix", "--diff", str(file)], stdout=child_end, stderr=subprocess.DEVNULL,
+                   env=environment(TERM="xterm"), timeout=60)  # fmt: skip
+    os.close(child_end)
+    said = os.read(main_end, 65_536).decode()
+    os.close(main_end)
+    assert "\x1b[32m+" in said and "\\u202e" in said and "\\r" in said
+    assert not set("\u202e\u200b") & set(said) and "\r" not in said.replace("\r\n", "")
 
 
 def test_standard_input_goes_to_standard_output() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from osbctl.errors import DocumentError, UsageError
+from osbctl.errors import DocumentError, SourceError, UsageError
 from osbctl.files import write_file
 from osbctl.findings import Fix
 from osbctl.fixes.edits import Edit, applied, edit
@@ -277,3 +277,16 @@ def test_in_a_folder_links_stay_links(tmp_path: Path) -> None:
 def test_more_than_a_reader_points_out_at_a_time() -> None:
     words = "  bindable: true\n  x:\n" + "  - no\n" * 250
     assert mend(HEAD + words + PLAN)[0] == HEAD + words.replace("no", '"no"') + PLAN
+
+
+def test_what_was_saved_while_it_was_mended_is_not_lost(tmp_path: Path) -> None:
+    file = tmp_path / "c.yaml"
+    file.write_text(FAULT)
+    found = fix_source(str(file), OPTIONS)
+    file.write_text(FAULT + "# saved by an editor\n")
+    with pytest.raises(SourceError, match="has changed since it was read"):
+        write(found)
+    assert file.read_text() == FAULT + "# saved by an editor\n"
+    file.write_text(MENDED)  # the same was done by another run
+    write(found)
+    assert file.read_text() == MENDED
