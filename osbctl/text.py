@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from functools import cache
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -74,11 +74,25 @@ def is_safe(character: str) -> bool:
 def escaped(text: str, pairs: bool = False) -> str:
     r"""`text` with each unsafe character but line ends as `\uXXXX`, which quoted strings of JSON and YAML understand.
 
-    Beyond U+FFFF it is `\UXXXXXXXX` (YAML), with `pairs` a surrogate pair (JSON).
+    Beyond U+FFFF it is `\UXXXXXXXX` (YAML), with `pairs` a surrogate pair (JSON). Tabs stay, too.
     """
+    text = without_commands(text)
     if text.isascii() and "\x7f" not in text:
         return text
-    return "".join(c if c == "\n" or is_safe(c) else _escape(ord(c), pairs) for c in text)
+    unsafe = {ord(c): _escape(ord(c), pairs) for c in set(text) if c not in "\n\t" and not is_safe(c)}
+    return text.translate(unsafe)
+
+
+def without_commands(text: str) -> str:
+    r"""`text` with `#\u0023`, as quoted strings may have it, for a `##` that a CI system would take for a command."""
+    return _COMMAND.sub(r"#\\u0023", text) if "##" in text else text
+
+
+def json_text(value: Any) -> str:
+    """`value` as JSON to read, in a file, at a terminal or in the log of a CI system; it ends with a newline."""
+    import json
+
+    return escaped(json.dumps(value, indent=2, ensure_ascii=False), pairs=True) + "\n"
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

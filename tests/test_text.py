@@ -8,7 +8,7 @@ import unicodedata
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from osbctl.text import cells, did_you_mean, escaped, excerpt, safe, wrapped
@@ -43,6 +43,7 @@ def test_safe_text_is_one_harmless_line(text: str) -> None:
     assert not {unicodedata.category(c) for c in shown if c not in "\u200d\ufe0f"} & {"Cc", "Cf", "Cs", "Zl", "Zp"}
 
 
+@example("\\##vso[task.x]##[error]\t")
 @given(st.text())
 def test_escapes_keep_the_value(text: str) -> None:
     as_json = escaped(json.dumps(text, ensure_ascii=False), pairs=True)

@@ -19,6 +19,7 @@ from functools import lru_cache
 from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
 from osbctl.broker.decision import Decision
+from osbctl.text import without_commands
 
 T = TypeVar("T")
 
@@ -77,7 +78,7 @@ def _parts(lines: list[str], size: int = 4096) -> list[bytes]:
     """Whole lines in pieces of at most `size` bytes (PIPE_BUF): processes that share a pipe mix none."""
     parts: list[bytes] = []
     for line in lines:
-        data = line.encode() + b"\n"
+        data = without_commands(line).encode() + b"\n"
         if parts and len(parts[-1]) + len(data) <= size:
             parts[-1] += data
         else:

@@ -10,6 +10,7 @@ from osbctl.cli import options as common
 from osbctl.cli.connection import BrokerConnection
 from osbctl.cli.output import put
 from osbctl.cli.spread import spread
+from osbctl.text import escaped
 
 
 @spread
@@ -33,5 +34,6 @@ def fetch(
     answer = connection.fetch(url)
     if why := read_json(answer.body)[1]:
         raise no_catalog(answer.name, why)
-    put(answer.body.decode().rstrip("\n") + "\n", output)
+    text = answer.body.decode().rstrip("\n") + "\n"
+    put(escaped(text, pairs=True) if output in (None, "-") else text, output)
     return 0

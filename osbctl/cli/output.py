@@ -46,10 +46,10 @@ def put_lines(lines: Iterable[str]) -> None:
 
 
 def put_json(value: Any) -> None:
-    """Write `value` to standard output as JSON in ASCII, as `put` does."""
-    import json
+    """Write `value` to standard output as JSON, as `put` does."""
+    from osbctl.text import json_text
 
-    put(json.dumps(value, indent=2) + "\n")
+    put(json_text(value))
 
 
 def cannot_print(error: OSError) -> SourceError:

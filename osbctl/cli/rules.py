@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import textwrap
 from collections.abc import Iterator, Sequence
@@ -11,7 +10,7 @@ from typing import Annotated, Any
 from typer import Argument, Option
 
 from osbctl.cli import options as common
-from osbctl.cli.output import put, put_lines, use_color, wrap_width
+from osbctl.cli.output import put_json, put_lines, use_color, wrap_width
 from osbctl.platforms import labels
 from osbctl.rule import Category, Rule
 from osbctl.text import Paint, wrapped
@@ -45,7 +44,7 @@ def rules(
     paint, width = Paint(use_color(color.value, sys.stdout)), wrap_width(sys.stdout)
     if format is common.TextOrJson.JSON:
         whole = {"version": _VERSION, "rules": [_record(one) for one in found]}
-        put(json.dumps(whole, indent=2, ensure_ascii=False) + "\n")
+        put_json(whole)
     elif rule == found[0].id:
         put_lines(_explanation(found[0], paint, width))
     else:

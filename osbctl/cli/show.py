@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from enum import StrEnum
 from typing import Annotated, Any
@@ -14,7 +13,7 @@ from osbctl.cli import options as common
 from osbctl.cli.output import put, put_lines, use_color, width
 from osbctl.cli.sources import Source, from_registry
 from osbctl.tasks.rules import named
-from osbctl.text import escaped
+from osbctl.text import json_text
 
 
 class ShowFormat(StrEnum):
@@ -69,7 +68,7 @@ def show(
 
 def _data(data: Any, view: ShowFormat) -> str:
     if view is ShowFormat.JSON:
-        return escaped(json.dumps(data, indent=2, ensure_ascii=False), pairs=True) + "\n"
+        return json_text(data)
     from osbctl.sources.yaml_text import dump
 
     return dump(data)

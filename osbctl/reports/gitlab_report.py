@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from osbctl.findings import Finding, Severity
 from osbctl.reports import Report
 from osbctl.reports.places import relative, with_fingerprints
+from osbctl.text import json_text
 
 _SEVERITIES = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.INFO: "info"}
 
@@ -15,7 +15,7 @@ _SEVERITIES = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.INFO
 def render(report: Report) -> str:
     """The report as GitLab's `artifacts:reports:codequality` takes it."""
     issues = [_issue(f, print_, report) for f, print_ in with_fingerprints(report.findings(), report.root)]
-    return json.dumps(issues, indent=2, ensure_ascii=False) + "\n"
+    return json_text(issues)
 
 
 def _issue(finding: Finding, fingerprint: str, report: Report) -> dict[str, Any]:

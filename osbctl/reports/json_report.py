@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from osbctl.findings import Finding, Judgement, Severity, Verdict
 from osbctl.paths import pointer
 from osbctl.reports import Report
 from osbctl.reports.places import as_json
+from osbctl.text import json_text
 
 VERSION = 1
 """The version of the report's shape; a field may be added without a new one, nothing else."""
@@ -22,7 +22,7 @@ def render(report: Report) -> str:
         "documents": [_document(judgement) for judgement in report.judgements],
         "summary": {f"{s.value}s": sum(f.severity is s for f in findings) for s in Severity},
     }
-    return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
+    return json_text(whole)
 
 
 def _document(judgement: Judgement) -> dict[str, Any]:

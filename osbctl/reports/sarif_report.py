@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from typing import Any
 from urllib.parse import quote
@@ -13,6 +12,7 @@ from osbctl.paths import pointer
 from osbctl.reports import Report
 from osbctl.reports.places import relative, with_fingerprints
 from osbctl.rule import Rule
+from osbctl.text import json_text
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
@@ -30,7 +30,7 @@ def render(report: Report) -> str:
             for finding, fingerprint in with_fingerprints(report.findings(), report.root)
         ],
     }
-    return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2, ensure_ascii=False) + "\n"
+    return json_text({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]})
 
 
 def _driver(rules: list[Rule]) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from osbctl.paths import pointer
 from osbctl.platforms.commands import Purpose
 from osbctl.requests.commands import Command
 from osbctl.requests.examples import Examples
-from osbctl.text import cells, escaped, safe
+from osbctl.text import cells, escaped, json_text, safe
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +115,7 @@ def _commands(commands: tuple[Command, ...]) -> Iterator[str]:
 
 
 def _json(value: Any) -> str:
-    return textwrap.indent(escaped(json.dumps(value, indent=2, ensure_ascii=False), pairs=True), "  ")
+    return textwrap.indent(json_text(value).rstrip("\n"), "  ")
 
 
 def as_json(about: PlanParameters) -> dict[str, Any]:

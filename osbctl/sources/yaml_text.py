@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 from osbctl.sources.yaml_scalars import BOOLEANS_OF_1_1, CONSTANTS, NUMERIC
-from osbctl.text import escaped, is_safe
+from osbctl.text import escaped, is_safe, without_commands
 
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 
@@ -23,7 +23,7 @@ class _Dumper(yaml.SafeDumper):
 
 def _string(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
     style = None
-    if not all(c == "\n" or is_safe(c) for c in value):
+    if without_commands(value) != value or not all(c == "\n" or is_safe(c) for c in value):
         style = '"'
     elif "\n" in value and not value[0].isspace() and all(c.isprintable() or c == "\n" for c in value):
         style = "|"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import json
 import os
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
@@ -16,7 +15,7 @@ from osbctl.files import write_file
 from osbctl.findings import Finding
 from osbctl.sources.document import Document
 from osbctl.tasks.options import Request, validation_options
-from osbctl.text import did_you_mean, safe
+from osbctl.text import did_you_mean, json_text, safe
 from osbctl.validation.judge import judge
 
 
@@ -60,7 +59,7 @@ def check_built(document: Document) -> tuple[Finding, ...]:
 def as_text(data: dict[str, Any], *, yaml: bool) -> str:
     """The catalog as the text of a file: YAML, else JSON."""
     if not yaml:
-        return json.dumps(_ordered(data), indent=2, ensure_ascii=False) + "\n"
+        return json_text(_ordered(data))
     from osbctl.sources.yaml_text import dump
 
     return dump(_ordered(data))

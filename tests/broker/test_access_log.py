@@ -8,7 +8,7 @@ import logging
 import pytest
 
 from osbctl.broker.decision import Decision, RequestOutcome
-from osbctl.broker.logs import Entry, JsonLines, TextLines, as_json, as_text
+from osbctl.broker.logs import STANDARD_ERROR, Entry, JsonLines, LineWriter, TextLines, as_json, as_text
 
 
 def entry(method: str = "GET", path: str = "/v2/catalog", client: str = "192.0.2.1", identity: str = "") -> Entry:
@@ -56,6 +56,17 @@ def test_control_characters_are_escaped_in_both_forms() -> None:
     for line in (as_text(entry(identity="\x7f\x1b\x85")), as_json(entry(identity="\x7f\x1b\x85"))):
         assert line.isascii()
         assert line.isprintable()
+
+
+def test_no_path_is_a_command_to_who_keeps_the_log(capfd: pytest.CaptureFixture[str]) -> None:
+    for form in (as_text, as_json):
+        lines = LineWriter(STANDARD_ERROR, form)
+        lines.add(entry(path="/##vso[task.x]"))
+        lines.close()
+    text, whole = capfd.readouterr().err.splitlines()
+    assert "#\\u0023vso[" in text
+    assert "##" not in whole
+    assert json.loads(whole)["path"] == "/##vso[task.x]"
 
 
 @pytest.mark.parametrize("formatter", [TextLines(), JsonLines()])

@@ -12,6 +12,7 @@ from osbctl.credentials.file import write_record
 from osbctl.credentials.record import make_record
 from osbctl.errors import UsageError
 from osbctl.resources import catalogs_folder
+from osbctl.text import safe
 from tests.cli.machine import Machine
 from tests.conformance.faulty import CATALOG, PASSWORD, USER, faulty
 from tests.sources.test_broker import broker, http
@@ -34,6 +35,16 @@ def test_the_catalog_comes_as_it_is(machine: Machine) -> None:
         assert json.loads(machine.run("fetch", base, *options, stdin=PASSWORD)) == CATALOG
         machine.run("fetch", address, *options, "-o", "catalog.json", stdin=PASSWORD)
         assert json.loads((machine.folder / "catalog.json").read_text()) == CATALOG
+
+
+def test_what_is_printed_steers_no_terminal_and_no_ci_system(machine: Machine) -> None:
+    body = '{"services": [], "a": "##vso[task.x]\x9b2J \U0001f418"}'
+    with broker(http("200 OK", body.encode())) as (address, _):
+        printed = machine.run("fetch", address)
+        machine.run("fetch", address, "-o", "catalog.json")
+    assert json.loads(printed) == json.loads(body)
+    assert safe(printed.rstrip()) == printed.rstrip()
+    assert (machine.folder / "catalog.json").read_text() == body + "\n"
 
 
 @pytest.mark.parametrize(

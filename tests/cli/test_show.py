@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 GOOD = str(catalogs_folder() / "interface-example.json")
-HOSTILE = "[red]x[/red] \x1b[31m \x1b]8;;http://evil\x07y \u202e a\nb\tc \x9b2J \x7f"
+HOSTILE = "[red]x[/red] \x1b[31m \x1b]8;;http://evil\x07y \u202e a\nb\tc \x9b2J \x7f ##vso[task.z]"
 
 
 def hostile(folder: Path) -> tuple[str, dict[str, Any]]:

@@ -227,6 +227,13 @@ def test_text_from_a_catalog_cannot_leave_its_place(format: Format, severity: Se
     assert not re.search(r"##(?!vso\[task\.logissue type=|teamcity\[inspection(Type id|\ typeId)=)\w*\[", text)
 
 
+@pytest.mark.parametrize("format", [Format.JSON, Format.SARIF, Format.GITLAB])
+def test_json_holds_what_was_meant_and_no_command(format: Format) -> None:
+    text = hostile_text(format)
+    assert not re.search(r"##\w*\[|[\x7f\u202e\u2028]", text)
+    assert json.dumps(HOSTILE)[1:-1] in json.dumps(json.loads(text))
+
+
 def test_azure_reads_back_what_was_meant() -> None:
     """As the agent: up to the first `]` the properties, split at `;` and at the first `=`; each part then unescaped."""
     command, verdicts = hostile_text(Format.AZURE).splitlines()

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from osbctl.changes import Level
 from osbctl.pages.content import BrokerLine, Overview
 from osbctl.reports.changes import DiffFormat, DiffReport, render
-from osbctl.text import cells, plural, safe
+from osbctl.text import cells, json_text, plural, safe
 
 _MERGED = (DiffFormat.CHECKSTYLE, DiffFormat.GITLAB, DiffFormat.JUNIT, DiffFormat.SARIF)
 """The formats that are one document, whatever the number of brokers."""
@@ -57,7 +57,7 @@ def render_all(
             }
             for one in checked
         ]
-        return json.dumps({"version": 1, "brokers": brokers}, indent=2) + "\n"
+        return json_text({"version": 1, "brokers": brokers})
     if format in _MERGED:
         return render(_merged(checked, empty), format)
     if format is DiffFormat.HTML:

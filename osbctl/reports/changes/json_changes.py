@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from osbctl.changes import Change, Level, Named
@@ -10,6 +9,7 @@ from osbctl.findings import Finding
 from osbctl.paths import pointer
 from osbctl.reports.changes import DiffReport
 from osbctl.reports.places import as_json
+from osbctl.text import json_text
 
 VERSION = 1
 """The version of the report's shape; a field may be added without a new one, nothing else."""
@@ -33,12 +33,7 @@ def render(report: DiffReport) -> str:
     }
     if report.errors:
         whole["errors"] = [_error(finding) for finding in report.errors]
-    text = json.dumps(whole, indent=2, ensure_ascii=False)
-    try:
-        text.encode()
-    except UnicodeEncodeError:  # half a character, which JSON can write and UTF-8 cannot
-        text = json.dumps(whole, indent=2)
-    return text + "\n"
+    return json_text(whole)
 
 
 def _change(change: Change, accepted: str | None) -> dict[str, Any]:
