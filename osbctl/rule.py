@@ -23,12 +23,9 @@ Need: TypeAlias = Literal["placeholders", "patterns", "odd_schemas", "written_va
 
 
 class Scope(StrEnum):
-    """What a rule's check is called with, once for each in the document."""
+    """What a rule's check is called with: the catalog, or each parameter schema in it."""
 
     CATALOG = "catalog"
-    SERVICE = "service offering"
-    PLAN = "service plan"
-    THING = "service offering or service plan"
     PARAMETERS = "parameter schema"
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from osbctl.catalog import parameter_holders
 from osbctl.fields import PARTS
 from osbctl.findings import Fix
 from osbctl.paths import Path
-from osbctl.platforms import ApiVersion
+from osbctl.platforms import DEFAULT_API_VERSION, ApiVersion
 
 
 class Hit(NamedTuple):
@@ -32,12 +33,11 @@ class Node:
     `value` is always a dict.
     """
 
-    __slots__ = ("api_version", "path", "value")
+    __slots__ = ("path", "value")
 
-    def __init__(self, value: dict[str, Any], path: Path, api_version: ApiVersion) -> None:
+    def __init__(self, value: dict[str, Any], path: Path = ()) -> None:
         self.value = value
         self.path = path
-        self.api_version = api_version
 
     def __contains__(self, key: str) -> bool:
         return key in self.value
@@ -54,15 +54,15 @@ class Node:
     def child(self, key: str) -> Node:
         """The object at `key`, an empty one where there is none or it is not an object."""
         value = self.value.get(key)
-        return Node(value if isinstance(value, dict) else {}, (*self.path, key), self.api_version)
+        return Node(value if isinstance(value, dict) else {}, (*self.path, key))
 
-    def children(self, key: str) -> Iterator[Node]:
+    def children(self, key: str) -> list[Node]:
         """The objects in the array at `key`; what is no array or no object is passed over."""
-        value = self.value.get(key)
-        if isinstance(value, list):
-            for index, item in enumerate(value):
-                if isinstance(item, dict):
-                    yield Node(item, (*self.path, key, index), self.api_version)
+        values = self.value.get(key)
+        if not isinstance(values, list):
+            return []
+        path = self.path
+        return [Node(value, (*path, key, index)) for index, value in enumerate(values) if isinstance(value, dict)]
 
     @property
     def label(self) -> str:
@@ -85,7 +85,63 @@ class Node:
 
 
 class CatalogNode(Node):
-    """The catalog itself."""
+    """The catalog itself, checked against an API version; it holds its objects by kind, for all rules to share."""
+
+    def __init__(self, value: dict[str, Any], api_version: ApiVersion = DEFAULT_API_VERSION) -> None:
+        super().__init__(value)
+        self.api_version = api_version
+        self._texts: dict[str, list[tuple[Node, str]]] = {}
+
+    @cached_property
+    def services(self) -> list[tuple[Node, list[Node]]]:
+        """The service offerings, each with its plans."""
+        return [(service, service.children("plans")) for service in self.children("services")]
+
+    @cached_property
+    def plans(self) -> list[Node]:
+        """The plans of all service offerings."""
+        return [plan for _, plans in self.services for plan in plans]
+
+    @cached_property
+    def things(self) -> list[Node]:
+        """The service offerings and the plans, each service offering before its plans."""
+        return [thing for service, plans in self.services for thing in (service, *plans)]
+
+    @cached_property
+    def service_metadata(self) -> list[tuple[Node, Node]]:
+        """The service offerings that have metadata, each with it."""
+        return _with_metadata(service for service, _ in self.services)
+
+    @cached_property
+    def plan_metadata(self) -> list[tuple[Node, Node]]:
+        """The plans that have metadata, each with it."""
+        return _with_metadata(self.plans)
+
+    @property
+    def metadata(self) -> list[tuple[Node, Node]]:
+        """The service offerings and plans that have metadata, each with it."""
+        return self.service_metadata + self.plan_metadata
+
+    @cached_property
+    def costs(self) -> list[tuple[Node, Node]]:
+        """The costs of plans, each with its plan before it."""
+        return [(plan, cost) for plan, metadata in self.plan_metadata for cost in metadata.children("costs")]
+
+    @property
+    def parameters(self) -> list[Node]:
+        """The parameter schemas."""
+        return [
+            Node(holder["parameters"], (*plan.path, "schemas", *place, "parameters"))
+            for plan in self.plans
+            for place, holder in parameter_holders(plan.value)
+        ]
+
+    def texts(self, key: str) -> list[tuple[Node, str]]:
+        """The service offerings and plans with a string at `key` that is not empty, each with it."""
+        if key not in self._texts:
+            values = ((thing, thing.value.get(key)) for thing in self.things)
+            self._texts[key] = [(thing, value) for thing, value in values if value and isinstance(value, str)]
+        return self._texts[key]
 
     @cached_property
     def fields(self) -> dict[str, set[str]]:
@@ -93,6 +149,11 @@ class CatalogNode(Node):
         found: dict[str, set[str]] = {}
         _gather([self.value], "catalog", found)
         return found
+
+
+def _with_metadata(things: Iterable[Node]) -> list[tuple[Node, Node]]:
+    metadata = ((thing, thing.value.get("metadata")) for thing in things)
+    return [(thing, Node(value, (*thing.path, "metadata"))) for thing, value in metadata if isinstance(value, dict)]
 
 
 def _gather(values: list[Any], kind: str, found: dict[str, set[str]]) -> None:

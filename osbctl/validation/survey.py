@@ -9,13 +9,13 @@ from __future__ import annotations
 import json
 import marshal
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
-from osbctl.catalog import objects, parameter_holders
 from osbctl.jsonschemas.decider import decider
 from osbctl.sources.document import Document
+from osbctl.validation.node import CatalogNode, Node
 
 _SIGNS = ("((", "{{", "${", "<%", "%s", "%d", "%v")
 _DRAFT_04 = "http://json-schema.org/draft-04/schema"
@@ -31,8 +31,8 @@ class Survey(NamedTuple):
     schema that is not plain, valid draft-04 without references and ids of its own, or that may have more than 64 kB.
     `written_values`: defaults or examples. `nul`: the character U+0000.
 
-    `alike` has, for parameter schemas by their `id()`, that of the first that differs at most in a short title or
-    description.
+    `parameters` are the parameter schemas, each with the first that differs from it at most in a short title or
+    description; where none are given, they are to be looked for.
     """
 
     placeholders: bool = True
@@ -40,7 +40,7 @@ class Survey(NamedTuple):
     odd_schemas: bool = True
     written_values: bool = True
     nul: bool = True
-    alike: Mapping[int, int] = {}
+    parameters: Sequence[tuple[Node, dict[str, Any]]] = ()
 
 
 UNKNOWN = Survey()
@@ -50,16 +50,16 @@ UNKNOWN = Survey()
 def survey(document: Document) -> Survey:
     """Look over the catalog of `document`."""
     text = _searchable(document)
-    distinct, alike = _contents(document.data)
+    distinct, parameters = _contents(document.data)
     words = b"".join(distinct)
     return Survey(
-        # Looking for one character is ten times as fast, and mostly enough.
-        placeholders=any(sign[0] in text and sign in text for sign in _SIGNS),
+        # Looking for one character is ten times as fast, and mostly enough; from the end, three times as fast.
+        placeholders=any(sign[0] in text and text.rfind(sign) >= 0 for sign in _SIGNS),
         nul="\\" in text and "\\u0000" in text,  # as an escape only: no reader takes it raw
         patterns=b"pattern" in words,
         written_values=b"default" in words or b"example" in words,
         odd_schemas=not _are_plain(distinct),
-        alike=alike,
+        parameters=parameters,
     )
 
 
@@ -68,10 +68,11 @@ def plain_schemas(data: dict[str, Any]) -> bool:
     return _are_plain(_contents(data)[0])
 
 
-def _contents(data: dict[str, Any]) -> tuple[dict[bytes, dict[str, Any]], dict[int, int]]:
-    """The first parameter schema of each content, and which are alike, as in `Survey`."""
+def _contents(data: dict[str, Any]) -> tuple[dict[bytes, dict[str, Any]], list[tuple[Node, dict[str, Any]]]]:
+    """The first parameter schema of each content, and all of them as in `Survey`."""
     distinct: dict[bytes, dict[str, Any]] = {}
-    return distinct, {id(one): id(distinct.setdefault(_content(one), one)) for one in _parameters(data)}
+    nodes = CatalogNode(data).parameters
+    return distinct, [(node, distinct.setdefault(_content(node.value), node.value)) for node in nodes]
 
 
 def _are_plain(distinct: Mapping[bytes, dict[str, Any]]) -> bool:
@@ -85,13 +86,6 @@ def _searchable(document: Document) -> str:
     if text and not ("\\" in text and escape in text):
         return text
     return json.dumps(document.data, ensure_ascii=False)
-
-
-def _parameters(data: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    for service, _ in objects(data, "services"):
-        for plan, _ in objects(service, "plans"):
-            for _, holder in parameter_holders(plan):
-                yield holder["parameters"]
 
 
 def _content(schema: dict[str, Any]) -> bytes:

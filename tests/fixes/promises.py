@@ -11,7 +11,7 @@ import pytest
 
 from osbctl.findings import Finding, Fix
 from osbctl.platforms import Platform
-from osbctl.rule import Category, Scope
+from osbctl.rule import Category
 from osbctl.sources.parse import parse_document
 from osbctl.sources.spans import spans
 from osbctl.tasks import fix as task
@@ -154,6 +154,13 @@ def _is_edited(before: str, after: str, regions: Regions) -> bool:
     return False
 
 
+COMPARING = {
+    *("id-duplicate", "id-shared", "service-name-duplicate", "placeholder-unresolved", "text-nul"),
+    *("cloudfoundry-mysql", "field-near-miss", "field-too-new"),
+}
+"""The rules that look at more of a catalog than one service offering."""
+
+
 def no_new_findings(before: tuple[Finding, ...], left: tuple[Finding, ...], made: list[tuple[Finding, Fix]]) -> None:
     """No new finding of a shape but below one that was mended.
 
@@ -170,7 +177,7 @@ def no_new_findings(before: tuple[Finding, ...], left: tuple[Finding, ...], made
             None
             if category in (Category.SCHEMA, Category.READING)
             else 0
-            if RULES[finding.rule].scope is Scope.CATALOG
+            if finding.rule in COMPARING or not RULES[finding.rule].check
             else 2
         )
         for path in (finding.path, *finding.also):

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from osbctl.jsonschemas.contradictions import impossible, refused_values
-from osbctl.platforms import ApiVersion
 from osbctl.requests.examples import examples
 from osbctl.sources.parse import parse_document
 from osbctl.validation.judge import judge
@@ -51,7 +50,7 @@ def of(inner: Any) -> dict[str, Any]:
 )
 def test_what_nothing_can_meet_is_told_at_its_place(inner: dict[str, Any], why: str) -> None:
     (at, told) = next(impossible(of(inner)))
-    node = Node(of(inner), (), ApiVersion.V2_17)
+    node = Node(of(inner))
     assert [hit.path for hit in parameters_impossible(node)] == [path for path, _ in impossible(of(inner))]
     assert at[:2] == ("properties", "n")
     assert why in told
@@ -97,7 +96,7 @@ def test_defaults_and_examples_that_their_schema_refuses_name_the_keyword() -> N
     }
     schema = {**DRAFT, "properties": parts}
     told = dict(refused_values(schema))
-    assert [hit.path for hit in parameters_default(Node(schema, (), ApiVersion.V2_17))] == list(told)
+    assert [hit.path for hit in parameters_default(Node(schema))] == list(told)
     assert told == {
         ("properties", "a", "default"): ("type",),
         ("properties", "b", "default"): ("pattern",),
@@ -111,12 +110,12 @@ def test_defaults_and_examples_that_their_schema_refuses_name_the_keyword() -> N
 @pytest.mark.parametrize("enum", [1.5, "abc", None, {}])
 def test_an_enum_that_is_no_list_has_a_finding_of_its_own_alone(enum: Any) -> None:
     for default in (1, {}):
-        assert list(parameters_default(Node(of({"default": default, "enum": enum}), (), ApiVersion.V2_17))) == []
+        assert list(parameters_default(Node(of({"default": default, "enum": enum})))) == []
 
 
 @pytest.mark.parametrize(("default", "enum"), [(True, [1, 2]), (0, [False])])
 def test_a_boolean_is_no_number(default: Any, enum: list[Any]) -> None:
-    assert list(parameters_default(Node(of({"default": default, "enum": enum}), (), ApiVersion.V2_17)))
+    assert list(parameters_default(Node(of({"default": default, "enum": enum}))))
 
 
 @pytest.mark.parametrize("broken", [{"patternProperties": -1}, {"pattern": 1}, {"minimum": "1"}, {"required": 1}])
@@ -135,7 +134,7 @@ def test_what_another_draft_would_read_is_no_schema_to_reason_about(keyword: str
 
 def test_a_template_s_placeholder_is_no_default() -> None:
     schema = of({"type": "integer", "default": "((size))"})
-    assert list(parameters_default(Node(schema, (), ApiVersion.V2_17))) == []
+    assert list(parameters_default(Node(schema))) == []
 
 
 def test_a_plain_schema_is_told_at_a_glance(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -143,13 +142,13 @@ def test_a_plain_schema_is_told_at_a_glance(monkeypatch: pytest.MonkeyPatch) -> 
     size = {"type": "integer", "minimum": 1, "maximum": 9, "default": 9}
     parts = {"size": size, "name": {"type": "string", "enum": ["a", "b"], "default": "b"}}
     schema = {**DRAFT, "type": "object", "required": ["size"], "properties": parts, "additionalProperties": False}
-    node = Node(schema, (), ApiVersion.V2_17)
+    node = Node(schema)
     assert [*parameters_default(node), *parameters_impossible(node)] == []
 
 
 def test_limits_beyond_all_fractions_are_limits() -> None:
     schema = of({"minimum": 2.5, "maximum": 10**400, "default": 10**400, "enum": [2.5, 10**400]})
-    node = Node(schema, (), ApiVersion.V2_17)
+    node = Node(schema)
     assert [*parameters_default(node), *parameters_impossible(node)] == []
 
 

@@ -8,13 +8,13 @@ import pytest
 
 from osbctl.fields import known
 from osbctl.platforms import ApiVersion
-from osbctl.validation.node import CatalogNode, Node
+from osbctl.validation.node import CatalogNode
 from osbctl.validation.rules.fields import field_near_miss
 from osbctl.validation.rules.texts import text_long, text_nul
 
 
 def catalog(service: dict[str, Any], plan: dict[str, Any]) -> CatalogNode:
-    return CatalogNode({"services": [{**service, "plans": [plan]}]}, (), ApiVersion.V2_17)
+    return CatalogNode({"services": [{**service, "plans": [plan]}]}, ApiVersion.V2_17)
 
 
 def test_metadata_that_sap_knows_is_known_and_a_slip_of_it_is_told() -> None:
@@ -51,7 +51,7 @@ def test_long_texts_but_those_that_are_meant_to_be_long() -> None:
         "tags": ["a", long],
         "metadata": {"displayName": long, "bullets": [long[1:], long], "longDescription": long},
     }
-    assert [hit.path for hit in text_long(Node(thing, (), ApiVersion.V2_17))] == [
+    assert [hit.path[2:] for hit in text_long(catalog(thing, {}))] == [
         ("metadata", "displayName"),
         ("metadata", "bullets", 1),
         ("tags", 1),

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from osbctl.findings import Severity
-from osbctl.rule import Category, Scope, rule
-from osbctl.validation.node import Hit, Node
+from osbctl.rule import Category, rule
+from osbctl.validation.node import CatalogNode, Hit, Node
 from osbctl.validation.rules.placeholders import holds_placeholder
 
 
 @rule("id-duplicate", Severity.ERROR, Category.SPEC)
-def id_duplicate(catalog: Node) -> Iterator[Hit]:
+def id_duplicate(catalog: CatalogNode) -> Iterator[Hit]:
     """An id is used twice in the catalog.
 
     Platforms know a service offering and a plan by its id alone: with two of the same id, one of them cannot be
@@ -27,19 +27,14 @@ def id_duplicate(catalog: Node) -> Iterator[Hit]:
           - {id: A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13, name: large, description: Large.}
     Source: OSB 2.14, Service Offering Object and Service Plan Object: id MUST be globally unique
     """
-    for things in _services_and_plans(catalog):
+    for things in ([service for service, _ in catalog.services], catalog.plans):
         for thing, first in _repeated(things, "id"):
             message = f"{_called(thing)} reuses the id of {_called(first)}"
             yield thing.hit(message, "id", "give it an id of its own", earlier=(*first.path, "id"))
 
 
-def _services_and_plans(catalog: Node) -> tuple[list[Node], list[Node]]:
-    services = list(catalog.children("services"))
-    return services, [plan for service in services for plan in service.children("plans")]
-
-
 @rule("id-shared", Severity.WARNING, Category.SPEC)
-def id_shared(catalog: Node) -> Iterator[Hit]:
+def id_shared(catalog: CatalogNode) -> Iterator[Hit]:
     """A plan has the id of a service offering.
 
     Ids must be unique, but no known platform mixes the two up, so that this is a warning. Do not change the id of what
@@ -57,9 +52,8 @@ def id_shared(catalog: Node) -> Iterator[Hit]:
             plans: [{id: A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13, name: small, free: true}]
     Source: OSB 2.14, Service Offering Object and Service Plan Object: id MUST be globally unique
     """
-    services, plans = _services_and_plans(catalog)
-    taken = {service.text("id"): service for service in services}
-    for plan in plans:
+    taken = {service.text("id"): service for service, _ in catalog.services}
+    for plan in catalog.plans:
         value = plan.text("id")
         if value and value in taken and not holds_placeholder(value):
             message = f"{_called(plan)} has the id of {_called(taken[value])}"
@@ -68,7 +62,7 @@ def id_shared(catalog: Node) -> Iterator[Hit]:
 
 
 @rule("service-name-duplicate", Severity.ERROR, Category.SPEC)
-def service_name_duplicate(catalog: Node) -> Iterator[Hit]:
+def service_name_duplicate(catalog: CatalogNode) -> Iterator[Hit]:
     """Two service offerings share a name.
 
     Users order a service offering by its name; with two of the same name the platform cannot tell which is meant.
@@ -83,13 +77,13 @@ def service_name_duplicate(catalog: Node) -> Iterator[Hit]:
           - {id: A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13, name: redis, description: A cache.}
     Source: OSB 2.14, Service Offering Object: name MUST be unique across all service offerings of the broker
     """
-    for service, first in _repeated(catalog.children("services"), "name"):
+    for service, first in _repeated((service for service, _ in catalog.services), "name"):
         message = f"another service offering has the name {service.label}"
         yield service.hit(message, "name", "rename one of them", earlier=(*first.path, "name"))
 
 
-@rule("plan-name-duplicate", Severity.ERROR, Category.SPEC, Scope.SERVICE)
-def plan_name_duplicate(service: Node) -> Iterator[Hit]:
+@rule("plan-name-duplicate", Severity.ERROR, Category.SPEC)
+def plan_name_duplicate(catalog: CatalogNode) -> Iterator[Hit]:
     """Two plans of one service offering share a name.
 
     Users order a plan by the service's name and the plan's; with two of the same name the platform cannot tell
@@ -105,9 +99,10 @@ def plan_name_duplicate(service: Node) -> Iterator[Hit]:
           - {id: A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13, name: large, description: Large.}
     Source: OSB 2.14, Service Plan Object: name MUST be unique within the service offering
     """
-    for plan, first in _repeated(service.children("plans"), "name"):
-        message = f"another plan of {service.label} has the name {plan.label}"
-        yield plan.hit(message, "name", "rename one of them", earlier=(*first.path, "name"))
+    for service, plans in catalog.services:
+        for plan, first in _repeated(plans, "name"):
+            message = f"another plan of {service.label} has the name {plan.label}"
+            yield plan.hit(message, "name", "rename one of them", earlier=(*first.path, "name"))
 
 
 def _repeated(things: Iterable[Node], key: str) -> Iterator[tuple[Node, Node]]:
@@ -115,10 +110,9 @@ def _repeated(things: Iterable[Node], key: str) -> Iterator[tuple[Node, Node]]:
     seen: dict[str, Node] = {}
     for thing in things:
         value = thing.text(key)
-        if value and not holds_placeholder(value):
-            first = seen.setdefault(value, thing)
-            if first is not thing:
-                yield thing, first
+        first = seen.setdefault(value, thing) if value else thing
+        if value and first is not thing and not holds_placeholder(value):
+            yield thing, first
 
 
 def _called(thing: Node) -> str:

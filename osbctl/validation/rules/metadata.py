@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 from osbctl.catalog import calendar_day
 from osbctl.findings import Severity
-from osbctl.rule import Category, Scope, rule
+from osbctl.rule import Category, rule
 from osbctl.secrecy import surely_secret
-from osbctl.validation.node import Hit, Node
+from osbctl.validation.node import CatalogNode, Hit, Node
 from osbctl.validation.rules.placeholders import holds_placeholder
 
 _NUMBER = (int, float)
@@ -19,8 +20,8 @@ MAX_DATA_URL = 32_768
 """Characters of a `data:` URL from which on it is worth a word: it travels with every catalog answer."""
 
 
-@rule("cost-incomplete", Severity.WARNING, Category.ADVICE, Scope.PLAN, fields=("costs",))
-def cost_incomplete(plan: Node) -> Iterator[Hit]:
+@rule("cost-incomplete", Severity.WARNING, Category.ADVICE, fields=("costs",))
+def cost_incomplete(catalog: CatalogNode) -> Iterator[Hit]:
     """An entry of `costs` has no amount or no unit.
 
     Marketplaces leave it out. Cloud Foundry then shows none of the plan's costs (cloud_controller_ng 3bbba906,
@@ -30,14 +31,14 @@ def cost_incomplete(plan: Node) -> Iterator[Hit]:
     Good: metadata: {costs: [{amount: {usd: 9.5}, unit: MONTHLY}]}
     Source: OSB profile, Service Plan Metadata: an entry of costs has `amount` and `unit`
     """
-    for cost in plan.child("metadata").children("costs"):
+    for plan, cost in catalog.costs:
         for key in ("amount", "unit"):
             if not cost.get(key):
                 yield cost.hit(f"a cost of plan {plan.label} has no {key}", key, "write amount and unit")
 
 
-@rule("cost-amount", Severity.WARNING, Category.ADVICE, Scope.PLAN, fields=("costs",))
-def cost_amount(plan: Node) -> Iterator[Hit]:
+@rule("cost-amount", Severity.WARNING, Category.ADVICE, fields=("costs",))
+def cost_amount(catalog: CatalogNode) -> Iterator[Hit]:
     """An amount of a cost is negative, or its currency is empty or there in two spellings.
 
     With an empty currency Cloud Foundry shows none of the plan's costs; `usd` beside `USD` are two prices.
@@ -46,23 +47,23 @@ def cost_amount(plan: Node) -> Iterator[Hit]:
     Good: metadata: {costs: [{amount: {usd: 9.5}, unit: MONTHLY}]}
     Source: OSB profile, Service Plan Metadata: amount maps currencies to numbers; ISO 4217
     """
-    for cost in plan.child("metadata").children("costs"):
+    for plan, cost in catalog.costs:
         seen: set[str] = set()
-        for currency, value in cost.child("amount").value.items():
-            text = ""
+        for currency, value in _amounts(cost):
+            text, spelling = "", currency.casefold()
             if not currency.strip():
                 text = "has no currency"
-            elif currency.casefold() in seen:
+            elif spelling in seen:
                 text = f"has the currency {currency!r} in two spellings"
             elif isinstance(value, _NUMBER) and value < 0:
                 text = "is negative"
-            seen.add(currency.casefold())
+            seen.add(spelling)
             if text:
                 yield cost.hit(f"a cost of plan {plan.label} {text}", ("amount", currency), "correct the amount")
 
 
-@rule("cost-of-free-plan", Severity.WARNING, Category.ADVICE, Scope.PLAN, fields=("costs",))
-def cost_of_free_plan(plan: Node) -> Iterator[Hit]:
+@rule("cost-of-free-plan", Severity.WARNING, Category.ADVICE, fields=("costs",))
+def cost_of_free_plan(catalog: CatalogNode) -> Iterator[Hit]:
     """A plan is free, and has a price.
 
     Platforms let everybody have a free plan. One that does not say is free, too, to most of them.
@@ -78,23 +79,28 @@ def cost_of_free_plan(plan: Node) -> Iterator[Hit]:
         metadata: {costs: [{amount: {usd: 9.5}, unit: MONTHLY}]}
     Source: OSB 2.14, Service Plan Object: free is false where instances cost something, by default true
     """
-    free = plan.get("free")
-    if free in (None, True) and has_price(plan):
-        text, of_several = ("is free", "are free") if free else (f"does {_SILENT}", f"do {_SILENT}")
-        several = f"plans {of_several}, but have a price"
-        hint = "write free: false, or remove the costs"
-        yield plan.hit(f"plan {plan.label} {text}, but has a price", "free", hint, several=several)
+    for plan in catalog.plans:
+        free = plan.get("free")
+        if free in (None, True) and has_price(plan):
+            text, of_several = ("is free", "are free") if free else (f"does {_SILENT}", f"do {_SILENT}")
+            several = f"plans {of_several}, but have a price"
+            hint = "write free: false, or remove the costs"
+            yield plan.hit(f"plan {plan.label} {text}, but has a price", "free", hint, several=several)
 
 
 def has_price(plan: Node) -> bool:
     """Whether a cost of the plan has an amount above zero."""
     costs = plan.child("metadata").children("costs")
-    prices = (price for cost in costs for price in cost.child("amount").value.values())
-    return any(isinstance(price, _NUMBER) and price > 0 for price in prices)
+    return any(isinstance(price, _NUMBER) and price > 0 for cost in costs for _, price in _amounts(cost))
 
 
-@rule("sap-metadata-ignored", Severity.WARNING, Category.ADVICE, Scope.PLAN, fields=(*_LISTS, _SHARING))
-def sap_metadata_ignored(plan: Node) -> Iterator[Hit]:
+def _amounts(cost: Node) -> Iterable[tuple[str, Any]]:
+    amount = cost.get("amount")
+    return amount.items() if isinstance(amount, dict) else ()
+
+
+@rule("sap-metadata-ignored", Severity.WARNING, Category.ADVICE, fields=(*_LISTS, _SHARING))
+def sap_metadata_ignored(catalog: CatalogNode) -> Iterator[Hit]:
     """Service Manager ignores a field of its own, since its value has the wrong type.
 
     A plan whose `supportedPlatforms` is no list is offered on every platform; one whose `supportsInstanceSharing` is
@@ -104,18 +110,18 @@ def sap_metadata_ignored(plan: Node) -> Iterator[Hit]:
     Good: metadata: {supportedPlatforms: [cloudfoundry]}
     Source: Peripli/service-manager e616ec91f886, pkg/types/service_plan_utils.go
     """
-    metadata = plan.child("metadata")
-    for key in _LISTS:
-        if key in metadata and not isinstance(metadata.get(key), list):
-            text = f"Service Manager ignores {key} of plan {plan.label}, and offers it everywhere"
-            yield metadata.hit(text, key, "make it a list")
-    if not isinstance(metadata.get(_SHARING), bool | None):
-        text = f"Service Manager does not share plan {plan.label}"
-        yield metadata.hit(text, _SHARING, "write true without quotes")
+    for plan, metadata in catalog.plan_metadata:
+        for key in _LISTS:
+            if key in metadata and not isinstance(metadata.get(key), list):
+                text = f"Service Manager ignores {key} of plan {plan.label}, and offers it everywhere"
+                yield metadata.hit(text, key, "make it a list")
+        if not isinstance(metadata.get(_SHARING), bool | None):
+            text = f"Service Manager does not share plan {plan.label}"
+            yield metadata.hit(text, _SHARING, "write true without quotes")
 
 
-@rule("url-not-https", Severity.WARNING, Category.ADVICE, Scope.SERVICE)
-def url_not_https(service: Node) -> Iterator[Hit]:
+@rule("url-not-https", Severity.WARNING, Category.ADVICE)
+def url_not_https(catalog: CatalogNode) -> Iterator[Hit]:
     """A link or an image is fetched over plain http.
 
     Marketplaces are https pages: browsers do not show such an image, and warn of such a link.
@@ -124,16 +130,16 @@ def url_not_https(service: Node) -> Iterator[Hit]:
     Good: metadata: {documentationUrl: "https://docs.example.com"}
     Source: Browsers block or warn of http links and images in https pages
     """
-    metadata = service.child("metadata")
-    for key in ("imageUrl", "documentationUrl", "supportUrl"):
-        value = metadata.text(key)
-        if value and value.lower().startswith("http://"):
-            message = f"{key} of {service.label} is not https"
-            yield metadata.hit(message, key, "use https", several="links and images are not https")
+    for service, metadata in catalog.service_metadata:
+        for key in ("imageUrl", "documentationUrl", "supportUrl"):
+            value = metadata.text(key)
+            if value and value.lower().startswith("http://"):
+                message = f"{key} of {service.label} is not https"
+                yield metadata.hit(message, key, "use https", several="links and images are not https")
 
 
-@rule("url-data-large", Severity.INFO, Category.ADVICE, Scope.SERVICE)
-def url_data_large(service: Node) -> Iterator[Hit]:
+@rule("url-data-large", Severity.INFO, Category.ADVICE)
+def url_data_large(catalog: CatalogNode) -> Iterator[Hit]:
     """A large image is embedded in the catalog.
 
     It travels with every catalog answer, into the database and out to every marketplace page.
@@ -142,15 +148,15 @@ def url_data_large(service: Node) -> Iterator[Hit]:
     Good: metadata: {imageUrl: "https://example.com/logo.png"}
     Source: A data: URL is part of every answer to GET /v2/catalog and of the platform's database
     """
-    metadata = service.child("metadata")
-    value = metadata.text("imageUrl")
-    if value and value.startswith("data:") and len(value) > MAX_DATA_URL:
-        message = f"the image of {service.label} is a data: URL of {len(value):,} characters"
-        yield metadata.hit(message, "imageUrl", "make it smaller, or link to it")
+    for service, metadata in catalog.service_metadata:
+        value = metadata.text("imageUrl")
+        if value and value.startswith("data:") and len(value) > MAX_DATA_URL:
+            message = f"the image of {service.label} is a data: URL of {len(value):,} characters"
+            yield metadata.hit(message, "imageUrl", "make it smaller, or link to it")
 
 
-@rule("secret-in-metadata", Severity.WARNING, Category.ADVICE, Scope.THING)
-def secret_in_metadata(thing: Node) -> Iterator[Hit]:
+@rule("secret-in-metadata", Severity.WARNING, Category.ADVICE)
+def secret_in_metadata(catalog: CatalogNode) -> Iterator[Hit]:
     """Metadata holds what looks like a secret.
 
     Every user of the marketplace can read it.
@@ -159,15 +165,17 @@ def secret_in_metadata(thing: Node) -> Iterator[Hit]:
     Good: metadata: {displayName: Postgres}
     Source: OSB 2.14, Catalog Management: metadata is shown to every user of the marketplace
     """
-    metadata = thing.child("metadata")
-    for key in filter(surely_secret, metadata.value):
-        value = metadata.text(key)
-        if value and not holds_placeholder(value):
-            yield metadata.hit(f"{key!r} looks like a secret", key, "remove it: all users can read metadata")
+    names = (catalog.fields.get(kind, ()) for kind in ("service_metadata", "plan_metadata"))
+    secret = {*filter(surely_secret, set().union(*names))}
+    for _, metadata in catalog.metadata if secret else ():
+        for key in filter(secret.__contains__, metadata.value):
+            value = metadata.text(key)
+            if value and not holds_placeholder(value):
+                yield metadata.hit(f"{key!r} looks like a secret", key, "remove it: all users can read metadata")
 
 
-@rule("dashboard-secret-literal", Severity.INFO, Category.ADVICE, Scope.SERVICE)
-def dashboard_secret_literal(service: Node) -> Iterator[Hit]:
+@rule("dashboard-secret-literal", Severity.INFO, Category.ADVICE)
+def dashboard_secret_literal(catalog: CatalogNode) -> Iterator[Hit]:
     """The secret of a dashboard client is written in the file.
 
     It ends up in version control. `osbctl build` can set it from the environment.
@@ -176,14 +184,16 @@ def dashboard_secret_literal(service: Node) -> Iterator[Hit]:
     Good: dashboard_client: {id: ui, secret: ((secret)), redirect_uri: "https://ui.example.com"}
     Source: OSB profile, Cloud Foundry Catalog Extensions: dashboard_client.secret is an OAuth client secret
     """
-    client = service.child("dashboard_client")
-    value = client.text("secret")
-    if value and not holds_placeholder(value):
-        yield client.hit(f"the dashboard secret of {service.label} is written out", "secret", "keep it out of the file")
+    for service, _ in catalog.services:
+        client = service.child("dashboard_client")
+        value = client.text("secret")
+        if value and not holds_placeholder(value):
+            message = f"the dashboard secret of {service.label} is written out"
+            yield client.hit(message, "secret", "keep it out of the file")
 
 
-@rule("deprecated", Severity.INFO, Category.ADVICE, Scope.THING, fields=("state",))
-def deprecated(thing: Node) -> Iterator[Hit]:
+@rule("deprecated", Severity.INFO, Category.ADVICE, fields=("state",))
+def deprecated(catalog: CatalogNode) -> Iterator[Hit]:
     """A service offering or a plan is marked as deprecated.
 
     `state: deprecated` in its metadata says so, `sunset` until which day it is promised to be there. Then `osbctl show`
@@ -193,27 +203,25 @@ def deprecated(thing: Node) -> Iterator[Hit]:
     Good: metadata: {displayName: Postgres}
     Source: Brokers' practice, metadata.state; a date was asked for in the specification's own threads
     """
-    metadata = thing.child("metadata")
-    if metadata.get("state") == "deprecated":
-        sunset = calendar_day(metadata.get("sunset"))
-        hint = "" if sunset else 'add until when: sunset: "2027-03-31"'
-        yield metadata.hit(
-            f"{thing.label} is deprecated{f', available until {sunset}' if sunset else ''}", "state", hint
-        )
+    for thing, metadata in catalog.metadata:
+        if metadata.get("state") == "deprecated":
+            sunset = calendar_day(metadata.get("sunset"))
+            hint = "" if sunset else 'add until when: sunset: "2027-03-31"'
+            until = f", available until {sunset}" if sunset else ""
+            yield metadata.hit(f"{thing.label} is deprecated{until}", "state", hint)
 
 
-@rule("sunset-invalid", Severity.WARNING, Category.ADVICE, Scope.THING, fields=("sunset",))
-def sunset_invalid(thing: Node) -> Iterator[Hit]:
+@rule("sunset-invalid", Severity.WARNING, Category.ADVICE, fields=("sunset",))
+def sunset_invalid(catalog: CatalogNode) -> Iterator[Hit]:
     """A sunset is not a date, or stands there without `state: deprecated`.
 
     Bad: metadata: {sunset: "2027-03-31"}
     Good: metadata: {displayName: Postgres}
     Source: RFC 3339, section 5.6, full-date
     """
-    metadata = thing.child("metadata")
-    if metadata.get("sunset") is None:
-        return
-    if calendar_day(metadata.get("sunset")) is None:
-        yield metadata.hit(f"the sunset of {thing.label} is not a date", "sunset", "write a day such as 2027-03-31")
-    elif metadata.get("state") != "deprecated":
-        yield metadata.hit(f"{thing.label} has a sunset, but is not deprecated", "sunset", "add state: deprecated")
+    for thing, metadata in catalog.metadata:
+        sunset = metadata.get("sunset")
+        if sunset is not None and calendar_day(sunset) is None:
+            yield metadata.hit(f"the sunset of {thing.label} is not a date", "sunset", "write a day such as 2027-03-31")
+        elif sunset is not None and metadata.get("state") != "deprecated":
+            yield metadata.hit(f"{thing.label} has a sunset, but is not deprecated", "sunset", "add state: deprecated")

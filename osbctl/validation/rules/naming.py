@@ -4,26 +4,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from string import ascii_letters, ascii_lowercase, digits
 
 from osbctl.findings import Fix, Severity
 from osbctl.platforms import ApiVersion, Platform
-from osbctl.rule import Category, Scope, rule
-from osbctl.validation.node import Hit, Node
+from osbctl.rule import Category, rule
+from osbctl.validation.node import CatalogNode, Hit, Node
 from osbctl.validation.rules.metadata import has_price
 from osbctl.validation.rules.placeholders import holds_placeholder
 
 MAX_LENGTH = 255
 """Characters that every platform stores of an id or a name (OSB 2.14, Guidance for string lengths)."""
 
-_LOWER = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")
-_FRIENDLY = _LOWER | frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZ.")
-_TYPED = _FRIENDLY | {"_"}
+_LOWER = f"{ascii_lowercase}{digits}-"
+_FRIENDLY = f"{ascii_letters}{digits}-."
+_TYPED = f"{_FRIENDLY}_"
 _HEX = frozenset("0123456789abcdefABCDEF")
 _GUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 
-@rule("text-blank", Severity.ERROR, Category.SPEC, Scope.THING)
-def text_blank(thing: Node) -> Iterator[Hit]:
+@rule("text-blank", Severity.ERROR, Category.SPEC)
+def text_blank(catalog: CatalogNode) -> Iterator[Hit]:
     """An id, a name or a description holds nothing but white space.
 
     Users would see nothing; Cloud Foundry takes it for missing.
@@ -33,13 +34,13 @@ def text_blank(thing: Node) -> Iterator[Hit]:
     Source: OSB 2.14, Catalog Management: id, name and description MUST be non-empty strings
     """
     for key in ("id", "name", "description"):
-        value = thing.text(key)
-        if value and not value.strip():
-            yield thing.hit(f"{key} of {thing.label} is blank", key, "write what users should read")
+        for thing, value in catalog.texts(key):
+            if value.isspace():
+                yield thing.hit(f"{key} of {thing.label} is blank", key, "write what users should read")
 
 
-@rule("name-characters", Severity.INFO, Category.SPEC, Scope.THING)
-def name_characters(thing: Node) -> Iterator[Hit]:
+@rule("name-characters", Severity.INFO, Category.SPEC)
+def name_characters(catalog: CatalogNode) -> Iterator[Hit]:
     """A name has characters that API versions up to 2.14 forbid, and that are easily typed.
 
     Up to 2.13 a name has lower-case letters, digits and hyphens; 2.14 adds capitals and dots; from 2.15 on any
@@ -50,19 +51,20 @@ def name_characters(thing: Node) -> Iterator[Hit]:
     Good: name: postgres-eu
     Source: OSB 2.13 and 2.14, Catalog Management: a CLI-friendly name has only letters, digits, dots, hyphens
     """
-    version = thing.api_version
-    if version > ApiVersion.V2_14 or _beyond(thing, _TYPED):
+    version = catalog.api_version
+    if version > ApiVersion.V2_14:
         return
     allowed = _LOWER if version == ApiVersion.V2_13 else _FRIENDLY
     words = "lower-case letters, digits and hyphens" if version == ApiVersion.V2_13 else "letters, digits, . and -"
-    if wrong := _beyond(thing, allowed):
-        message = f"the name {thing.label} has {wrong!r}, which API version {version} forbids"
-        hint = f"use {words}; keep a name that is published"
-        yield thing.hit(message, "name", hint, several=f"names have characters that API version {version} forbids")
+    for thing, name, wrong in _beyond(catalog, allowed):
+        if not name.lstrip(_TYPED):
+            message = f"the name {thing.label} has {wrong!r}, which API version {version} forbids"
+            hint = f"use {words}; keep a name that is published"
+            yield thing.hit(message, "name", hint, several=f"names have characters that API version {version} forbids")
 
 
-@rule("name-not-cli-friendly", Severity.WARNING, Category.ADVICE, Scope.THING)
-def name_not_cli_friendly(thing: Node) -> Iterator[Hit]:
+@rule("name-not-cli-friendly", Severity.WARNING, Category.ADVICE)
+def name_not_cli_friendly(catalog: CatalogNode) -> Iterator[Hit]:
     """A name is awkward to type in a shell, where it must be quoted.
 
     People type it on command lines. API versions up to 2.14 forbid it; from 2.15 on a name may hold any character.
@@ -73,22 +75,22 @@ def name_not_cli_friendly(thing: Node) -> Iterator[Hit]:
         metadata: {displayName: Postgres (EU)}
     Source: OSB 2.15, Service Offering Object: a CLI-friendly name is RECOMMENDED
     """
-    if wrong := _beyond(thing, _TYPED):
+    for thing, _, wrong in _beyond(catalog, _TYPED):
         message = f"the name {thing.label} has {wrong!r}, which is awkward on a command line"
         hint = "use letters, digits, dots and hyphens; metadata.displayName may hold the rest"
         yield thing.hit(message, "name", hint, several="names are awkward on a command line")
 
 
-def _beyond(thing: Node, allowed: frozenset[str]) -> str:
-    """The first character of the name that is not allowed; empty where there is none."""
-    name = thing.text("name")
-    if not name or allowed.issuperset(name) or not name.strip() or holds_placeholder(name):
-        return ""
-    return next(character for character in name if character not in allowed)
+def _beyond(catalog: CatalogNode, allowed: str) -> Iterator[tuple[Node, str, str]]:
+    """Each name with a character that is not allowed, with what has the name and the first such character."""
+    for thing, name in catalog.texts("name"):
+        wrong = name.lstrip(allowed)[:1]
+        if wrong and not name.isspace() and not holds_placeholder(name):
+            yield thing, name, wrong
 
 
-@rule("id-not-guid", Severity.INFO, Category.ADVICE, Scope.THING)
-def id_not_guid(thing: Node) -> Iterator[Hit]:
+@rule("id-not-guid", Severity.INFO, Category.ADVICE)
+def id_not_guid(catalog: CatalogNode) -> Iterator[Hit]:
     """An id is not a GUID.
 
     Ids must be unique in the whole world; a GUID is, without asking anybody. Do not change the id of what is
@@ -98,14 +100,14 @@ def id_not_guid(thing: Node) -> Iterator[Hit]:
     Good: id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4
     Source: OSB 2.14, Service Offering Object: using a GUID is RECOMMENDED
     """
-    value = thing.text("id")
-    if value and not _is_unique(value) and value.strip() and not holds_placeholder(value) and not _almost(value):
-        message = f"the id of {thing.label} is not a GUID"
-        yield thing.hit(message, "id", "keep it if it is published already", several="ids are not GUIDs")
+    for thing, reason in _odd_ids(catalog):
+        if not reason:
+            message = f"the id of {thing.label} is not a GUID"
+            yield thing.hit(message, "id", "keep it if it is published already", several="ids are not GUIDs")
 
 
-@rule("id-almost-guid", Severity.WARNING, Category.ADVICE, Scope.THING)
-def id_almost_guid(thing: Node) -> Iterator[Hit]:
+@rule("id-almost-guid", Severity.WARNING, Category.ADVICE)
+def id_almost_guid(catalog: CatalogNode) -> Iterator[Hit]:
     """An id looks like a GUID, but is not one.
 
     A digit too few, a letter that is not hexadecimal: likely a slip of the hand or of a copy. Platforms take
@@ -115,11 +117,17 @@ def id_almost_guid(thing: Node) -> Iterator[Hit]:
     Good: id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4
     Source: RFC 9562, section 4: 8-4-4-4-12 hexadecimal digits
     """
-    value = thing.text("id")
-    reason = _almost(value) if value and not _is_unique(value) and not holds_placeholder(value) else ""
-    if reason:
-        message = f"the id of {thing.label} is almost a GUID: {reason}"
-        yield thing.hit(message, "id", "correct it before publishing", several="ids are almost GUIDs")
+    for thing, reason in _odd_ids(catalog):
+        if reason:
+            message = f"the id of {thing.label} is almost a GUID: {reason}"
+            yield thing.hit(message, "id", "correct it before publishing", several="ids are almost GUIDs")
+
+
+def _odd_ids(catalog: CatalogNode) -> Iterator[tuple[Node, str]]:
+    """What has an id that is no GUID, each with why it is only almost one; that is empty where it is far from one."""
+    for thing, value in catalog.texts("id"):
+        if not _is_unique(value) and not value.isspace() and not holds_placeholder(value):
+            yield thing, _almost(value)
 
 
 def _is_unique(text: str) -> bool:
@@ -147,8 +155,8 @@ def _almost(text: str) -> str:
     return f"its groups have {', '.join(str(len(group)) for group in groups)} digits, not 8, 4, 4, 4, 12"
 
 
-@rule("text-too-long", Severity.WARNING, Category.ADVICE, Scope.THING)
-def text_too_long(thing: Node) -> Iterator[Hit]:
+@rule("text-too-long", Severity.WARNING, Category.ADVICE)
+def text_too_long(catalog: CatalogNode) -> Iterator[Hit]:
     """An id or a name is longer than 255 characters.
 
     Platforms must store only so many. Cloud Foundry fails with MySQL (`varchar(255)`), and takes more with PostgreSQL.
@@ -156,12 +164,13 @@ def text_too_long(thing: Node) -> Iterator[Hit]:
     Source: OSB 2.14, guidance for supported string lengths: at least 255 characters
     """
     for key in ("id", "name"):
-        if len(thing.text(key) or "") > MAX_LENGTH:
-            yield thing.hit(f"{key} has more than {MAX_LENGTH} characters", key, "shorten it")
+        for thing, value in catalog.texts(key):
+            if len(value) > MAX_LENGTH:
+                yield thing.hit(f"{key} has more than {MAX_LENGTH} characters", key, "shorten it")
 
 
-@rule("description-long", Severity.INFO, Category.ADVICE, Scope.THING)
-def description_long(thing: Node) -> Iterator[Hit]:
+@rule("description-long", Severity.INFO, Category.ADVICE)
+def description_long(catalog: CatalogNode) -> Iterator[Hit]:
     """A description is longer than 255 characters.
 
     Platforms must store only so many. Cloud Foundry takes 10,000. What is longer fits better into
@@ -169,13 +178,14 @@ def description_long(thing: Node) -> Iterator[Hit]:
 
     Source: OSB 2.17, guidance for supported string lengths: at least 255 characters
     """
-    if len(thing.text("description") or "") > MAX_LENGTH:
-        message = f"the description of {thing.label} has more than {MAX_LENGTH} characters"
-        yield thing.hit(message, "description", "shorten it; metadata.longDescription may hold the rest")
+    for thing, value in catalog.texts("description"):
+        if len(value) > MAX_LENGTH:
+            message = f"the description of {thing.label} has more than {MAX_LENGTH} characters"
+            yield thing.hit(message, "description", "shorten it; metadata.longDescription may hold the rest")
 
 
-@rule("default-implicit", Severity.INFO, Category.ADVICE, Scope.PLAN)
-def default_implicit(plan: Node) -> Iterator[Hit]:
+@rule("default-implicit", Severity.INFO, Category.ADVICE)
+def default_implicit(catalog: CatalogNode) -> Iterator[Hit]:
     """A plan does not set `free`, and platforms disagree on the default.
 
     The specification takes such a plan for free; Kubernetes Service Catalog and Korifi take it for paid.
@@ -185,12 +195,13 @@ def default_implicit(plan: Node) -> Iterator[Hit]:
     Fix: writes the specification's default, `free: true`, with --unsafe.
     Source: OSB 2.14, Service Plan Object: free, default true; Service Catalog and Korifi default it to false
     """
-    if "free" not in plan and not has_price(plan):  # what costs something, cost-of-free-plan speaks of
-        yield _implicit(plan, "free", "platforms disagree on the default")
+    for plan in catalog.plans:
+        if "free" not in plan and not has_price(plan):  # what costs something, cost-of-free-plan speaks of
+            yield _implicit(plan, "free", "platforms disagree on the default")
 
 
-@rule("korifi-bindable-implicit", Severity.INFO, Category.PLATFORM, Scope.SERVICE, only_for=Platform.KORIFI)
-def korifi_bindable_implicit(service: Node) -> Iterator[Hit]:
+@rule("korifi-bindable-implicit", Severity.INFO, Category.PLATFORM, only_for=Platform.KORIFI)
+def korifi_bindable_implicit(catalog: CatalogNode) -> Iterator[Hit]:
     """A plan of a bindable service offering does not set `bindable`, and Korifi takes it for not bindable.
 
     Every other platform takes the value of the service offering. Reported only where Korifi is among the platforms that
@@ -202,8 +213,8 @@ def korifi_bindable_implicit(service: Node) -> Iterator[Hit]:
     Source: Korifi: ServicePlan.Bindable is a boolean that is false where the catalog does not set it
     """
     # Where the service is not bindable, every platform makes of it that its plans are not either.
-    if service.get("bindable") is True:
-        for plan in service.children("plans"):
+    for service, plans in catalog.services:
+        for plan in plans if service.get("bindable") is True else ():
             if "bindable" not in plan:
                 yield _implicit(plan, "bindable", "Korifi takes that for `bindable: false`")
 

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from osbctl.findings import Severity
 from osbctl.paths import Path
 from osbctl.platforms import Platform
-from osbctl.rule import Category, Scope, rule
-from osbctl.validation.node import Hit, Node
+from osbctl.rule import Category, rule
+from osbctl.validation.node import CatalogNode, Hit, Node
 from osbctl.validation.rules.naming import MAX_LENGTH
 
 
-@rule("text-long", Severity.INFO, Category.ADVICE, Scope.THING)
-def text_long(thing: Node) -> Iterator[Hit]:
+@rule("text-long", Severity.INFO, Category.ADVICE)
+def text_long(catalog: CatalogNode) -> Iterator[Hit]:
     """A tag or a text of the metadata is longer than 255 characters.
 
     Platforms must store only so many. `longDescription` is meant to be long, and addresses may be: of them nothing is
@@ -21,15 +21,14 @@ def text_long(thing: Node) -> Iterator[Hit]:
 
     Source: OSB 2.17, guidance for supported string lengths: at least 255 characters
     """
-    metadata = thing.child("metadata")
+    metadata = [metadata for _, metadata in catalog.metadata]
     for key in ("displayName", "providerDisplayName", "bullets", "tags"):
-        holder = thing if key == "tags" else metadata
-        value = holder.get(key)
-        texts = value if isinstance(value, list) else [value]
-        for place, text in enumerate(texts):
-            if isinstance(text, str) and len(text) > MAX_LENGTH:
-                at = (key, place) if texts is value else key
-                yield holder.hit(f"{key} has a text of more than {MAX_LENGTH} characters", at, "shorten it")
+        holders = catalog.things if key == "tags" else metadata
+        for holder, value in [(holder, value) for holder in holders if (value := holder.value.get(key))]:
+            for place, text in enumerate(value if isinstance(value, list) else [value]):
+                if isinstance(text, str) and len(text) > MAX_LENGTH:
+                    at = (key, place) if isinstance(value, list) else key
+                    yield holder.hit(f"{key} has a text of more than {MAX_LENGTH} characters", at, "shorten it")
 
 
 @rule("text-nul", Severity.WARNING, Category.ADVICE, needs="nul")
