@@ -11,14 +11,14 @@ from typer import Argument, Option
 from osbctl.cli import options as common
 from osbctl.cli.changes_report import ChangesDisplay
 from osbctl.cli.connection import shown
-from osbctl.cli.sources import REGISTERED, NamedSources
+from osbctl.cli.sources import NamedSources
 from osbctl.cli.spread import spread
 from osbctl.errors import DocumentError, SourceError
 from osbctl.platforms import Platform
 
 _SOURCE = (
     "A JSON or YAML file, a source folder, - for standard input, REV:path for a file in git, a broker's address, or "
-    + REGISTERED
+    + common.REGISTERED
 )
 
 

@@ -14,11 +14,12 @@ from typer import Argument, Option
 from osbctl.cli import options as common
 from osbctl.cli.connection import is_address, shown
 from osbctl.cli.output import note, put
-from osbctl.cli.sources import NamedSources, is_registered
+from osbctl.cli.sources import NamedSources
 from osbctl.cli.spread import spread
 from osbctl.config import find_config, load_config
 from osbctl.errors import UsageError
 from osbctl.platforms import Platform
+from osbctl.registry.location import is_stored
 from osbctl.registry.location import named as registered_name
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ def _earlier(named: NamedSources, words: Sequence[str], since: Sequence[str]) ->
     if len(since) != len(words):
         raise UsageError("--since needs one revision, or an earlier catalog for each source", "repeat --since")
     for word, old in zip(words, since, strict=True):
-        if word == old and is_registered(word, named.database):
+        if word == old and is_stored(word, named.database):
             advice = f"name an earlier one: {word}@-1 is the one before, {word}@2026-11-01 that of a day"
             raise UsageError(f"--since {word}: this is the same catalog", advice)
     return since
@@ -122,12 +123,12 @@ def _earlier(named: NamedSources, words: Sequence[str], since: Sequence[str]) ->
 
 def _is_revision(named: NamedSources, word: str) -> bool:
     apart = word == "-" or ":" in word or os.path.exists(word)  # noqa: PTH110
-    return not apart and not is_registered(word, named.database)
+    return not apart and not is_stored(word, named.database)
 
 
 def _names(named: NamedSources, words: Sequence[str]) -> list[str]:
     """What the page calls the brokers: short names, and the words themselves where two would be the same."""
-    short = [_short(word, registered=is_registered(word, named.database)) for word in words]
+    short = [_short(word, registered=is_stored(word, named.database)) for word in words]
     return [name if short.count(name) == 1 else shown(word) for name, word in zip(short, words, strict=True)]
 
 

@@ -8,12 +8,11 @@ from typer import Argument, Option
 
 from osbctl.cli import options as common
 from osbctl.cli.output import put_json, put_lines, width
-from osbctl.cli.sources import Source, from_registry
 from osbctl.platforms.commands import Purpose
 
 
 def params(
-    source: Source,
+    source: common.Source,
     service: Annotated[str, Argument(metavar="SERVICE", help="The service offering, by name or id.")],
     plan: Annotated[str, Argument(metavar="PLAN", help="The plan, by name or id.")],
     purpose: Annotated[Purpose, Option("--for", help="What the request is for.")] = Purpose.CREATE,
@@ -40,13 +39,14 @@ def params(
     osbctl params catalog.yaml postgres small -c @params.json --for update
     osbctl params data postgres small
     """
+    from osbctl.registry.location import stored
     from osbctl.reports.text_report import finding_lines
     from osbctl.requests import report
     from osbctl.sources.read import check_stdin, read_source
     from osbctl.tasks.params import plan_parameters
 
     check_stdin([source, "-" if request == "@-" else ""])
-    document = from_registry(source, database) or read_source(source, at=at, stdin_filename=stdin_filename)
+    document = stored(source, database) or read_source(source, at=at, stdin_filename=stdin_filename)
     about = plan_parameters(document, service, plan, purpose, request, broker)
     if format is common.TextOrJson.JSON:
         put_json(report.as_json(about))

@@ -69,12 +69,15 @@ def new(
     checked = [_checked(name) for name in names]
     if len(names) != (1 if thing is Thing.SERVICE else 2):
         raise UsageError(f"osbctl new {thing} takes {'SERVICE' if thing is Thing.SERVICE else 'SERVICE and PLAN'}")
-    if thing is Thing.PLAN and not written(checked[0]):
+    stands = written(checked[0])
+    if thing is Thing.PLAN and not stands:
         raise UsageError(
             f"there is no service {checked[0]!r} in {folder / 'services'}", "add it with osbctl new service"
         )
+    if thing is Thing.PLAN and _has_plan(stands[0], checked[1]):
+        raise SourceError(f"{stands[0]} has a plan {checked[1]!r} already", "choose another name")
     # A second file that differs in its ending alone would break the folder.
-    if taken := written(checked[0]) if thing is Thing.SERVICE else written(checked[0], "plans", checked[1]):
+    if taken := stands if thing is Thing.SERVICE else written(checked[0], "plans", checked[1]):
         raise SourceError(f"{taken[0]} already exists, and nothing is overwritten", "choose another folder or name")
     _write(folder, files.service(checked[0]) if thing is Thing.SERVICE else files.plan(*checked))
     return 0
@@ -84,6 +87,7 @@ def split(
     source: common.Source,
     folder: Annotated[Path, Argument(metavar="FOLDER", help="Where to write the source folder.")],
     at: common.At = "",
+    database: common.Database = None,
 ) -> int:
     """Split one catalog into a source folder that builds to the same catalog. Overwrites nothing.
 
@@ -91,10 +95,13 @@ def split(
     osbctl split catalog.json catalog/
     osbctl build catalog/ | diff - catalog.json
     """
-    from osbctl.sources.folder.files import split_files
+    from osbctl.registry.location import stored
+    from osbctl.sources.folder.files import check_split, split_files
     from osbctl.sources.read import read_source
 
-    _write(folder, split_files(read_source(source, at=at).data))
+    document = stored(source, database) or read_source(source, at=at)
+    check_split(document)
+    _write(folder, split_files(document.data))
     return 0
 
 
@@ -104,6 +111,14 @@ def _checked(name: str) -> str:
             f"{name!r} is not a valid file name", "letters, digits, dots, hyphens and underscores, at most 63"
         )
     return name
+
+
+def _has_plan(service: Path, name: str) -> bool:
+    """Whether the file of a service has the plan in its own list."""
+    from osbctl.catalog import objects
+    from osbctl.sources.read import read_source
+
+    return any(plan.get("name") == name for plan, _ in objects(read_source(str(service)).data, "plans"))
 
 
 def _write(folder: Path, files: Iterable[tuple[str, str]]) -> None:

@@ -11,7 +11,6 @@ from typer import Option
 from osbctl.catalog import Catalog
 from osbctl.cli import options as common
 from osbctl.cli.output import put, put_lines, use_color, width
-from osbctl.cli.sources import Source, from_registry
 from osbctl.tasks.rules import named
 from osbctl.text import json_text
 
@@ -26,7 +25,7 @@ class ShowFormat(StrEnum):
 
 
 def show(
-    source: Source,
+    source: common.Source,
     service: Annotated[
         str | None,
         Option("--service", "-s", metavar="NAME", help="Show this service offering, by name or id, in full."),
@@ -46,9 +45,10 @@ def show(
     osbctl show --format json catalog.yaml | jq '.services[].name'
     osbctl show data@-1
     """
+    from osbctl.registry.location import stored
     from osbctl.sources.read import read_source
 
-    document = from_registry(source, database) or read_source(source, at=at, stdin_filename=stdin_filename)
+    document = stored(source, database) or read_source(source, at=at, stdin_filename=stdin_filename)
     catalog = document.catalog
     chosen = named(catalog.services, service, "there is no service") if service is not None else None
     if format in (ShowFormat.JSON, ShowFormat.YAML):

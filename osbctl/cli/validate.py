@@ -52,6 +52,7 @@ def validate(
     stdin_filename: common.StdinFilename = None,
     color: common.ColorChoice = common.Color.AUTO,
     config: common.Config = None,
+    database: common.Database = None,
     max_bytes: common.MaxBytes = common.LIMITS.bytes,
     max_depth: common.MaxDepth = common.LIMITS.depth,
     max_nodes: common.MaxNodes = common.LIMITS.nodes,
@@ -66,6 +67,7 @@ def validate(
     git show HEAD:catalog.json | osbctl validate - --stdin-filename catalog.json
     osbctl validate --concise --quiet services/*.json
     osbctl validate --statistics services/*.json
+    osbctl validate data@-1
     osbctl validate --baseline known.json --write-baseline services/*.json
     osbctl validate --format sarif -o osbctl.sarif catalog.yaml
     """
@@ -89,6 +91,7 @@ def validate(
             together=together,
             baseline=baseline,
             write_baseline=write_baseline,
+            database=database,
         ),
         Display(format, output, color.value, brevity),
         config,

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from osbctl.registry.records import RegisteredBroker, When
     from osbctl.registry.store import Registry
+    from osbctl.sources.document import Document
 
 _DAY = r"\d{4}-\d\d-\d\d"
 _WORD = re.compile(rf"(?P<name>[A-Za-z0-9][A-Za-z0-9._-]{{0,99}})(?:@(?P<when>-[1-9]\d?|{_DAY}(?:T\d\d:\d\d:\d\dZ)?))?")
@@ -25,7 +27,7 @@ def open_registry(database: str | None, *, make: bool = False) -> Registry:
     if database and not make and (file := _missing(database)):
         advice = "check --database; osbctl brokers add makes a new one"
         raise RegistryError(f"{file}: there is no such database", advice)
-    return Registry.open(database or _default())
+    return Registry.open(database or _made(_default()))
 
 
 def registered(word: str, database: str | None) -> RegisteredBroker:
@@ -47,6 +49,27 @@ def is_registered(word: str, database: str | None) -> bool:
         return False
     with open_registry(database) as registry:
         return named(word)[0] in registry.names()
+
+
+def stored(word: str, database: str | None) -> Document | None:
+    """What is stored of the broker that `word` names; None where it is a file, or names no broker.
+
+    Raises:
+        OsbctlError: it cannot be read.
+    """
+    if not is_stored(word, database):
+        return None
+    from osbctl.sources.parse import parse_document
+
+    return parse_document(registered(word, database).catalog, f"{word} (stored)")
+
+
+def is_stored(word: str, database: str | None) -> bool:
+    """Whether `word` names a registered broker, and no file that exists. Errors as `is_registered`."""
+    # Whoever never installed the registry can name files all the same.
+    if os.path.exists(word) or (find_spec("sqlalchemy") is None and not database):  # noqa: PTH110
+        return False
+    return is_registered(word, database)
 
 
 def named(word: str) -> tuple[str, When | None]:
@@ -77,16 +100,22 @@ def _missing(database: str) -> str:
 
 
 def _default() -> str:
-    from osbctl.errors import RegistryError
     from osbctl.registry.errors import missing_extra
 
     try:
         from platformdirs import user_data_path
     except ImportError as error:
         raise missing_extra() from error
-    folder = user_data_path("osbctl", appauthor=False)
+    return str(user_data_path("osbctl", appauthor=False) / "brokers.sqlite")
+
+
+def _made(file: str) -> str:
+    """`file`, in a folder that is there."""
+    from osbctl.errors import RegistryError
+
+    folder = os.path.dirname(file)  # noqa: PTH120
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        os.makedirs(folder, mode=0o700, exist_ok=True)  # noqa: PTH103
     except OSError as error:
         raise RegistryError(f"{folder}: cannot be made: {error.strerror}", "--database names another file") from error
-    return str(folder / "brokers.sqlite")
+    return file

@@ -82,8 +82,10 @@ def test_new_adds_no_second_file_of_one_thing(folder: Path) -> None:
     (services / "queue.v2.yaml").write_text("{}")
     (services / "cache" / "plans").mkdir(parents=True)
     (services / "cache" / "plans" / "small.yml").write_text("{}")
+    (services / "inline.yaml").write_text("name: inline\nplans: [{name: small}, {name: large}]\n")
     before = sorted(services.rglob("*"))
     for words, code, told in (
+        (("plan", "inline", "large"), 3, "inline.yaml has a plan 'large' already"),
         (("service", "cache"), 3, "cache.json already exists"),
         (("plan", "cache", "small"), 3, "small.yml already exists"),
         (("plan", "queue", "small"), 2, "there is no service 'queue'"),
@@ -149,6 +151,15 @@ def test_split_and_build_come_full_circle(folder: Path) -> None:
     assert osbctl("split", "catalog.json", "parts", cwd=folder).returncode == 0
     assert osbctl("build", "parts", "-o", "again.json", cwd=folder).returncode == 0
     assert (folder / "again.json").read_text() == (folder / "catalog.json").read_text()
+
+
+@pytest.mark.parametrize(("text", "place"), [("servces: []\n", "1:1"), ("services:\n- name: a\n- 3\n", "1:1")])
+def test_a_catalog_without_services_that_are_objects_is_not_split(tmp_path: Path, text: str, place: str) -> None:
+    (tmp_path / "c.yaml").write_text(text)
+    done = osbctl("split", "c.yaml", "parts", cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"c.yaml:{place}: error: `services` must be a list of objects, to be split")
+    assert not (tmp_path / "parts").exists()
 
 
 def test_an_accepted_change_of_an_id_that_nothing_has_is_refused(folder: Path) -> None:

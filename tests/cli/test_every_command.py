@@ -60,6 +60,7 @@ ROWS = {
             "schemas": "catalog.json --schema @",
             "config": "catalog.json --config @",
             "baseline": "catalog.json --baseline @",
+            **below("one", DATABASE),
         },
         {"output": "catalog.json -o @"},
     ),
@@ -75,7 +76,11 @@ ROWS = {
     "init": Row("new --service a", writes={"folder": "@ --service a"}, prints=False, changes=("new/",)),
     "new": Row("plan postgres big -C source", writes={"folder": "service a -C @"}, prints=False, changes=("source/",)),
     "split": Row(
-        "catalog.json new", {"source": "@ new"}, {"folder": "catalog.json @"}, prints=False, changes=("new/",)
+        "catalog.json new",
+        {"source": "@ new", **below("one new", DATABASE)},
+        {"folder": "catalog.json @"},
+        prints=False,
+        changes=("new/",),
     ),
     "diff": Row(
         "catalog.json other.json --fail-on never",

@@ -19,8 +19,8 @@ def page(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     return run("page", folder, *words)
 
 
-def run(name: str, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return osbctl(name, *words, cwd=folder)
+def run(name: str, folder: Path, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    return osbctl(name, *words, cwd=folder, **variables)
 
 
 @pytest.fixture
@@ -133,6 +133,30 @@ def test_show_and_params_take_what_the_registry_has(tmp_path: Path, database: st
     for source in ("data.prod@-2", "data.prod@2025-12-31", "nobody", "nobody@-1"):
         wrong, diffed = asked(source), run("diff", tmp_path, source, "data.prod", "--database", database)
         assert (wrong.returncode, wrong.stdout, wrong.stderr) == (3, "", diffed.stderr)
+
+
+@pytest.mark.parametrize("command", ["show", "validate"])
+def test_a_file_that_is_not_there_needs_no_folder_of_a_registry(tmp_path: Path, command: str) -> None:
+    pytest.importorskip("sqlalchemy")
+    for home in ("/dev/null", str(tmp_path)):
+        done = run(command, tmp_path, "typo.yaml", HOME=home)
+        assert (done.returncode, "typo.yaml: there is no such file" in done.stdout + done.stderr) == (3, True)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_validate_and_split_take_what_the_registry_has(tmp_path: Path, database: str) -> None:
+    for source in ("data.prod", "data.prod@-1"):
+        done = run("validate", tmp_path, source, "--database", database, "--format", "json")
+        (document,) = json.loads(done.stdout)["documents"]
+        assert (document["name"], done.returncode) == (f"{source} (stored)", 0), done.stderr
+        assert (
+            run("validate", tmp_path, source, OSBCTL_DATABASE=database).returncode == 0
+        )  # without a parser of options
+    gone = run("validate", tmp_path, "data.prod@-2", "--database", database)
+    assert (gone.returncode, "no catalog data.prod@-2" in gone.stdout) == (3, True)
+    assert run("split", tmp_path, "data.prod@-1", "made", "--database", database).returncode == 0
+    assert '"q"' not in run("show", tmp_path, "made", "--format", "json").stdout
+    assert '"q"' in run("show", tmp_path, "data.prod", "--format", "json", "--database", database).stdout
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from osbctl.catalog import objects, parameter_holders
-from osbctl.errors import SourceError, UsageError
+from osbctl.errors import DocumentError, SourceError
 from osbctl.files import write_file
+from osbctl.findings import Finding, Severity
 from osbctl.platforms import DEFAULT_API_VERSION
 from osbctl.resources import catalog_schema
+from osbctl.sources.document import Document
 from osbctl.sources.folder.lock import fresh_id
 from osbctl.sources.folder.parts import escaped
 from osbctl.sources.yaml_text import dump
@@ -152,18 +154,23 @@ def plan(service_stem: str, name: str) -> Iterator[tuple[str, str]]:
     yield f"services/{service_stem}/plans/{name}.yaml", text
 
 
+def check_split(document: Document) -> None:
+    """Raise DocumentError where a catalog has no list of services that are objects: each is to be a file."""
+    services = document.data.get("services")
+    if isinstance(services, list) and all(isinstance(service, dict) for service in services):
+        return
+    path = ("services",)
+    text, hint = "`services` must be a list of objects, to be split", "osbctl validate says more"
+    place = document.locate([path])[path]
+    raise DocumentError((Finding("schema-type", Severity.ERROR, text, path, place, hint=hint),))
+
+
 def split_files(catalog: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """The files of a source folder for `catalog`: paths within the folder, and texts.
 
-    A parameter schema that several plans share gets a file of its own.
-
-    Raises UsageError: the catalog has no list of services that are objects.
+    A parameter schema that several plans share gets a file of its own. `services` is a list of objects.
     """
-    services = catalog.get("services")
-    if not isinstance(services, list) or not all(isinstance(service, dict) for service in services):
-        raise UsageError(
-            "the catalog cannot be split: `services` is not a list of objects", "osbctl validate says more"
-        )
+    services = catalog["services"]
     shared = _shared(services)
     stems: list[str] = []
     for service in services:
