@@ -48,11 +48,11 @@ def _finding(finding: Finding) -> Iterator[str]:
     """What the diagnostic of a finding does not say: editors show that one beside the hover, or above it."""
     rule = all_rules().get(finding.rule)
     if rule:
-        yield f"`{rule.id}`: {plain(' '.join((rule.why or rule.summary).split()))}"
+        yield f"`{rule.id}`: {' '.join((rule.why or rule.summary).split())}"  # ours, and Markdown
     for words in finding.platform_messages:
         yield f"> {plain(words)}"
     if rule:
-        yield f"Source: {plain(rule.source)}"
+        yield f"Source: {rule.source}"
 
 
 def _field(path: Path, analysis: Analysis | None, place: PurePath | None) -> Iterator[str]:

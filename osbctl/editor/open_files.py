@@ -52,6 +52,8 @@ class OpenFiles:
         self.files: dict[str, OpenFile] = {}
         self.sources: dict[str, Judged] = {}
         self.encoding = "utf-16"
+        self.edition = 0
+        """Another number after each change."""
         self.judge = ThreadPoolExecutor(max_workers=1, thread_name_prefix="judge")
         self._show_file = show
         self._fail = fail
@@ -120,6 +122,7 @@ class OpenFiles:
         return self.files[path].uri if path in self.files else from_fs_path(path) or path
 
     def _refresh(self, source: str) -> None:
+        self.edition += 1
         judged = self.sources.setdefault(source, Judged())
         judged.changed = True
         if judged.task is None:

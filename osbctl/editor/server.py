@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import threading
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import takewhile
 from typing import BinaryIO
 
 from lsprotocol import types
@@ -32,20 +34,23 @@ class EditorServer:
         whole = types.TextDocumentSyncKind.Full
         self.protocol = LanguageServer("osbctl", osbctl.__version__, text_document_sync_kind=whole)
         self.open = OpenFiles(self._show, self._fail)
+        self._done = False
         self._register()
 
-    def run(self, stdin: BinaryIO, stdout: BinaryIO) -> None:
-        """Serve until the editor says that it is done, or hangs up."""
+    def run(self, stdin: BinaryIO, stdout: BinaryIO) -> bool:
+        """Serve until the editor says that it is done, or hangs up; whether it had asked for the end before."""
         gc.freeze()
         gc.set_threshold(100_000)  # a key makes hardly any garbage in circles, and to look takes a tenth of its time
         try:
             self.protocol.start_io(stdin, stdout)
         finally:
             self.open.judge.shutdown(wait=False, cancel_futures=True)
+        return self._done
 
     def _register(self) -> None:
         handlers: dict[str, Callable[..., object]] = {
             types.INITIALIZED: self._initialized,
+            types.SHUTDOWN: self._ended,
             types.TEXT_DOCUMENT_DID_OPEN: self._opened,
             types.TEXT_DOCUMENT_DID_CHANGE: self._changed,
             types.TEXT_DOCUMENT_DID_CLOSE: self._closed,
@@ -78,6 +83,9 @@ class EditorServer:
             await self.protocol.client_register_capability_async(
                 types.RegistrationParams([types.Registration("osbctl-files", method, watchers)])
             )
+
+    def _ended(self, _: object) -> None:
+        self._done = True
 
     # What the editor tells, and is told.
 
@@ -155,14 +163,31 @@ class EditorServer:
             if finding.location and finding.location.line - 1 in lines
         ]
         mender = Mender(analysis, analysis.document, self.open.unsaved(analysis.source), self.open)
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self.open.judge, _made, mender, file, found, params.context.only)
+        loop, edition, cancelled = asyncio.get_running_loop(), self.open.edition, threading.Event()
+
+        def waited_for() -> bool:
+            return self.open.edition == edition and not cancelled.is_set()
+
+        try:
+            made = partial(_made, mender, file, found, params.context.only, waited_for)
+            return await loop.run_in_executor(self.open.judge, made)
+        except asyncio.CancelledError:
+            cancelled.set()
+            raise
 
 
-def _made(mender: Mender, file: Written, found: list[Finding], only: Sequence[str] | None) -> list[types.CodeAction]:
+def _made(
+    mender: Mender, file: Written, found: list[Finding], only: Sequence[str] | None, waited_for: Callable[[], bool]
+) -> list[types.CodeAction]:
+    """The actions that are asked for; none once nobody waits for them: the thread that judges is busy meanwhile."""
+
     def wanted(kind: str) -> bool:
-        return only is None or any(kind == asked or kind.startswith(f"{asked}.") for asked in only)
+        return waited_for() and (only is None or any(kind == asked or kind.startswith(f"{asked}.") for asked in only))
 
-    quick = list(mender.actions(file, found)) if wanted(types.CodeActionKind.QuickFix) else []
+    quick = (
+        list(takewhile(lambda _: waited_for(), mender.actions(file, found)))
+        if wanted(types.CodeActionKind.QuickFix)
+        else []
+    )
     # Editors ask wherever the cursor goes: all of the file is looked at where it was asked for, or there is a reason.
     return quick + (list(mender.fix_all(file)) if wanted(FIX_ALL) and (only or quick) else [])

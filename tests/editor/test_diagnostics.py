@@ -7,6 +7,8 @@ import json
 import os
 import re
 import shutil
+import subprocess
+import sys
 from itertools import pairwise
 from pathlib import Path
 from random import Random
@@ -330,3 +332,15 @@ def test_a_large_catalog_is_judged_while_one_types(tmp_path: Path) -> None:
 def test_random_edits_crash_nothing_and_leave_nothing_stale_and_memory_stays(tmp_path: Path) -> None:
     early, late = asyncio.run(edit_at_random(1_000 if os.environ.get("OSBCTL_FUZZ") else 60, tmp_path))
     assert late < early * 1.2 + 5_000
+
+
+@pytest.mark.parametrize(("said", "code"), [([types.SHUTDOWN, types.EXIT], 0), ([types.EXIT], 1), ([], 1)])
+def test_the_exit_code_says_whether_the_editor_asked_for_the_end(said: list[str], code: int) -> None:
+    messages = [{"jsonrpc": "2.0", "id": 1, "method": types.INITIALIZE, "params": {"capabilities": {}}}]
+    messages += [
+        {"jsonrpc": "2.0", "method": method} | ({"id": 2} if method == types.SHUTDOWN else {}) for method in said
+    ]
+    bodies = [json.dumps(message).encode() for message in messages]
+    sent = b"".join(b"Content-Length: %d\r\n\r\n%s" % (len(body), body) for body in bodies)
+    done = subprocess.run([sys.executable, "-m", "osbctl", "lsp"], input=sent, capture_output=True, timeout=60)
+    assert done.returncode == code

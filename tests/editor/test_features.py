@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import shutil
+import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -114,7 +116,7 @@ def test_hover_tells_the_field_the_finding_and_the_platforms(tmp_path: Path) -> 
     said = hover(tmp_path / "catalog.yaml", text)
     assert "Whether instances can be bound to applications." in said
     assert "`schema-type`: " in said
-    assert "Source: " in said
+    assert "Source: OSB 2.14, Catalog Management: the types" in said
     assert "> Service" in said
     found = ask(tmp_path / "catalog.yaml", at(text)[0], lambda editor, file: editor.heard(file.uri))
     message = next(one.message for one in found if one.code == "schema-type")
@@ -292,3 +294,35 @@ def test_in_a_folder_a_comment_silences_and_quotes_are_put(tmp_path: Path) -> No
     quoted = actions(plan, text, last)["Put it in quotes"].edit
     assert quoted and quoted.changes
     assert applied(text, quoted.changes[plan.as_uri()]).endswith('\ncolour: "no"\n')  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("cancelled", [True, False])
+def test_what_nobody_waits_for_keeps_no_other_waiting(tmp_path: Path, cancelled: bool) -> None:
+    plan = "  - {{id: p{0}, name: p{0}, description: d, free: 'no', bindable: true}}\n"
+    text = "services:\n- id: s\n  name: s\n  description: d\n  bindable: true\n  plans:\n"
+    text += "".join(plan.format(number) for number in range(300))
+    path = tmp_path / "catalog.yaml"
+
+    async def times(editor: Editor) -> tuple[float, float]:
+        """How long it takes to make all fixes, and how long another file waits for fixes that nobody wants any more."""
+        file, other = editor.open(path, text), tmp_path / "other-catalog.yaml"
+        await editor.heard(file)
+        everywhere = types.Range(types.Position(0, 0), types.Position(10_000, 0))
+        asked = types.CodeActionParams(types.TextDocumentIdentifier(file), everywhere, types.CodeActionContext([]))
+        begun = time.monotonic()
+        assert await editor.client.text_document_code_action_async(asked)
+        whole = time.monotonic() - begun
+        again = editor.client.protocol.send_request(types.TEXT_DOCUMENT_CODE_ACTION, asked, msg_id="again")
+        await asyncio.sleep(0.1)
+        begun = time.monotonic()
+        if cancelled:
+            editor.client.cancel_request(types.CancelParams("again"))
+        else:
+            editor.change(file, text)
+        await editor.heard(editor.open(other, "services: []\n"))
+        waited = time.monotonic() - begun
+        await asyncio.wait([asyncio.wrap_future(again)])
+        return whole, waited
+
+    whole, waited = in_editor(times)
+    assert waited < whole / 2
