@@ -269,14 +269,14 @@ ARRAYS = [
     row({**A, "prefixItems": [S, S], "items": F}, {**A, "maxItems": 1}, F, DRAFT_2020),
     row(A, {**A, "prefixItems": [S]}, F, DRAFT_2020),
     row({**A, "contains": S}, {**A, "contains": {"type": ["string", "null"]}}, U),
-    row({**A, "contains": {"type": ["string", "null"]}}, {**A, "contains": S}, U),
+    row({**A, "contains": {"type": ["string", "null"]}}, {**A, "contains": S}, F),
     row(A, {**A, "contains": S}, F),
     row({}, {"contains": S}, F),
     row(S, {**S, "contains": S}, T),
     row({**A, "contains": S, "minContains": 2}, {**A, "contains": S, "minContains": 2}, T, DRAFT_2020),
     row({**A, "contains": S}, {**A, "contains": S, "minContains": 2}, F, DRAFT_2020),
-    row({**A, "contains": S}, {**A, "contains": S, "maxContains": 1}, U, DRAFT_2020),
-    row({**A, "contains": S, "minContains": 2}, {**A, "contains": S, "minContains": 3}, U, DRAFT_2020),
+    row({**A, "contains": S}, {**A, "contains": S, "maxContains": 1}, F, DRAFT_2020),
+    row({**A, "contains": S, "minContains": 2}, {**A, "contains": S, "minContains": 3}, F, DRAFT_2020),
 ]
 COMBINED = [
     row({}, {"then": {"minLength": 2}}, T),

@@ -162,6 +162,9 @@ def words(order: int) -> dict[str, Any]:
     return {f"a{i}": {"type": "string", "pattern": pattern} for i in range(400)}
 
 
+CHOICES = {
+    "allOf": [{"anyOf": [{"type": "string"}, {"type": "integer", "minimum": i}, {"type": "array"}]} for i in range(4)]
+}
 TO_P = {f"a{i}": {"$ref": "#/definitions/p"} for i in range(800)}
 HOSTILE: list[tuple[str, Any, Any]] = [
     ("oneOf", {"oneOf": branches(800)}, {"oneOf": branches(800, 1)}),
@@ -177,12 +180,13 @@ HOSTILE: list[tuple[str, Any, Any]] = [
     ("required", {}, {"required": [f"a{i}" for i in range(8_000)]}),
     ("required and known", {"required": [*limits(5)], "properties": limits(5)}, {"required": [*limits(5)], "properties": limits(4)}),
     ("tuple", {"properties": {"a": {"items": [{"maxLength": 5}] * 3_000}}}, {"properties": {"a": {"items": [{"maxLength": 4}] * 3_000}}}),
+    ("overlapping choices", {"properties": {"a": CHOICES}}, {"properties": {"a": {**CHOICES, "if": {"minLength": 100_000}, "then": False}}}),
     ("one for many", {"properties": TO_P, "definitions": defined(5)}, {"properties": TO_P, "definitions": defined(4)}),
 ]  # fmt: skip
 MOST_SECONDS = 20.0
 """Of processor time, where a second or two are needed: without a bound it would be minutes."""
 
-QUICK = ("oneOf", "anyOf, turned", "some if", "patterns and names", "not")
+QUICK = ("oneOf", "anyOf, turned", "some if", "patterns and names", "not", "overlapping choices")
 """Of the kinds of work; the others are for `make fuzz`."""
 TRIED = [row for row in HOSTILE if "OSBCTL_FUZZ" in os.environ or row[0] in QUICK]
 

@@ -52,10 +52,10 @@ class Samples:
             self._known[key] = found
         return self._known[key]
 
-    def candidates(self, facts: Facts, depth: int = 0) -> Iterator[JsonValue]:
-        """Values near the edges of the schemas, valid and not."""
+    def candidates(self, facts: Facts, depth: int = 0, tried: set[Any] | None = None) -> Iterator[JsonValue]:
+        """Values near the edges of the schemas, valid and not. `tried`: choices of branches that were made already."""
         seen: set[str] = set()
-        for value in self._all(facts, depth) if depth <= MAX_DEPTH else ():
+        for value in self._all(facts, depth, set() if tried is None else tried) if depth <= MAX_DEPTH else ():
             self.left -= 1
             if len(seen) >= MAX_VALUES or self.left < 0:
                 return
@@ -63,14 +63,14 @@ class Samples:
                 seen.add(repr(value))
                 yield value
 
-    def _all(self, facts: Facts, depth: int) -> Iterator[JsonValue]:
+    def _all(self, facts: Facts, depth: int, tried: set[Any]) -> Iterator[JsonValue]:
         known = [schema for schema in facts.known if isinstance(schema.value, dict)]
         for schema in known:
             yield from (listed(schema) or ())[:16]
         for kind in _KINDS:
             if kind in facts.kinds:
                 yield from self._of_kind(kind, facts, known, depth)
-        yield from self._of_branches(facts, known, depth)
+        yield from self._of_branches(facts, known, depth, tried)
 
     def _of_kind(self, kind: str, facts: Facts, known: list[Subschema], depth: int) -> Iterator[JsonValue]:
         if kind == "object":
@@ -84,17 +84,18 @@ class Samples:
         else:
             yield from [None] if kind == "null" else [True, False]
 
-    def _of_branches(self, facts: Facts, known: list[Subschema], depth: int) -> Iterator[JsonValue]:
+    def _of_branches(self, facts: Facts, known: list[Subschema], depth: int, tried: set[Any]) -> Iterator[JsonValue]:
         for schema in known:
             branches = [*schema.children("anyOf"), *schema.children("oneOf")][:_MAX_BRANCHES]
             branches += [schema.child(k) for k in ("if", "then", "else", "not") if schema.get(k) is not None]
             for branch in branches:
                 more = facts.and_also(branch)
-                self.left -= len(more.known) // 32  # with hundreds of conditions, facts cost more than their values
+                self.left -= 1 + len(more.known) // 32  # with hundreds of conditions, facts cost more than their values
                 if self.left < 0:
                     return
-                if more.known != facts.known:
-                    yield from self.candidates(more, depth + 1)
+                if more.key not in tried and more.kinds:  # the same branches in another order give the same values
+                    tried.add(more.key)
+                    yield from self.candidates(more, depth + 1, tried)
 
     def _objects(self, facts: Facts, known: list[Subschema], depth: int) -> Iterator[JsonValue]:
         least = {name: v for name in sorted(facts.required()) for v in self._at(facts, name, depth)}
@@ -121,10 +122,20 @@ class Samples:
         fixed = max((len(items(schema)[0]) for schema in known), default=0)
         first = [v for i in range(fixed) for v in self.valid(facts.at_index(i), depth=depth + 1)]
         more = self.valid(facts.at_index(fixed), 4, depth + 1)
+        yield from self._containing(facts.at_index(fixed), known, depth)
         counts = [0, 1, 2, fixed, *_counts(known, "minItems", "maxItems", _MAX_ITEMS)]
         for count in dict.fromkeys(counts):
             yield [*first, *more, *_spread(more, count)][:count]
             yield (first + more[:1] * count)[:count]
+
+    def _containing(self, item: Facts, known: list[Subschema], depth: int) -> Iterator[JsonValue]:
+        """Arrays of what `contains` asks for, a value of each kind, as often as its limits say."""
+        for schema in known:
+            if schema.get("contains") is not None:
+                held = item.and_also(schema.child("contains"))
+                for kind in (kind for kind in _KINDS if kind in held.kinds):
+                    for value in self.valid(Facts(held.known, frozenset({kind})), depth=depth + 1):
+                        yield from ([value] * n for n in (1, *_counts(known, "minContains", "maxContains", _MAX_ITEMS)))
 
 
 def _spread(values: list[JsonValue], count: int) -> Iterator[JsonValue]:
