@@ -95,7 +95,8 @@ class Watcher:
     def close(self) -> None:
         self._ended = True
         self._now.set()
-        self._thread.join(5)
+        if self._thread.is_alive():  # it is not where the start failed
+            self._thread.join(5)
 
     def _run(self) -> None:
         while True:

@@ -137,10 +137,12 @@ def test_a_port_that_is_taken_is_said_in_a_sentence(tmp_path: Path, tls: dict[st
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
-        with process(tmp_path, **{**tls, "port": taken.getsockname()[1]}) as broker:
-            assert broker.process.wait(10) == 3
-            assert "cannot listen on 127.0.0.1" in broker.log
-            assert "Traceback" not in broker.log
+        port = taken.getsockname()[1]
+        for told in ({"port": port}, {"admin_listen": f"127.0.0.1:{port}"}):
+            with process(tmp_path, **{**tls, **told}) as broker:
+                assert broker.process.wait(10) == 3
+                assert f"cannot listen on 127.0.0.1:{port}" in broker.log
+                assert "Traceback" not in broker.log
 
 
 def test_a_host_that_is_not_loopback_is_refused_for_trying_out(tmp_path: Path) -> None:
