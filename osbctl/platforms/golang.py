@@ -61,13 +61,17 @@ def wrong_type(platform: str, source: str) -> str:
 
 
 class Struct:
-    """What Go has filled from the object at `path`; a field that nothing was given for is None."""
+    """What Go has filled from the object at `path`; a field that nothing was given for is None.
 
-    __slots__ = ("path", "places", "values")
+    `usual`: each of its fields is as every platform takes it, but for ids and names that may be there twice.
+    """
 
-    def __init__(self, path: Path) -> None:
+    __slots__ = ("path", "places", "usual", "values")
+
+    def __init__(self, path: Path, usual: dict[str, Any] | None = None) -> None:
         self.path = path
-        self.values: dict[str, Any] = {}
+        self.usual = usual is not None
+        self.values: dict[str, Any] = usual or {}
         self.places: dict[str, str] = {}
 
     def __getitem__(self, field: str) -> Any:
@@ -130,10 +134,8 @@ class _Decoder:
         into.path = path
         odd = None if into.values else self.odd.get(path)
         if odd is not None:
-            into.values = {key: item for key, item in value.items() if key not in odd} if odd else value
+            into.values = {key: item for key, item in value.items() if key not in odd}
             value = {key: item for key, item in value.items() if key in odd}
-            if not value:
-                return into
         values = into.values = {**into.values}
         for key, item in value.items():
             field = key if key in shape else folded(key)
@@ -169,13 +171,16 @@ class _Decoder:
             return self._refused(value, "an array", path, old)
         inner = shape.shape if isinstance(shape, Pointers) else shape[0]
         before = [*(old or ()), *[None] * len(value)]
+        items = [(item, (*path, at), before[at]) for at, item in enumerate(value)]
         if isinstance(inner, str):
-            return [self.value(item, inner, (*path, at), before[at]) for at, item in enumerate(value)]
+            return [self.value(item, inner, place, old) for item, place, old in items]
         return [
             None
             if item is None and isinstance(shape, Pointers)
-            else self.value(item, inner, (*path, at), before[at]) or Struct((*path, at))
-            for at, item in enumerate(value)
+            else Struct(place, item)
+            if self.odd.get(place) == []
+            else self.value(item, inner, place, old) or Struct(place)
+            for item, place, old in items
         ]
 
     def _refused(self, value: Any, wanted: str, path: Path, old: Any) -> Any:

@@ -6,20 +6,20 @@ from collections.abc import Collection
 from typing import Any
 
 from osbctl.platforms import Platform
-from osbctl.platforms.outcome import Known, Outcome, VerdictKind
+from osbctl.platforms.outcome import UNKNOWN, Known, Outcome, Schemas, VerdictKind
 
 
 def judge_all(
-    data: dict[str, Any], plain_schemas: bool = False, asked: Collection[Platform] = tuple(Platform)
+    data: dict[str, Any], schemas: Schemas = UNKNOWN.schemas, asked: Collection[Platform] = tuple(Platform)
 ) -> dict[Platform, Outcome]:
     """What each platform of those that are `asked` does with the catalog `data`, in the order of `Platform`.
 
-    `plain_schemas` says that all parameter schemas are known to be small, plain, valid draft-04.
+    `schemas` is what is known of its parameter schemas.
     """
     from osbctl.platforms.usual import is_usual, odd_fields
 
-    accepted = plain_schemas and is_usual(data)
-    known = Known(plain_schemas, {} if accepted else odd_fields(data))
+    accepted = schemas.all_plain and is_usual(data)
+    known = Known(schemas, {} if accepted else odd_fields(data, schemas))
     return {
         platform: Outcome(VerdictKind.ACCEPTS)
         if accepted and platform.record.takes_usual

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from enum import StrEnum
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from osbctl.paths import Path
 
-OddFields: TypeAlias = "Mapping[Path, frozenset[str]]"
+OddFields: TypeAlias = "Mapping[Path, Collection[str]]"
 """By path, service offerings and plans whose other fields every platform takes (`osbctl.platforms.usual`)."""
 
 MAX_REFUSALS = 10_000
@@ -38,17 +38,35 @@ class Refusal(NamedTuple):
     message: str
 
 
-class Known(NamedTuple):
-    """What is known of a catalog before a platform is asked; what is not in `odd` may hold anything.
+class Schemas(NamedTuple):
+    """What is known of a catalog's parameter schemas, each told by its `id()`.
 
-    `plain_schemas`: all parameter schemas are small, plain, valid draft-04.
+    `alike`: for each the first that differs at most in a short title or description, which change no verdict. `odd`: of
+    these first ones those that may not be small, plain, valid draft-04; None where any may be odd.
     """
 
-    plain_schemas: bool
+    alike: Mapping[int, int] = {}
+    odd: frozenset[int] | None = None
+
+    @property
+    def all_plain(self) -> bool:
+        """Whether none is odd."""
+        return self.odd == frozenset()
+
+    def is_plain(self, schema: Mapping[str, Any]) -> bool:
+        """Whether a parameter schema is surely not odd."""
+        first = self.alike.get(id(schema))
+        return self.odd is not None and first is not None and first not in self.odd
+
+
+class Known(NamedTuple):
+    """What is known of a catalog before a platform is asked; what is not in `odd` may hold anything."""
+
+    schemas: Schemas
     odd: OddFields
 
 
-UNKNOWN = Known(False, {})
+UNKNOWN = Known(Schemas(), {})
 """Anything may be in the catalog."""
 
 

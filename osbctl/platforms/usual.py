@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
-from osbctl.catalog import objects
+from osbctl.catalog import objects, parameter_holders
 from osbctl.jsonschemas.decider import decider
 from osbctl.paths import Path
 from osbctl.platforms.golang import folded
-from osbctl.platforms.outcome import OddFields
+from osbctl.platforms.outcome import OddFields, Schemas
 
 _DRAFT = "Draft4Validator"  # which takes 1.0 for no integer
 _NEVER: dict[str, Any] = {"not": {}}
@@ -31,15 +31,19 @@ def is_usual(data: dict[str, Any]) -> bool:
     return _usual()(data) and _each_once(data["services"])
 
 
-def odd_fields(data: dict[str, Any]) -> OddFields:
+def odd_fields(data: dict[str, Any], schemas: Schemas) -> OddFields:
     """The fields of each service offering and plan, by its path, that some platform may not take as they stand.
 
-    A field that it must have and has not is one; `plans` always is. Objects that hold an unknown field are left out.
+    A field that it must have and has not is one; `plans` always is, and so are `schemas` with a parameter schema that
+    is not known to be plain. Objects that hold an unknown field are left out.
     """
     services = list(_objects(data, "services", ()))
     plans = [one for service, path in services for one in _objects(service, "plans", path)]
-    parts = [(_part("service"), services), (_part("plan"), plans)]
-    return {path: part.odd(one) for part, ones in parts for one, path in ones if one.keys() <= part.fields.keys()}
+    found = _part("service").odd(services) | _part("plan").odd(plans)
+    for plan, path in () if schemas.all_plain else plans:
+        if path in found and not all(schemas.is_plain(holder["parameters"]) for _, holder in parameter_holders(plan)):
+            found[path].append("schemas")
+    return found
 
 
 def _objects(holder: dict[str, Any], key: str, path: Path) -> Iterator[tuple[dict[str, Any], Path]]:
@@ -48,25 +52,33 @@ def _objects(holder: dict[str, Any], key: str, path: Path) -> Iterator[tuple[dic
 
 
 class _Part(NamedTuple):
-    """Tells whether an object of one kind is usual, and whether each of its fields is."""
+    """Tells which fields of objects of one kind are usual: `fields` decides of a list of values."""
 
-    whole: Callable[[Any], bool]
     fields: dict[str, Callable[[Any], bool]]
     required: frozenset[str]
 
-    def odd(self, one: dict[str, Any]) -> frozenset[str]:
-        """The fields of `one` that are not usual."""
-        if self.whole(one):
-            return frozenset()
-        missing = self.required - one.keys()
-        return missing | {key for key, value in one.items() if not self.fields[key](value)}
+    def odd(self, ones: list[tuple[dict[str, Any], Path]]) -> dict[Path, list[str]]:
+        """The fields that are not usual, of each object whose fields are known.
+
+        Most of a catalog is usual: a field is decided for all objects at once, and for each only where one is not.
+        """
+        known = {path: one for one, path in ones if one.keys() <= self.fields.keys()}
+        found: dict[Path, list[str]] = {path: [] for path in known}
+        for key, usual in self.fields.items():
+            values = [one[key] for one in known.values() if key in one]
+            if (len(values) == len(known) or key not in self.required) and usual(values):
+                continue
+            for path, one in known.items():
+                if not usual([one[key]]) if key in one else key in self.required:
+                    found[path].append(key)
+        return found
 
 
 @cache
 def _part(kind: str) -> _Part:
     schema = _plan() if kind == "plan" else _service(_NEVER)
-    fields = {key: decider(value, _DRAFT) for key, value in schema["properties"].items()}
-    return _Part(decider(schema, _DRAFT), fields, frozenset(schema["required"]))
+    fields = {key: decider({"items": value}, _DRAFT) for key, value in schema["properties"].items()}
+    return _Part(fields, frozenset(schema["required"]))
 
 
 def _each_once(services: list[dict[str, Any]]) -> bool:

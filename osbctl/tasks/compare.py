@@ -88,10 +88,10 @@ def now_refused(
 def refusals_of(data: dict[str, Any], view: frozenset[Platform]) -> list[Refused]:
     """What platforms in `view` refuse of a catalog."""
     from osbctl.platforms.judge import judge_all
-    from osbctl.validation.survey import plain_schemas
+    from osbctl.validation.survey import survey_schemas
 
     return [
         Refused(platform, refusal.rule, refusal.path, refusal.message)
-        for platform, outcome in judge_all(data, plain_schemas(data), view).items()
+        for platform, outcome in judge_all(data, survey_schemas(data), view).items()
         for refusal in outcome.refusals
     ]

@@ -41,7 +41,7 @@ def judge(document: Document, options: ValidationOptions, selection: Selection |
     selection = selection or Selection(options)
     seen = survey(document)
     asked = options.platforms if options.errors_alone else tuple(Platform)
-    outcomes = judge_all(document.data, plain_schemas=not seen.odd_schemas, asked=asked)
+    outcomes = judge_all(document.data, seen.schemas, asked)
     read = [*document.notes, *_elsewhere(document.data)]
     checked, left_out_places = _checked(document, options, seen, read)
     findings = [*read, *checked]

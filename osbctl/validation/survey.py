@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 import marshal
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
 from osbctl.jsonschemas.decider import decider
+from osbctl.platforms.outcome import Schemas
 from osbctl.sources.document import Document
 from osbctl.validation.node import CatalogNode, Node
 
@@ -25,11 +26,10 @@ _EXPONENT = re.compile(r"\de[+-]\d")
 
 
 class Survey(NamedTuple):
-    """What a catalog may hold. Each is True where in doubt.
+    """What a catalog may hold. Each flag is True where in doubt.
 
-    `placeholders`: text that looks like a template's. `patterns`: the keyword `pattern`. `odd_schemas`: a parameter
-    schema that is not plain, valid draft-04 without references and ids of its own, or that may have more than 64 kB.
-    `written_values`: defaults or examples. `nul`: the character U+0000.
+    `placeholders`: text that looks like a template's. `patterns`: the keyword `pattern`. `written_values`: defaults or
+    examples. `nul`: the character U+0000. `schemas`: what platforms are told of the parameter schemas.
 
     `parameters` are the parameter schemas, each with the first that differs from it at most in a short title or
     description; where none are given, they are to be looked for.
@@ -37,10 +37,15 @@ class Survey(NamedTuple):
 
     placeholders: bool = True
     patterns: bool = True
-    odd_schemas: bool = True
     written_values: bool = True
     nul: bool = True
     parameters: Sequence[tuple[Node, dict[str, Any]]] = ()
+    schemas: Schemas = Schemas()
+
+    @property
+    def odd_schemas(self) -> bool:
+        """Whether a parameter schema may be odd."""
+        return not self.schemas.all_plain
 
 
 UNKNOWN = Survey()
@@ -58,14 +63,14 @@ def survey(document: Document) -> Survey:
         nul="\\" in text and "\\u0000" in text,  # as an escape only: no reader takes it raw
         patterns=b"pattern" in words,
         written_values=b"default" in words or b"example" in words,
-        odd_schemas=not _are_plain(distinct),
+        schemas=_schemas(distinct, parameters),
         parameters=parameters,
     )
 
 
-def plain_schemas(data: dict[str, Any]) -> bool:
-    """Whether the parameter schemas of a catalog are surely not odd, as `Survey` calls it."""
-    return _are_plain(_contents(data)[0])
+def survey_schemas(data: dict[str, Any]) -> Schemas:
+    """Look over the parameter schemas of a catalog."""
+    return _schemas(*_contents(data))
 
 
 def _contents(data: dict[str, Any]) -> tuple[dict[bytes, dict[str, Any]], list[tuple[Node, dict[str, Any]]]]:
@@ -75,8 +80,9 @@ def _contents(data: dict[str, Any]) -> tuple[dict[bytes, dict[str, Any]], list[t
     return distinct, [(node, distinct.setdefault(_content(node.value), node.value)) for node in nodes]
 
 
-def _are_plain(distinct: Mapping[bytes, dict[str, Any]]) -> bool:
-    return not any(map(_refers, distinct)) and all(map(_is_plain, distinct.values()))
+def _schemas(distinct: Mapping[bytes, dict[str, Any]], parameters: Iterable[tuple[Node, dict[str, Any]]]) -> Schemas:
+    odd = (id(schema) for content, schema in distinct.items() if _refers(content) or not _is_plain(schema))
+    return Schemas({id(node.value): id(first) for node, first in parameters}, frozenset(odd))
 
 
 def _searchable(document: Document) -> str:

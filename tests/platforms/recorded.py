@@ -85,7 +85,7 @@ def _outcomes(text: bytes) -> dict[Platform, Outcome] | str:
         document = parse_document(text, "case.json")
     except DocumentError as error:
         return "too deep" if {one.rule for one in error.findings} == {"nesting-too-deep"} else "unreadable"
-    return judge_all(document.data, plain_schemas=not survey(document).odd_schemas)
+    return judge_all(document.data, survey(document).schemas)
 
 
 @cache

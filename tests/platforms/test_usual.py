@@ -15,6 +15,7 @@ from osbctl.platforms.outcome import Known, VerdictKind
 from osbctl.platforms.record import PlatformRecord
 from osbctl.platforms.usual import is_usual, odd_fields
 from osbctl.tasks.compare import refusals_of
+from osbctl.validation.survey import survey_schemas
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -89,6 +90,11 @@ def changed(path: Path, value: Any, data: dict[str, Any] = USUAL) -> dict[str, A
     return data
 
 
+def known(data: dict[str, Any]) -> Known:
+    schemas = survey_schemas(data)
+    return Known(schemas, odd_fields(data, schemas))
+
+
 def changes() -> Iterator[tuple[Path, Any]]:
     for path in places(USUAL):
         if not path or 1 in path or "parameters" in path or "tags" in path[:-1]:
@@ -112,11 +118,12 @@ def test_a_platform_says_the_same_where_it_looks_at_odd_fields_alone() -> None:
         data = changed(*change)
         with contextlib.suppress(LookupError, TypeError):  # The first change may have taken the place of the second.
             data = changed(*several[number * 7919 % len(several)], data)
-        odd = odd_fields(data)
-        looked += sum(not fields - {"plans"} for fields in odd.values())
+        schemas = survey_schemas(data)
+        odd = odd_fields(data, schemas)
+        looked += sum(not {*fields} - {"plans"} for fields in odd.values())
         for platform in Platform:
             judge = platform.record.judge
-            assert judge(data, Known(True, odd)) == judge(data), data
+            assert judge(data, Known(schemas, odd)) == judge(data), data
     assert looked > 5_000
 
 
@@ -135,7 +142,7 @@ def test_what_stands_there_in_two_spellings_is_worked_out_and_left_as_it_is() ->
             before = copy.deepcopy(data)
             for platform in Platform:
                 judge = platform.record.judge
-                assert judge(data, Known(True, odd_fields(data))) == judge(before), data
+                assert judge(data, known(data)) == judge(before), data
             assert data == before
 
 
@@ -143,7 +150,7 @@ def test_only_what_is_usual_is_spared_the_verdicts() -> None:
     assert is_usual(USUAL)
     for path, value in {("services", 0, "id"): "id-queue", ("services", 0, "plans", 0, "name"): "\0"}.items():
         data = changed(path, value)
-        assert judge_all(data, plain_schemas=True) == judge_all(data)
+        assert judge_all(data, survey_schemas(data)) == judge_all(data)
     odd = changed(("services", 0, "plans", 0, "schemas", "service_binding", "create", "parameters"), {"type": "object"})
     assert judge_all(odd)[Platform.CLOUD_FOUNDRY].kind is VerdictKind.REFUSES
 
@@ -158,9 +165,8 @@ def test_the_platforms_are_not_asked_of_what_is_usual(monkeypatch: pytest.Monkey
 @pytest.mark.parametrize("more", [{"plans": [{"schemas": {}}]}, {"dashboard_client": {"id": "b"}}, {"name": 5}])
 def test_what_two_spellings_of_services_say_is_read_into_each_other(more: dict[str, Any]) -> None:
     for data in ({**USUAL, "Services": [more]}, {"SERVICES": [more], **USUAL}):
-        known = Known(True, odd_fields(data))
         for platform in Platform:
-            assert platform.record.judge(data, known) == platform.record.judge(data, Known(True, {}))
+            assert platform.record.judge(data, known(data)) == platform.record.judge(data)
 
 
 @pytest.mark.parametrize("key", ["Plans", "planſ"])
@@ -170,4 +176,51 @@ def test_what_two_spellings_of_services_say_is_read_into_each_other(more: dict[s
 def test_what_two_spellings_of_plans_say_is_read_into_each_other(key: str, more: dict[str, Any]) -> None:
     data = changed(("services", 0, key), [more])
     for platform in Platform:
-        assert platform.record.judge(data, Known(True, odd_fields(data))) == platform.record.judge(data)
+        assert platform.record.judge(data, known(data)) == platform.record.judge(data)
+
+
+DRAFT_04 = {"$schema": "http://json-schema.org/draft-04/schema#"}
+BROKEN = {**DRAFT_04, "properties": {"a": {"type": "strin"}}}
+TITLED = {**DRAFT_04, "title": "b", "properties": {"a": {"$ref": "#/title"}}}
+NEAR_THE_BOUND = {**DRAFT_04, "default": [1e300] * 213}  # which Cloud Foundry counts with all its digits
+SEVERAL: list[dict[str, Any]] = [
+    SCHEMA, {**SCHEMA, "title": "a"}, {}, {"title": "a"}, BROKEN, {**BROKEN, "title": "a", "description": "b"},
+    {**BROKEN, "title": 5}, TITLED, {**TITLED, "title": 5}, NEAR_THE_BOUND, {**NEAR_THE_BOUND, "title": "a" * 499},
+    {**DRAFT_04, "id": "http://a/b"}, {**DRAFT_04, "$ref": "http://a/b#", "title": "c"},
+    {**DRAFT_04, "$ref": "http://a/c#"}, {**DRAFT_04, "id": "http://a/c"}, {**DRAFT_04, "$ref": "http://a/c#"},
+]  # fmt: skip
+
+
+def test_what_is_known_of_parameter_schemas_changes_no_verdict() -> None:
+    holders = [{"service_instance": {"create": {"parameters": schema}}} for schema in copy.deepcopy(SEVERAL)]
+    plans = [{**plan(f"p{at}"), "schemas": holder} for at, holder in enumerate(holders)]
+    for some in (plans, plans[::-1], plans[:2], plans[4:6]):
+        data = changed(("services", 0, "plans"), some)
+        schemas = survey_schemas(data)
+        assert schemas.all_plain is (some == plans[:2])
+        assert judge_all(data, schemas) == judge_all(data)
+    data = changed(("services", 0, "plans"), plans)
+    refused = list(dict.fromkeys(refusal.path[3] for refusal in judge_all(data)[Platform.CLOUD_FOUNDRY].refusals))
+    assert refused == [2, 3, 4, 5, 6, 8, 10, 13]
+
+
+def spellings(key: str) -> set[str]:
+    """How Go reads the key of a field, too; Unicode's folding has signs of its own for s and k."""
+    return {key.upper(), key.title(), key.replace("s", "ſ", 1), key.replace("k", "K", 1)} - {key}
+
+
+def test_a_field_in_two_spellings_says_the_same_before_all_platforms() -> None:
+    looked = 0
+    for path in [path for path in places(USUAL) if path and 1 not in path and "parameters" not in path]:
+        holder: Path = path[:-1]
+        for key in spellings(path[-1]) if isinstance(path[-1], str) else ():
+            for value in (None, value_at(USUAL, path), *VALUES[looked % 7 :: 7]):
+                before = {key: copy.deepcopy(value), **value_at(USUAL, holder)}
+                data = changed(holder, before) if holder else before
+                for several in (data, changed((*holder, key), copy.deepcopy(value))):
+                    schemas = survey_schemas(several)
+                    assert judge_all(several, schemas) == {
+                        platform: platform.record.judge(several) for platform in Platform
+                    }, several
+                    looked += 1
+    assert looked > 1_000

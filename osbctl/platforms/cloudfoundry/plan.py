@@ -5,6 +5,7 @@ Source: cloud_controller_ng, lib/services/service_brokers/v2/catalog_plan.rb.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from osbctl.paths import Path
@@ -17,7 +18,7 @@ _LONGEST_MAINTENANCE_INFO = 2000
 _MAINTENANCE_INFO_KEYS = ("version", "description")
 
 
-def judge_plan(plan: dict[str, Any], path: Path, judge: SchemaChecks, odd: frozenset[str] | None = None) -> Errors:
+def judge_plan(plan: dict[str, Any], path: Path, judge: SchemaChecks, odd: Collection[str] | None = None) -> Errors:
     """What is wrong with a plan and its schemas, in the fields that are `odd`, or (None) in any.
 
     Raises RubyError where the platform crashes.
@@ -28,7 +29,7 @@ def judge_plan(plan: dict[str, Any], path: Path, judge: SchemaChecks, odd: froze
     if info is not None and info is not False and (odd is None or "maintenance_info" in odd):
         _check_maintenance_info(info, (*path, "maintenance_info"), errors)
     schemas = plan.get("schemas")
-    if isinstance(schemas, dict) and schemas and (not judge.plain or odd is None or "schemas" in odd):
+    if isinstance(schemas, dict) and schemas and (odd is None or "schemas" in odd):
         errors.nest(judge(schemas, (*path, "schemas")))
     return errors
 

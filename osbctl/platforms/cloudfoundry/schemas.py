@@ -5,7 +5,6 @@ Source: cloud_controller_ng, lib/services/service_brokers/v2/catalog_schemas.rb 
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from osbctl.paths import Path
@@ -13,7 +12,7 @@ from osbctl.platforms.cloudfoundry.library import Library
 from osbctl.platforms.cloudfoundry.metaschema import faults
 from osbctl.platforms.cloudfoundry.report import Errors
 from osbctl.platforms.cloudfoundry.ruby import RubyCrash, inspect, json_length
-from osbctl.platforms.outcome import Refusal
+from osbctl.platforms.outcome import UNKNOWN, Refusal, Schemas
 
 _LONGEST_SCHEMA = 65_536
 _PLACES = {"service_instance": ("create", "update"), "service_binding": ("create",)}
@@ -23,14 +22,14 @@ _MUST_CONFORM = "Must conform to JSON Schema Draft 04 (experimental support for 
 class SchemaChecks:
     """Judges the schemas of one plan after another; the library keeps what it has loaded, as there.
 
-    Equal schemas are judged once, as long as nothing new was loaded in between. Of `plain` ones, small and
-    valid draft-04 without references and ids, nothing is open.
+    Schemas that are alike are judged once, as long as nothing new was loaded in between. Of plain ones, which have
+    no references and ids, nothing is open.
     """
 
-    def __init__(self, plain: bool = False) -> None:
-        self.plain = plain
+    def __init__(self, schemas: Schemas = UNKNOWN.schemas) -> None:
+        self._schemas = schemas
         self._library = Library()
-        self._known: dict[tuple[str, int], tuple[Refusal, ...]] = {}
+        self._known: dict[tuple[int, int], tuple[Refusal, ...]] = {}
 
     def __call__(self, schemas: dict[str, Any], path: Path) -> Errors:
         """What is wrong with a plan's `schemas`. Raises RubyCrash.
@@ -56,21 +55,21 @@ class SchemaChecks:
 
     def _faults(self, schema: dict[str, Any], path: Path) -> tuple[Refusal, ...]:
         """A line for each fault of the schema at `path`, with its place inside of it."""
-        if self.plain:
+        if self._schemas.is_plain(schema):
             return ()
         try:
-            text = json.dumps(schema)
-            known = self._known.get((text, self._library.loaded))
+            # The lengths of schemas that are alike differ by their titles.
+            if json_length(schema, _LONGEST_SCHEMA) > _LONGEST_SCHEMA:
+                return (Refusal("cloudfoundry-schema-size", (), "Must not be larger than 64KB"),)
+            key = self._schemas.alike.get(id(schema), id(schema)), self._library.loaded
+            known = self._known.get(key)
             if known is None:
-                known = self._judged(schema)
-                self._known[text, self._library.loaded] = known
+                known = self._known[key] = self._judged(schema)
         except (RubyCrash, RecursionError) as crash:
             raise RubyCrash(path) from crash
         return known
 
     def _judged(self, schema: dict[str, Any]) -> tuple[Refusal, ...]:
-        if json_length(schema, _LONGEST_SCHEMA) > _LONGEST_SCHEMA:
-            return (Refusal("cloudfoundry-schema-size", (), "Must not be larger than 64KB"),)
         if schema.get("$schema") is None or schema["$schema"] is False:
             text = "Schema must have $schema key but was not present"
             return (Refusal("cloudfoundry-schema-dialect", ("$schema",), text),)

@@ -16,7 +16,7 @@ from osbctl.platforms.cloudfoundry.schemas import SchemaChecks
 from osbctl.platforms.outcome import OddFields
 
 _LONGEST_TAGS = 2048
-_ODD_ALWAYS = frozenset({"plans"})
+_ODD_ALWAYS = ("plans",)
 _REQUIRES = frozenset({"syslog_drain", "route_forwarding", "volume_mount"})
 
 
@@ -71,7 +71,7 @@ def _check_plans(service: dict[str, Any], path: Path, errors: Errors, judge: Sch
     for number, plan in enumerate(plans):
         place = (*at, number)
         fields = odd.get(place)
-        if fields or fields is None or not judge.plain:
+        if fields or fields is None:
             errors.nest(judge_plan(plan, place, judge, fields))
     _check_unique_in_service(service, plans, at, errors)
 

@@ -69,7 +69,7 @@ def _build_plans(plans: Any, path: Path) -> None:
 
 
 def _checked(services: list[dict[str, Any]], known: Known) -> Errors:
-    errors, judge_schemas = Errors(), SchemaChecks(known.plain_schemas)
+    errors, judge_schemas = Errors(), SchemaChecks(known.schemas)
     for number, service in enumerate(services):
         errors.nest(judge_service(service, ("services", number), judge_schemas, known.odd))
     if not services:

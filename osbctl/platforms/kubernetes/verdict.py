@@ -49,7 +49,8 @@ def _refusals(services: list[Struct]) -> Iterator[Refusal]:
         if not service["plans"]:
             yield Refusal("kubernetes-no-plan", service.at("plans"), "Service Catalog wants a plan in each class")
         for plan in service["plans"] or ():
-            yield from _named(plan, "plan")
+            if not plan.usual:
+                yield from _named(plan, "plan")
 
 
 def _named(thing: Struct, kind: str) -> Iterator[Refusal]:
@@ -66,8 +67,9 @@ def _repeated(things: list[Struct], kind: str) -> Iterator[Refusal]:
     """An object is named by its id, and there is one of a name: of two classes, and of two plans of any class."""
     seen = set()
     for thing in things:
-        if thing["id"] in seen:
+        identity = thing["id"]
+        if identity in seen:
             text = f"Service Catalog names each {kind} by its id, and this one already exists"
             yield Refusal("kubernetes-unique", thing.at("id"), text)
         # Of what has no id `_named` tells; two of them are no repetition.
-        seen.add(thing["id"] or thing)
+        seen.add(identity or thing)

@@ -89,7 +89,7 @@ def _service(service: Struct | None, path: Path) -> Iterator[Refusal]:
     for at, plan in enumerate(service["plans"] or ()):
         if plan is None:
             yield _crash((*service.at("plans"), at), "plan")
-        else:
+        elif not plan.usual:
             yield from _plan(plan, service)
 
 
@@ -136,7 +136,7 @@ def _stored(services: list[Struct]) -> Iterator[Refusal]:
         yield from _row(service)
         plans = [plan for plan in service["plans"] or () if plan]
         yield from _repeated(plans)
-        for plan in plans:
+        for plan in (plan for plan in plans if not plan.usual):
             yield from _row(plan)
             if (plan["maximum_polling_duration"] or 0) not in _INT_32:
                 text = "Service Manager takes a polling duration of 32 bits: value is out of range for type integer"
