@@ -5,6 +5,7 @@ from osbctl.platforms import Platform
 from osbctl.rule import Category, describe
 
 EVERY = tuple(Platform)
+_SENT = ", ".join(f"{platform.label} sends {platform.api_version}" for platform in Platform)
 
 _REFUSED = {
     "wire-no-answer": """The broker gives no answer, or none that is HTTP: it closes the connection, or lets it hang.
@@ -80,10 +81,9 @@ _ERRORS = {
     changes for its users: it is an error where that would be refused or break them, a warning where it may, and an info
     where it is safe, as leaving out fields that an older version does not have.
     Source: OSB, API Version Header; what the platforms send""",
-    "wire-version-refused": """The version that a platform sends is refused.
+    "wire-version-refused": f"""The version that a platform sends is refused.
 
-    Cloud Foundry sends 2.15, Service Catalog and SAP Service Manager 2.14, Korifi 2.17. Minor versions only add: a
-    broker may answer all of them as it answers the one that it knows.
+    {_SENT}. Minor versions only add: a broker may answer all of them as it answers the one that it knows.
     Source: OSB, API Version Header; what the platforms send""",
     "wire-open": """The catalog is served without the right credentials.
     Source: OSB, Platform to Service Broker Authentication""",

@@ -157,7 +157,17 @@ def steps_within(old: str, new: str) -> int:
 def is_within(old: str, new: str) -> bool:
     """Whether every text that fits `old` is shown to fit `new`: piece by piece, for patterns that are built alike."""
     before, after = _read(old), _read(new)
-    return bool(before and after and not _UNLIKE.search(old + new) and _is_within(before, after))
+    return bool(before and after and not _UNLIKE.search(old + new) and _is_found(before, after))
+
+
+def _is_found(old: PatternPart, new: PatternPart) -> bool:
+    """Whether `new` is found wherever `old` is: in a part of it, too, since nothing is asked of what stands around."""
+    if old.choice or new.choice:
+        rows = old.parts if old.choice else (old,)
+        return all(any(_is_found(a, b) for b in (new.parts if new.choice else (new,))) for a in rows)
+    length = len(new.parts)
+    starts = range(len(old.parts) - length + 1)
+    return any(all(map(_is_within, old.parts[start : start + length], new.parts)) for start in starts)
 
 
 def _is_within(old: PatternPart, new: PatternPart) -> bool:

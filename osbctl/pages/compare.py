@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
@@ -38,10 +39,10 @@ def rows(
     """What the plans say of their price, in their bullets, of their features, and in further metadata."""
     found = [
         *_prices(costs),
-        *_aligned([dict(map(_bullet, lines)) for lines in bullets]),
+        *_aligned([_amounts(lines) for lines in bullets]),
         _row("Bindable", [yes(plan.bindable) for plan in plans]),
         _row("Can be changed", [yes(plan.plan_updateable) for plan in plans]),
-        *_aligned([_further(plan, secrets) for plan in plans]),
+        *_aligned(_further(plans, secrets)),
     ]
     return found[:MAX_ROWS]
 
@@ -60,6 +61,13 @@ def _aligned(plans: Sequence[dict[str, str]]) -> Iterable[Row]:
         yield _row(label[:1].upper() + label[1:], [plan.get(label, NONE) for plan in plans])
 
 
+def _amounts(lines: Iterable[str]) -> dict[str, str]:
+    found: dict[str, dict[str, None]] = {}
+    for label, amount in map(_bullet, lines):
+        found.setdefault(label, {})[amount] = None
+    return {label: "; ".join(amounts) for label, amounts in found.items()}
+
+
 @lru_cache(1_000)
 def _bullet(line: str) -> tuple[str, str]:
     """What a bullet is about, and its amount: `10 GB storage` is `storage` of `10 GB`; one without is only there."""
@@ -68,13 +76,19 @@ def _bullet(line: str) -> tuple[str, str]:
     return (label, amounts[0].strip(" .,")) if len(amounts) == 1 and label else (line, HAS)
 
 
-def _further(plan: ServicePlan, secrets: Redactor) -> dict[str, str]:
-    found = {}
-    for key, value in plan.metadata.items():
-        if key not in _KNOWN and isinstance(value, str | int | float) and not secrets.secret(key):
-            text = yes(value) if isinstance(value, bool) else secrets.text(value, 300) or number(value)
-            found[_words(key)] = text
-    return found
+def _further(plans: Sequence[ServicePlan], secrets: Redactor) -> list[dict[str, str]]:
+    """What is shown of the metadata of each plan, by the key in words; as it is written where two would read alike."""
+    keys = dict.fromkeys(key for plan in plans for key in plan.metadata)
+    alike = Counter(map(_words, keys))
+    labels = {key: _words(key) if alike[_words(key)] == 1 else key for key in keys}
+    return [
+        {
+            labels[key]: yes(value) if isinstance(value, bool) else secrets.text(value, 300) or number(value)
+            for key, value in plan.metadata.items()
+            if key not in _KNOWN and isinstance(value, str | int | float) and not secrets.secret(key)
+        }
+        for plan in plans
+    ]
 
 
 @lru_cache(1_000)

@@ -328,6 +328,14 @@ def test_plans_are_compared_in_words() -> None:
     ]  # fmt: skip
 
 
+def test_nothing_that_reads_alike_is_lost_of_a_comparison() -> None:
+    metadata = {"maxUsers": 5, "max_users": 6, "bullets": ["1 GB RAM", "2 GB RAM", "2 GB RAM", "backups"]}
+    data = service()
+    data["services"][0]["plans"] = [{"id": n, "name": n, "description": "d", "metadata": metadata} for n in "ab"]
+    rows = dict(re.findall(r'<tr[^>]*><th scope="row">([^<]*)</th><td>([^<]*)', page(data)))
+    assert rows.items() >= {"MaxUsers": "5", "Max_users": "6", "RAM": "1 GB; 2 GB", "Backups": "✓"}.items()
+
+
 @needs_corpus
 def test_real_catalogs_make_a_page() -> None:
     for file in catalogs():
