@@ -152,11 +152,11 @@ def _plan(data: Mapping[str, Any], path: Path, bindable: bool, updateable: bool)
 def parameter_holders(plan: Mapping[str, Any]) -> Iterator[tuple[tuple[str, str], dict[str, Any]]]:
     """The objects in a plan's `schemas` that hold a parameter schema, each with its place in `PARAMETER_PLACES`."""
     schemas = _object(plan, "schemas")
-    for outer, inner in PARAMETER_PLACES if schemas else ():
-        methods = schemas.get(outer)
-        holder = methods.get(inner) if isinstance(methods, dict) else None
+    for place in PARAMETER_PLACES if schemas else ():
+        methods = schemas.get(place[0])
+        holder = methods.get(place[1]) if isinstance(methods, dict) else None
         if isinstance(holder, dict) and isinstance(holder.get("parameters"), dict):
-            yield (outer, inner), holder
+            yield place, holder
 
 
 def names_at(path: Path, data: Any) -> tuple[Any, Any]:

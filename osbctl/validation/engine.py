@@ -25,13 +25,14 @@ def run_rules(data: dict[str, Any], options: ValidationOptions, survey: Survey =
     rules = [rule for rule in load_checks() if _is_needed(rule, survey, catalog) and is_wanted(rule, options)]
     found = [finding for rule in rules if rule.scope is Scope.CATALOG for finding in _findings(rule, catalog)]
     of_schemas = [rule for rule in rules if rule.scope is Scope.PARAMETERS]
-    quiet: set[int] = set()
-    for schema, first in survey.parameters or [(schema, schema.value) for schema in catalog.parameters]:
+    alike, quiet = survey.schemas.alike, set[int]()
+    for plan, place, schema in survey.parameters or catalog.parameters:
         # Of schemas that are alike no more once nothing is said of the first.
-        if id(first) not in quiet:
-            said = [finding for rule in of_schemas for finding in _findings(rule, schema)]
+        if alike.get(id(schema)) not in quiet:
+            node = Node(schema, (*plan.path, "schemas", *place, "parameters"))
+            said = [finding for rule in of_schemas for finding in _findings(rule, node)]
             if not said:
-                quiet.add(id(schema.value))
+                quiet.add(id(schema))
             found += said
     return found
 

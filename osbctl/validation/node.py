@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
-from osbctl.catalog import parameter_holders
+from osbctl.catalog import objects, parameter_holders
 from osbctl.fields import PARTS
 from osbctl.findings import Fix
 from osbctl.paths import Path
@@ -84,6 +84,10 @@ class Node:
         return Hit(message, (*self.path, *below), hint, fixes, several, earlier)
 
 
+Parameters: TypeAlias = tuple[Node, tuple[str, str], dict[str, Any]]
+"""A parameter schema: its plan, its place in the plan's `schemas`, and the schema itself."""
+
+
 class CatalogNode(Node):
     """The catalog itself, checked against an API version; it holds its objects by kind, for all rules to share."""
 
@@ -108,30 +112,34 @@ class CatalogNode(Node):
         return [thing for service, plans in self.services for thing in (service, *plans)]
 
     @cached_property
-    def service_metadata(self) -> list[tuple[Node, Node]]:
+    def service_metadata(self) -> list[tuple[Node, dict[str, Any]]]:
         """The service offerings that have metadata, each with it."""
         return _with_metadata(service for service, _ in self.services)
 
     @cached_property
-    def plan_metadata(self) -> list[tuple[Node, Node]]:
+    def plan_metadata(self) -> list[tuple[Node, dict[str, Any]]]:
         """The plans that have metadata, each with it."""
         return _with_metadata(self.plans)
 
     @property
-    def metadata(self) -> list[tuple[Node, Node]]:
+    def metadata(self) -> list[tuple[Node, dict[str, Any]]]:
         """The service offerings and plans that have metadata, each with it."""
         return self.service_metadata + self.plan_metadata
 
     @cached_property
-    def costs(self) -> list[tuple[Node, Node]]:
-        """The costs of plans, each with its plan before it."""
-        return [(plan, cost) for plan, metadata in self.plan_metadata for cost in metadata.children("costs")]
+    def costs(self) -> list[tuple[Node, Path, dict[str, Any]]]:
+        """The costs of plans: the plan, the path from it, and the cost."""
+        return [
+            (plan, path, cost)
+            for plan, metadata in self.plan_metadata
+            for cost, path in objects(metadata, "costs", ("metadata",))
+        ]
 
     @property
-    def parameters(self) -> list[Node]:
-        """The parameter schemas."""
+    def parameters(self) -> list[Parameters]:
+        """The parameter schemas of all plans."""
         return [
-            Node(holder["parameters"], (*plan.path, "schemas", *place, "parameters"))
+            (plan, place, holder["parameters"])
             for plan in self.plans
             for place, holder in parameter_holders(plan.value)
         ]
@@ -151,19 +159,21 @@ class CatalogNode(Node):
         return found
 
 
-def _with_metadata(things: Iterable[Node]) -> list[tuple[Node, Node]]:
+def _with_metadata(things: Iterable[Node]) -> list[tuple[Node, dict[str, Any]]]:
     metadata = ((thing, thing.value.get("metadata")) for thing in things)
-    return [(thing, Node(value, (*thing.path, "metadata"))) for thing, value in metadata if isinstance(value, dict)]
+    return [(thing, value) for thing, value in metadata if isinstance(value, dict)]
 
 
 def _gather(values: list[Any], kind: str, found: dict[str, set[str]]) -> None:
     """Add the names of the fields of objects of one kind, and of those below; objects may be in lists."""
-    objects: list[dict[str, Any]] = []
+    holders: list[dict[str, Any]] = []
     while values:
-        objects += [value for value in values if isinstance(value, dict)]
-        values = [item for value in values if isinstance(value, list) for item in value]
-    names = set().union(*objects)
+        here = [value for value in values if isinstance(value, dict)]
+        holders += here
+        in_lists = (value for value in values if isinstance(value, list)) if len(here) < len(values) else ()
+        values = [item for value in in_lists for item in value]
+    names = set().union(*holders)
     found.setdefault(kind, set()).update(names)
     for key, inner in PARTS.get(kind, {}).items():
         if key in names:
-            _gather([value[key] for value in objects if key in value], inner, found)
+            _gather([holder[key] for holder in holders if key in holder], inner, found)

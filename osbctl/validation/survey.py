@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from osbctl.jsonschemas.decider import decider
 from osbctl.platforms.outcome import Schemas
 from osbctl.sources.document import Document
-from osbctl.validation.node import CatalogNode, Node
+from osbctl.validation.node import CatalogNode, Parameters
 
 _SIGNS = ("((", "{{", "${", "<%", "%s", "%d", "%v")
 _DRAFT_04 = "http://json-schema.org/draft-04/schema"
@@ -31,15 +31,14 @@ class Survey(NamedTuple):
     `placeholders`: text that looks like a template's. `patterns`: the keyword `pattern`. `written_values`: defaults or
     examples. `nul`: the character U+0000. `schemas`: what platforms are told of the parameter schemas.
 
-    `parameters` are the parameter schemas, each with the first that differs from it at most in a short title or
-    description; where none are given, they are to be looked for.
+    `parameters` are the parameter schemas; where none are given, they are to be looked for.
     """
 
     placeholders: bool = True
     patterns: bool = True
     written_values: bool = True
     nul: bool = True
-    parameters: Sequence[tuple[Node, dict[str, Any]]] = ()
+    parameters: Sequence[Parameters] = ()
     schemas: Schemas = Schemas()
 
     @property
@@ -55,7 +54,8 @@ UNKNOWN = Survey()
 def survey(document: Document) -> Survey:
     """Look over the catalog of `document`."""
     text = _searchable(document)
-    distinct, parameters = _contents(document.data)
+    parameters = CatalogNode(document.data).parameters
+    distinct, alike = _contents(parameters)
     words = b"".join(distinct)
     return Survey(
         # Looking for one character is ten times as fast, and mostly enough; from the end, three times as fast.
@@ -63,26 +63,35 @@ def survey(document: Document) -> Survey:
         nul="\\" in text and "\\u0000" in text,  # as an escape only: no reader takes it raw
         patterns=b"pattern" in words,
         written_values=b"default" in words or b"example" in words,
-        schemas=_schemas(distinct, parameters),
+        schemas=_schemas(distinct, alike),
         parameters=parameters,
     )
 
 
 def survey_schemas(data: dict[str, Any]) -> Schemas:
     """Look over the parameter schemas of a catalog."""
-    return _schemas(*_contents(data))
+    return _schemas(*_contents(CatalogNode(data).parameters))
 
 
-def _contents(data: dict[str, Any]) -> tuple[dict[bytes, dict[str, Any]], list[tuple[Node, dict[str, Any]]]]:
-    """The first parameter schema of each content, and all of them as in `Survey`."""
+def _contents(parameters: Iterable[Parameters]) -> tuple[dict[bytes, dict[str, Any]], dict[int, int]]:
+    """The first parameter schema of each content, and which are alike, as in `Schemas`."""
     distinct: dict[bytes, dict[str, Any]] = {}
-    nodes = CatalogNode(data).parameters
-    return distinct, [(node, distinct.setdefault(_content(node.value), node.value)) for node in nodes]
+    alike: dict[int, int] = {}
+    with_title: dict[bytes, bool] = {}
+    for _, _, schema in parameters:
+        content = marshal.dumps(_untitled(schema), 2)
+        if content not in with_title:
+            # The title may count where the schema is near the bound, or refers to it.
+            with_title[content] = len(content) >= _MAX_SIZE / 10 or _refers(content)
+        if with_title[content]:
+            content = marshal.dumps(schema, 2)
+        alike[id(schema)] = id(distinct.setdefault(content, schema))
+    return distinct, alike
 
 
-def _schemas(distinct: Mapping[bytes, dict[str, Any]], parameters: Iterable[tuple[Node, dict[str, Any]]]) -> Schemas:
+def _schemas(distinct: Mapping[bytes, dict[str, Any]], alike: Mapping[int, int]) -> Schemas:
     odd = (id(schema) for content, schema in distinct.items() if _refers(content) or not _is_plain(schema))
-    return Schemas({id(node.value): id(first) for node, first in parameters}, frozenset(odd))
+    return Schemas(alike, frozenset(odd))
 
 
 def _searchable(document: Document) -> str:
@@ -94,14 +103,12 @@ def _searchable(document: Document) -> str:
     return json.dumps(document.data, ensure_ascii=False)
 
 
-def _content(schema: dict[str, Any]) -> bytes:
-    """What tells a schema from others. Its title may count where it is near the bound, or referred to."""
+def _untitled(schema: dict[str, Any]) -> dict[str, Any]:
     rest = schema.copy()
     for word in ("title", "description"):
         if type(rest.get(word)) is str and len(rest[word]) <= _MAX_TITLE:
             del rest[word]
-    content = marshal.dumps(rest, 2)
-    return content if len(content) < _MAX_SIZE / 10 and not _refers(content) else marshal.dumps(schema, 2)
+    return rest
 
 
 def _refers(content: bytes) -> bool:

@@ -85,8 +85,8 @@ def test_schemas_that_differ_in_a_short_title_are_alike_and_each_fault_is_told()
     plain, fault = {"$schema": DRAFT_04, "title": "a"}, {"$schema": DRAFT_04, "title": "a", "required": []}
     titled = {**plain, "title": "b", "description": "c"}
     seen = survey(with_schemas(plain, titled, fault, {**fault, "title": "b"}, {**plain, "title": 1}))
-    schemas = [schema.value for schema, _ in seen.parameters]
-    assert [schemas.index(first) for _, first in seen.parameters] == [0, 0, 2, 2, 4]
+    groups = list(seen.schemas.alike.values())
+    assert [groups.index(one) for one in groups] == [0, 0, 2, 2, 4]
     document = with_schemas(fault, plain, {**fault, "title": "b"}, fault)
     findings = run_rules(document.data, ValidationOptions(), survey(document))
     told = [finding.path[3] for finding in findings if finding.rule == "parameters-invalid"]

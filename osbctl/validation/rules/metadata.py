@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from osbctl.catalog import calendar_day
+from osbctl.catalog import calendar_day, objects
 from osbctl.findings import Severity
 from osbctl.rule import Category, rule
 from osbctl.secrecy import surely_secret
@@ -31,10 +31,10 @@ def cost_incomplete(catalog: CatalogNode) -> Iterator[Hit]:
     Good: metadata: {costs: [{amount: {usd: 9.5}, unit: MONTHLY}]}
     Source: OSB profile, Service Plan Metadata: an entry of costs has `amount` and `unit`
     """
-    for plan, cost in catalog.costs:
+    for plan, path, cost in catalog.costs:
         for key in ("amount", "unit"):
             if not cost.get(key):
-                yield cost.hit(f"a cost of plan {plan.label} has no {key}", key, "write amount and unit")
+                yield plan.hit(f"a cost of plan {plan.label} has no {key}", (*path, key), "write amount and unit")
 
 
 @rule("cost-amount", Severity.WARNING, Category.ADVICE, fields=("costs",))
@@ -47,7 +47,7 @@ def cost_amount(catalog: CatalogNode) -> Iterator[Hit]:
     Good: metadata: {costs: [{amount: {usd: 9.5}, unit: MONTHLY}]}
     Source: OSB profile, Service Plan Metadata: amount maps currencies to numbers; ISO 4217
     """
-    for plan, cost in catalog.costs:
+    for plan, path, cost in catalog.costs:
         seen: set[str] = set()
         for currency, value in _amounts(cost):
             text, spelling = "", currency.casefold()
@@ -59,7 +59,8 @@ def cost_amount(catalog: CatalogNode) -> Iterator[Hit]:
                 text = "is negative"
             seen.add(spelling)
             if text:
-                yield cost.hit(f"a cost of plan {plan.label} {text}", ("amount", currency), "correct the amount")
+                at = (*path, "amount", currency)
+                yield plan.hit(f"a cost of plan {plan.label} {text}", at, "correct the amount")
 
 
 @rule("cost-of-free-plan", Severity.WARNING, Category.ADVICE, fields=("costs",))
@@ -90,11 +91,11 @@ def cost_of_free_plan(catalog: CatalogNode) -> Iterator[Hit]:
 
 def has_price(plan: Node) -> bool:
     """Whether a cost of the plan has an amount above zero."""
-    costs = plan.child("metadata").children("costs")
-    return any(isinstance(price, _NUMBER) and price > 0 for cost in costs for _, price in _amounts(cost))
+    costs = objects(plan.child("metadata").value, "costs")
+    return any(isinstance(price, _NUMBER) and price > 0 for cost, _ in costs for _, price in _amounts(cost))
 
 
-def _amounts(cost: Node) -> Iterable[tuple[str, Any]]:
+def _amounts(cost: dict[str, Any]) -> Iterable[tuple[str, Any]]:
     amount = cost.get("amount")
     return amount.items() if isinstance(amount, dict) else ()
 
@@ -114,10 +115,10 @@ def sap_metadata_ignored(catalog: CatalogNode) -> Iterator[Hit]:
         for key in _LISTS:
             if key in metadata and not isinstance(metadata.get(key), list):
                 text = f"Service Manager ignores {key} of plan {plan.label}, and offers it everywhere"
-                yield metadata.hit(text, key, "make it a list")
+                yield plan.hit(text, ("metadata", key), "make it a list")
         if not isinstance(metadata.get(_SHARING), bool | None):
             text = f"Service Manager does not share plan {plan.label}"
-            yield metadata.hit(text, _SHARING, "write true without quotes")
+            yield plan.hit(text, ("metadata", _SHARING), "write true without quotes")
 
 
 @rule("url-not-https", Severity.WARNING, Category.ADVICE)
@@ -132,10 +133,10 @@ def url_not_https(catalog: CatalogNode) -> Iterator[Hit]:
     """
     for service, metadata in catalog.service_metadata:
         for key in ("imageUrl", "documentationUrl", "supportUrl"):
-            value = metadata.text(key)
-            if value and value.lower().startswith("http://"):
+            value = metadata.get(key)
+            if isinstance(value, str) and value.lower().startswith("http://"):
                 message = f"{key} of {service.label} is not https"
-                yield metadata.hit(message, key, "use https", several="links and images are not https")
+                yield service.hit(message, ("metadata", key), "use https", several="links and images are not https")
 
 
 @rule("url-data-large", Severity.INFO, Category.ADVICE)
@@ -149,10 +150,10 @@ def url_data_large(catalog: CatalogNode) -> Iterator[Hit]:
     Source: A data: URL is part of every answer to GET /v2/catalog and of the platform's database
     """
     for service, metadata in catalog.service_metadata:
-        value = metadata.text("imageUrl")
-        if value and value.startswith("data:") and len(value) > MAX_DATA_URL:
+        value = metadata.get("imageUrl")
+        if isinstance(value, str) and value.startswith("data:") and len(value) > MAX_DATA_URL:
             message = f"the image of {service.label} is a data: URL of {len(value):,} characters"
-            yield metadata.hit(message, "imageUrl", "make it smaller, or link to it")
+            yield service.hit(message, ("metadata", "imageUrl"), "make it smaller, or link to it")
 
 
 @rule("secret-in-metadata", Severity.WARNING, Category.ADVICE)
@@ -167,11 +168,12 @@ def secret_in_metadata(catalog: CatalogNode) -> Iterator[Hit]:
     """
     names = (catalog.fields.get(kind, ()) for kind in ("service_metadata", "plan_metadata"))
     secret = {*filter(surely_secret, set().union(*names))}
-    for _, metadata in catalog.metadata if secret else ():
-        for key in filter(secret.__contains__, metadata.value):
-            value = metadata.text(key)
-            if value and not holds_placeholder(value):
-                yield metadata.hit(f"{key!r} looks like a secret", key, "remove it: all users can read metadata")
+    for thing, metadata in catalog.metadata if secret else ():
+        for key in filter(secret.__contains__, metadata):
+            value = metadata[key]
+            if value and isinstance(value, str) and not holds_placeholder(value):
+                message, hint = f"{key!r} looks like a secret", "remove it: all users can read metadata"
+                yield thing.hit(message, ("metadata", key), hint)
 
 
 @rule("dashboard-secret-literal", Severity.INFO, Category.ADVICE)
@@ -208,7 +210,7 @@ def deprecated(catalog: CatalogNode) -> Iterator[Hit]:
             sunset = calendar_day(metadata.get("sunset"))
             hint = "" if sunset else 'add until when: sunset: "2027-03-31"'
             until = f", available until {sunset}" if sunset else ""
-            yield metadata.hit(f"{thing.label} is deprecated{until}", "state", hint)
+            yield thing.hit(f"{thing.label} is deprecated{until}", ("metadata", "state"), hint)
 
 
 @rule("sunset-invalid", Severity.WARNING, Category.ADVICE, fields=("sunset",))
@@ -222,6 +224,8 @@ def sunset_invalid(catalog: CatalogNode) -> Iterator[Hit]:
     for thing, metadata in catalog.metadata:
         sunset = metadata.get("sunset")
         if sunset is not None and calendar_day(sunset) is None:
-            yield metadata.hit(f"the sunset of {thing.label} is not a date", "sunset", "write a day such as 2027-03-31")
+            message, hint = f"the sunset of {thing.label} is not a date", "write a day such as 2027-03-31"
+            yield thing.hit(message, ("metadata", "sunset"), hint)
         elif sunset is not None and metadata.get("state") != "deprecated":
-            yield metadata.hit(f"{thing.label} has a sunset, but is not deprecated", "sunset", "add state: deprecated")
+            message, hint = f"{thing.label} has a sunset, but is not deprecated", "add state: deprecated"
+            yield thing.hit(message, ("metadata", "sunset"), hint)

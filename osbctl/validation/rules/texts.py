@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from osbctl.findings import Severity
 from osbctl.paths import Path
@@ -21,14 +22,19 @@ def text_long(catalog: CatalogNode) -> Iterator[Hit]:
 
     Source: OSB 2.17, guidance for supported string lengths: at least 255 characters
     """
-    metadata = [metadata for _, metadata in catalog.metadata]
-    for key in ("displayName", "providerDisplayName", "bullets", "tags"):
-        holders = catalog.things if key == "tags" else metadata
-        for holder, value in [(holder, value) for holder in holders if (value := holder.value.get(key))]:
-            for place, text in enumerate(value if isinstance(value, list) else [value]):
-                if isinstance(text, str) and len(text) > MAX_LENGTH:
-                    at = (key, place) if isinstance(value, list) else key
-                    yield holder.hit(f"{key} has a text of more than {MAX_LENGTH} characters", at, "shorten it")
+    for thing, path, value in _shown(catalog):
+        for place, text in enumerate(value if isinstance(value, list) else [value]):
+            if isinstance(text, str) and len(text) > MAX_LENGTH:
+                at = (*path, place) if isinstance(value, list) else path
+                yield thing.hit(f"{path[-1]} has a text of more than {MAX_LENGTH} characters", at, "shorten it")
+
+
+def _shown(catalog: CatalogNode) -> Iterator[tuple[Node, Path, Any]]:
+    """The texts and lists of texts that are stored for all to see: the path is from the service offering or plan."""
+    for key in ("displayName", "providerDisplayName", "bullets"):
+        path = ("metadata", key)
+        yield from ((thing, path, value) for thing, metadata in catalog.metadata if (value := metadata.get(key)))
+    yield from ((thing, ("tags",), tags) for thing in catalog.things if (tags := thing.get("tags")))
 
 
 @rule("text-nul", Severity.WARNING, Category.ADVICE, needs="nul")
