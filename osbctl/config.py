@@ -74,8 +74,12 @@ class Config(NamedTuple):
         # tomllib says no place of what it has read
         lines = self.text.splitlines()
         start = next((n for n, line in enumerate(lines) if line.strip().startswith("[tool.osbctl")), 0)
-        name = re.compile(rf"""^\s*(\[\[?\s*(tool\.osbctl\.)?)?["']?{re.escape(key)}["']?\s*([=.\]]|$)""")
-        at = next((n for n, line in enumerate(lines) if n >= start and name.match(line)), None)
+        own_line = rf"""^\s*(\[\[?\s*(tool\.osbctl\.)?)?["']?{re.escape(key)}["']?\s*([=.\]]|$)"""
+        inline = rf"""[{{,]\s*["']?{re.escape(key)}["']?\s*[=.]"""
+        found = (
+            [n for n, line in enumerate(lines) if n >= start and re.search(name, line)] for name in (own_line, inline)
+        )
+        at = next((those[0] for those in found if those), None)
         if at is None:
             return f"{self.origin}: {key}"
         inside = (n for n, line in enumerate(lines) if n >= at and value in line) if value else iter(())

@@ -47,7 +47,12 @@ def parse_toml(data: bytes, name: str) -> dict[str, Any]:
 
     try:
         return tomllib.loads(data.decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
+        *_, begun = data[: error.start].decode().split("\n")
+        where = f"{data.count(10, 0, error.start) + 1}:{len(begun) + 1}"
+        fault = f"{name}:{where}: not valid TOML: the byte 0x{data[error.start]:02x} is not UTF-8"
+        raise ConfigError(fault, "save the file as UTF-8") from error
+    except tomllib.TOMLDecodeError as error:
         what, _, place = str(error).partition(" (at line ")
         line, _, column = place.rstrip(")").partition(", column ")
         where = f":{line}:{column}" if column.isdecimal() else ""

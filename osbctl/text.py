@@ -104,7 +104,7 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
 
 def closest(word: str, known: Iterable[str]) -> str:
-    """The known word that `word` is likely a slip of, in upper or lower case; empty where there is none.
+    """The known word that `word` is likely a slip of, in upper or lower case; empty where there is none, or several.
 
     One slip is taken for one in words of four letters, and one more for each twelve.
     """
@@ -116,7 +116,9 @@ def closest(word: str, known: Iterable[str]) -> str:
         most = 1 + length // 12 if length > 3 else 0
         if abs(len(asked) - len(other)) <= most and (slips := _slips(asked, other)) <= most:
             found.append((slips, name))
-    return min(found, default=(0, ""))[1]
+    fewest = min(found, default=(0, ""))
+    several = fewest[0] > 0 and sum(slips == fewest[0] for slips, _ in found) > 1  # 2.18 is no slip of 2.13
+    return "" if several else fewest[1]
 
 
 _LONGEST = 80

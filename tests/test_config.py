@@ -108,6 +108,7 @@ def test_a_named_file_must_be_there(tmp_path: Path) -> None:
         ("select = []\nfail-on = 3", ":2: fail-on"),
         ("select = []\n\nignores = ['a']", ":3: unknown key 'ignores'"),
         ("[[ignore-at]]\nrule = 'a'\nplan = 'p'\n[[ignore-at]]\nrules = 'a'", ":5: ignore-at: unknown key 'rules'"),
+        ("select = []\nignore-at = [{rule = 'a', path = 'b'}]", ":2: ignore-at: unknown key 'path'"),
         ("[page]\n'colour' = 'x'", ":2: page: unknown key 'colour'"),
         ("select = []\nx = 1 2", ":2:7: not valid TOML: Expected newline"),
     ],

@@ -343,6 +343,7 @@ def test_the_kernels_protection_of_links_holds(file: Path, monkeypatch: pytest.M
     ("data", "place", "fault"),
     [
         (b"a = 1\nb = @", ":2:5", "Invalid value"),
+        (b"a = '\xc3\xa9'\nb = '\xc3\xa9\xff'", ":2:7", "the byte 0xff is not UTF-8"),
         (b'a = "', "", "Unterminated string (at end of document)"),
     ],
 )

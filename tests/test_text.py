@@ -142,6 +142,9 @@ def test_colours_take_no_room_in_a_line() -> None:
         ("mongodb", ["mysqldb"], ""),
         ("plan-", ["plan-a", "plan-b-long"], "plan-a"),
         ("id", ["ids", "identity"], ""),
+        ("2.18", ["2.13", "2.14"], ""),
+        ("redis-4", ["redis-1", "redis-2", "mail"], ""),
+        ("REDIS", ["redis", "Redis"], "Redis"),
         ("", ["a"], ""),
     ],
 )

@@ -130,12 +130,14 @@ class EditorServer:
         ]
         return hover(file, offset, found, analysis, self.open.place(path))
 
-    def _completion(self, params: types.CompletionParams) -> list[types.CompletionItem]:
+    async def _completion(self, params: types.CompletionParams) -> list[types.CompletionItem]:
         path = path_of(params.text_document.uri)
         file = self.open.files.get(path)
         if file is None or file.source is None:
             return []
         judged = self.open.sources.get(file.source)
+        if judged and judged.task and not judged.analysis:  # which knows the API version that is asked for
+            await asyncio.wait([judged.task])
         options = judged.analysis.options if judged and judged.analysis else DEFAULT_OPTIONS
         text = Text(file.text, self.open.encoding)
         return completions(text, params.position, options.api_version, self.open.place(path))

@@ -20,11 +20,11 @@ def render(report: Report) -> str:
         for finding in judgement.findings:
             lines += [_head(finding, paint)] if brevity.concise else _finding(finding, paint, report.width)
         if not brevity.quiet:
-            lines += [_line(judgement, paint)] if brevity.concise else _summary(judgement, paint)
+            lines += [_line(judgement, paint)] if brevity.concise else _summary(judgement, paint, report.width)
     if brevity.statistics:
         lines += _statistics(report, paint)
     if len(report.judgements) > 1 and not brevity.quiet:
-        lines.append(_total(report))
+        lines.append(wrapped(_total(report), report.width))
     return "\n".join(lines).rstrip("\n") + "\n" if lines else ""
 
 
@@ -72,13 +72,14 @@ def _excerpt(place: Location, paint: Paint, width: int) -> Iterator[str]:
     yield f"{paint(' ' * (len(margin) - 1) + '|', 'dim')} {paint(carets, 'bold')}"
 
 
-def _summary(judgement: Judgement, paint: Paint) -> Iterator[str]:
-    yield f"{paint(safe(judgement.name), 'bold')}: {_counted(judgement.findings, judgement.left_out)}"
-    width = max(len(platform.label) for platform in Platform)
+def _summary(judgement: Judgement, paint: Paint, width: int) -> Iterator[str]:
+    counted = f"{paint(safe(judgement.name), 'bold')}: {_counted(judgement.findings, judgement.left_out)}"
+    yield wrapped(counted, width)
+    column = max(len(platform.label) for platform in Platform)
     for platform, verdict in judgement.verdicts.items():
         if verdict.kind is VerdictKind.UNREADABLE:  # said above: no platform was asked
             continue
-        yield f"  {platform.label:<{width}}  {paint(_verdict(verdict), verdict.kind.value)}"
+        yield f"  {platform.label:<{column}}  {paint(_verdict(verdict), verdict.kind.value)}"
     yield ""
 
 
@@ -117,7 +118,7 @@ def _counted(findings: Sequence[Finding], left_out: int) -> str:
         if number
     ]
     if left_out:
-        parts = [*(parts or ["nothing shown"]), f"{left_out:,} not selected or ignored"]
+        parts = [*(parts or ["nothing shown"]), f"{left_out:,} hidden"]
     return ", ".join(parts) or "no findings"
 
 

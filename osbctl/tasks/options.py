@@ -110,7 +110,7 @@ def _house_schema(name: str) -> object:
     try:
         return read_source(name, folders=False).data
     except OsbctlError as error:
-        raise ConfigError(f"house schema {name}: {error.message}", error.advice) from error
+        raise ConfigError(f"house schema {error.message}", error.advice) from error
 
 
 _Choice = TypeVar("_Choice", bound="StrEnum")

@@ -68,7 +68,7 @@ def validate(request: Request, config: Config | None = None) -> Validation:
     code = max(code for _, _, code in judged)
     notes: list[str] = []
     if request.baseline:
-        judgements, notes = _based(judgements, request.baseline, write=request.write_baseline)
+        judgements, notes = _based(judgements, request, request.baseline)
     if whole:
         notes += _notes(known, (*request.sources, request.stdin_filename or "-"))
     return Validation(judgements, code, tuple(notes))
@@ -81,13 +81,17 @@ def unread(error: OsbctlError) -> tuple[Finding, ...]:
     return (Finding("cannot-open", Severity.ERROR, error.message, hint=error.advice),)
 
 
-def _based(judgements: tuple[Judgement, ...], baseline: str, *, write: bool) -> tuple[tuple[Judgement, ...], list[str]]:
+def _based(judgements: tuple[Judgement, ...], request: Request, file: str) -> tuple[tuple[Judgement, ...], list[str]]:
     """The judgements without what stands in the baseline, which may be written now, and what there is to say."""
     from osbctl.tasks.baseline import without_baseline, write_baseline
 
-    notes = [f"wrote {baseline} ({plural(write_baseline(baseline, judgements), 'finding')})"] if write else []
-    kept, gone = without_baseline(baseline, judgements)
-    return kept, [*notes, *([gone] if gone else [])]
+    notes = []
+    if request.write_baseline:
+        notes.append(f"wrote {file} ({plural(write_baseline(file, judgements), 'finding')})")
+    kept, gone = without_baseline(file, judgements)
+    if gone and not (request.select or request.ignore):  # what was not asked for this time may be there all the same
+        notes.append(gone)
+    return kept, notes
 
 
 def _settings(config: Config, request: Request, known: list[_Settings]) -> _Settings:

@@ -132,7 +132,7 @@ def _finding(data: dict[str, Any], fault: CatalogFault) -> Finding:
         return Finding(_rule(keyword), severity, message, path, hint=hint, fixes=fixes)
     if keyword == "type" and isinstance(path[-1], str) and fault.value is None:
         several = "fields of metadata are null"
-        return Finding("metadata-type", Severity.INFO, message, path, hint="leave it out", several=several)
+        return Finding("metadata-type", Severity.INFO, message, path, hint="leave out what is null", several=several)
     hint, fixes = _advice(fault, safe=False)
     items = text.partition(" of ")[2].replace("must be", "must each be") if isinstance(path[-1], int) else ""
     several = f"items of {items}" if items else ""

@@ -15,7 +15,7 @@ from osbctl.rule import chosen
 from osbctl.sources.document import Document
 from osbctl.validation.selection import Selection
 
-_COMMENT = re.compile(r"(?:^|(?<=[ \t]))#[ \t]*osbctl:[ \t]*ignore\[([^\]\n]*)\]", re.MULTILINE)
+_COMMENT = re.compile(r"(?:^|(?<=[ \t]))#[ \t]*osbctl:[ \t]*ignore\b(?:\[([^\]\n]*)\])?", re.MULTILINE)
 _LINE_END = re.compile(r"\r\n?|\n")
 
 
@@ -79,9 +79,15 @@ def _unused(
     for comment in comments:
         told = comment.whole and sought(comment.rules) and all(map(selection.reports, comment.rules))
         if told and not comment.rules & comment.held.used:
-            nothing = f"there is no finding of {comment.word} to ignore here"
-            message = nothing if comment.rules else f"there is no rule {comment.word!r} to ignore"
-            yield Finding("ignore-unused", Severity.WARNING, message, (), comment.place, hint="remove the comment")
+            message, hint = _why_unused(comment)
+            yield Finding("ignore-unused", Severity.WARNING, message, (), comment.place, hint=hint)
+
+
+def _why_unused(comment: _Comment) -> tuple[str, str]:
+    if not comment.word:
+        return "the comment does not say which rule to ignore", "write the rule in brackets: ignore[RULE]"
+    nothing = f"there is no finding of {comment.word} to ignore here"
+    return nothing if comment.rules else f"there is no rule {comment.word!r} to ignore", "remove the comment"
 
 
 def _comments(document: Document) -> Iterator[_Comment]:
@@ -109,7 +115,7 @@ def _comments(document: Document) -> Iterator[_Comment]:
         reach = _entry_below(lines, place.line) if alone else range(place.line, place.line + 1)
         around = held.setdefault(reach, _Held(document.name, reach))
         whole = catalog is not None and (not document.top or catalog.start <= match.start() < catalog.end)
-        for word in filter(None, map(str.strip, match[1].split(","))):
+        for word in list(filter(None, map(str.strip, (match[1] or "").split(",")))) or [""]:
             known = chosen(word, rules)
             around.rules.update(known)
             yield _Comment(word, known, place, around, whole)

@@ -127,14 +127,14 @@ def test_the_closing_words_do_not_contradict_the_verdicts(tmp_path: Path) -> Non
     (tmp_path / "c.yaml").write_text(TWO_PLANS)
     (tmp_path / "osbctl.toml").write_text('ignore = ["plan-name-duplicate", "wire-cut"]\n')
     for options, code, closing in (
-        (["--select", "url-not-https"], 0, "c.yaml: nothing shown, 4 not selected or ignored"),
-        (["--select", "plan-name-duplicate"], 1, "c.yaml: 1 error, 3 not selected or ignored"),
+        (["--select", "url-not-https"], 0, "c.yaml: nothing shown, 4 hidden"),
+        (["--select", "plan-name-duplicate"], 1, "c.yaml: 1 error, 3 hidden"),
         (
             ["--select", "cloudfoundry-plan-names", "-p", "cloudfoundry"],
             1,
-            "c.yaml: 1 error, 3 not selected or ignored",
+            "c.yaml: 1 error, 3 hidden",
         ),
-        (["--ignore", "schema-required"], 0, "c.yaml: 2 info, 2 not selected or ignored"),
+        (["--ignore", "schema-required"], 0, "c.yaml: 2 info, 2 hidden"),
     ):
         done = osbctl("validate", *options, "c.yaml", cwd=tmp_path)
         assert (done.returncode, done.stderr) == (code, "")

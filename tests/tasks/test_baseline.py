@@ -47,6 +47,14 @@ def test_what_is_gone_is_told(tmp_path: Path) -> None:
     assert run(file, baseline).notes == (f"{baseline}: 1 of its findings are gone: update it with --write-baseline",)
 
 
+@pytest.mark.parametrize("narrowed", [{"select": ("default-implicit",)}, {"ignore": ("name-characters",)}])
+def test_what_was_not_asked_for_is_not_called_gone(tmp_path: Path, narrowed: dict[str, tuple[str, ...]]) -> None:
+    file, baseline = tmp_path / "c.yaml", tmp_path / "baseline.json"
+    file.write_text(TEXT + PLAN.format(1))
+    run(file, baseline, write=True)
+    assert validate(Request((str(file),), baseline=str(baseline), **narrowed)).notes == ()
+
+
 def test_what_cannot_be_read_is_never_in_a_baseline(tmp_path: Path) -> None:
     file, baseline = tmp_path / "c.yaml", tmp_path / "baseline.json"
     file.write_text("services: [")

@@ -35,9 +35,9 @@ def with_plan(**fields: Any) -> dict[str, Any]:
     [
         ({"cost": 0}, None),
         ({"cost": "free"}, None),
-        ({"cost": [{"amount": {"usd": 1}, "unit": "MONTHLY"}]}, "rename it to costs"),
-        ({"bullet": ["a"]}, "rename it to bullets"),
-        ({"costs": [{"amount": {"usd": 1}, "Unit": "MONTHLY"}]}, "rename it to unit"),
+        ({"cost": [{"amount": {"usd": 1}, "unit": "MONTHLY"}]}, "rename to costs"),
+        ({"bullet": ["a"]}, "rename to bullets"),
+        ({"costs": [{"amount": {"usd": 1}, "Unit": "MONTHLY"}]}, "rename to unit"),
     ],
 )
 def test_a_field_of_the_metadata_is_a_slip_only_where_its_value_fits(metadata: Any, hint: str | None) -> None:
@@ -45,9 +45,7 @@ def test_a_field_of_the_metadata_is_a_slip_only_where_its_value_fits(metadata: A
     assert (found[1] if found else None) == hint
 
 
-@pytest.mark.parametrize(
-    ("value", "hint"), [(True, "rename it to free"), ("no", "rename it to free, and make it boolean")]
-)
+@pytest.mark.parametrize(("value", "hint"), [(True, "rename to free"), ("no", "rename to free, and make it boolean")])
 def test_a_field_of_a_plan_is_a_slip_whatever_its_value(value: Any, hint: str) -> None:
     data = with_plan(FREE=value)
     del data["services"][0]["plans"][0]["free"]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
+import pytest
+
 from osbctl.platforms import Platform
 from osbctl.sources.folder import read_folder
 from osbctl.sources.parse import parse_document
@@ -58,6 +60,16 @@ def test_what_silences_nothing_is_told() -> None:
     ignored = ValidationOptions(ignore=frozenset({"name-characters", "default-implicit"}))
     assert found(TEXT, ignored) == []  # a comment may serve another configuration
     assert found(text, ValidationOptions(ignore=frozenset({"ignore-unused"}))) == [("default-implicit", 15)]
+
+
+@pytest.mark.parametrize("comment", ["ignore", "ignore legacy readers", "ignore[]", "ignore[ , ]", "ignore[schema"])
+def test_a_comment_that_names_no_rule_is_told(comment: str) -> None:
+    text = f"services: []  # osbctl: {comment}\n"
+    told = judge(parse_document(text.encode(), "c.yaml"), ValidationOptions()).findings
+    assert [(f.message, f.hint) for f in told if f.rule == "ignore-unused"] == [
+        ("the comment does not say which rule to ignore", "write the rule in brackets: ignore[RULE]")
+    ]
+    assert "ignore-unused" not in dict(found("services: []  # osbctl: ignores nothing\n"))
 
 
 def test_a_group_silences_all_of_it() -> None:

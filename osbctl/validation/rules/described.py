@@ -100,9 +100,9 @@ _READING_WARNINGS = {
     Source: YAML 1.2, section 10.3, against YAML 1.1's type repository""",
     "ignore-unused": """A comment `# osbctl: ignore[rule]` silences nothing.
 
-    What it was written for is mended, or it stands in another line than the finding: it belongs behind what the finding
-    is about, or on a line of its own above it. A comment is not called unused where its rule was not looked for: it
-    depends on `--platform`, `--schema`, `--select` or `--together`.
+    It names no rule, what it was written for is mended, or it stands in another line than the finding: it belongs
+    behind what the finding is about, or on a line of its own above it. A comment is not called unused where its rule
+    was not looked for: it depends on `--platform`, `--schema`, `--select` or `--together`.
     Bad: name: postgres  # osbctl: ignore[name-characters] published in 2019
     Good: name: postgres
     Source: osbctl: an ignore that nothing needs would hide the next finding""",

@@ -72,7 +72,7 @@ def _slip(field: _Field) -> Hit | None:
     fits = wanted(kind, meant) in ("", JSON_TYPES.get(type(holder[key])))
     if kind in _FREE and not fits:
         return None
-    hint = f"rename it to {meant}" + ("" if fits else f", and make it {wanted(kind, meant)}")
+    hint = f"rename to {meant}" + ("" if fits else f", and make it {wanted(kind, meant)}")
     fixes = (Fix("rename", (*path, key), meant),) if fits else ()
     several = f"fields are named {key!r}: did you mean {meant}?"
     return Hit(f"unknown field {key!r}: did you mean {meant}?", (*path, key), hint, fixes, several)

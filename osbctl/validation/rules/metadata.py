@@ -13,7 +13,7 @@ from osbctl.validation.node import CatalogNode, Hit, Node
 from osbctl.validation.rules.placeholders import holds_placeholder
 
 _NUMBER = (int, float)
-_SILENT = "not say `free: false`"
+_SILENT = "not set `free: false`"
 _LISTS = ("supportedPlatforms", "supportedPlatformNames", "excludedPlatformNames")
 _SHARING = "supportsInstanceSharing"
 MAX_DATA_URL = 32_768
@@ -85,7 +85,7 @@ def cost_of_free_plan(catalog: CatalogNode) -> Iterator[Hit]:
         if free in (None, True) and has_price(plan):
             text, of_several = ("is free", "are free") if free else (f"does {_SILENT}", f"do {_SILENT}")
             several = f"plans {of_several}, but have a price"
-            hint = "write free: false, or remove the costs"
+            hint = "set `free: false`, or remove the costs"
             yield plan.hit(f"plan {plan.label} {text}, but has a price", "free", hint, several=several)
 
 

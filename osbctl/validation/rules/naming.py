@@ -103,7 +103,7 @@ def id_not_guid(catalog: CatalogNode) -> Iterator[Hit]:
     for thing, reason in _odd_ids(catalog):
         if not reason:
             message = f"the id of {thing.label} is not a GUID"
-            yield thing.hit(message, "id", "keep it if it is published already", several="ids are not GUIDs")
+            yield thing.hit(message, "id", "keep an id that is published", several="ids are not GUIDs")
 
 
 @rule("id-almost-guid", Severity.WARNING, Category.ADVICE)
@@ -120,7 +120,7 @@ def id_almost_guid(catalog: CatalogNode) -> Iterator[Hit]:
     for thing, reason in _odd_ids(catalog):
         if reason:
             message = f"the id of {thing.label} is almost a GUID: {reason}"
-            yield thing.hit(message, "id", "correct it before publishing", several="ids are almost GUIDs")
+            yield thing.hit(message, "id", "correct before publishing", several="ids are almost GUIDs")
 
 
 def _odd_ids(catalog: CatalogNode) -> Iterator[tuple[Node, str]]:
