@@ -109,9 +109,16 @@ SHORTER = st.tuples(ANCHORED, st.integers(0, 4), st.integers(0, 4)).map(
 @pytest.mark.fuzz
 @given(PAIRS | SHORTER | PAIRS.map(lambda pair: pair[::-1]) | st.tuples(ANCHORED, ANCHORED), st.data())
 def test_the_engine_agrees(pair: tuple[str, str], data: st.DataObject) -> None:
+    """By the engine that runs them, and by Python's, which jsonschema has: each is wrong about a few patterns."""
     old, new = pair
     if is_within(old, new):
         texts = [*edge_texts(old), *data.draw(st.lists(st.text("abcd.-_0 é\n", max_size=6), max_size=8))]
-        assert not [text for text in texts if matches(old, text) and matches(new, text) is False]
-        before, after = re.compile(old, re.ASCII), re.compile(new, re.ASCII)  # as jsonschema does, but for the flag
-        assert not [text for text in texts if len(text) < 12 and before.search(text) and not after.search(text)]
+        found = [text for text in texts if matches(old, text) and _found(old, text) is not False]
+        assert not [text for text in found if matches(new, text) is False or _found(new, text) is False]
+
+
+def _found(pattern: str, text: str) -> bool | None:
+    try:
+        return bool(re.search(pattern, text, re.ASCII)) if len(text) < 12 else None
+    except re.error:  # a piece that begins with a count
+        return None
