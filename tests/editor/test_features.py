@@ -77,7 +77,7 @@ def test_a_field_is_offered_from_its_version_on(tmp_path: Path) -> None:
     assert "maximum_polling_duration" not in complete(tmp_path / "catalog.yaml", text)
     (tmp_path / "osbctl.toml").write_text('api-version = "2.17"\n')
 
-    assert "maximum_polling_duration" in complete(tmp_path / "catalog.yaml", text)  # before anything was found
+    assert "maximum_polling_duration" in complete(tmp_path / "new-catalog.yaml", text)  # before anything was found
 
 
 def test_ids_and_the_schemas_of_parameters(tmp_path: Path) -> None:
