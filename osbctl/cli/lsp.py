@@ -34,4 +34,4 @@ def lsp(
 
     # The protocol has standard output for itself: whatever else would be printed goes to standard error.
     output, sys.stdout = os.fdopen(os.dup(sys.stdout.fileno()), "wb"), sys.stderr
-    return 0 if EditorServer().run(sys.stdin.buffer, output) else 1  # LSP 3.17, "Exit Notification"
+    return EditorServer().run(sys.stdin.buffer, output)

@@ -34,23 +34,25 @@ class EditorServer:
         whole = types.TextDocumentSyncKind.Full
         self.protocol = LanguageServer("osbctl", osbctl.__version__, text_document_sync_kind=whole)
         self.open = OpenFiles(self._show, self._fail)
-        self._done = False
+        self._asked = False  # for the end, before the last message
+        self._code = 0
         self._register()
 
-    def run(self, stdin: BinaryIO, stdout: BinaryIO) -> bool:
-        """Serve until the editor says that it is done, or hangs up; whether it had asked for the end before."""
+    def run(self, stdin: BinaryIO, stdout: BinaryIO) -> int:
+        """Serve until the editor says that it is done, or hangs up; the exit code (LSP 3.17, "Exit Notification")."""
         gc.freeze()
         gc.set_threshold(100_000)  # a key makes hardly any garbage in circles, and to look takes a tenth of its time
         try:
             self.protocol.start_io(stdin, stdout)
         finally:
             self.open.judge.shutdown(wait=False, cancel_futures=True)
-        return self._done
+        return self._code
 
     def _register(self) -> None:
         handlers: dict[str, Callable[..., object]] = {
             types.INITIALIZED: self._initialized,
-            types.SHUTDOWN: self._ended,
+            types.SHUTDOWN: self._shut_down,
+            types.EXIT: self._exited,
             types.TEXT_DOCUMENT_DID_OPEN: self._opened,
             types.TEXT_DOCUMENT_DID_CHANGE: self._changed,
             types.TEXT_DOCUMENT_DID_CLOSE: self._closed,
@@ -84,8 +86,11 @@ class EditorServer:
                 types.RegistrationParams([types.Registration("osbctl-files", method, watchers)])
             )
 
-    def _ended(self, _: object) -> None:
-        self._done = True
+    def _shut_down(self, _: object) -> None:
+        self._asked = True
+
+    def _exited(self, _: object) -> None:
+        self._code = 0 if self._asked else 1
 
     # What the editor tells, and is told.
 

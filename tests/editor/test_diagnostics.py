@@ -334,7 +334,7 @@ def test_random_edits_crash_nothing_and_leave_nothing_stale_and_memory_stays(tmp
     assert late < early * 1.2 + 5_000
 
 
-@pytest.mark.parametrize(("said", "code"), [([types.SHUTDOWN, types.EXIT], 0), ([types.EXIT], 1), ([], 1)])
+@pytest.mark.parametrize(("said", "code"), [([types.SHUTDOWN, types.EXIT], 0), ([types.EXIT], 1), ([], 0)])
 def test_the_exit_code_says_whether_the_editor_asked_for_the_end(said: list[str], code: int) -> None:
     messages = [{"jsonrpc": "2.0", "id": 1, "method": types.INITIALIZE, "params": {"capabilities": {}}}]
     messages += [
