@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Self
 from urllib.parse import quote
 
 import jsonschema_rs
@@ -38,6 +38,11 @@ class Oracle:
         self._judges: dict[tuple[int, Path, bool], Any] = {}
         self._registries: dict[int, Any] = {}
         self._weights: dict[tuple[int, Path], int] = {}
+
+    def rested(self) -> Self:
+        """This judge with all its judgements left; the validators that it has made are kept."""
+        self.left = MAX_JUDGEMENTS
+        return self
 
     def accepts(self, place: Subschema, value: JsonValue, formats: bool = False) -> bool | None:
         """Whether the value is valid there; None where that cannot be decided."""

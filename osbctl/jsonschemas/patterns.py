@@ -116,12 +116,13 @@ def _engine(pattern: str) -> Any:
         return None
 
 
-def texts(pattern: str) -> list[str]:
+@lru_cache(maxsize=128)  # each may be 80 kB
+def texts(pattern: str) -> tuple[str, ...]:
     """A few texts that probably match the pattern, the shortest first; none where it is not understood."""
     read = _read(pattern)
     if read is None:
-        return []
-    return list(dict.fromkeys(read.text(v, n) for n, v in product((0, 1, 2, 4, 9), (0, 1))))
+        return ()
+    return tuple(dict.fromkeys(read.text(v, n) for n, v in product((0, 1, 2, 4, 9), (0, 1))))
 
 
 def edge_texts(pattern: str) -> list[str]:

@@ -54,24 +54,25 @@ def examples(schema: JsonValue) -> Examples:
         root = checked("new", schema)
     except UndecidableError as error:
         return Examples(why=f"no example can be made for this schema: {error}")
-    smallest = _made(root, full=False)
-    fullest = _made(root, full=True)
+    oracle = Oracle()
+    smallest = _made(root, oracle, full=False)
+    fullest = _made(root, oracle, full=True)
     if smallest is None and fullest is None:
         return Examples(why="no request was found that this schema accepts")
     return Examples(fullest if smallest is None else smallest, smallest if fullest is None else fullest)
 
 
-def _made(root: Root, *, full: bool) -> dict[str, JsonValue] | None:
-    maker = _Maker(full)
+def _made(root: Root, oracle: Oracle, *, full: bool) -> dict[str, JsonValue] | None:
+    maker = _Maker(oracle.rested(), full)
     value = maker.value(Facts((), within=OBJECT).and_also(root.top), "", 0)
-    proved = isinstance(value, dict) and Oracle().accepts(root.top, value, formats=True)
+    proved = isinstance(value, dict) and oracle.rested().accepts(root.top, value, formats=True)
     return value if proved and isinstance(value, dict) else None
 
 
 class _Maker:
-    def __init__(self, full: bool) -> None:
+    def __init__(self, oracle: Oracle, full: bool) -> None:
         self.full = full
-        self.oracle = Oracle()
+        self.oracle = oracle
         self.samples = Samples(self.oracle)
         self.left = MAX_VALUES
         self.under_way: set[Any] = set()

@@ -54,7 +54,7 @@ def test_what_backtracks_elsewhere_takes_no_time(pattern: str) -> None:
 
 @pytest.mark.parametrize("pattern", WITHOUT_TEXTS)
 def test_strange_patterns_have_no_texts(pattern: str) -> None:
-    assert patterns.texts(pattern) == []
+    assert patterns.texts(pattern) == ()
 
 
 @pytest.mark.parametrize("pattern", ["(", "*a"])
