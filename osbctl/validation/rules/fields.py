@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Collection, Iterator, Mapping
 from functools import cache
 from typing import Any, TypeAlias
 
@@ -38,8 +38,8 @@ _Field: TypeAlias = tuple[dict[str, Any], Path, str, str]
 """A field: the object that holds it, that object's path and kind, and the key."""
 
 
-def _fields(catalog: CatalogNode, names: Mapping[str, Set[str]]) -> list[_Field]:
-    """The fields that have one of the `names` for the kind of object that they stand in, as the document has them."""
+def _fields(catalog: CatalogNode, names: Mapping[str, Collection[str]]) -> list[_Field]:
+    """The fields with one of the `names` for the kind of object that they stand in, in the order of the document."""
     found: list[_Field] = []
 
     def leads_to_some(kind: str) -> bool:
@@ -54,7 +54,8 @@ def _fields(catalog: CatalogNode, names: Mapping[str, Set[str]]) -> list[_Field]
             for index, item in enumerate(value):
                 add(item, kind, (*path, index))
         elif isinstance(value, dict):
-            found.extend([(value, path, kind, key) for key in value if key in names[kind]])
+            named = names[kind]
+            found.extend([(value, path, kind, key) for key in value if key in named])
             for key, inner in parts[kind]:
                 if key in value:
                     add(value[key], inner, (*path, key))
@@ -105,13 +106,15 @@ def field_too_new(catalog: CatalogNode) -> Iterator[Hit]:
     Source: OSB release notes: 2.14 brought *_retrievable, 2.15 plan updates and maintenance_info, 2.17 rotation
     """
     version = catalog.api_version
-    newer = {kind: names & known(kind) - known(kind, version) for kind, names in catalog.fields.items()}
+    newer = {
+        kind: {key: _brought(kind, key, version) for key in names & known(kind) - known(kind, version)}
+        for kind, names in catalog.fields.items()
+    }
     for _, path, kind, key in _fields(catalog, newer):
-        message, hint, several = _brought(kind, key, version)
+        message, hint, several = newer[kind][key]
         yield Hit(message, (*path, key), hint, (), several)
 
 
-@cache
 def _brought(kind: str, key: str, version: ApiVersion) -> tuple[str, str, str]:
     """The message, the hint, and what is said of several, of a known field that is newer than `version`."""
     came = f"came with API version {since(kind, key)}; platforms that speak {version} ignore"
