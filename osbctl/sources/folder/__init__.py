@@ -17,6 +17,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from osbctl.errors import SourceError
+from osbctl.files import check_regular
 from osbctl.secrecy import without_secrets
 from osbctl.sources.document import Document
 from osbctl.sources.folder import lock as locks
@@ -108,10 +109,14 @@ def read_lock(folder: Path, unsaved: Mapping[Path, bytes] = NOTHING_UNSAVED) -> 
     """
     file = folder / LOCK
     try:
-        edited = unsaved.get(file.resolve()) if unsaved else None
-        data = read_file(str(file), DEFAULT_LIMITS) if edited is None else edited
+        data = unsaved.get(file.resolve()) if unsaved else None
+        if data is None:
+            check_regular(file)
+            data = read_file(str(file), DEFAULT_LIMITS)
         return locks.parse(data.decode("utf-8"), str(file))
     except FileNotFoundError:
         return locks.Lock()
-    except (OSError, UnicodeDecodeError) as error:
-        raise SourceError(f"{file}: cannot be read: {error}") from error
+    except UnicodeDecodeError:
+        raise SourceError(f"{file}: cannot be read: it is not UTF-8") from None
+    except OSError as error:
+        raise SourceError(f"{file}: cannot be read: {error.strerror}") from error

@@ -253,6 +253,18 @@ def test_what_is_no_file_is_not_waited_for(tmp_path: Path, name: str) -> None:
         built(tmp_path)
 
 
+def test_a_lock_that_is_no_file_of_text_is_said_to_be_none(tmp_path: Path) -> None:
+    lock = tmp_path / "catalog.lock"
+    write(tmp_path)
+    os.mkfifo(lock)
+    with pytest.raises(SourceError, match=r"catalog\.lock: cannot be read: it is not a regular file"):
+        read_lock(tmp_path)
+    lock.unlink()
+    lock.write_bytes(b"\xff")
+    with pytest.raises(SourceError, match=r"catalog\.lock: cannot be read: it is not UTF-8"):
+        read_lock(tmp_path)
+
+
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="no such folder"):
         compose(str(tmp_path / "none"))
