@@ -133,10 +133,9 @@ class _Decoder:
         """`into`, with the fields of `value` read into it."""
         into.path = path
         odd = None if into.values else self.odd.get(path)
+        values = into.values = {**(into.values if odd is None else value)}
         if odd is not None:
-            into.values = {key: item for key, item in value.items() if key not in odd}
-            value = {key: item for key, item in value.items() if key in odd}
-        values = into.values = {**into.values}
+            value = {key: values.pop(key) for key in value if key in odd}
         for key, item in value.items():
             field = key if key in shape else folded(key)
             inner = shape.get(field)
@@ -171,17 +170,17 @@ class _Decoder:
             return self._refused(value, "an array", path, old)
         inner = shape.shape if isinstance(shape, Pointers) else shape[0]
         before = [*(old or ()), *[None] * len(value)]
-        items = [(item, (*path, at), before[at]) for at, item in enumerate(value)]
         if isinstance(inner, str):
-            return [self.value(item, inner, place, old) for item, place, old in items]
+            return [self.value(item, inner, (*path, at), before[at]) for at, item in enumerate(value)]
         return [
-            None
-            if item is None and isinstance(shape, Pointers)
-            else Struct(place, item)
-            if self.odd.get(place) == []
-            else self.value(item, inner, place, old) or Struct(place)
-            for item, place, old in items
+            None if item is None and isinstance(shape, Pointers) else self._item(item, inner, (*path, at), before[at])
+            for at, item in enumerate(value)
         ]
+
+    def _item(self, value: Any, shape: Shape, path: Path, old: Struct | None) -> Struct:
+        if self.odd.get(path) == []:
+            return Struct(path, value)
+        return self.value(value, shape, path, old) or Struct(path)
 
     def _refused(self, value: Any, wanted: str, path: Path, old: Any) -> Any:
         if value is not None:

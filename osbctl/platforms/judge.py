@@ -19,7 +19,7 @@ def judge_all(
     from osbctl.platforms.usual import is_usual, odd_fields
 
     accepted = schemas.all_plain and is_usual(data)
-    known = Known(schemas, {} if accepted else odd_fields(data, schemas))
+    known = Known(schemas, {} if accepted else odd_fields(data))
     return {
         platform: Outcome(VerdictKind.ACCEPTS)
         if accepted and platform.record.takes_usual

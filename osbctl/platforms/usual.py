@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
-from osbctl.catalog import objects, parameter_holders
+from osbctl.catalog import objects
 from osbctl.jsonschemas.decider import decider
 from osbctl.paths import Path
 from osbctl.platforms.golang import folded
-from osbctl.platforms.outcome import OddFields, Schemas
+from osbctl.platforms.outcome import OddFields
 
 _DRAFT = "Draft4Validator"  # which takes 1.0 for no integer
 _NEVER: dict[str, Any] = {"not": {}}
@@ -31,19 +31,15 @@ def is_usual(data: dict[str, Any]) -> bool:
     return _usual()(data) and _each_once(data["services"])
 
 
-def odd_fields(data: dict[str, Any], schemas: Schemas) -> OddFields:
+def odd_fields(data: dict[str, Any]) -> OddFields:
     """The fields of each service offering and plan, by its path, that some platform may not take as they stand.
 
-    A field that it must have and has not is one; `plans` always is, and so are `schemas` with a parameter schema that
-    is not known to be plain. Objects that hold an unknown field are left out.
+    A field that it must have and has not is one, and so is an unknown one; `plans` always is. Objects with a field in
+    another spelling, which Go reads into it, are left out. What parameter schemas hold is not looked at.
     """
     services = list(_objects(data, "services", ()))
     plans = [one for service, path in services for one in _objects(service, "plans", path)]
-    found = _part("service").odd(services) | _part("plan").odd(plans)
-    for plan, path in () if schemas.all_plain else plans:
-        if path in found and not all(schemas.is_plain(holder["parameters"]) for _, holder in parameter_holders(plan)):
-            found[path].append("schemas")
-    return found
+    return _part("service").odd(services) | _part("plan").odd(plans)
 
 
 def _objects(holder: dict[str, Any], key: str, path: Path) -> Iterator[tuple[dict[str, Any], Path]]:
@@ -58,12 +54,15 @@ class _Part(NamedTuple):
     required: frozenset[str]
 
     def odd(self, ones: list[tuple[dict[str, Any], Path]]) -> dict[Path, list[str]]:
-        """The fields that are not usual, of each object whose fields are known.
+        """The fields that are not usual, of each object without one in another spelling.
 
         Most of a catalog is usual: a field is decided for all objects at once, and for each only where one is not.
         """
-        known = {path: one for one, path in ones if one.keys() <= self.fields.keys()}
-        found: dict[Path, list[str]] = {path: [] for path in known}
+        known, found = {}, {}
+        for one, path in ones:
+            unknown = [] if one.keys() <= self.fields.keys() else [key for key in one if key not in self.fields]
+            if not unknown or self.fields.keys().isdisjoint(map(folded, unknown)):
+                known[path], found[path] = one, unknown
         for key, usual in self.fields.items():
             values = [one[key] for one in known.values() if key in one]
             if (len(values) == len(known) or key not in self.required) and usual(values):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from osbctl.findings import Finding, Severity
+from osbctl.paths import Path
 from osbctl.rule import Rule, Scope
 from osbctl.validation.node import CatalogNode, Node
 from osbctl.validation.options import ValidationOptions
@@ -25,15 +26,14 @@ def run_rules(data: dict[str, Any], options: ValidationOptions, survey: Survey =
     rules = [rule for rule in load_checks() if _is_needed(rule, survey, catalog) and is_wanted(rule, options)]
     found = [finding for rule in rules if rule.scope is Scope.CATALOG for finding in _findings(rule, catalog)]
     of_schemas = [rule for rule in rules if rule.scope is Scope.PARAMETERS]
-    alike, quiet = survey.schemas.alike, set[int]()
+    said: dict[int, list[Finding]] = {}
     for plan, place, schema in survey.parameters or catalog.parameters:
-        # Of schemas that are alike no more once nothing is said of the first.
-        if alike.get(id(schema)) not in quiet:
-            node = Node(schema, (*plan.path, "schemas", *place, "parameters"))
-            said = [finding for rule in of_schemas for finding in _findings(rule, node)]
-            if not said:
-                quiet.add(id(schema))
-            found += said
+        # What is said of the first of those that are alike is said of each, at its own place.
+        first = survey.schemas.alike.get(id(schema), id(schema))
+        if first not in said:
+            said[first] = [finding for rule in of_schemas for finding in _findings(rule, Node(schema))]
+        path = (*plan.path, "schemas", *place, "parameters")
+        found += [_below(path, finding) for finding in said[first]]
     return found
 
 
@@ -56,3 +56,8 @@ def _findings(rule: Rule, node: Node) -> list[Finding]:
         Finding(rule.id, rule.severity, message, path, None, hint, fixes, several, earlier)
         for message, path, hint, fixes, several, earlier in hits
     ]
+
+
+def _below(path: Path, finding: Finding) -> Finding:
+    fixes = tuple(fix._replace(path=(*path, *fix.path)) for fix in finding.fixes)
+    return finding._replace(path=(*path, *finding.path), fixes=fixes)

@@ -22,6 +22,8 @@ _SIGNS = ("((", "{{", "${", "<%", "%s", "%d", "%v")
 _DRAFT_04 = "http://json-schema.org/draft-04/schema"
 _MAX_SIZE = 65_536
 _MAX_TITLE = 500
+_TO_TITLES = re.compile(rb"[/#](title|description)|%")
+"""Stands in a schema with a reference to its title or description; `%` may stand for any character."""
 _EXPONENT = re.compile(r"\de[+-]\d")
 
 
@@ -82,7 +84,8 @@ def _contents(parameters: Iterable[Parameters]) -> tuple[dict[bytes, dict[str, A
         content = marshal.dumps(_untitled(schema), 2)
         if content not in with_title:
             # The title may count where the schema is near the bound, or refers to it.
-            with_title[content] = len(content) >= _MAX_SIZE / 10 or _refers(content)
+            to_title = _refers(content) and _TO_TITLES.search(content)
+            with_title[content] = len(content) >= _MAX_SIZE / 10 or bool(to_title)
         if with_title[content]:
             content = marshal.dumps(schema, 2)
         alike[id(schema)] = id(distinct.setdefault(content, schema))

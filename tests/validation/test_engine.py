@@ -6,7 +6,7 @@ import copy
 import json
 import sys
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
@@ -20,6 +20,9 @@ from osbctl.validation.node import CatalogNode
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.rules import load_checks
 from osbctl.validation.survey import UNKNOWN, Survey, survey
+
+if TYPE_CHECKING:
+    from osbctl.sources.document import Document
 
 CHECKS = {rule.id: rule for rule in load_checks()}
 DRAFT_04 = "http://json-schema.org/draft-04/schema#"
@@ -284,6 +287,30 @@ def test_a_plan_costs_few_calls_with_notes_or_without() -> None:
         )
         calls(small.data)
         assert calls(large.data, survey(large)) - calls(small.data, survey(small)) <= 100 * most
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        {"type": "strin"},
+        {"type": "integer", "minimum": 2, "maximum": 1},
+        {"default": "a", "type": "integer"},
+        {"$ref": "#/definitions/none"},
+        {"pattern": "("},
+    ],
+)
+def test_what_is_wrong_in_many_schemas_that_are_alike_is_worked_out_once(fault: dict[str, Any]) -> None:
+    def document(count: int) -> Document:
+        data = many_plans(count)
+        for number, plan in enumerate(data["services"][0]["plans"]):
+            schema = {"$schema": DRAFT_04, "title": f"Plan {number}", "properties": {"a": fault}}
+            plan["schemas"] = {"service_instance": {"create": {"parameters": schema}}}
+        return parse_document(json.dumps(data).encode(), "catalog.json")
+
+    small, large = document(10), document(110)
+    found = [finding.rule for finding in run_rules(large.data, ValidationOptions(), survey(large))]
+    assert sum(rule.startswith("parameters-") for rule in found) == 110
+    assert calls(large.data, survey(large)) - calls(small.data, survey(small)) <= 100 * 40
 
 
 @pytest.mark.parametrize("text", ["<%", "{{", "${", "((a", "{{}}", "${}", "%s%"])

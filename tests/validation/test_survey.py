@@ -93,8 +93,28 @@ def test_schemas_that_differ_in_a_short_title_are_alike_and_each_fault_is_told()
     assert told == [0, 2, 3]
 
 
-def test_a_reference_to_a_title_that_only_the_first_schema_has_is_told() -> None:
-    without: dict[str, Any] = {"$schema": DRAFT_04, "properties": {"a": {"$ref": "#/title"}}}
+def test_each_finding_of_schemas_that_are_alike_has_its_own_place_and_its_own_fix() -> None:
+    slip = {"$schema": "https://json-schema.org/draft-07/schema#", "type": "object"}
+    document = with_schemas(slip, {**slip, "title": "a"})
+    seen = survey(document)
+    findings = run_rules(document.data, ValidationOptions(), seen)
+    assert findings == run_rules(document.data, ValidationOptions())
+    found = [(f.path[3], f.fixes[0].path == f.path) for f in findings if f.rule == "parameters-dialect-unknown"]
+    assert found == [(0, True), (1, True)]
+
+
+def test_schemas_with_references_are_alike_where_none_leads_to_a_title() -> None:
+    inner = {"$schema": DRAFT_04, "definitions": {"a": {}}, "$ref": "#/definitions/a"}
+    outer = {**inner, "$ref": "#/description"}
+    schemas = (inner, {**inner, "title": "a"}, outer, {**outer, "description": "a"}, {**outer, "title": "a"})
+    document = with_schemas(*schemas)
+    groups = list(survey(document).schemas.alike.values())
+    assert [groups.index(one) for one in groups] == [0, 0, 2, 3, 4]
+
+
+@pytest.mark.parametrize("reference", ["#/title", "#/%74itle"])
+def test_a_reference_to_a_title_that_only_the_first_schema_has_is_told(reference: str) -> None:
+    without: dict[str, Any] = {"$schema": DRAFT_04, "properties": {"a": {"$ref": reference}}}
     document = with_schemas({**without, "title": "a"}, without)
     findings = run_rules(document.data, ValidationOptions(), survey(document))
     assert [finding.path[3] for finding in findings if finding.rule == "parameters-reference-missing"] == [1]

@@ -29,7 +29,7 @@ def judge_plan(plan: dict[str, Any], path: Path, judge: SchemaChecks, odd: Colle
     if info is not None and info is not False and (odd is None or "maintenance_info" in odd):
         _check_maintenance_info(info, (*path, "maintenance_info"), errors)
     schemas = plan.get("schemas")
-    if isinstance(schemas, dict) and schemas and (odd is None or "schemas" in odd):
+    if isinstance(schemas, dict) and schemas and (odd is None or "schemas" in odd or judge.may_refuse(plan)):
         errors.nest(judge(schemas, (*path, "schemas")))
     return errors
 

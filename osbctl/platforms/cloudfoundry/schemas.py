@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from osbctl.catalog import parameter_holders
 from osbctl.paths import Path
 from osbctl.platforms.cloudfoundry.library import Library
 from osbctl.platforms.cloudfoundry.metaschema import faults
@@ -30,6 +31,12 @@ class SchemaChecks:
         self._schemas = schemas
         self._library = Library()
         self._known: dict[tuple[int, int], tuple[Refusal, ...]] = {}
+
+    def may_refuse(self, plan: dict[str, Any]) -> bool:
+        """Whether a parameter schema of a plan may be refused."""
+        if self._schemas.all_plain:
+            return False
+        return not all(self._schemas.is_plain(holder["parameters"]) for _, holder in parameter_holders(plan))
 
     def __call__(self, schemas: dict[str, Any], path: Path) -> Errors:
         """What is wrong with a plan's `schemas`. Raises RubyCrash.

@@ -71,7 +71,7 @@ def _check_plans(service: dict[str, Any], path: Path, errors: Errors, judge: Sch
     for number, plan in enumerate(plans):
         place = (*at, number)
         fields = odd.get(place)
-        if fields or fields is None:
+        if fields or fields is None or judge.may_refuse(plan):
             errors.nest(judge_plan(plan, place, judge, fields))
     _check_unique_in_service(service, plans, at, errors)
 

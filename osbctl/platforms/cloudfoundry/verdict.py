@@ -13,7 +13,7 @@ from osbctl.paths import Path
 from osbctl.platforms.cloudfoundry.report import Errors
 from osbctl.platforms.cloudfoundry.ruby import RubyCrash, index, same, to_s
 from osbctl.platforms.cloudfoundry.schemas import SchemaChecks
-from osbctl.platforms.cloudfoundry.service import judge_service
+from osbctl.platforms.cloudfoundry.service import judge_service, repeated
 from osbctl.platforms.names import stored
 from osbctl.platforms.outcome import UNKNOWN, Known, Outcome, Refusal, VerdictKind, bounded
 
@@ -131,6 +131,8 @@ def _check_each_once(rule: str, values: Iterable[tuple[Path, Any]], text: str, e
 
 def _check_unique_plan_ids(errors: Errors, services: list[dict[str, Any]]) -> None:
     """Every plan whose id an earlier one has, named with the last of these."""
+    if not repeated([index(plan, "id") for service in services for plan in service.get("plans") or []]):
+        return
     seen: dict[Any, tuple[Any, Any]] = {}
     for number, service in enumerate(services):
         for place, plan in enumerate(service.get("plans") or []):
