@@ -95,7 +95,9 @@ class BrokerConnection:
 
     user: User = None
     password_stdin: PasswordStdin = False
-    api_version: Annotated[str, Option(help="The version header to send.", callback=_version)] = "2.14"
+    api_version: Annotated[str, Option(metavar="VERSION", help="The version header to send.", callback=_version)] = (
+        "2.14"
+    )
     how: Conditions = Conditions()
     max_bytes: MaxBytes = LIMITS.bytes
 

@@ -30,8 +30,12 @@ def hash_password(
     rounds: Annotated[
         int | None, Option(help="Rounds of SHA-512, the cost of one check. Default: the library's own.")
     ] = None,
-    label: Annotated[str | None, Option(help="What the broker's log calls this record; never a secret.")] = None,
-    expires: Annotated[str | None, Option(help="When the record ends, as 2027-01-31T00:00:00Z (RFC 3339).")] = None,
+    label: Annotated[
+        str | None, Option(metavar="LABEL", help="What the broker's log calls this record; never a secret.")
+    ] = None,
+    expires: Annotated[
+        str | None, Option(metavar="TIME", help="When the record ends, as 2027-01-31T00:00:00Z (RFC 3339).")
+    ] = None,
     output: Annotated[
         Path | None, Option("-o", "--output", metavar="FILE", help="Write FILE, new and of mode 0600.")
     ] = None,

@@ -30,7 +30,7 @@ def serve(
     credentials: Annotated[Path, Option(metavar="FILE", help="Credential records, or htpasswd ($6$).")],
     tls_cert: Annotated[Path | None, Option(metavar="FILE", help="Certificate chain, PEM.")] = None,
     tls_key: Annotated[Path | None, Option(metavar="FILE", help="Its private key, PEM.")] = None,
-    host: Annotated[str, Option(help="Address to listen on.")] = "127.0.0.1",
+    host: Annotated[str, Option(metavar="HOST", help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[
         int, Option(min=0, max=65535, help="Port; 0 picks a free one.", envvar=["OSBCTL_PORT", "PORT"])
     ] = 8443,

@@ -11,15 +11,18 @@ _LIGHT, _DARK = "#ffffff", "#151a21"
 """The grounds of the cards in the two themes, as in page.css."""
 _READABLE = 4.6
 _COLOR = re.compile(r"#[0-9a-f]{6}")
+_SHORT = re.compile(r"#[0-9a-f]{3}")
 
 
 def accent_rules(accent: str) -> str:
     """The custom properties of a style sheet: the accent for text in both themes, and what is readable upon each.
 
     Raises:
-        UsageError: `accent` is no colour as `#rrggbb`.
+        UsageError: `accent` is no colour as `#rgb` or `#rrggbb`.
     """
     color = (accent or DEFAULT_ACCENT).lower()
+    if _SHORT.fullmatch(color):
+        color = "#" + "".join(digit * 2 for digit in color[1:])
     if not _COLOR.fullmatch(color):
         raise UsageError(f"{accent!r} is not a colour", "write it as --accent '#2f5fd0'")
     light, dark = _towards(color, "#000000", _LIGHT), _towards(color, "#ffffff", _DARK)

@@ -46,14 +46,16 @@ def _plans(service: ServiceOffering) -> Table:
     table.add_column("Description", overflow="fold", ratio=2)
     table.add_column("Price", overflow="fold")
     table.add_column("Bindable")
-    table.add_column("Includes", overflow="fold", ratio=2)
+    if any(words.bullets(plan) for plan in service.plans):
+        table.add_column("Includes", overflow="fold", ratio=2)
     for plan in service.plans:
         price = Text(words.price(plan), style="green" if plan.free else "yellow")
         for cost in words.costs(plan):
             price.append(f"\n{cost}", style="default")
         features = "\n".join(f"• {line}" for line in words.bullets(plan))
         name = Text().append(safe(plan.name), style="bold").append(f"\n{safe(plan.id)}", style="dim")
-        table.add_row(name, Text(safe(plan.description)), price, Text(words.yes(plan.bindable)), Text(features))
+        row = name, Text(safe(plan.description)), price, Text(words.yes(plan.bindable)), Text(features)
+        table.add_row(*row[: len(table.columns)])
     return table
 
 

@@ -40,6 +40,7 @@ def test_it_fits_80_columns_no_type_leaks_and_there_is_an_example(words: tuple[s
     text = help_of(*words)
     assert max(map(len, text.splitlines())) <= 80
     assert not re.search(r"<(int|float|str)\b|<(text|path)>|range>|x[<>]=|[<>]=x", text, re.IGNORECASE)
+    assert not re.search(r"\b(TEXT|INTEGER|FLOAT)\b", text)
     assert "{" not in text.split("\n\n")[0]
     assert "\x1b" not in text
     if not hasattr(_command(words), "commands"):

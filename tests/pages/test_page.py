@@ -92,6 +92,11 @@ def test_the_same_bytes_each_time() -> None:
     assert one == other
 
 
+def test_a_colour_may_be_short() -> None:
+    short, long = (make_page([shelf(SHIPPED)], PageOptions(look=Look(accent=color))) for color in ("#0A7", "#00aa77"))
+    assert short == long
+
+
 def test_the_policy_allows_this_style_and_script_alone() -> None:
     html = make_page([shelf(SHIPPED)], PageOptions(look=Look(accent="#00aa77")))
     policy = next(a["content"] or "" for t, a in Read(html).tags if a.get("http-equiv") == "Content-Security-Policy")

@@ -96,6 +96,13 @@ def test_a_table_cuts_nothing(width: int) -> None:
     assert all(len(line) <= width for line in lines)
 
 
+def test_a_column_that_would_be_empty_gives_its_room_to_the_others() -> None:
+    plans = [{"id": ID, "name": "p", "description": "room " * 13 + "enough"}]
+    shown = as_table(Catalog.of({"services": [{"name": "s", "plans": plans}]}), 139)
+    assert "Includes" not in shown
+    assert "room enough" in shown
+
+
 @pytest.mark.parametrize("width", [45, 60, 80, 99])
 def test_a_narrow_terminal_cuts_nothing(width: int) -> None:
     shown = as_table(catalog("a name of some length that needs room", ID), width)

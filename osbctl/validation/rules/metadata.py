@@ -69,8 +69,8 @@ def cost_of_free_plan(catalog: CatalogNode) -> Iterator[Hit]:
 
     Platforms let everybody have a free plan. One that does not say is free, too, to most of them.
 
-    The reverse, a plan that is not free and has no price, is not told: of 295 such plans in 76 real catalogs 205 have
-    none, and all but one of their catalogs publish no prices at all.
+    The reverse, a plan that is not free and has no price, is not reported: of 295 such plans in 76 real catalogs 205
+    have none, and all but one of their catalogs publish no prices at all.
 
     Bad:
         free: true
