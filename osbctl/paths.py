@@ -77,10 +77,9 @@ def entries(value: JsonValue) -> Iterable[tuple[str | int, JsonValue]]:
 def depth(value: JsonValue) -> int:
     """The levels of nesting of a value, 0 for a scalar; without recursion."""
     levels, inside = 0, [value]
-    # The garbage collector knows, without a loop in Python, what containers hold; it tracks none that holds no others.
-    while level := [*filter(gc.is_tracked, inside)]:
-        levels += 1
-        inside = gc.get_referents(*level)
+    # The garbage collector knows, without a loop in Python, what containers hold, and that scalars hold nothing.
+    while below := gc.get_referents(*inside):
+        levels, inside = levels + 1, below
     return levels + any(isinstance(item, dict | list) for item in inside)
 
 

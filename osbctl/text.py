@@ -166,6 +166,8 @@ def excerpt(line: str, column: int, end: int = 0, width: int = 100) -> tuple[str
         start = max(0, min(at - width // 3, stop - width))
         stop = start + width
     last = max(at, min(end - 1, stop))
+    if stop - start == len(line) and line.isascii() and safe(line) == line:  # nearly every line: a cell a character
+        return line, " " * at + "^" * max(1, last - at)
     # Before it is cut into pieces, and of them alone: a line may be a whole catalog, and hold thousands of findings.
     piece = _inert(line[start:stop]).replace("\t", " ")
     before, meant, after = map(safe, (piece[: at - start], piece[at - start : last - start], piece[last - start :]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
 from osbctl.findings import Finding, Judgement, Location, Severity, Verdict
 from osbctl.platforms import Platform, labels
@@ -48,7 +49,7 @@ def _entry(finding: Finding, paint: Paint) -> Iterator[str]:
         yield f"    refused by {labels(finding.refused_by)}"
     for message in finding.platform_messages:
         # Others may refuse for it, too, but messages are only known of a platform that is quoted.
-        speaker = next(platform for platform in (*finding.refused_by, *Platform) if platform.record.is_quoted)
+        speaker = next(platform for platform in chain(finding.refused_by, Platform) if platform.record.is_quoted)
         yield f"    {speaker.label}: {safe(message)}"
     if finding.hint:
         yield f"    hint: {safe(finding.hint)}"

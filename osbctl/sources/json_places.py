@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from json.decoder import scanstring  # type: ignore[attr-defined]  # undocumented, but public since Python 2.6
+from operator import itemgetter
 from typing import Any, TypeAlias
 
 from osbctl.findings import Location
@@ -18,23 +19,21 @@ from osbctl.sources.text_lines import Lines
 
 Place: TypeAlias = "tuple[int, int, tuple[int, int]]"
 """Where a value begins and ends in the text, and from where to where its key, (0, 0) for an item of an array."""
-_COLON, _COMMA = re.compile(r"[ \t\r\n]*:[ \t\r\n]*"), re.compile(r"[ \t\r\n]*,?[ \t\r\n]*")
+_SPACE = r"[ \t\r\n]*+"
+_COLON, _COMMA = re.compile(f"{_SPACE}:{_SPACE}"), re.compile(f"{_SPACE},?{_SPACE}")
+_ENTRY = re.compile(rf'"([^"\\]*+)"{_SPACE}:{_SPACE}(?:("[^"\\]*+"|[-+.\w]++){_SPACE},?{_SPACE})?')
+"""The key of an entry, where it has no escapes, and its value and what follows, where that is as plain."""
 _EVERYTHING: dict[Any, Any] = {}
 """A tree of wanted paths that has them all."""
 
 
 def locate(text: str, name: str, paths: Iterable[Path]) -> dict[Path, Location]:
     """The places of `paths` in `text`."""
-    lines = Lines(name, text)
     asked = list(paths)
     found = places(text, wanted=tree_of(asked))
-    located = {}
-    for path in asked:
-        nearest = path
-        while nearest not in found:
-            nearest = nearest[:-1]
-        located[path] = lines.at(*_shown_of(text, nearest, found))
-    return located
+    shown = sorted(((path, _shown_of(text, path, found)) for path in asked), key=itemgetter(1))
+    lines = Lines(name, text)
+    return {path: lines.at(*span) for path, span in shown}
 
 
 def places(text: str, at: int = 0, wanted: dict[Any, Any] = _EVERYTHING) -> dict[Path, Place]:
@@ -48,7 +47,12 @@ def places(text: str, at: int = 0, wanted: dict[Any, Any] = _EVERYTHING) -> dict
 
 
 def _shown_of(text: str, path: Path, found: Mapping[Path, Place]) -> tuple[int, int]:
-    """What reports underline: an entry with its key, or the key alone where an object or array follows."""
+    """What reports underline: an entry with its key, or the key alone where an object or array follows.
+
+    Of a path that does not exist it is the closest ancestor that does.
+    """
+    while path not in found:
+        path = path[:-1]
     start, end, key = found[path]
     if not path:
         return start, start
@@ -58,30 +62,46 @@ def _shown_of(text: str, path: Path, found: Mapping[Path, Place]) -> tuple[int, 
 class _Finder:
     def __init__(self, text: str) -> None:
         self._text = text
-        self._skip = json.JSONDecoder().scan_once  # type: ignore[attr-defined]  # undocumented, as scanstring
+        self._scan = json.JSONDecoder().scan_once  # type: ignore[attr-defined]  # undocumented, as scanstring
         self.found: dict[Path, Place] = {}
 
     def value(self, start: int, tree: dict[Any, Any], path: Path, key: tuple[int, int]) -> int:
-        inside = self._text[start] in "{[" and (tree or tree is _EVERYTHING)
-        end = self._entries(start, tree, path) if inside else int(self._skip(self._text, start)[1])
+        """Note the place of the value that begins at `start`, and those in it that are in `tree`; returns its end."""
+        first = self._text[start]
+        if first in "{[" and (tree or tree is _EVERYTHING):
+            inside = self._entries if first == "{" else self._items
+            end = inside(past_space(self._text, start + 1), tree, path)
+        else:
+            end = self._skip(start)
         self.found[path] = (start, end, key)
         return end
 
     def _entries(self, at: int, tree: dict[Any, Any], path: Path) -> int:
-        is_object = self._text[at] == "{"
-        at, index = past_space(self._text, at + 1), 0
-        while self._text[at] not in "}]":
-            step: str | int = index
-            start, end = 0, 0
-            if is_object:
-                start = at
-                step, end = scanstring(self._text, at + 1, True)
-                at = _COLON.match(self._text, end).end()  # type: ignore[union-attr]  # the reader has met it
-            below = tree if tree is _EVERYTHING else tree.get(step)
-            if below is None:
-                at = int(self._skip(self._text, at)[1])
+        text, everything = self._text, tree is _EVERYTHING
+        while text[at] != "}":
+            start, entry = at, _ENTRY.match(text, at)
+            if entry:
+                step, end, at = entry[1], entry.end(1) + 1, entry.end()
             else:
-                at = self.value(at, below, (*path, step), (start, end))
-            at = _COMMA.match(self._text, at).end()  # type: ignore[union-attr]  # it matches nothing, too
+                step, end = scanstring(text, at + 1, True)
+                at = _COLON.match(text, end).end()  # type: ignore[union-attr]  # the reader has met it
+            below = tree if everything else tree.get(step)
+            if entry and entry[2]:
+                if below is not None:
+                    self.found[(*path, step)] = (*entry.span(2), (start, end))
+                continue
+            at = self._skip(at) if below is None else self.value(at, below, (*path, step), (start, end))
+            at = _COMMA.match(text, at).end()  # type: ignore[union-attr]  # it matches nothing, too
+        return at + 1
+
+    def _items(self, at: int, tree: dict[Any, Any], path: Path) -> int:
+        text, index = self._text, 0
+        while text[at] != "]":
+            below = tree if tree is _EVERYTHING else tree.get(index)
+            at = self._skip(at) if below is None else self.value(at, below, (*path, index), (0, 0))
+            at = _COMMA.match(text, at).end()  # type: ignore[union-attr]  # it matches nothing, too
             index += 1
         return at + 1
+
+    def _skip(self, at: int) -> int:
+        return int(self._scan(self._text, at)[1])

@@ -8,17 +8,19 @@ from functools import cached_property
 
 from osbctl.findings import Location
 
-_STEP = 1 << 12
-"""Characters between two places whose line is known: to count the line ends in between takes microseconds."""
-
 
 class Lines:
-    """The lines of a text. LF, CRLF and a lone CR end a line, as in YAML 1.2 (5.4) and in editors."""
+    """The lines of a text. LF, CRLF and a lone CR end a line, as in YAML 1.2 (5.4) and in editors.
+
+    Ask in the order of the text where there is much to ask: line ends are counted from one place to the next.
+    """
 
     def __init__(self, name: str, text: str) -> None:
         self._name = name
         self._text = text
         self._excerpts: dict[int, str] = {}
+        self._last = (0, 1, 0)
+        """The place that was asked for last: its offset, its line, and where that begins."""
 
     def at(self, offset: int, end: int = 0) -> Location:
         """The place of `text[offset:end]` within its first line (zero-based; the end of the text is allowed)."""
@@ -31,10 +33,14 @@ class Lines:
         if self._starts is not None:
             line = bisect_right(self._starts, offset)
             return line, self._starts[line - 1]
-        step = offset // _STEP
-        ends, start = self._steps[step]
-        line = ends + self._text.count("\n", step * _STEP, offset) + 1
-        return line, self._text.rfind("\n", step * _STEP, offset) + 1 or start
+        known, line, start = self._last
+        if offset < known:
+            line, start = line - self._text.count("\n", offset, known), self._text.rfind("\n", 0, offset) + 1
+        else:
+            line += self._text.count("\n", known, offset)
+            start = self._text.rfind("\n", known, offset) + 1 or start
+        self._last = (offset, line, start)
+        return line, start
 
     def _excerpt(self, start: int) -> str:
         # Kept: a file of 5 MB may be one line, and a thousand findings must not hold a thousand copies of it.
@@ -49,13 +55,3 @@ class Lines:
         if "\r" not in self._text:
             return None
         return [0, *(match.end() for match in re.finditer(r"\r\n?|\n", self._text))]
-
-    @cached_property
-    def _steps(self) -> list[tuple[int, int]]:
-        """For each step, how many lines end before it, and where the line begins that it begins in."""
-        found, ends, start = [], 0, 0
-        for at in range(0, len(self._text) + 1, _STEP):
-            found.append((ends, start))
-            ends += self._text.count("\n", at, at + _STEP)
-            start = self._text.rfind("\n", at, at + _STEP) + 1 or start
-        return found

@@ -40,16 +40,18 @@ def locate(text: str, name: str, paths: Iterable[Path]) -> dict[Path, Location]:
         top = _Pass(loader.get_event).value(loader.get_event(), tree_of(wanted), False)
     finally:
         loader.dispose()
+    shown = sorted(((path, _closest(top, path)) for path in wanted), key=lambda one: one[1].start)
     lines = Lines(name, text)
-    found = {}
-    for path in wanted:
-        place = top
-        for step in path:
-            if step not in place.below:
-                break
-            place = place.below[step]
-        found[path] = lines.at(place.start, place.end)
-    return found
+    return {path: lines.at(place.start, place.end) for path, place in shown}
+
+
+def _closest(place: _Place, path: Path) -> _Place:
+    """The place of `path` below `place`, or of its closest ancestor that exists."""
+    for step in path:
+        if step not in place.below:
+            break
+        place = place.below[step]
+    return place
 
 
 def _span(event: Any) -> tuple[int, int]:

@@ -93,7 +93,8 @@ def _faults(value: Any, schema: dict[str, Any], path: Path, version: ApiVersion)
             yield CatalogFault((*path, key), "required", True, None)
     fields, others = schema.get("properties", {}), schema.get("items", schema.get("additionalProperties"))
     for step, inner in entries(value) if fields or others else ():
-        if below := fields.get(step, others):
+        below = fields.get(step, others)
+        if below and not (inner and _PLAIN.get(type(inner)) == below.get("type", "") and "enum" not in below):
             yield from _faults(inner, below, (*path, step), version)
 
 
@@ -101,6 +102,10 @@ def _faults(value: Any, schema: dict[str, Any], path: Path, version: ApiVersion)
 def _decider(version: ApiVersion, kind: str) -> Callable[[Any], bool]:
     definitions = load_schema(version)["definitions"]
     return decider({**definitions[kind], "definitions": definitions})
+
+
+_PLAIN = {kind: name for kind, name in JSON_TYPES.items() if kind not in (dict, list)}
+"""The types of values that meet a schema by their type alone, unless they are empty or it has an enum."""
 
 
 def _is_other_than(value: Any, kind: str) -> bool:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import time
+from random import Random
+
 import pytest
 
 from osbctl.errors import DocumentError
@@ -9,6 +13,7 @@ from osbctl.paths import Path
 from osbctl.sources.document import Document
 from osbctl.sources.limits import MAX_DEPTH
 from osbctl.sources.parse import parse_document
+from osbctl.sources.text_lines import Lines
 
 DEEP = MAX_DEPTH - 10
 
@@ -206,3 +211,22 @@ def test_many_places_on_one_long_line_share_its_text() -> None:
 def test_a_place_ends_where_its_value_ends(name: str, text: str, path: Path, under: str) -> None:
     place = parse_document(text.encode(), name).locate([path])[path]
     assert place.excerpt[place.column - 1 : max(place.end - 1, 0)] == under
+
+
+def test_lines_are_the_same_in_whatever_order_they_are_asked_for() -> None:
+    text = "a\n\n\tbc: ünd\n  😀 d\n" * 50
+    offsets = [*range(len(text) + 1)]
+    Random(1).shuffle(offsets)
+    lines = Lines("x", text)
+    for offset in offsets:
+        before = text[:offset].split("\n")
+        assert lines.at(offset)[1:4] == (len(before), len(before[-1]) + 1, text.split("\n")[len(before) - 1])
+
+
+def test_a_hundred_thousand_places_take_time_in_proportion() -> None:
+    data = json.dumps({"services": [{"plans": [{"": "{"}] * 100_000, "metadata": {"\\": [1]}}]}).encode()
+    document = parse_document(data, "x.json")
+    start = time.process_time()
+    found = document.locate([("services", 0, "plans", n, "") for n in range(100_000)])
+    assert time.process_time() - start < 5
+    assert found["services", 0, "plans", 99_999, ""].column == data.rindex(b'"": "{"') + 1
