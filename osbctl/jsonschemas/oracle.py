@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NoReturn, Self
 from urllib.parse import quote
 
@@ -103,20 +104,25 @@ class Oracle:
         if key not in self._judges:
             try:
                 self._judges[key] = self._made(place, formats)
-            except Exception:  # A pattern that the engine does not take, or takes for too large.
+            except Exception:  # A pattern that no engine takes, or that they take for too large.
                 self._judges[key] = None
         return self._judges[key]
 
     def _made(self, place: Subschema, formats: bool) -> Any:
         dialect = place.root.dialect
-        return getattr(jsonschema_rs, dialect.validator)(
+        make = partial(
+            getattr(jsonschema_rs, dialect.validator),
             {"$ref": f"{_ROOT}#{quote(pointer(place.pointer))}"},
             registry=self._registry(place.root),
             retriever=_fetch_nothing,
             validate_formats=formats,
-            pattern_options=patterns.PATIENCE,
             keywords={name: _Silent for name in _NOT_EVERYWHERE if name not in dialect.keywords},
         )
+        quick, patient = patterns.ENGINES
+        try:
+            return make(pattern_options=quick)
+        except ValueError:
+            return make(pattern_options=patient)
 
     def _weight(self, place: Subschema) -> int:
         """What the schema costs beside a small one; a reference in it may lead to the whole."""

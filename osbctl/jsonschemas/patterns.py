@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
@@ -25,8 +26,10 @@ _POOL = "a0A-_. bz19BZ/@:+x"
 _EMPTY_ESCAPES = "bBAZ"
 _CLASS_TRAPS = ("[", "--", "&&", "||", "~~")
 """`re` warns that these may change their meaning."""
-PATIENCE = jsonschema_rs.FancyRegexOptions(backtrack_limit=10_000)
-"""Steps of a pattern that looks around. All others take time in proportion to the text and to their `weight`."""
+ENGINES = jsonschema_rs.RegexOptions(), jsonschema_rs.FancyRegexOptions(backtrack_limit=10_000)
+"""The first that takes a pattern runs it: in time in proportion to the text and to the pattern's `weight`, or, where it
+looks around, in at most so many steps. Only there, since the second takes `a` for what fits `^a+b?a+$` (0.60).
+"""
 _MAX_TEXT = 1_500
 _MAX_WORK = 500_000
 """Characters times `weight`: a few milliseconds."""
@@ -110,10 +113,10 @@ def gave_up(error: jsonschema_rs.ValidationError) -> bool:
 
 @lru_cache(maxsize=4096)
 def _engine(pattern: str) -> Any:
-    try:
-        return jsonschema_rs.Draft7Validator({"pattern": pattern}, pattern_options=PATIENCE)
-    except ValueError:
-        return None
+    for engine in ENGINES:
+        with suppress(ValueError):
+            return jsonschema_rs.Draft7Validator({"pattern": pattern}, pattern_options=engine)
+    return None
 
 
 @lru_cache(maxsize=128)  # each may be 80 kB

@@ -10,6 +10,7 @@ import pytest
 
 from osbctl.jsonschemas import patterns
 from osbctl.jsonschemas.comparison import compare_schemas
+from osbctl.requests.faults import faults
 
 HARMLESS = [
     "^[a-z]+$",
@@ -97,3 +98,21 @@ def test_the_work_for_hostile_schemas_is_bounded(pattern: str, extra: dict[str, 
     began = time.process_time()
     compare_schemas(old, new)
     assert time.process_time() - began < 10
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text"),
+    [
+        ("^a+b?a+$", "a"),
+        ("^[a-z]+-?[a-z]+$", "a"),
+        ("^\\w+\\.?\\w+", "d."),
+        ("^\\d+-+\\d*-+$", "1-"),
+        ("^(a|bc)+b*(a|bc)+$", "a"),
+    ],
+)
+def test_repetitions_that_may_meet_are_both_asked_for(pattern: str, text: str) -> None:
+    schema = {"type": "object", "properties": {"p": {"type": "string", "pattern": pattern}}}
+    assert patterns.matches(pattern, text) is False
+    assert [fault.rule for fault in faults(schema, {"p": text})] == ["pattern"]
+    old, new = ({"properties": {"p": {"enum": [text], **more}}} for more in ({}, {"pattern": pattern}))
+    assert [change.level for change in compare_schemas(old, new)] == ["breaking"]
