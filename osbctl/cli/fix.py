@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Iterator
@@ -99,14 +100,16 @@ def _told(mended: Mended, verb: str) -> Iterator[str]:
 def _diff(mended: Mended) -> Iterator[str]:
     """The changes as a patch: in a pipe with the files' own bytes, at a terminal in colours, and safe to look at.
 
-    Lines end at LF alone, as those of `patch` and `git apply` do; a name with a blank ends at a tab.
+    Lines end at LF alone, as those of `patch` and `git apply` do; a name with a blank ends at a tab, and git takes
+    none that begins with `./`.
     """
     import difflib
 
     terminal = sys.stdout.isatty()
     for name, pair in mended.changed.items():
         old, new = (re.findall(r"[^\n]*\n|[^\n]+", data.decode()) for data in pair)
-        called = f"{name}\t" if " " in name else name
+        called = os.path.normpath(name)
+        called += "\t" if " " in called else ""
         for line in difflib.unified_diff(old, new, called, called):
             whole = line if line.endswith("\n") else line + "\n\\ No newline at end of file\n"
             yield _shown(whole) if terminal else whole

@@ -66,7 +66,7 @@ def test_the_changes_are_a_patch(tmp_path: Path, name: str, tool: list[str]) -> 
         pytest.skip(f"{tool[0]} is not installed")
     file = tmp_path / name
     file.write_bytes(LINE_ENDS[name].encode())
-    done = osbctl("fix", "--unsafe", "--diff", name, cwd=tmp_path)
+    done = osbctl("fix", "--unsafe", "--diff", f"./{name}", cwd=tmp_path)
     (tmp_path / "changes").write_bytes(done.stdout.encode())
     subprocess.run([*tool, "changes"], cwd=tmp_path, check=True, capture_output=True, timeout=30)
     patched = file.read_bytes()
