@@ -19,8 +19,10 @@ _UNSAFE = {"Cc", "Cf", "Cs", "Cn", "Zl", "Zp"}
 _JOINERS = {"\u200d", "\ufe0f"}
 """Format characters that emoji need and that do no harm."""
 
-_COMMAND = re.compile(r"##(?=\w*\[)")
-"""How commands to whoever keeps the log begin, anywhere in a line: `##vso[` (Azure), `##teamcity[`, `##[` (GitHub)."""
+_COMMAND = re.compile(r"##(?=\w*\[)|(?<!\S)::(?=[a-z-]*[g-z-])", re.IGNORECASE)
+"""How commands to whoever keeps the log begin: `##vso[` (Azure), `##teamcity[` and `##[` (GitHub) anywhere in a line,
+`::error` (GitHub) behind its blanks. No IPv6 address is such a word.
+"""
 
 
 class Paint:
@@ -56,14 +58,17 @@ _COLORS = re.compile(r"\x1b\[[\d;]*m")
 
 def safe(text: str) -> str:
     """`text` on one line, with whatever could steer a terminal or fool a reader shown as an escape."""
-    if text.isascii() and text.isprintable() and "##" not in text:
+    if text.isascii() and text.isprintable() and "##" not in text and "::" not in text:
         return text
     return "".join(map(_shown, _inert(text)))
 
 
+_INERT = "\udc23\udc3a"
+
+
 def _inert(text: str) -> str:
-    """`text` with the second `#` of what a CI system would obey as one character that is shown as an escape."""
-    return _COMMAND.sub("#\udc23", text) if "##" in text else text
+    """`text` with the second character of what a CI system would obey as one that is shown as an escape."""
+    return _COMMAND.sub(lambda found: found[0][0] + chr(0xDC00 + ord(found[0][0])), text)
 
 
 def is_safe(character: str) -> bool:
@@ -84,8 +89,8 @@ def escaped(text: str, pairs: bool = False) -> str:
 
 
 def without_commands(text: str) -> str:
-    r"""`text` with `#\u0023`, as quoted strings may have it, for a `##` that a CI system would take for a command."""
-    return _COMMAND.sub(r"#\\u0023", text) if "##" in text else text
+    r"""`text` with `#\u0023`, as quoted strings may have it, for a `##` that a CI system would obey; so with `::`."""
+    return _COMMAND.sub(lambda found: rf"{found[0][0]}\u{ord(found[0][0]):04x}", text)
 
 
 def json_text(value: Any) -> str:
@@ -216,8 +221,8 @@ def _cells(character: str) -> int:
 def _shown(character: str) -> str:
     if is_safe(character):
         return character
-    named = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\udc23": "\\x23"}.get(character)
-    code = ord(character)
+    named = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}.get(character)
+    code = ord(character) - 0xDC00 if character in _INERT else ord(character)
     return named or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}")
 
 

@@ -18,6 +18,9 @@ from osbctl.text import cells, did_you_mean, escaped, excerpt, safe, wrapped
     ("text", "shown"),
     [
         ("plain text", "plain text"),
+        ("  ::error::x", "  :\\x3aerror::x"),
+        ("a ::stop-commands::b", "a :\\x3astop-commands::b"),
+        ("std::string, ::ffff:1.2.3.4, a::b", "std::string, ::ffff:1.2.3.4, a::b"),
         ("Grüße, 日本, 🐘", "Grüße, 日本, 🐘"),
         ("👩\u200d💻 ❤\ufe0f", "👩\u200d💻 ❤\ufe0f"),
         ("a\nb\tc\rd", r"a\nb\tc\rd"),
@@ -43,7 +46,7 @@ def test_safe_text_is_one_harmless_line(text: str) -> None:
     assert not {unicodedata.category(c) for c in shown if c not in "\u200d\ufe0f"} & {"Cc", "Cf", "Cs", "Zl", "Zp"}
 
 
-@example("\\##vso[task.x]##[error]\t")
+@example("\\##vso[task.x]##[error]\t ::error::y")
 @given(st.text())
 def test_escapes_keep_the_value(text: str) -> None:
     as_json = escaped(json.dumps(text, ensure_ascii=False), pairs=True)

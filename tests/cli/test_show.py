@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -19,7 +20,9 @@ if TYPE_CHECKING:
     from typing import Any
 
 GOOD = str(catalogs_folder() / "interface-example.json")
-HOSTILE = "[red]x[/red] \x1b[31m \x1b]8;;http://evil\x07y \u202e a\nb\tc \x9b2J \x7f ##vso[task.z]"
+HOSTILE = (
+    "::error::y\n::error::z [red]x[/red] \x1b[31m \x1b]8;;http://evil\x07y \u202e a\nb\tc \x9b2J \x7f ##vso[task.z]"
+)
 
 
 def hostile(folder: Path) -> tuple[str, dict[str, Any]]:
@@ -42,6 +45,7 @@ def test_hostile_text_reaches_no_terminal(tmp_path: Path, format: str, color: st
         assert "\u202e" not in text
     else:
         assert all(safe(line) == line for line in text.split("\n"))
+    assert not re.search(r"(?m)^\s*::", text)
     if format in ("json", "yaml"):
         assert yaml.safe_load(done.stdout) == data
 

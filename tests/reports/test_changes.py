@@ -215,7 +215,7 @@ def test_allow_writes_what_fails_as_toml() -> None:
     assert entry["object"] == odd.object
 
 
-HOSTILE = "##vso[task.x]##[error]x\x1b[31m\x07\r\n::error::y\u202e]]>&<img src=a>\u2028@all #12 [a](http://b) www.c.example `d` |\ud800"
+HOSTILE = "::error::z##vso[task.x]##[error]x\x1b[31m\x07\r\n::error::y\u202e]]>&<img src=a>\u2028@all #12 [a](http://b) www.c.example `d` |\ud800"
 
 
 @pytest.mark.parametrize("format", DiffFormat)
@@ -234,7 +234,7 @@ def test_text_of_a_catalog_cannot_leave_its_place(format: DiffFormat) -> None:
     text = render(whole, format)
     assert not re.search("[\x00-\x09\x0b-\x1f\x7f]", text)
     assert text.encode()
-    assert all(not line.startswith("::error::y") for line in text.splitlines())
+    assert not re.search(r"(?m)^\s*::error::", text)
     assert not re.search(r"##(?!vso\[task\.logissue type=|teamcity\[inspection(Type id|\ typeId)=)\w*\[", text)
     if format is DiffFormat.MARKDOWN:
         outside = re.sub(r"`[^`\n]*`", "", text)
