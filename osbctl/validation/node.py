@@ -58,11 +58,7 @@ class Node:
 
     def children(self, key: str) -> list[Node]:
         """The objects in the array at `key`; what is no array or no object is passed over."""
-        values = self.value.get(key)
-        if not isinstance(values, list):
-            return []
-        path = self.path
-        return [Node(value, (*path, key, index)) for index, value in enumerate(values) if isinstance(value, dict)]
+        return [Node(value, path) for value, path in objects(self.value, key, self.path)]
 
     @property
     def label(self) -> str:
@@ -97,24 +93,29 @@ class CatalogNode(Node):
         self._texts: dict[str, list[tuple[Node, str]]] = {}
 
     @cached_property
-    def services(self) -> list[tuple[Node, list[Node]]]:
+    def services_with_plans(self) -> list[tuple[Node, list[Node]]]:
         """The service offerings, each with its plans."""
         return [(service, service.children("plans")) for service in self.children("services")]
 
     @cached_property
+    def services(self) -> list[Node]:
+        """The service offerings."""
+        return [service for service, _ in self.services_with_plans]
+
+    @cached_property
     def plans(self) -> list[Node]:
         """The plans of all service offerings."""
-        return [plan for _, plans in self.services for plan in plans]
+        return [plan for _, plans in self.services_with_plans for plan in plans]
 
     @cached_property
     def things(self) -> list[Node]:
         """The service offerings and the plans, each service offering before its plans."""
-        return [thing for service, plans in self.services for thing in (service, *plans)]
+        return [thing for service, plans in self.services_with_plans for thing in (service, *plans)]
 
     @cached_property
     def service_metadata(self) -> list[tuple[Node, dict[str, Any]]]:
         """The service offerings that have metadata, each with it."""
-        return _with_metadata(service for service, _ in self.services)
+        return _with_metadata(self.services)
 
     @cached_property
     def plan_metadata(self) -> list[tuple[Node, dict[str, Any]]]:
@@ -168,10 +169,8 @@ def _gather(values: list[Any], kind: str, found: dict[str, set[str]]) -> None:
     """Add the names of the fields of objects of one kind, and of those below; objects may be in lists."""
     holders: list[dict[str, Any]] = []
     while values:
-        here = [value for value in values if isinstance(value, dict)]
-        holders += here
-        in_lists = (value for value in values if isinstance(value, list)) if len(here) < len(values) else ()
-        values = [item for value in in_lists for item in value]
+        holders += [value for value in values if isinstance(value, dict)]
+        values = [item for value in values if isinstance(value, list) for item in value]
     names = set().union(*holders)
     found.setdefault(kind, set()).update(names)
     for key, inner in PARTS.get(kind, {}).items():

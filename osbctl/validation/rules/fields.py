@@ -175,7 +175,7 @@ def binding_schema_unused(catalog: CatalogNode) -> Iterator[Hit]:
           schemas: {service_binding: {create: {parameters: {$schema: "http://json-schema.org/draft-04/schema#"}}}}
     Source: OSB 2.14, Service Plan Object: bindable overrides that of the service offering
     """
-    for service, plans in catalog.services:
+    for service, plans in catalog.services_with_plans:
         for plan in plans:
             bindable = service.get("bindable") if plan.get("bindable") is None else plan.get("bindable")
             places = (place for place, _ in parameter_holders(plan.value)) if bindable is False else ()
@@ -194,8 +194,7 @@ def field_misplaced(catalog: CatalogNode) -> Iterator[Hit]:
     Good: metadata: {displayName: Postgres}
     Source: OSB 2.14: unknown fields are allowed and ignored, so that one in a wrong place goes unnoticed
     """
-    services = [service for service, _ in catalog.services]
-    for ours, theirs, things in (("service", "plan", services), ("plan", "service", catalog.plans)):
+    for ours, theirs, things in (("service", "plan", catalog.services), ("plan", "service", catalog.plans)):
         places = {
             **dict.fromkeys(known(theirs), f"to the {theirs}"),
             **dict.fromkeys(known(f"{ours}_metadata"), "into metadata"),
@@ -220,7 +219,7 @@ def cloudfoundry_feature(catalog: CatalogNode) -> Iterator[Hit]:
     Good: requires: [syslog_drain]
     Source: cloudfoundry/cloud_controller_ng 3bbba906, lib/services/service_brokers/v2/catalog.rb, `compatible?`
     """
-    for service, _ in catalog.services:
+    for service in catalog.services:
         requires = service.get("requires")
         for place, needed in enumerate(requires if isinstance(requires, list) else ()):
             feature = {"route_forwarding": "route_services", "volume_mount": "volume_services"}.get(str(needed))

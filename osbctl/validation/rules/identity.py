@@ -27,7 +27,7 @@ def id_duplicate(catalog: CatalogNode) -> Iterator[Hit]:
           - {id: A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13, name: large, description: Large.}
     Source: OSB 2.14, Service Offering Object and Service Plan Object: id MUST be globally unique
     """
-    for things in ([service for service, _ in catalog.services], catalog.plans):
+    for things in (catalog.services, catalog.plans):
         for thing, first in _repeated(things, "id"):
             message = f"{_called(thing)} reuses the id of {_called(first)}"
             yield thing.hit(message, "id", "give it an id of its own", earlier=(*first.path, "id"))
@@ -52,7 +52,7 @@ def id_shared(catalog: CatalogNode) -> Iterator[Hit]:
             plans: [{id: A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13, name: small, free: true}]
     Source: OSB 2.14, Service Offering Object and Service Plan Object: id MUST be globally unique
     """
-    taken = {service.text("id"): service for service, _ in catalog.services}
+    taken = {service.text("id"): service for service in catalog.services}
     for plan in catalog.plans:
         value = plan.text("id")
         if value and value in taken and not holds_placeholder(value):
@@ -77,7 +77,7 @@ def service_name_duplicate(catalog: CatalogNode) -> Iterator[Hit]:
           - {id: A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13, name: redis, description: A cache.}
     Source: OSB 2.14, Service Offering Object: name MUST be unique across all service offerings of the broker
     """
-    for service, first in _repeated((service for service, _ in catalog.services), "name"):
+    for service, first in _repeated(catalog.services, "name"):
         message = f"another service offering has the name {service.label}"
         yield service.hit(message, "name", "rename one of them", earlier=(*first.path, "name"))
 
@@ -99,7 +99,7 @@ def plan_name_duplicate(catalog: CatalogNode) -> Iterator[Hit]:
           - {id: A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13, name: large, description: Large.}
     Source: OSB 2.14, Service Plan Object: name MUST be unique within the service offering
     """
-    for service, plans in catalog.services:
+    for service, plans in catalog.services_with_plans:
         for plan, first in _repeated(plans, "name"):
             message = f"another plan of {service.label} has the name {plan.label}"
             yield plan.hit(message, "name", "rename one of them", earlier=(*first.path, "name"))
@@ -110,8 +110,7 @@ def _repeated(things: Iterable[Node], key: str) -> Iterator[tuple[Node, Node]]:
     seen: dict[str, Node] = {}
     for thing in things:
         value = thing.text(key)
-        first = seen.setdefault(value, thing) if value else thing
-        if value and first is not thing and not holds_placeholder(value):
+        if value and (first := seen.setdefault(value, thing)) is not thing and not holds_placeholder(value):
             yield thing, first
 
 

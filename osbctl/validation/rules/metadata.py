@@ -186,7 +186,7 @@ def dashboard_secret_literal(catalog: CatalogNode) -> Iterator[Hit]:
     Good: dashboard_client: {id: ui, secret: ((secret)), redirect_uri: "https://ui.example.com"}
     Source: OSB profile, Cloud Foundry Catalog Extensions: dashboard_client.secret is an OAuth client secret
     """
-    for service, _ in catalog.services:
+    for service in catalog.services:
         client = service.child("dashboard_client")
         value = client.text("secret")
         if value and not holds_placeholder(value):

@@ -213,7 +213,7 @@ def korifi_bindable_implicit(catalog: CatalogNode) -> Iterator[Hit]:
     Source: Korifi: ServicePlan.Bindable is a boolean that is false where the catalog does not set it
     """
     # Where the service is not bindable, every platform makes of it that its plans are not either.
-    for service, plans in catalog.services:
+    for service, plans in catalog.services_with_plans:
         for plan in plans if service.get("bindable") is True else ():
             if "bindable" not in plan:
                 yield _implicit(plan, "bindable", "Korifi takes that for `bindable: false`")
