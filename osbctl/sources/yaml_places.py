@@ -16,6 +16,8 @@ from osbctl.findings import Location
 from osbctl.paths import Path, tree_of
 from osbctl.sources.text_lines import Lines
 
+_ENDS = (MappingEndEvent, SequenceEndEvent)
+
 
 @dataclass(slots=True, eq=False)
 class _Place:
@@ -79,9 +81,24 @@ class _Pass:
             self._texts[event.anchor] = event.value
         if kind is not ScalarEvent:
             inside = self._mapping if kind is MappingStartEvent else self._sequence
-            last = inside(place, tree, keep)
+            last = inside(place, tree, keep) if tree or keep else self._past(event)
             place.end = last.end_mark.index if event.flow_style else place.start
         return place
+
+    def _past(self, event: Any) -> Any:
+        """Past a value that nobody asks for, whose anchors alone are noted; from its first event to its last."""
+        depth = 0
+        while True:
+            kind = type(event)
+            if kind in _ENDS:
+                depth -= 1
+            elif kind is not AliasEvent and event.anchor is not None:
+                self.value(event, None, True)
+            elif kind is not ScalarEvent and kind is not AliasEvent:
+                depth += 1
+            if not depth:
+                return event
+            event = self._get()
 
     def _mapping(self, place: _Place, tree: dict[Any, Any] | None, keep: bool) -> Any:
         """Fills `place`, and returns the event that ends the mapping."""
@@ -95,10 +112,12 @@ class _Pass:
                 continue
             key = self._key(event)
             value = self._get()
-            below = self.value(value, tree.get(key) if tree and key is not None else None, keep)
             if keep or (tree and key in tree):
+                below = self.value(value, tree.get(key) if tree else None, keep)
                 end = below.end if type(value) in (ScalarEvent, AliasEvent) else event.end_mark.index
                 place.below.setdefault(key, _Place(event.start_mark.index, end, below.below))
+            else:
+                self._past(value)
         for group in reversed(merged):  # as the reader does: the later << wins
             for base in group:
                 for key, inherited in base.below.items():
@@ -116,8 +135,9 @@ class _Pass:
     def _sequence(self, place: _Place, tree: dict[Any, Any] | None, keep: bool) -> Any:
         index = 0
         while type(event := self._get()) is not SequenceEndEvent:
-            below = self.value(event, tree.get(index) if tree else None, keep)
             if keep or (tree and index in tree):
-                place.below[index] = below
+                place.below[index] = self.value(event, tree.get(index) if tree else None, keep)
+            else:
+                self._past(event)
             index += 1
         return event
