@@ -7,11 +7,11 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
     from osbctl.paths import Path
 
-OddFields: TypeAlias = "Mapping[Path, Collection[str]]"
+OddFields: TypeAlias = "Mapping[Path, list[str]]"
 """By path, service offerings and plans whose other fields every platform takes (`osbctl.platforms.usual`)."""
 
 MAX_REFUSALS = 10_000

@@ -223,3 +223,12 @@ def test_a_field_in_two_spellings_says_the_same_before_all_platforms() -> None:
                     }, several
                     looked += 1
     assert looked > 1_000
+
+
+def test_of_a_usual_service_offering_cloud_foundry_looks_at_its_plans_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr("osbctl.platforms.cloudfoundry.service.check_rows")
+    data = changed(("services", 0, "plans", 0, "free"), "yes")
+    refusals = Platform.CLOUD_FOUNDRY.record.judge(data, known(data)).refusals
+    assert [refusal.path[-1] for refusal in refusals] == ["free"]
+    with pytest.raises(NameError):
+        Platform.CLOUD_FOUNDRY.record.judge(data)

@@ -6,7 +6,7 @@ catalog_service.rb and catalog_plan.rb.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from osbctl.paths import Path
@@ -41,7 +41,7 @@ def check_rows(
     value: dict[str, Any] | str,
     path: Path,
     errors: Errors,
-    odd: Collection[str] | None = None,
+    odd: list[str] | None = None,
 ) -> None:
     """Check the rows of `value`, of `odd` ones alone where these are known.
 

@@ -5,7 +5,6 @@ Source: cloud_controller_ng, lib/services/service_brokers/v2/catalog_plan.rb.
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import Any
 
 from osbctl.paths import Path
@@ -18,7 +17,7 @@ _LONGEST_MAINTENANCE_INFO = 2000
 _MAINTENANCE_INFO_KEYS = ("version", "description")
 
 
-def judge_plan(plan: dict[str, Any], path: Path, judge: SchemaChecks, odd: Collection[str] | None = None) -> Errors:
+def judge_plan(plan: dict[str, Any], path: Path, judge: SchemaChecks, odd: list[str] | None = None) -> Errors:
     """What is wrong with a plan and its schemas, in the fields that are `odd`, or (None) in any.
 
     Raises RubyError where the platform crashes.

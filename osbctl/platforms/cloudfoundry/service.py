@@ -16,7 +16,7 @@ from osbctl.platforms.cloudfoundry.schemas import SchemaChecks
 from osbctl.platforms.outcome import OddFields
 
 _LONGEST_TAGS = 2048
-_ODD_ALWAYS = ("plans",)
+_ODD_ALWAYS = ["plans"]
 _REQUIRES = frozenset({"syslog_drain", "route_forwarding", "volume_mount"})
 
 
