@@ -174,3 +174,13 @@ def test_what_is_accepted_now_is_told_with_both_values(old: Any, new: Any, what:
     for change in compare_schemas(*({"properties": {"password": schema}} for schema in (old, new))):
         assert "→" not in change.message
         assert "dropped" not in change.message
+
+
+def test_a_name_that_holds_a_secret_is_told_without_it() -> None:
+    name = f"https://db.example.com/?password={SECRET}"
+    old = {"type": "object", "properties": {name: {"type": "string", "default": "a"}}}
+    new = {"type": "object", "properties": {name: {"type": "integer", "default": 1}}, "required": [name]}
+    changes = compare_schemas(old, new)
+    assert {change.rule for change in changes} >= {"schema-type-narrowed", "schema-required-added"}
+    for change in changes:
+        assert SECRET not in change.message + change.example

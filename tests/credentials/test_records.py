@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import hmac
 import json
 import os
 import stat
@@ -16,6 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from osbctl.broker.hashing_worker import first_match
 from osbctl.credentials import file
 from osbctl.credentials.file import append_record, as_json, parse_credentials, read_credentials, write_record
 from osbctl.credentials.record import CredentialRecord, default_rounds, fits, generate_password, make_record
@@ -40,6 +42,20 @@ def test_a_record_fits_its_password_and_no_other() -> None:
     assert not fits(RECORD, PASSWORD + "x")
     assert not fits(RECORD, "")
     assert not fits(RECORD, "x" * 5000)
+
+
+def test_hashes_are_compared_in_constant_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared: list[bool] = []
+
+    def compare(left: str, right: str) -> bool:
+        compared.append(hmac.compare_digest(left, right))
+        return compared[-1]
+
+    monkeypatch.setattr("passlib.utils.handlers.consteq", compare)
+    record = make_record("platform", "right", rounds=1000)
+    assert [fits(record, password) for password in ("right", "wrong")] == [True, False] == compared
+    assert [first_match(password, [record.hash]) for password in ("right", "wrong")] == [0, None]
+    assert compared == [True, False] * 2
 
 
 def test_each_record_has_its_own_salt_and_the_rounds_asked_for() -> None:

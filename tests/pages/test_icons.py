@@ -10,16 +10,19 @@ import sys
 import threading
 from base64 import b64encode
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
 from osbctl.catalog import Catalog
+from osbctl.errors import SourceError
 from osbctl.pages.pictures import MAX_BYTES, as_data_url, from_data_url, monogram
+from osbctl.sources.access import Access
 from osbctl.tasks import icons
-from osbctl.tasks.icons import fetch_icons
+from osbctl.tasks.icons import PublicLine, fetch_icons
 from tests.broker.harness import Authority
 from tests.cli.conftest import authority as authority
 
@@ -113,6 +116,31 @@ def test_private_addresses_are_not_asked(site: str) -> None:
     assert found.pictures == {}
     assert len(found.problems) == 2
     assert all("private address" in problem for problem in found.problems)
+
+
+@pytest.mark.parametrize(
+    ("address", "asked"),
+    [
+        ("8.8.8.8", True),
+        ("2606:4700::1111", True),
+        ("::ffff:8.8.8.8", True),
+        ("::ffff:10.0.0.1", False),
+        ("::ffff:127.0.0.1", False),
+        ("169.254.169.254", False),
+        ("100.64.0.1", False),
+        ("224.0.0.251", False),
+        ("ff02::1", False),
+        ("fe80::1%eth0", False),
+        ("fd00::1", False),
+        ("0.0.0.0", False),
+    ],
+)
+def test_what_a_private_address_is(address: str, asked: bool) -> None:
+    sock = Mock(**{"getpeername.return_value": (address, 443)})
+    line = PublicLine("https://icons.example/a.png", Access())
+    with nullcontext() if asked else pytest.raises(SourceError, match="private address"):
+        line.watch(sock)
+    assert sock.close.called is not asked
 
 
 def test_a_server_must_be_trusted(authority: Authority, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -354,6 +354,7 @@ def test_a_reference_that_cannot_be_followed(tmp_path: Path, reference: str) -> 
     assert finding.rule == "build-reference"
     assert finding.location
     assert Path(finding.location.source).name in ("postgres.yaml", "loop.json")
+    assert ("leads out of the source folder" in finding.message) is reference.endswith(("outside.json", "link.json"))
 
 
 @pytest.mark.parametrize(
