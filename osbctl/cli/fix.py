@@ -25,7 +25,9 @@ def fix(
     sources: Annotated[list[str], Argument(metavar="SOURCE...", help=_SOURCE, show_default=False)],
     unsafe: Annotated[bool, Option("--unsafe", help="Also apply fixes that may change what platforms do.")] = False,
     check: Annotated[bool, Option("--check", help="Write nothing; exit with 1 if something would be fixed.")] = False,
-    diff: Annotated[bool, Option("--diff", help="Like --check, and print the changes.")] = False,
+    diff: Annotated[
+        bool, Option("--diff", help="Like --check, and print the changes as a patch, for git apply -p0.")
+    ] = False,
     select: Annotated[list[str] | None, Option(metavar="RULE", help="Fix only this rule; repeatable.")] = None,
     api_version: common.CheckedVersion = None,
     at: common.At = "",
@@ -100,10 +102,12 @@ def _told(mended: Mended, verb: str) -> Iterator[str]:
 def _diff(mended: Mended) -> Iterator[str]:
     """The changes as a patch: in a pipe with the files' own bytes, at a terminal in colours, and safe to look at.
 
-    Lines end at LF alone, as those of `patch` and `git apply` do; a name with a blank ends at a tab, and git takes
-    none that begins with `./`.
+    A log of CI may be a pipe: only what that would take for a command is not as it is in the file. Lines end at LF
+    alone, as those of `patch` and `git apply` do; a name with a blank ends at a tab, and git takes no `./`.
     """
     import difflib
+
+    from osbctl.text import without_commands
 
     terminal = sys.stdout.isatty()
     for name, pair in mended.changed.items():
@@ -112,7 +116,7 @@ def _diff(mended: Mended) -> Iterator[str]:
         called += "\t" if " " in called else ""
         for line in difflib.unified_diff(old, new, called, called):
             whole = line if line.endswith("\n") else line + "\n\\ No newline at end of file\n"
-            yield _shown(whole) if terminal else whole
+            yield _shown(whole) if terminal else without_commands(whole)
 
 
 def _shown(text: str) -> str:

@@ -88,6 +88,14 @@ def test_at_a_terminal_the_changes_steer_nothing(tmp_path: Path) -> None:
     assert not set("\u202e\u200b") & set(said) and "\r" not in said.replace("\r\n", "")
 
 
+def test_the_changes_command_no_runner(tmp_path: Path) -> None:
+    text = TEXT.replace("description: d\n", "description: |\n    ::error::x\n    ##vso[task.x]y\n")
+    (tmp_path / "c.yaml").write_text(text)
+    said = osbctl("fix", "--diff", "c.yaml", cwd=tmp_path).stdout
+    assert "error" in said and "vso" in said
+    assert "::error" not in said and "##vso" not in said
+
+
 def test_standard_input_goes_to_standard_output() -> None:
     done = osbctl("fix", "-", "--unsafe", stdin=TEXT)
     assert done.returncode == 0
