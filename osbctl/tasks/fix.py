@@ -34,6 +34,9 @@ _Read: TypeAlias = Callable[[dict[str, bytes]], Document]
 MAX_PASSES = 100
 """A reader points out 100 scalars at a time. What is left after that, the next run mends."""
 
+_MAX_FAULTS = 100_000
+"""So many errors of the schema are asked for in a pass, which reads and judges the whole source again."""
+
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -176,6 +179,7 @@ def _possible(
 
 def _findings(document: Document, options: ValidationOptions) -> tuple[Finding, ...]:
     """What is to be said of the document, each finding with its fixes."""
+    options = options._replace(max_schema_findings=_MAX_FAULTS)
     return with_fixes(judge(document, options).findings, document)
 
 

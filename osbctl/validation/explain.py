@@ -19,9 +19,7 @@ from osbctl.jsonschemas.sentences import field_name, refusal
 from osbctl.paths import JSON_TYPES, Path, entries
 from osbctl.platforms import ApiVersion
 from osbctl.platforms.outcome import MAX_REFUSALS
-
-MAX_FINDINGS = 1_000
-"""So many errors, and as many warnings, of a schema are reported of one document: nobody reads more."""
+from osbctl.validation.options import MAX_FINDINGS
 
 _WORDS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 _LISTS = {"services", "plans", "tags", "requires", "bullets", "costs"}
@@ -44,8 +42,8 @@ class CatalogFault(NamedTuple):
         return refusal(self.keyword, self.wanted, self.value, self.path)
 
 
-def explained(data: dict[str, Any], version: ApiVersion) -> tuple[list[Finding], set[Path]]:
-    """A finding for each fault of `data` under a shipped schema; of too many, the first and a word on the rest.
+def explained(data: dict[str, Any], version: ApiVersion, most: int) -> tuple[list[Finding], set[Path]]:
+    """A finding for each fault of `data` under a shipped schema; of more than `most`, the first and a word on the rest.
 
     And the places of errors that are in that rest, as many as a platform has reasons.
     """
@@ -55,7 +53,7 @@ def explained(data: dict[str, Any], version: ApiVersion) -> tuple[list[Finding],
     for fault in faults(data, version):
         severity = _severity(fault.path)
         number[severity] += 1
-        if number[severity] <= MAX_FINDINGS:
+        if number[severity] <= most:
             findings.append(_finding(data, fault))
         elif severity is Severity.ERROR:
             left_out.add(fault.path)
@@ -64,7 +62,7 @@ def explained(data: dict[str, Any], version: ApiVersion) -> tuple[list[Finding],
         # Warnings beyond the bound are passed over, for an error may stand behind them.
     if not findings:  # A test holds that the walk knows all that the schemas ask; a catalog is never called well by it.
         findings = [Finding("schema-other", Severity.ERROR, f"the schema of API version {version} refuses the catalog")]
-    findings += [more(_REST[severity], severity) for severity, found in number.items() if found > MAX_FINDINGS]
+    findings += [more(_REST[severity], severity, most) for severity, found in number.items() if found > most]
     return findings, left_out
 
 
@@ -123,10 +121,10 @@ _BREAKS: dict[str, Callable[[Any, Any], bool]] = {
 """The keywords of the shipped schemas that a value breaks as a whole: what breaks one is not looked into."""
 
 
-def more(rule: str, severity: Severity) -> Finding:
+def more(rule: str, severity: Severity, most: int = MAX_FINDINGS) -> Finding:
     """The finding that stands for those beyond the bound: without it, ignoring a rule could hide the others."""
     kind = "errors" if severity is Severity.ERROR else "warnings"
-    return Finding(rule, severity, f"more than {MAX_FINDINGS} {kind} of the schema; the rest is left out")
+    return Finding(rule, severity, f"more than {most} {kind} of the schema; the rest is left out")
 
 
 def _finding(data: dict[str, Any], fault: CatalogFault) -> Finding:

@@ -15,7 +15,8 @@ from osbctl.errors import ConfigError
 from osbctl.findings import Finding, Severity
 from osbctl.jsonschemas.errors import sentences
 from osbctl.text import safe
-from osbctl.validation.explain import MAX_FINDINGS, about, more
+from osbctl.validation.explain import about, more
+from osbctl.validation.options import MAX_FINDINGS
 
 
 def check_house_schema(data: dict[str, Any], schema: Any, name: str) -> list[Finding]:

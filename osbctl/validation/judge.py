@@ -89,7 +89,7 @@ def _checked(
     And the places of errors of the schema that were too many to be named.
     """
     reported = {note.path for note in read if note.severity is Severity.ERROR}
-    found, left_out = check_schema(document.data, options.api_version)
+    found, left_out = check_schema(document.data, options.api_version, options.max_schema_findings)
     found += run_rules(document.data, options, seen)
     for name, schema in options.house_schemas:
         from osbctl.validation.house import check_house_schema  # loads jsonschema

@@ -11,15 +11,21 @@ from osbctl.findings import Finding
 from osbctl.jsonschemas.decider import decider
 from osbctl.paths import Path
 from osbctl.platforms import ApiVersion
+from osbctl.validation.options import MAX_FINDINGS
 
 
-def check_schema(data: dict[str, Any], api_version: ApiVersion) -> tuple[list[Finding], set[Path]]:
-    """What the catalog schema of `api_version` says against `data`, and the places of errors that it leaves out."""
+def check_schema(
+    data: dict[str, Any], api_version: ApiVersion, most: int = MAX_FINDINGS
+) -> tuple[list[Finding], set[Path]]:
+    """What the catalog schema of `api_version` says against `data`, and the places of errors that it leaves out.
+
+    Names `most` errors, and as many warnings.
+    """
     if _decider(api_version)(data):
         return [], set()
     from osbctl.validation.explain import explained
 
-    return explained(data, api_version)
+    return explained(data, api_version, most)
 
 
 @cache

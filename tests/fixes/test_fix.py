@@ -16,6 +16,7 @@ from osbctl.findings import Fix
 from osbctl.fixes.edits import Edit, applied, edit
 from osbctl.sources.parse import parse_document
 from osbctl.sources.spans import Span, spans
+from osbctl.tasks import fix
 from osbctl.tasks.fix import Mended, fix_bytes, fix_source, write
 from osbctl.validation.options import ValidationOptions
 
@@ -272,6 +273,13 @@ def test_in_a_folder_links_stay_links(tmp_path: Path) -> None:
     mend_file(tmp_path)
     assert (tmp_path / "services" / "a.yaml").is_symlink()
     assert "bindable: false\n" in shared.read_text()
+
+
+def test_more_errors_than_a_report_names_take_one_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fix, "MAX_PASSES", 1)
+    plans = "".join(f"  - {{id: i{n}, name: p{n}, description: d, bindable: 'yes'}}\n" for n in range(1_200))
+    mended, _ = mend(f"{HEAD}  bindable: true\n  plans:\n{plans}")
+    assert mended.count("bindable: true}") == 1_200
 
 
 def test_more_than_a_reader_points_out_at_a_time() -> None:

@@ -25,7 +25,8 @@ from osbctl.platforms import ApiVersion
 from osbctl.resources import catalogs_folder, schemas_folder
 from osbctl.sources.limits import MAX_DEPTH
 from osbctl.validation import explain
-from osbctl.validation.explain import MAX_FINDINGS, faults
+from osbctl.validation.explain import faults
+from osbctl.validation.options import MAX_FINDINGS
 from osbctl.validation.schema import check_schema
 from tests.corpus import CORPUS, needs_corpus
 from tests.fixes import generated
