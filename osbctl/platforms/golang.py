@@ -135,7 +135,8 @@ class _Decoder:
         odd = None if into.values else self.odd.get(path)
         values = into.values = {**(into.values if odd is None else value)}
         if odd is not None:
-            value = {key: values.pop(key) for key in value if key in odd}
+            few = frozenset(odd)  # or thousands
+            value = {key: values.pop(key) for key in value if key in few}
         for key, item in value.items():
             field = key if key in shape else folded(key)
             inner = shape.get(field)
