@@ -32,8 +32,9 @@ def run_rules(data: dict[str, Any], options: ValidationOptions, survey: Survey =
         first = survey.schemas.alike.get(id(schema), id(schema))
         if first not in said:
             said[first] = [finding for rule in of_schemas for finding in _findings(rule, Node(schema))]
-        path = (*plan.path, "schemas", *place, "parameters")
-        found += [_below(path, finding) for finding in said[first]]
+        if said[first]:
+            path = (*plan.path, "schemas", *place, "parameters")
+            found += [_below(path, finding) for finding in said[first]]
     return found
 
 

@@ -31,9 +31,10 @@ def text_long(catalog: CatalogNode) -> Iterator[Hit]:
 
 def _shown(catalog: CatalogNode) -> Iterator[tuple[Node, Path, Any]]:
     """The texts and lists of texts that are stored for all to see: the path is from the service offering or plan."""
+    with_metadata = catalog.metadata
     for key in ("displayName", "providerDisplayName", "bullets"):
         path = ("metadata", key)
-        yield from ((thing, path, value) for thing, metadata in catalog.metadata if (value := metadata.get(key)))
+        yield from ((thing, path, value) for thing, metadata in with_metadata if (value := metadata.get(key)))
     yield from ((thing, ("tags",), tags) for thing in catalog.things if (tags := thing.get("tags")))
 
 
