@@ -35,7 +35,9 @@ if TYPE_CHECKING:
     from osbctl.conformance.check import MOST_SILENT, Checked
 
 ACCESS = Access(user=USER, password=PASSWORD, api_version="2.15", connect_seconds=2, total_seconds=3)
-PATIENCE = Patience(slow=1.0, probe=0.7)
+PATIENCE = Patience(slow=1.0, probe=2.0)
+HASTE = replace(PATIENCE, probe=0.7)
+"""For brokers that are silent to a probe: of the others, none fails because a machine is busy."""
 IMPATIENCE = replace(PATIENCE, slow=SLOW_SECONDS - 0.1)
 HTTP = "wire-plain-http"
 
@@ -121,7 +123,9 @@ def rules(checked: Checked) -> set[str]:
 def test_a_fault_is_found(name: str) -> None:
     access = replace(ACCESS, total_seconds=0.7) if name in ("drips-head", "drips-body", "hangs") else ACCESS
     with faulty(name) as (address, server):
-        checked = check_broker(address, access, IMPATIENCE if name == "slow" else PATIENCE)
+        checked = check_broker(
+            address, access, {"slow": IMPATIENCE, "hangs-later": HASTE, "drips-body": HASTE}.get(name, PATIENCE)
+        )
         assert rules(checked) == TABLE[name], [finding.message for finding in checked.findings]
         assert server.asked <= 19, "a handful of requests"
     catalog_came = name not in {
@@ -242,7 +246,7 @@ def test_what_was_not_followed_was_not_checked() -> None:
 
 def test_a_broker_that_falls_silent_is_left_alone() -> None:
     with faulty("hangs-later") as (address, server):
-        check_broker(address, ACCESS, PATIENCE)
+        check_broker(address, ACCESS, HASTE)
         assert server.asked == 1 + MOST_SILENT
 
 
@@ -254,15 +258,12 @@ def test_the_identity_must_come_back_from_2_15_on(version: str, severity: Severi
 
 
 def test_service_manager_gives_up_first() -> None:
+    impatience = replace(IMPATIENCE, gives_up={Platform.SERVICE_MANAGER: 0.15})
     with faulty("slow") as (address, _):
-        (found,) = (
-            f
-            for f in check_broker(
-                address, ACCESS, replace(IMPATIENCE, gives_up={Platform.SERVICE_MANAGER: 0.15})
-            ).findings
-            if f.rule != HTTP
-        )
-    assert (found.severity, found.refused_by) == (Severity.ERROR, (Platform.SERVICE_MANAGER,))
+        findings = check_broker(address, ACCESS, impatience).findings
+    # Of another probe that the machine held up, too, nothing is asked here.
+    refused = [f.refused_by for f in findings if (f.rule, f.severity) == ("wire-slow", Severity.ERROR)]
+    assert refused == [(Platform.SERVICE_MANAGER,)]
     usual = Patience().gives_up
     assert usual.pop(Platform.SERVICE_MANAGER) == 15 < min(usual.values())
 
