@@ -48,8 +48,8 @@ def parse_toml(data: bytes, name: str) -> dict[str, Any]:
     try:
         return tomllib.loads(data.decode())
     except UnicodeDecodeError as error:
-        *_, begun = data[: error.start].decode().split("\n")
-        where = f"{data.count(10, 0, error.start) + 1}:{len(begun) + 1}"
+        *above, begun = data[: error.start].decode().split("\n")
+        where = f"{len(above) + 1}:{len(begun) + 1}"
         fault = f"{name}:{where}: not valid TOML: the byte 0x{data[error.start]:02x} is not UTF-8"
         raise ConfigError(fault, "save the file as UTF-8") from error
     except tomllib.TOMLDecodeError as error:

@@ -8,6 +8,7 @@ import os
 import stat
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -39,20 +40,25 @@ def test_a_file_is_replaced_not_written_over(file: Path) -> None:
     assert sorted(path.name for path in file.parent.iterdir()) == ["a.json", "hard-link"]
 
 
-def test_a_file_that_is_protected_from_writing_stays(file: Path) -> None:
-    file.chmod(0o444)
-    file.parent.chmod(0o777)
+def test_a_file_that_is_protected_from_writing_stays() -> None:
     user = os.geteuid()
-    if user == 0:  # whom no mode keeps from anything
-        file.parents[1].chmod(0o711)
-        os.chown(file, 65534, -1)
-        os.seteuid(65534)
-    try:
-        with pytest.raises(SourceError, match="cannot be written: Permission denied"):
+    with tempfile.TemporaryDirectory() as folder:  # where another user gets to, too
+        file = Path(folder) / "a.json"
+        file.write_bytes(OLD)
+        if user == 0:  # whom no mode keeps from anything
+            Path(folder).chmod(0o777)
+            os.chown(file, 65534, -1)
+            os.seteuid(65534)
+        try:
+            file.chmod(0o444)
+            with pytest.raises(SourceError, match="cannot be written: Permission denied"):
+                write_file(file, NEW)
+            assert file.read_bytes() == OLD
+            file.chmod(0o644)
             write_file(file, NEW)
-    finally:
-        os.seteuid(user)
-    assert file.read_bytes() == OLD
+            assert file.read_bytes() == NEW
+        finally:
+            os.seteuid(user)
 
 
 def test_the_data_is_on_disk_before_the_name_and_the_name_before_the_end(
@@ -351,3 +357,4 @@ def test_a_fault_of_toml_has_its_place_where_one_is_known(data: bytes, place: st
     with pytest.raises(ConfigError) as caught:
         parse_toml(data, "x.toml")
     assert str(caught.value) == f"x.toml{place}: not valid TOML: {fault}"
+    assert caught.value.advice == ("save the file as UTF-8" if "UTF-8" in fault else "")
