@@ -15,8 +15,9 @@ import pytest
 
 from osbctl.errors import DocumentError, UsageError
 from osbctl.sources.folder import read_folder
-from osbctl.sources.folder.files import split_files
+from osbctl.sources.folder.files import check_split, split_files
 from osbctl.sources.limits import MAX_DEPTH
+from osbctl.sources.parse import parse_document
 from osbctl.tasks.fix import fix_source, write
 from osbctl.validation.judge import judge
 from tests.corpus import CORPUS, catalogs, needs_corpus
@@ -102,7 +103,9 @@ def test_generated_source_folders(tmp_path: Path) -> None:
         random = Random(number)
         folder = tmp_path / str(number)
         try:
-            for name, written in split_files(catalog(random)):
+            data = catalog(random)
+            check_split(parse_document(json.dumps(data).encode(), "c.json"))
+            for name, written in split_files(data):
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
                 (folder / name).write_bytes(written.encode())
             mended += folder_holds(folder, random.random() < 0.6)
