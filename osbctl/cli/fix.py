@@ -13,6 +13,7 @@ from typer import Argument, Option
 from osbctl.cli import options as common
 from osbctl.cli.output import note, put, tell, use_color
 from osbctl.errors import OsbctlError
+from osbctl.text import Paint, safe, without_commands
 
 if TYPE_CHECKING:
     from osbctl.tasks.fix import Mended
@@ -107,22 +108,17 @@ def _diff(mended: Mended) -> Iterator[str]:
     """
     import difflib
 
-    from osbctl.text import without_commands
-
-    terminal = sys.stdout.isatty()
+    paint = Paint(use_color("auto", sys.stdout)) if sys.stdout.isatty() else None
     for name, pair in mended.changed.items():
         old, new = (re.findall(r"[^\n]*\n|[^\n]+", data.decode()) for data in pair)
         called = os.path.normpath(name)
         called += "\t" if " " in called else ""
         for line in difflib.unified_diff(old, new, called, called):
             whole = line if line.endswith("\n") else line + "\n\\ No newline at end of file\n"
-            yield _shown(whole) if terminal else without_commands(whole)
+            yield _shown(whole, paint) if paint else without_commands(whole)
 
 
-def _shown(text: str) -> str:
-    from osbctl.text import Paint, safe
-
-    paint = Paint(use_color("auto", sys.stdout))
+def _shown(text: str, paint: Paint) -> str:
     style = {"-": "gone", "+": "come", "@": "dim"}.get(text[0])
     lines = [safe(line.rstrip("\r").expandtabs()) for line in text.removesuffix("\n").split("\n")]
     return "".join((paint(line, style) if style else line) + "\n" for line in lines)
