@@ -24,9 +24,6 @@ class Format(StrEnum):
     GITHUB = "github"
     GITLAB = "gitlab"
     JUNIT = "junit"
-    CHECKSTYLE = "checkstyle"
-    AZURE = "azure"
-    TEAMCITY = "teamcity"
     HTML = "html"
 
 

@@ -26,9 +26,6 @@ class DiffFormat(StrEnum):
     GITHUB = "github"
     GITLAB = "gitlab"
     JUNIT = "junit"
-    CHECKSTYLE = "checkstyle"
-    AZURE = "azure"
-    TEAMCITY = "teamcity"
     SARIF = "sarif"
     ALLOW = "allow"
     HTML = "html"
@@ -119,7 +116,7 @@ def grouped(changes: Iterable[Change]) -> Iterator[list[Change]]:
 def render(report: DiffReport, format: DiffFormat) -> str:  # the option's own name
     """The whole text of `report` in `format`.
 
-    Empty where nothing changed, save in html and what programs read whole (json, gitlab, junit, checkstyle, sarif):
+    Empty where nothing changed, save in html and what programs read whole (json, gitlab, junit, sarif):
     these always get a whole document.
     """
     name = format.value if format in OWN else "finding"

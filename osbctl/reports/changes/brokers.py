@@ -12,7 +12,7 @@ from osbctl.pages.content import BrokerLine, Overview
 from osbctl.reports.changes import DiffFormat, DiffReport, render
 from osbctl.text import cells, json_text, plural, safe
 
-_MERGED = (DiffFormat.CHECKSTYLE, DiffFormat.GITLAB, DiffFormat.JUNIT, DiffFormat.SARIF)
+_MERGED = (DiffFormat.GITLAB, DiffFormat.JUNIT, DiffFormat.SARIF)
 """The formats that are one document, whatever the number of brokers."""
 
 COLUMNS = ("NAME", "RESULT", *(level.value.upper() for level in Level), "ACCEPTED")

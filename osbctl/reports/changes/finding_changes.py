@@ -22,7 +22,7 @@ def render(report: DiffReport, format: str) -> str:
     """The changes that nobody accepted, as findings in `format`; or why there was nothing to compare."""
     changes = [change for _, found in report.by_level() for change in found]
     findings = (*report.errors, *(_finding(change, report) for change in changes))
-    if not findings and format in (Format.GITHUB, Format.AZURE, Format.TEAMCITY):
+    if not findings and format == Format.GITHUB:
         return ""
     judgement = Judgement(f"{report.old}..{report.new}", findings, {})
     fail_on = FailOn.ERROR if report.errors else _FAIL_ON[report.fail_on]
