@@ -16,7 +16,7 @@ from osbctl.errors import DocumentError
 from osbctl.findings import Finding, Location, Severity
 from osbctl.paths import depth
 from osbctl.sources.limits import MAX_DIGITS, MAX_PROBLEMS, TOO_DEEP_HINT, Limits
-from osbctl.sources.text_lines import Lines
+from osbctl.sources.text_lines import DECIMAL_COMMA, Lines, is_decimal_comma
 
 
 class _Suspicion(Exception):  # noqa: N818  # not an error yet: the walk decides and says where
@@ -153,6 +153,9 @@ class _Walk:
             self._stop("syntax", "a comma before the closing bracket", comma, "JSON has none: remove the comma")
         if keys is None:
             return at
+        if after_comma and is_decimal_comma(self._text, at):
+            message, hint = DECIMAL_COMMA
+            self._stop("syntax", message, at, hint)
         if character != '"':
             self._stop(
                 "syntax",

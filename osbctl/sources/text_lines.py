@@ -8,6 +8,14 @@ from functools import cached_property
 
 from osbctl.findings import Location
 
+DECIMAL_COMMA = ("a decimal number has a point, not a comma", "write 9.5 for 9,5")
+"""The message and the hint where a comma inside of a number separates two entries."""
+
+
+def is_decimal_comma(text: str, at: int) -> bool:
+    """Whether the comma of a number such as 9,5 stands before `at`."""
+    return bool(re.fullmatch(r"[0-9],[0-9]", text[max(0, at - 2) : at + 1]))
+
 
 class Lines:
     """The lines of a text. LF, CRLF and a lone CR end a line, as in YAML 1.2 (5.4) and in editors.

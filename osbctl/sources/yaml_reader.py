@@ -17,9 +17,9 @@ from osbctl.errors import DocumentError
 from osbctl.findings import Finding, Fix, Location, Severity
 from osbctl.paths import Path
 from osbctl.sources.limits import MAX_DIGITS, MAX_PROBLEMS, TOO_DEEP_HINT, Limits
-from osbctl.sources.text_lines import Lines
+from osbctl.sources.text_lines import DECIMAL_COMMA, Lines, is_decimal_comma
 from osbctl.sources.yaml_scalars import BOOLEANS_OF_1_1, CONSTANTS, NUMERIC, OutOfRange, numeric, seen_by_1_1
-from osbctl.sources.yaml_syntax import syntax_finding
+from osbctl.sources.yaml_syntax import no_break_space, syntax_finding
 
 _TAG = "tag:yaml.org,2002:"
 _CORE_TAGS = frozenset(_TAG + kind for kind in ("str", "null", "bool", "int", "float", "map", "seq"))
@@ -110,6 +110,8 @@ class _Builder:
             value = self._value()
         except yaml.YAMLError as error:
             raise DocumentError((*self._problems, syntax_finding(error, self._text, self._lines))) from error
+        if isinstance(value, dict) and any(key.startswith("\u00a0") for key in value):
+            self._problems += filter(None, [no_break_space(self._text, self._lines)])
         if self._problems:
             raise DocumentError(tuple(self._problems))
         return value, tuple(self._notes)
@@ -203,8 +205,10 @@ class _Builder:
             frame.key = _MERGE
             return
         if type(key) is not str:
-            message = f"a key must be a string, not {_shown(key, event)}"
-            self._problem("key-not-string", message, event.start_mark, "write it in quotes")
+            message, hint = f"a key must be a string, not {_shown(key, event)}", "write it in quotes"
+            if is_decimal_comma(self._text, event.start_mark.index):
+                message, hint = DECIMAL_COMMA
+            self._problem("key-not-string", message, event.start_mark, hint)
             key = f"\0{event.start_mark.index}"
         if key in frame.container:
             self._duplicate(frame, key, event)

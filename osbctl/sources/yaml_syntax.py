@@ -12,12 +12,15 @@ if TYPE_CHECKING:
 
 _UNPRINTABLE = re.compile(r"[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
+_NO_BREAK_SPACE = re.compile("^[ ]*(?:-[ ]*)?([\u00a0\u2007\u202f\u3000]+)", re.MULTILINE)
+_NO_SPACE = re.compile(r"^[ ]*(?:-[ ]+)*[\w.-]+(:)(?=[^\s:/])", re.MULTILINE)
+
 _HINTS = {
     "mapping values are not allowed in this context": "is the indentation right, or a text with a colon unquoted?",
     "did not find expected key": "is the indentation that of the lines before, and every quote closed?",
     "did not find expected '-' indicator": "is the indentation that of the items before?",
     "could not find expected ':'": "is a colon missing after a key?",
-    "found unexpected end of stream": "is a quote or a bracket never closed?",
+    "found unexpected end of stream": "is a bracket never closed?",
     "did not find expected ',' or '}'": "is a comma, or the closing bracket, missing?",
     "did not find expected ',' or ']'": "is a comma, or the closing bracket, missing?",
     "did not find expected <document start>": "a catalog is one document: is this text after the end of it?",
@@ -38,6 +41,8 @@ def syntax_finding(error: Any, text: str, lines: Lines) -> Finding:
         return _bad_start(place)
     if problem == "found invalid Unicode character escape code":
         return _bad_escape(place)
+    if finding := _earlier_slip(error, text, lines) or _quotes(error, text, lines):
+        return finding
     context = getattr(error, "context", None)
     message = f"{problem}, {context}" if context else problem
     begun = getattr(error, "context_mark", None)
@@ -45,6 +50,62 @@ def syntax_finding(error: Any, text: str, lines: Lines) -> Finding:
     if began != place.line:
         message += f" that began at line {began}"
     return Finding("syntax", Severity.ERROR, f"not valid YAML: {message}", (), place, hint=_HINTS.get(problem, ""))
+
+
+def _earlier_slip(error: Any, text: str, lines: Lines) -> Finding | None:
+    """A slip in the line before the one at which the parser stops: the line still reads as a text of several lines."""
+    stop = error.problem_mark.index
+    before = text[: text.rfind("\n", 0, stop) + 1].rstrip()
+    start = before.rfind("\n") + 1
+    if finding := no_break_space(text, lines, start, stop):
+        return finding
+    found = _NO_SPACE.search(text[start:stop])
+    if not found:
+        return None
+    message, place = "a space is missing behind the colon", lines.at(start + found.start(1))
+    return Finding("syntax", Severity.ERROR, message, (), place, hint="write key: value")
+
+
+def no_break_space(text: str, lines: Lines, start: int = 0, stop: int | None = None) -> Finding | None:
+    """The first line of `text[start:stop]` that is indented with no-break spaces, which YAML takes for letters."""
+    found = _NO_BREAK_SPACE.search(text[start:stop])
+    if not found:
+        return None
+    message, place = "a no-break space stands where YAML wants spaces", lines.at(start + found.start(1))
+    return Finding("syntax", Severity.ERROR, message, (), place, hint="indent with ordinary spaces")
+
+
+def _quotes(error: Any, text: str, lines: Lines) -> Finding | None:
+    """A quote that is not closed, or closed by one that was meant to open, or to be part of the text."""
+    start, end = error.context_mark and error.context_mark.index, len(text)
+    if error.context != "while scanning a quoted scalar":
+        start, end = _last_quoted(text, error.problem_mark.index)
+    if start is None:
+        return None
+    quote, place = text[start], lines.at(start)
+    if "\n" not in text[start:end]:
+        message, place = "text follows the closing quote", lines.at(end)
+        hint = "in single quotes write '' for '" if quote == "'" else 'in double quotes write \\" for "'
+    else:
+        message, hint = f"the quote {quote} that begins here is not closed in its line", f"close it with {quote}"
+    return Finding("syntax", Severity.ERROR, message, (), place, hint=hint)
+
+
+def _last_quoted(text: str, stop: int) -> tuple[int | None, int]:
+    """Where a quoted text begins and ends that ends right before `stop`."""
+    import yaml
+
+    last = None
+    try:
+        for token in yaml.scan(text, Loader=yaml.CSafeLoader):
+            if token.start_mark.index >= stop:
+                break
+            last = token
+    except yaml.YAMLError:
+        pass
+    if last is None or getattr(last, "style", None) not in ("'", '"') or text[last.end_mark.index : stop].strip(" "):
+        return None, 0
+    return last.start_mark.index, last.end_mark.index
 
 
 def _bad_start(place: Location) -> Finding:

@@ -6,6 +6,7 @@ They name the service offering or plan, the field, what is wanted and, cut short
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -19,10 +20,12 @@ from osbctl.jsonschemas.sentences import field_name, refusal
 from osbctl.paths import JSON_TYPES, Path, entries
 from osbctl.platforms import ApiVersion
 from osbctl.platforms.outcome import MAX_REFUSALS
+from osbctl.text import did_you_mean
 from osbctl.validation.options import MAX_FINDINGS
 
 _WORDS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 _LISTS = {"services", "plans", "tags", "requires", "bullets", "costs"}
+_NO_SPACE = re.compile(r"[a-zA-Z_]\w*:[^\s/]")
 _REST = {Severity.ERROR: "schema-other", Severity.WARNING: "metadata-type"}
 
 
@@ -130,6 +133,10 @@ def more(rule: str, severity: Severity, most: int = MAX_FINDINGS) -> Finding:
 def _finding(data: dict[str, Any], fault: CatalogFault) -> Finding:
     path, keyword, text = fault.path, fault.keyword, fault.sentence
     message = about(data, path) + text
+    if keyword == "required" and path[0] == "services" and len(path) == 3 and path[-1] in data:
+        message = f"{about(data, path)}{path[-1]} stands at the top, not in the service offering"
+        hint = "indent it, and what is below it"
+        return Finding("schema-required", Severity.ERROR, message, path, hint=hint, earlier=(str(path[-1]),))
     if (severity := _severity(path)) is Severity.ERROR:
         hint, fixes = _advice(fault, safe=True)
         return Finding(_rule(keyword), severity, message, path, hint=hint, fixes=fixes)
@@ -159,22 +166,33 @@ def _advice(fault: CatalogFault, safe: bool) -> tuple[str, tuple[Fix, ...]]:
     if fault.keyword == "required":
         is_id = path[-1] == "id" and path[-3:-2] in (("services",), ("plans",))
         return ("a GUID is recommended; once published, it never changes" if is_id else ""), ()
+    if fault.keyword == "enum":
+        return did_you_mean(str(fault.value), fault.wanted), ()
     if fault.keyword != "type" or not path:
         return "", ()
+    if fault.wanted == "object" and isinstance(fault.value, str) and _NO_SPACE.match(fault.value):
+        return "a space is missing behind the colon", ()
     return _type_advice(path, fault.value, safe)
 
 
 def _type_advice(path: Path, value: Any, safe: bool) -> tuple[str, tuple[Fix, ...]]:
     field = path[-1]
+    if field in _LISTS and isinstance(value, dict):
+        by_name = value and all(isinstance(one, dict) for one in value.values())
+        return ("write a list, the key of each entry as its name" if by_name else "put the entry into a list"), ()
     if field in _LISTS and value is not None:
         single = isinstance(value, str) and field not in ("services", "plans", "costs")
         return "write a list, even of a single entry", (Fix("wrap", path, value, safe),) if single else ()
     if isinstance(value, str) and value.lower() in _WORDS and is_boolean(str(field)):
         meant = _WORDS[value.lower()]
         return f"write {json.dumps(meant)}, without quotes", (Fix("set", path, meant, safe),)
+    if field == "amount":
+        return "write each amount under its currency, such as {usd: 9.5}", ()
     if isinstance(value, str) and (field == "maximum_polling_duration" or "amount" in path):
         number = _number(value)
-        return "write a number, without quotes", () if number is None else (Fix("set", path, number, safe),)
+        if number is None:
+            return f"write the number alone, such as {'3600' if 'amount' not in path else '9.5'}", ()
+        return "write a number, without quotes", (Fix("set", path, number, safe),)
     if isinstance(value, int | float) and not isinstance(value, bool):
         if field == "id":
             return "put it in quotes", ()  # `012` may have been published as 10: only the author knows

@@ -296,3 +296,12 @@ def test_what_cannot_be_read_is_called_by_one_name_and_gets_no_verdicts(tmp_path
     assert "gone.yaml: 1 error" in done.stdout.splitlines()
     assert "Cloud Foundry" not in done.stdout
     assert "unreadable" not in done.stdout
+
+
+def test_plans_that_are_not_indented_are_named_with_their_line(tmp_path: Path) -> None:
+    catalog = tmp_path / "c.yaml"
+    catalog.write_text("services:\n- id: a\n  name: pg\n  description: x\n  bindable: true\nplans:\n- id: b\n")
+    done = osbctl("validate", str(catalog))
+    assert done.returncode == 1
+    assert "service 'pg': plans stands at the top, not in the service offering (line 6)" in done.stdout
+    assert "hint: indent it, and what is below it" in done.stdout
