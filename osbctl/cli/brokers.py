@@ -167,12 +167,15 @@ def refresh(
     with location.open_registry(database) as registry:
         from osbctl.registry.refresh import Policy
         from osbctl.tasks.reach import Reach
-        from osbctl.tasks.refresh import choose, refresh_brokers
+        from osbctl.tasks.refresh import choose, doubted_instances, refresh_brokers
 
         chosen = choose(registry, names or ())
+        used = None if instances is None else read_instances(instances)
+        for sentence in doubted_instances(registry, used, instances or ""):
+            note(sentence)
         finder = passwords.Passwords(stdin=password_stdin, credentials=credentials, single=len(chosen) == 1)
         reach = Reach(how.access(), finder.of, note)
-        policy = Policy(platform, read_instances(instances) if instances else None, dry_run)
+        policy = Policy(platform, used, dry_run)
         results = progress(refresh_brokers(registry, chosen, reach, policy, jobs), len(chosen), "refreshing")
         return _report(results, len(chosen), policy, quiet)
 

@@ -143,14 +143,14 @@ def drift(
     from osbctl.comparison.instances import read_instances
     from osbctl.tasks.drift import DriftView, compare_with_stored
 
-    used = read_instances(instances) if instances else None
+    used = None if instances is None else read_instances(instances)
     view = DriftView(frozenset(platforms or ()), used, "" if all_brokers else instances or "")
     display = replace(display, words=DRIFT)
 
     if all_brokers:
         if broker is not None or sides.stored_as or sides.stored_broker:
             raise UsageError("--all covers every registered broker", "leave out names, files, and options about them")
-        return _all(sides, view, display, jobs)
+        return _all(sides, view, display, jobs, instances or "")
     try:
         found = compare_with_stored(*sides.find(broker, stored or []), view)
     except (DocumentError, SourceError) as error:
@@ -162,13 +162,16 @@ def drift(
     return display.put(display.report(found))
 
 
-def _all(sides: Sides, view: DriftView, display: ChangesDisplay, jobs: int) -> int:
+def _all(sides: Sides, view: DriftView, display: ChangesDisplay, jobs: int, instances: str) -> int:
     """3 where a broker could not be reached or understood, else 1 where the report of one fails."""
     from osbctl.reports.changes.brokers import BrokerReport, notes_of, render_all, without_problems
     from osbctl.tasks.drift import check_registered
+    from osbctl.tasks.refresh import doubted_instances
 
     sides.refuse_user()
     with location.open_registry(sides.database) as registry:
+        for sentence in doubted_instances(registry, view.instances, instances):
+            note(sentence)
         total = len(registry.names())
         results = check_registered(registry, sides.reach(single=total == 1), view, jobs)
         checked = sorted(progress(results, total, "checking"), key=lambda one: one.name)

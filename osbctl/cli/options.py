@@ -110,6 +110,7 @@ Instances = Annotated[
     Option(
         "--instances",
         metavar="FILE",
-        help="The plans that have instances: ids, one a line or as a JSON list, or the platform's export.",
+        help="The plans that have instances: ids, one a line or as a JSON list, or the platform's export; none for "
+        "no plan at all.",
     ),
 ]

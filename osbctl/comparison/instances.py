@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from typing import Any
 
+from osbctl.comparison.values import shown
 from osbctl.errors import ConfigError
 from osbctl.files import read_bounded
 from osbctl.paths import found_at
@@ -15,14 +16,20 @@ from osbctl.sources.exports.read import shapes
 _MAX_BYTES = 256 * 1024 * 1024
 
 
+NO_INSTANCES = "none"
+"""The word, in place of a file, that says that no plan has instances."""
+
+
 def read_instances(file: str) -> frozenset[str]:
     """The plan ids in `file`: lines of text (`#` starts a comment), a JSON list of ids, or an export in JSON.
 
     An export is any JSON that holds plans as a platform exports them, such as Cloud Foundry's /v3/service_plans. Where
-    it holds service instances, too, only the plans that these name count.
+    it holds service instances, too, only the plans that these name count. `none` in place of a file means no plan.
 
-    Raises ConfigError: the file cannot be read, or holds no such thing.
+    Raises ConfigError: the file cannot be read, or holds no such thing, or no id at all.
     """
+    if file == NO_INSTANCES:
+        return frozenset()
     try:
         data = read_bounded(file, _MAX_BYTES)
     except OSError as error:
@@ -41,9 +48,27 @@ def parse_instances(text: str, name: str) -> frozenset[str]:
 
     Raises ConfigError: there is JSON without plan ids.
     """
-    if text.lstrip()[:1] not in ("[", "{", '"'):
-        lines = (line.partition("#")[0].strip() for line in text.splitlines())
-        return frozenset(line for line in lines if line)
+    is_json = text.lstrip()[:1] in ("[", "{", '"')
+    found = _from_json(text, name) if is_json else frozenset(_from_lines(text, name))
+    if not found:  # most often of a command that failed
+        raise ConfigError(f"{name}: there is no plan id in it", _IF_NONE)
+    return found
+
+
+_IF_NONE = f"where no plan has instances, say --instances {NO_INSTANCES}"
+
+
+def _from_lines(text: str, name: str) -> Iterator[str]:
+    for number, line in enumerate(text.splitlines(), 1):
+        word = line.partition("#")[0].strip()
+        if not word.isprintable() or len(word.split()) > 1:
+            advice = "write one id a line; a JSON list may hold ids with blanks"
+            raise ConfigError(f"{name}: line {number} is not a plan id: {shown(word)}", advice)
+        if word:
+            yield word
+
+
+def _from_json(text: str, name: str) -> frozenset[str]:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -53,10 +78,14 @@ def parse_instances(text: str, name: str) -> frozenset[str]:
     return _exported(value, name)
 
 
-def doubts(ids: Collection[str], plans: Collection[str], name: str) -> str:
+def doubts(ids: Collection[str], plans: Collection[str], name: str, whose: str = "either catalog") -> str:
     """A sentence about those of `ids` that are not among the ids of `plans`, empty where all are; `name` as above.
 
-    An id that nobody has is passed over by the comparison, and looks like a plan without instances.
+    `whose` is what has the plans.
+
+    The comparison ignores an id that no plan has, so that it looks like a plan without instances.
+
+    Raises ConfigError: no plan has any of `ids`: they may be names, or of another broker.
     """
     unknown = sorted(set(ids) - set(plans))
     if not unknown:
@@ -65,10 +94,10 @@ def doubts(ids: Collection[str], plans: Collection[str], name: str) -> str:
     meant = next((f"did you mean {folded[x.casefold()]} for {x}?" for x in unknown if x.casefold() in folded), "")
     if len(unknown) < len(ids):
         are = "is not a plan" if len(unknown) == 1 else "are not plans"
-        sentence = f"{len(unknown):,} of the {len(ids):,} ids in {name} {are} of either catalog"
+        sentence = f"{len(unknown):,} of the {len(ids):,} ids in {name} {are} of {whose}"
         return f"{sentence}: {meant}" if meant else sentence
     some = f"none of the {len(ids):,} ids in {name} is a" if len(ids) > 1 else f"the id in {name} is not a"
-    return f"{some} plan of either catalog: {meant or 'does it hold plan ids?'}"
+    raise ConfigError(f"{some} plan of {whose}: {meant or 'does it hold plan ids?'}", _IF_NONE)
 
 
 def _exported(value: Any, name: str) -> frozenset[str]:

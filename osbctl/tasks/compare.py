@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,14 +30,14 @@ def compare(old: Document, new: Document, view: frozenset[Platform], instances: 
     """What changed, as the platforms in `view` see it; `instances` is a file with the plans that have some.
 
     Raises:
-        OsbctlError: that file cannot be read.
+        OsbctlError: that file cannot be read, or holds no plan of either catalog.
     """
     used = None
-    if instances:  # few are asked about, and what reads them knows all exports
+    if instances is not None:  # few are asked about, and what reads them knows all exports
         from osbctl.comparison.instances import read_instances
 
         used = read_instances(instances)
-    notes = doubts_of(used, instances, old, new)
+    notes = doubts_of(used, instances or "", plan_ids(old, new))
     changes = compare_catalogs(old.catalog, new.catalog, platforms=view, instances=used)
     if changes:
         known = refusals_of(old.data, view)
@@ -50,14 +51,23 @@ def sort_accepted(changes: list[Change], allow: str | None) -> Sorted:
     return sort_out(changes, load_allowed(allow) if allow else (), datetime.datetime.now(datetime.UTC).date())
 
 
-def doubts_of(used: frozenset[str] | None, file: str | None, *sides: Document) -> list[str]:
-    """A sentence where the ids `used`, those of `file`, are none of the plans of either side."""
-    if not (used and file):
+def doubts_of(
+    used: frozenset[str] | None, file: str, plans: Collection[str], whose: str = "either catalog"
+) -> list[str]:
+    """A sentence where some of the ids `used`, those of `file`, are not those of `plans`; `whose` is what has these.
+
+    Raises ConfigError: none of them is.
+    """
+    if not used:
         return []
     from osbctl.comparison.instances import doubts
 
-    plans = {plan.id for side in sides for plan in side.catalog.plans}
-    return list(filter(None, [doubts(used, plans, file)]))
+    return list(filter(None, [doubts(used, plans, file, whose)]))
+
+
+def plan_ids(*sides: Document) -> set[str]:
+    """The ids of the plans of all sides."""
+    return {plan.id for side in sides for plan in side.catalog.plans}
 
 
 def _already_refused(name: str, known: list[Refused]) -> list[str]:

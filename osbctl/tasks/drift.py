@@ -15,7 +15,7 @@ from osbctl.registry.secrets import without_secrets
 from osbctl.sources.broker import as_document
 from osbctl.sources.document import Document
 from osbctl.sources.exports.merge import StoredCatalog
-from osbctl.tasks.compare import Comparison, doubts_of, now_refused
+from osbctl.tasks.compare import Comparison, doubts_of, now_refused, plan_ids
 
 if TYPE_CHECKING:
     from osbctl.registry.records import RegisteredBroker
@@ -49,12 +49,16 @@ def compare_with_stored(stored: StoredCatalog, broker: Document, view: DriftView
     Raises:
         UsageError: an export is to be looked at as another platform.
         SourceError: the export is that of another broker.
+        ConfigError: the instances are those of no plan of either side.
     """
     platforms = _platforms(stored, view)
     data = without_secrets(broker.data) if stored.without_secrets else broker.data
     hidden = ["secrets of dashboard clients are not stored, so they are not compared"] * (data is not broker.data)
     broker = broker._replace(data=data) if hidden else broker
-    doubts = doubts_of(view.instances, view.instances_file, stored.document, broker)
+    doubts = []
+    if view.instances_file:
+        plans = plan_ids(stored.document, broker) | {plan for _, plan in stored.kept}
+        doubts = doubts_of(view.instances, view.instances_file, plans)
     sentences = [*notes(stored, broker.catalog), *doubts, *hidden]
     changes = find_drift(stored, broker.catalog, platforms=platforms, instances=view.instances)
     if changes:

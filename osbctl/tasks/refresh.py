@@ -10,6 +10,7 @@ from osbctl.platforms.together import sentences, shared
 from osbctl.registry.errors import UnknownBrokerError
 from osbctl.registry.records import Refresh, RefreshOutcome, Registration
 from osbctl.registry.refresh import Policy, refresh_or_tell, register
+from osbctl.tasks.compare import doubts_of
 
 if TYPE_CHECKING:
     from osbctl.registry.store import Registry
@@ -40,6 +41,21 @@ def choose(registry: Registry, names: Sequence[str]) -> list[str]:
         if name not in known:
             raise UnknownBrokerError(name, known)
     return list(dict.fromkeys(names or known))
+
+
+def doubted_instances(registry: Registry, used: frozenset[str] | None, file: str) -> list[str]:
+    """A sentence where some of the ids `used`, those of `file`, are of no plan of any registered broker.
+
+    Raises ConfigError: none of them is.
+    """
+    if not used:
+        return []
+    plans: set[str] = set()
+    for name in registry.names():
+        broker = registry.broker(name)
+        plans.update(plan.id for plan in broker.offered.plans)
+        plans.update(kept.plan_id for kept in broker.kept)
+    return doubts_of(used, file, plans, "any registered broker")
 
 
 def refresh_brokers(

@@ -134,14 +134,32 @@ def test_a_platform_and_its_instances(tmp_path: Path) -> None:
     assert level("-p", "cloudfoundry", "-p", "service-manager", "--instances", "used.txt") == "refused"
 
 
-def test_instances_of_unknown_plans_are_doubted(tmp_path: Path) -> None:
-    sources = put(tmp_path, changed(free=False))
-    (tmp_path / "used.txt").write_text("small\nlarge\n")
-    done = osbctl("diff", *sources, "--instances", "used.txt", cwd=tmp_path)
-    sentence = "none of the 2 ids in used.txt is a plan of either catalog: does it hold plan ids?"
-    assert (done.returncode, done.stderr) == (1, f"osbctl: {sentence}\n")
-    (tmp_path / "used.txt").write_text("p1\n")
-    assert osbctl("diff", *sources, "--instances", "used.txt", cwd=tmp_path).stderr == ""
+def test_a_broken_list_of_instances_never_makes_a_change_harmless(tmp_path: Path) -> None:
+    """A plan that moves is refused where it has instances, or may have; a list that is none must not say it has not."""
+    small, large, other = ({"id": f"p{n}", "name": f"plan-{n}", "description": "a plan"} for n in (1, 2, 3))
+
+    def catalog(*homes: list[dict[str, Any]]) -> dict[str, Any]:
+        services = [{"id": f"s{n}", "name": f"service-{n}", "description": "a service"} for n, _ in enumerate(homes)]
+        return {
+            "services": [{**one, "bindable": True, "plans": plans} for one, plans in zip(services, homes, strict=True)]
+        }
+
+    sources = put(tmp_path, catalog([small], [other, large]), catalog([small, large], [other]))
+
+    def run(text: str) -> tuple[int, str]:
+        (tmp_path / "i.txt").write_text(text)
+        done = osbctl("diff", "-p", "service-manager", "--instances", "i.txt", *sources, cwd=tmp_path)
+        return done.returncode, done.stderr
+
+    assert run("p2\n") == (1, "")
+    assert run("p1\np2\nnobody\n") == (1, "osbctl: 1 of the 3 ids in i.txt is not a plan of either catalog\n")
+    assert run("p1\n") == (0, "")
+    for broken in ("FAILED\nNot logged in.\n", "<!DOCTYPE html>\n<p>\n", "", "FAILED\n", "[]", "small\nlarge\n"):
+        code, told = run(broken)
+        assert (code, told.count("\n"), "i.txt" in told) == (3, 2, True), (broken, told)
+    call = "diff", "-p", "service-manager", *sources, "--instances"
+    assert osbctl(*call, "none", cwd=tmp_path).returncode == 0
+    assert [osbctl(*call, word, cwd=tmp_path).returncode for word in ("/dev/null", "")] == [3, 3]
 
 
 def test_a_new_refusal_is_told_unless_it_was_there(tmp_path: Path) -> None:

@@ -141,10 +141,12 @@ def test_instances_say_what_becomes_of_a_plan(osbctl: Run) -> None:
     assert "refused:" in osbctl("drift", put(broker), *files, "--instances", "plans.txt").out
 
 
-def test_instances_of_unknown_plans_are_doubted(osbctl: Run) -> None:
+def test_instances_of_unknown_plans_are_refused(osbctl: Run) -> None:
     Path("plans.txt").write_text("small\nP2\n")
     call = "drift", put(CATALOG), *write(Platform.CLOUD_FOUNDRY), "--instances", "plans.txt"
-    assert "none of the 2 ids in plans.txt is a plan of either catalog: did you mean p2 for P2?" in osbctl(*call).err
+    done = osbctl(*call)
+    assert done.code == 3
+    assert "none of the 2 ids in plans.txt is a plan of either catalog: did you mean p2 for P2?" in done.err
     Path("plans.txt").write_text("p2\n")
     done = osbctl(*call)
     assert (done.code, "plans.txt" in done.err) == (0, False)

@@ -199,9 +199,6 @@ GOOD = {
 FINE = {
     ("diff", "allow", "empty"): "an empty file allows nothing",
     ("drift", "allow", "empty"): "an empty file allows nothing",
-    ("diff", "instances", "empty"): "no plan has instances",
-    ("drift", "instances", "empty"): "no plan has instances",
-    ("brokers refresh", "instances", "empty"): "no plan has instances",
     ("diff", "instances", "truncated"): "a shorter list of plans is one",
     ("drift", "instances", "truncated"): "a shorter list of plans is one",
     ("brokers refresh", "instances", "truncated"): "a shorter list of plans is one",
@@ -303,7 +300,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
     files = {
         "catalog.json": catalog, "catalog.yaml": catalog, "other.json": catalog.replace("description\": \"", "description\": \"x"),
         "schema.json": '{"type": "object"}', "request.json": '{"a": 1}', "config.toml": 'fail-on = "error"\n', "overlay.yaml": "services: {postgres: {bindable: true}}\n",
-        "instances.txt": "A\nB\n", "stdin": PASSWORD,
+        "instances.txt": "\n".join(plan["id"] for plan in json.loads(catalog)["services"][0]["plans"]), "stdin": PASSWORD,
         "allow.toml": '[[allow]]\nrule = "change-plan-removed"\nobject = "a/b"\nreason = "x"\n',
     }  # fmt: skip
     (folder / "logo.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(100))

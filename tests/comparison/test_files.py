@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -96,9 +97,7 @@ USED = {
     ("text", "ids"),
     [
         ("p1\n\n# a comment\n  p2  # another\n", {"p1", "p2"}),
-        ("", set()),
-        ('["p1", "p2"]', {"p1", "p2"}),
-        ("[]", set()),
+        ('["p1", "a plan"]', {"p1", "a plan"}),
         (json.dumps(PLANS), {"p1", "p2"}),
         (json.dumps({"plans": PLANS, "instances": [INSTANCE]}), {"p2"}),
         *((json.dumps([*export_as(platform, CATALOG), *used]), {"p2"}) for platform, used in USED.items()),
@@ -111,9 +110,18 @@ def test_instances(tmp_path: Path, text: str, ids: set[str]) -> None:
     assert read_instances(str(file)) == ids
 
 
-@pytest.mark.parametrize("text", ['["p1"', "{}", "[1]", json.dumps([INSTANCE]), "[" * 100_000])
-def test_wrong_instances_are_refused(text: str) -> None:
-    with pytest.raises(ConfigError):
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        *((text, "x: ") for text in ('["p1"', "{}", "[1]", json.dumps([INSTANCE]), "[" * 100_000)),
+        ("FAILED\nNot logged in.\n", 'line 2 is not a plan id: "Not logged in."'),
+        ("<!DOCTYPE html>\n<html></html>", 'line 1 is not a plan id: "<!DOCTYPE html>"'),
+        ("p1\0\n", "line 1 is not a plan id"),
+        *((text, "there is no plan id in it") for text in ("", "# none\n", "[]")),
+    ],
+)
+def test_wrong_instances_are_refused(text: str, told: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(told)):
         parse_instances(text, "x")
 
 
@@ -126,9 +134,6 @@ PLAN_IDS = {"p1", "p2", "Q-3"}
         (set(), ""),
         ({"p1"}, ""),
         ({"p1", "Q-3"}, ""),
-        ({"small", "large"}, "none of the 2 ids in FILE is a plan of either catalog: does it hold plan ids?"),
-        ({"small"}, "the id in FILE is not a plan of either catalog: does it hold plan ids?"),
-        ({"q-3"}, "the id in FILE is not a plan of either catalog: did you mean Q-3 for q-3?"),
         ({"p1", "small"}, "1 of the 2 ids in FILE is not a plan of either catalog"),
         ({"p1", "small", "big"}, "2 of the 3 ids in FILE are not plans of either catalog"),
         ({"p1", "P2"}, "1 of the 2 ids in FILE is not a plan of either catalog: did you mean p2 for P2?"),
@@ -136,6 +141,20 @@ PLAN_IDS = {"p1", "p2", "Q-3"}
 )
 def test_ids_that_no_plan_has_are_doubted(ids: set[str], sentence: str) -> None:
     assert doubts(ids, PLAN_IDS, "FILE") == sentence
+
+
+@pytest.mark.parametrize(
+    ("ids", "sentence"),
+    [
+        ({"small", "large"}, "none of the 2 ids in FILE is a plan of either catalog: does it hold plan ids?"),
+        ({"small"}, "the id in FILE is not a plan of either catalog: does it hold plan ids?"),
+        ({"q-3"}, "the id in FILE is not a plan of either catalog: did you mean Q-3 for q-3?"),
+    ],
+)
+def test_ids_of_which_no_plan_has_any_are_refused(ids: set[str], sentence: str) -> None:
+    with pytest.raises(ConfigError) as raised:
+        doubts(ids, PLAN_IDS, "FILE")
+    assert raised.value.message == sentence
 
 
 def test_instances_that_cannot_be_read(tmp_path: Path) -> None:
