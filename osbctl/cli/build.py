@@ -59,7 +59,9 @@ def build(
     """
     from osbctl.sources.folder import LOCK, compose
     from osbctl.tasks import build as task
+    from osbctl.tasks.outputs import CATALOG, check_output
 
+    check_output(output, [folder, *(overlays or ())], replaces=CATALOG)
     values = task.variables(variables or (), env_prefix, os.environ)
     document, lock = compose(folder, overlays=overlays or (), variables=values, accepted=accept or ())
     task.refuse_unknown(accept or (), lock.ids)

@@ -41,6 +41,12 @@ class ChangesDisplay:
         """The format that was asked for, else the one that suits where the report goes."""
         return self.format or (DiffFormat.GITHUB if annotates(self.output) else DiffFormat.TEXT)
 
+    def check_output(self, *inputs: str | None) -> None:
+        """Raise UsageError where the report would be written over a file that must not be lost."""
+        from osbctl.tasks.outputs import check_output
+
+        check_output(self.output, [*inputs, self.allow])
+
     def empty(self, old: str, new: str) -> DiffReport:
         """A report that knows its sides alone."""
         color, width = look(self.output, self.color)

@@ -46,7 +46,9 @@ def check(
     """
     from osbctl.sources.broker import split_url
     from osbctl.tasks.check import check_and_judge
+    from osbctl.tasks.outputs import check_output
 
+    check_output(output, how.files)
     address, named, password = split_url(url)
     connection = BrokerConnection(user, password_stdin, api_version.value, how, max_bytes)
     request = Request(

@@ -71,6 +71,11 @@ class Conditions:
     insecure: Annotated[bool, Option("--insecure", help="Accept any certificate. For testing only.")] = False
     timeout: Annotated[float, Option(callback=_seconds, help="Seconds for the whole answer.")] = 60.0
 
+    @property
+    def files(self) -> tuple[str | None, ...]:
+        """The files that the options name."""
+        return self.ca_file, self.client_cert
+
     def access(self, **more: Any) -> Access:
         """The access under these conditions; `more` are other fields of it."""
         from urllib.request import getproxies_environment

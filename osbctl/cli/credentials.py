@@ -56,11 +56,13 @@ def hash_password(
     osbctl hash-password admin --append c.json --expires 2027-01-31T00:00:00Z
     """
     from osbctl.credentials.record import check_identity, make_record
+    from osbctl.tasks.outputs import CREDENTIALS, check_output
 
     if password_stdin and generate:
         raise UsageError("--password-stdin and --generate cannot be combined")
     if output and append:
         raise UsageError("-o and --append cannot be combined")
+    check_output(output, (), replaces=CREDENTIALS)
     output = None if output == Path("-") else output
     if output and output.is_file() and output.stat().st_size and not force:
         advice = "--append FILE adds to them, --force replaces them; a running broker picks up either at once"

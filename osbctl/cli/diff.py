@@ -51,6 +51,7 @@ def diff(
     """
     gc.disable()  # as in validation: the run is short, and makes next to no garbage in circles
     sources.connection.check_stdin(old, new)
+    display.check_output(old, new, instances, sources.database, *sources.connection.how.files)
     try:
         before, after = sources.read(old, at), sources.read(new, at)
     except (DocumentError, SourceError) as error:

@@ -143,6 +143,8 @@ def drift(
     from osbctl.comparison.instances import read_instances
     from osbctl.tasks.drift import DriftView, compare_with_stored
 
+    files = (broker, *(stored or ()), instances, sides.database, sides.credentials)
+    display.check_output(*files, *sides.connection.how.files)
     used = None if instances is None else read_instances(instances)
     view = DriftView(frozenset(platforms or ()), used, "" if all_brokers else instances or "")
     display = replace(display, words=DRIFT)

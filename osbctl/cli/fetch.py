@@ -30,7 +30,9 @@ def fetch(
     osbctl fetch https://broker.example.com --user platform | osbctl validate -
     """
     from osbctl.sources.broker import no_catalog, read_json
+    from osbctl.tasks.outputs import CATALOG, check_output
 
+    check_output(output, connection.how.files, replaces=CATALOG)
     answer = connection.fetch(url)
     if why := read_json(answer.body)[1]:
         raise no_catalog(answer.name, why)

@@ -71,8 +71,10 @@ def page(
     osbctl page catalog.yaml --since main --findings -o review.html
     osbctl page services/*.yaml --icons --title Shop --accent "#0a7" -o a.html
     """
+    from osbctl.tasks.outputs import check_output
     from osbctl.tasks.page import PageOptions, house_look, make_page
 
+    check_output(output, [*sources, *(since or ()), logo, config, named.database, *named.connection.how.files])
     gc.disable()  # as in validation: the run is short, and makes next to no garbage in circles
     settings = load_config(config) if config else find_config(".")
     shelves = _shelves(named, sources, since or [])

@@ -44,7 +44,8 @@ def init(
     asks = service is None and sys.stdin.isatty()
     name = typer.prompt("Name of the first service", default="example") if asks else service or "example"
     _write(folder, files.folder(_checked(name)))
-    note(f"next: osbctl validate {folder}, osbctl build {folder} -o catalog.json")
+    built = "catalog.json" if folder.resolve() != Path.cwd() else "../catalog.json"
+    note(f"next: osbctl validate {folder}, osbctl build {folder} -o {built}")
     return 0
 
 

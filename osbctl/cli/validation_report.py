@@ -34,12 +34,23 @@ def run(request: Request, display: Display, config: str | None = None) -> int:
     Raises:
         OsbctlError: the run could not do its work.
     """
+    if display.output is not None or request.write_baseline:
+        _check_outputs(request, display, config)
     gc.disable()  # the run is short and makes no garbage in circles: looking for it takes a fifth of the time
     done = validate(request, load_config(config) if config else None)
     failed = put_report(done.judgements, display)
     for sentence in done.notes if not display.brevity.quiet else ():
         note(sentence)
     return done.exit_code or failed
+
+
+def _check_outputs(request: Request, display: Display, config: str | None) -> None:
+    from osbctl.tasks.outputs import check_output
+
+    inputs = (*request.sources, *request.schemas, config, request.database)
+    check_output(display.output, (*inputs, request.baseline))
+    if request.write_baseline:
+        check_output(request.baseline, inputs)
 
 
 def put_report(judgements: Sequence[Judgement], display: Display) -> int:

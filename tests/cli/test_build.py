@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -167,3 +168,23 @@ def test_an_accepted_change_of_an_id_that_nothing_has_is_refused(folder: Path) -
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("osbctl: --accept-id-change postgres/nosuch: there is no such service or plan\n")
     assert osbctl("build", "source", "--accept-id-change", "postgres/small", cwd=folder).returncode == 0
+
+
+def git(folder: Path, *words: str) -> None:
+    person = ("-c", "user.name=T", "-c", "user.email=t@example.com", "-c", "init.defaultBranch=main")
+    subprocess.run(["git", *person, *words], cwd=folder, check=True, capture_output=True, timeout=30)
+
+
+@pytest.mark.parametrize("attributes", [True, False])
+def test_a_lock_that_git_has_checked_out_on_windows(folder: Path, attributes: bool) -> None:
+    source = folder / "source"
+    assert osbctl("build", "source", "-o", "catalog.json", cwd=folder).returncode == 0
+    if not attributes:
+        (source / ".gitattributes").unlink()
+    for words in (("init",), ("config", "core.autocrlf", "true"), ("add", "-A"), ("commit", "-m", "x")):
+        git(source, *words)
+    (source / "catalog.lock").unlink()
+    git(source, "checkout", "catalog.lock")
+    assert (b"\r\n" in (source / "catalog.lock").read_bytes()) != attributes
+    done = osbctl("build", "source", "-o", "catalog.json", "--check", cwd=folder)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -34,13 +35,17 @@ SECONDS = 20.0
 
 @dataclass(frozen=True)
 class Row:
-    """One command: a call that does its work, and the same call for each file, `@`, that it reads or writes."""
+    """One command: a call that does its work, and the same call for each file, `@`, that it reads or writes.
+
+    `onto` makes a call with a file that is read one that writes over it; empty where no option can name that file.
+    """
 
     call: str
     reads: dict[str, str] = field(default_factory=dict)
     writes: dict[str, str] = field(default_factory=dict)
     prints: bool = True
     changes: tuple[str, ...] = ()
+    onto: str = ""
 
 
 ACCESS = "--user platform --password-stdin --ca-file ca.pem"
@@ -62,7 +67,8 @@ ROWS = {
             "baseline": "catalog.json --baseline @",
             **below("one", DATABASE),
         },
-        {"output": "catalog.json -o @"},
+        {"output": "catalog.json -o @", "baseline": "catalog.json --write-baseline --baseline @"},
+        onto="{} -o @",
     ),
     "schema": Row(""),
     "show": Row("catalog.json", {"source": "@", **below("one", DATABASE)}),
@@ -72,6 +78,7 @@ ROWS = {
         {"folder": "@", "overlays": "source --overlay @"},
         {"output": "source -o @"},
         changes=("source/catalog.lock",),
+        onto="{} -o @",
     ),
     "init": Row("new --service a", writes={"folder": "@ --service a"}, prints=False, changes=("new/",)),
     "new": Row("plan postgres big -C source", writes={"folder": "service a -C @"}, prints=False, changes=("source/",)),
@@ -81,6 +88,7 @@ ROWS = {
         {"folder": "catalog.json @"},
         prints=False,
         changes=("new/",),
+        onto="@ @",
     ),
     "diff": Row(
         "catalog.json other.json --fail-on never",
@@ -93,6 +101,7 @@ ROWS = {
             **below("one catalog.json --fail-on never", DATABASE),
         },
         {"output": "catalog.json other.json --fail-on never -o @"},
+        onto="{} -o @",
     ),
     "drift": Row(
         "catalog.json other.json --fail-on never",
@@ -106,12 +115,14 @@ ROWS = {
             **below("one --password-stdin --ca-file ca.pem --fail-on never", DATABASE),
         },
         {"output": "catalog.json other.json --fail-on never -o @"},
+        onto="{} -o @",
     ),
-    "fetch": Row(f"URL {ACCESS}", below("URL", TLS), {"output": f"URL {ACCESS} -o @"}),
+    "fetch": Row(f"URL {ACCESS}", below("URL", TLS), {"output": f"URL {ACCESS} -o @"}, onto="{} -o @"),
     "check": Row(
         f"URL {ACCESS} --fail-on never",
         below("URL --fail-on never", TLS),
         {"output": f"URL {ACCESS} --fail-on never -o @"},
+        onto="{} -o @",
     ),
     "serve": Row(
         "none.json --credentials credentials.json --port 0 --tls-cert cert.pem --tls-key key.pem",
@@ -142,11 +153,13 @@ ROWS = {
             **below("one --password-stdin --ca-file ca.pem", DATABASE),
         },
         {"output": "catalog.json -o @"},
+        onto="{} -o @",
     ),
     "hash-password": Row(
         "a --generate --rounds 1000",
         {"append": "a --generate --rounds 1000 --append @"},
         {"output": "a --generate --rounds 1000 -o @"},
+        onto="{} -o @",
     ),
     "verify-password": Row("credentials.json platform --password-stdin", {"file": "@ platform --password-stdin"}),
     "rules": Row(""),
@@ -159,6 +172,7 @@ ROWS = {
             **below(f"two URL --as cloudfoundry {ACCESS}", DATABASE),
         },
         changes=("brokers.sqlite",),
+        onto="{} --database @",
     ),
     "brokers list": Row("--database brokers.sqlite", DATABASE, changes=("brokers.sqlite-",)),
     "brokers show": Row("one --database brokers.sqlite", below("one", DATABASE), changes=("brokers.sqlite-",)),
@@ -172,6 +186,7 @@ ROWS = {
             **below("one --password-stdin --ca-file ca.pem", DATABASE),
         },
         changes=("brokers.sqlite",),
+        onto="{} --database @",
     ),
     "brokers history": Row("one --database brokers.sqlite", below("one", DATABASE), changes=("brokers.sqlite-",)),
     "brokers remove": Row("one --database brokers.sqlite", below("one", DATABASE), changes=("brokers.sqlite",)),
@@ -380,6 +395,69 @@ READS = [
     if name in ("fetch", "brokers list", "brokers add") or parameter not in (*TLS, *DATABASE) or fault == "fifo"
 ]
 WRITES = [(name, parameter) for name, row in ROWS.items() for parameter in row.writes]
+
+
+ONTO = [(name, parameter) for name, row in ROWS.items() if row.onto for parameter in row.reads]
+
+
+def test_every_command_that_writes_is_asked_to_write_over_its_inputs() -> None:
+    assert {name for name, row in ROWS.items() if row.writes and not row.onto} == {"init", "new"}  # they read none
+
+
+@pytest.mark.parametrize(("command", "parameter"), ONTO)
+def test_an_output_that_is_an_input(runner: Runner, folder: Path, command: str, parameter: str) -> None:
+    """Also by another name: of a link, or of a file inside of the source folder."""
+    good = GOOD.get(parameter, "catalog.json")
+    if "--database" in ROWS[command].onto and parameter == "database":
+        return  # what is written there is added
+    call = ROWS[command].reads[parameter].replace("@", good).replace("AT", "@")
+    call = re.sub(r"--database brokers.sqlite(?=.*--database)", "", ROWS[command].onto.format(call))
+    (folder / "link").symlink_to(good)
+    names = [f"{good}/catalog.json", f"{good}/services/postgres.yaml"] if (folder / good).is_dir() else [good, "link"]
+    for name in names:
+        line = call.replace("@", name if "@ @" not in call else good)
+        before = contents(folder)
+        ran = runner.run(folder, command, line)
+        holds(ran)
+        assert ran.code, ran.said
+        if "-o" in ROWS[command].onto and command != "hash-password":
+            assert "is an input of this command" in ran.said or "is in the source folder" in ran.said
+        assert {one for one in changed(before, contents(folder)) if not one.startswith("brokers.sqlite")} == set()
+
+
+KEPT = {
+    "catalog.json": None,
+    "credentials.json": None,
+    "source/catalog.lock": None,
+    "osbctl.toml": "",
+    "htpasswd": "admin:$6$saltsaltsaltsalt$" + 85 * "x" + ".\n",
+}
+
+
+@pytest.mark.parametrize("name", KEPT)
+@pytest.mark.parametrize(("command", "parameter"), [row for row in WRITES if "folder" not in row])
+def test_what_nobody_can_make_again(runner: Runner, folder: Path, command: str, parameter: str, name: str) -> None:
+    """A glob after -o, say: what is there is a catalog, though not one that the command reads."""
+    kept = folder / ("osbctl.toml" if name == "osbctl.toml" else "kept")
+    text = KEPT[name]
+    kept.write_text((folder / name).read_text() if text is None else text)
+    before = contents(folder)
+    ran = runner.run(folder, command, ROWS[command].writes[parameter].replace("@", kept.name))
+    holds(ran)
+    if name == "catalog.json" and command in ("build", "fetch"):
+        assert ran.code == 0, ran.said  # they make catalogs
+        return
+    assert ran.code in (2, 3), ran.said
+    assert changed(before, contents(folder)) == set()
+
+
+@pytest.mark.parametrize(("command", "parameter"), [row for row in WRITES if row[1] == "output"])
+def test_an_output_without_a_name(runner: Runner, folder: Path, command: str, parameter: str) -> None:
+    line = [*command.split(), *ROWS[command].writes[parameter].replace("URL", runner.url).replace("@", "").split(), ""]
+    with bounded():
+        done = osbctl(*line, cwd=folder, stdin=PASSWORD * ("--password-stdin" in line))
+    assert done.returncode == 2
+    assert "-o needs a file name" in done.stderr
 
 
 @pytest.mark.parametrize("command", ROWS)

@@ -35,8 +35,8 @@ defaults:
     bindable: true
 """
 
-ATTRIBUTES = ".gitattributes", "catalog.lock merge=union\n"
-"""The file, and what it tells git: a merge keeps the lines of the lock of both sides."""
+ATTRIBUTES = ".gitattributes", "catalog.lock merge=union text eol=lf\n"
+"""The file that tells git to keep the lock's lines of both sides in a merge, and LF as its line end."""
 
 EDITOR_SCHEMA = ".osbctl/service.schema.json"
 

@@ -39,15 +39,21 @@ class Lock:
         return _COMMENT + "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in sorted(lines))
 
 
+def is_lock(text: str) -> bool:
+    """Whether the text is that of a lock file, of any version."""
+    return text.startswith(_HEADER.rpartition(" ")[0])
+
+
 def parse(text: str, name: str) -> Lock:
-    """The lock in the text of the file `name`.
+    """The lock in the text of the file `name`. Line ends may be CRLF, as git makes them on Windows.
 
     Raises ConfigError: it is no lock file, one of a later version, or holds what a merge has left undecided.
     """
-    lines = text.split("\n")
+    lines = text.replace("\r\n", "\n").split("\n")
     if lines[0] != _HEADER and not lines[0].startswith("<<<<<<<"):
-        newer = lines[0].startswith(_HEADER.rpartition(" ")[0])
-        raise ConfigError(f"{name}: not a lock file of this osbctl", "use a newer osbctl" if newer else _BROKEN)
+        if is_lock(text):
+            raise ConfigError(f"{name}: a lock file of another version", "use a newer osbctl")
+        raise ConfigError(f"{name}: not a lock file", _BROKEN)
     lock, places = Lock(), dict[str, int]()
     for number, line in enumerate(lines, 1):
         place = f"{name}:{number}"

@@ -1,0 +1,84 @@
+"""Guard of the files that a command writes with -o: its own inputs, and files that nobody can make again."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from osbctl.config import NAMES
+from osbctl.credentials.file import LARGEST, parse_credentials
+from osbctl.errors import OsbctlError, UsageError
+from osbctl.files import read_bounded
+from osbctl.sources.folder import LOCK
+from osbctl.sources.folder.lock import is_lock
+from osbctl.sources.folder.parts import SUFFIXES
+from osbctl.sources.limits import MAX_BYTES
+from osbctl.sources.parse import decoded, parse_text
+
+CATALOG, CREDENTIALS = "a catalog", "credentials"
+
+
+def check_output(output: Path | str | None, inputs: Iterable[Path | str | None], *, replaces: str = "") -> None:
+    """Raise UsageError where writing `output` would destroy what nobody can make again.
+
+    That is one of `inputs`, a file of a source folder among them, and a file that holds a catalog, credentials, a lock
+    or the configuration; `replaces` (`CATALOG` or `CREDENTIALS`) is what the command itself writes.
+    """
+    if output is None or str(output) == "-":
+        return
+    if str(output) in ("", "."):
+        raise UsageError("-o needs a file name", "name a file, or leave the option out")
+    for name in inputs:
+        if name and _is_same(output, name):
+            raise UsageError(f"{output} is an input of this command, and would be overwritten", "name another file")
+        if name and _is_inside(output, name):
+            advice = "write it outside of the folder: the next build would take it for a part"
+            raise UsageError(f"{output} is in the source folder {name}", advice)
+    kind = _kind(output)
+    if kind and kind != replaces:
+        raise UsageError(f"{output} holds {kind}, and would be overwritten", "name another file, or remove it first")
+
+
+def _is_same(output: Path | str, name: Path | str) -> bool:
+    return os.path.isfile(output) and os.path.isfile(name) and os.path.samefile(output, name)  # noqa: PTH113, PTH121
+
+
+def _is_inside(output: Path | str, folder: Path | str) -> bool:
+    """Whether `output` has a name of a folder's part and is inside of `folder`; reports of other names may be there."""
+    if not os.path.isdir(folder) or os.path.isdir(output):  # noqa: PTH112
+        return False
+    file = Path(os.path.realpath(output))
+    part = file.suffix.lower() in SUFFIXES or file.name == LOCK
+    return part and file.is_relative_to(os.path.realpath(folder))
+
+
+def _kind(file: Path | str) -> str:
+    """The kind of the file that must not be lost, as a message says it; empty for any other file."""
+    if not os.path.isfile(file):  # noqa: PTH113
+        return ""
+    if os.path.basename(file) in NAMES:  # noqa: PTH119
+        return "a configuration"
+    try:
+        data = read_bounded(file, MAX_BYTES)
+        text = decoded(data, str(file))
+    except (OSError, OsbctlError):
+        return ""
+    if is_lock(text):
+        return "a lock of ids"
+    if len(data) <= LARGEST and _parsed(parse_credentials, text):
+        return CREDENTIALS
+    # A page is no YAML, and a report without the word is no catalog: most need no parsing.
+    if not text.startswith("<") and "services" in text:
+        found = _parsed(parse_text, text, str(file))
+        if found and isinstance(found.data.get("services"), list):
+            return CATALOG
+    return ""
+
+
+def _parsed(parse: Any, *arguments: str) -> Any:
+    try:
+        return parse(*arguments)
+    except OsbctlError:
+        return None
