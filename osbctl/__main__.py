@@ -20,6 +20,10 @@ _OUTPUT_FAILS = (errno.ENOSPC, errno.EBADF, errno.EIO, errno.EDQUOT, errno.EFBIG
 def main() -> None:
     """Run the command line of this process and end it with the exit code."""
     _open_closed_streams()
+    if sys.argv[1:2] == ["serve"]:  # it reloads on SIGHUP, whose default action would end it while it starts
+        import signal
+
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
     code = _run(sys.argv[1:])
     gc.freeze()  # else the interpreter, as it ends, looks for garbage in all that was read
     sys.exit(code)

@@ -89,7 +89,7 @@ class Watcher:
         self._thread.start()
 
     def reload_now(self) -> None:
-        """Load everything again, changed or not. From a signal handler: it only sets an event."""
+        """Load everything again, changed or not. From any thread."""
         self._now.set()
 
     def close(self) -> None:
@@ -122,13 +122,13 @@ class Watcher:
         try:
             item.apply(item.load())
             result = "ok"
-            _log.info("the %s was reloaded", item.name)
+            _log.info("reloaded the %s", item.name)
             item.warn_of_others()
         except OsbctlError as error:
-            _log.error("the new %s is not used, the old one stays: %s", item.name, error.message)
+            _log.error("cannot reload the %s, the old version stays in use: %s", item.name, error.message)
             for finding in getattr(error, "findings", ())[:FINDINGS_LOGGED]:
                 where = f"{finding.location}: " if finding.location else ""
                 _log.error("%s%s [%s]", where, finding.message, finding.rule)
         except Exception:
-            _log.exception("the new %s could not be loaded; the old one stays", item.name)
+            _log.exception("cannot reload the %s, the old version stays in use", item.name)
         self._stats.reloads[item.name, result] += 1

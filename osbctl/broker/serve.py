@@ -5,9 +5,9 @@ from __future__ import annotations
 import logging
 import signal
 import socket
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from osbctl.broker import listeners
@@ -20,6 +20,7 @@ from osbctl.broker.reload import Watched, Watcher
 from osbctl.broker.server import Dispatcher, Server
 from osbctl.broker.settings import FILES_KEPT, LEAST_CONNECTIONS, ServeOptions, descriptor_limit
 from osbctl.broker.sharing import Shared, Standing, Stats
+from osbctl.broker.signals import Signals
 from osbctl.broker.snapshot import ServedCatalog
 from osbctl.broker.tls import Certificate, Tls, load_certificate, self_signed
 from osbctl.errors import ConfigError, UsageError
@@ -49,12 +50,14 @@ class Service:
     close: Callable[[], None] = lambda: None
 
 
-def serve(options: ServeOptions, make_service: Callable[[], Service], environ: Mapping[str, str]) -> int:
+def serve(
+    options: ServeOptions, make_service: Callable[[], Service], environ: Mapping[str, str], signals: Signals
+) -> int:
     """Serve until SIGTERM or SIGINT, drain, and return the exit code (0).
 
     `make_service` is called once the sockets are bound. Raises OsbctlError where the options make no
     sense, the certificate cannot be used or an address cannot be bound.
-    Must run in the main thread: it takes the signals.
+    Must run in the main thread. `signals` may hold requests to reload that came while `make_service` was prepared.
     """
     options.check()
     proxy = ProxyRule.of(options.trusted_proxies) if options.behind_proxy else None
@@ -62,14 +65,23 @@ def serve(options: ServeOptions, make_service: Callable[[], Service], environ: M
     handed = listeners.inherited(environ)
     made = None if handed else options.unix_socket  # goes at the end; one that was handed over stays
     sockets = handed or ([listeners.listen_unix(made)] if made else listeners.listen_tcp(options.host, options.port))
+    file = _file_id(made)
     try:
         _check_sockets(options, sockets)
-        _run(options, sockets, shared, make_service)
+        _run(options, sockets, shared, make_service, signals)
         return 0  # whoever is still there after the drain had time enough
     finally:
-        if made:
+        if made and file == _file_id(made):  # a new process may have put its own there while this one drained
             made.unlink(missing_ok=True)
         listeners.close_all(sockets)
+
+
+def _file_id(path: Path | None) -> tuple[int, int, int] | None:
+    """Device, inode and time of a file, since an inode that was freed is given to the next file; None: no file."""
+    if path is None or not path.exists():
+        return None
+    found = path.stat()
+    return found.st_dev, found.st_ino, found.st_mtime_ns
 
 
 def _tls(options: ServeOptions) -> Tls | None:
@@ -95,24 +107,23 @@ def _check_sockets(options: ServeOptions, sockets: Sequence[socket.socket]) -> N
 
 
 def _run(
-    options: ServeOptions, sockets: Sequence[socket.socket], shared: Shared, make_service: Callable[[], Service]
+    options: ServeOptions,
+    sockets: Sequence[socket.socket],
+    shared: Shared,
+    make_service: Callable[[], Service],
+    signals: Signals,
 ) -> None:
     """Serve until stopped."""
-    loop, reload_asked = Loop(options.settings), threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: loop.stop())
-    signal.signal(signal.SIGHUP, lambda *_: reload_asked.set())
-    service = make_service()
+    signals.collect(signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+    loop, service = Loop(options.settings), make_service()
     watched = [*service.watched, *_certificate(options, shared.tls)]
     remind = shared.tls.remind if shared.tls else None
     watcher = Watcher(watched, shared.stats, remind, seconds=options.settings.reload_seconds)
     shared.ask, shared.access_log = service.ask, _access_log(options)
     try:
         _open(options, sockets, shared, service, loop)
-        signal.signal(signal.SIGHUP, lambda *_: watcher.reload_now())
         watcher.start()
-        if reload_asked.is_set():
-            watcher.reload_now()
+        signals.call({signal.SIGTERM: loop.stop, signal.SIGINT: loop.stop, signal.SIGHUP: watcher.reload_now})
         _announce(options, sockets, shared.tls)  # from here on connections are taken
         for sentence in service.summary:
             _log.info("%s", sentence)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from enum import StrEnum
 from logging import getLevelNamesMapping
 from pathlib import Path
@@ -77,6 +78,7 @@ def serve(
     from osbctl.broker.serve import serve as run
     from osbctl.broker.service import prepare
     from osbctl.broker.settings import ServeOptions, Settings
+    from osbctl.broker.signals import Signals
     from osbctl.errors import DocumentError
     from osbctl.tasks.load_catalog import CatalogSource, load
     from osbctl.tasks.serve import sources
@@ -99,9 +101,11 @@ def serve(
     options.check()
     logs.set_up(log_format.value, getLevelNamesMapping()[log_level.upper()])
     catalog = CatalogSource(source, at, api_version, tuple(platforms or ()), max_bytes)
+    signals = Signals()
+    signals.collect(signal.SIGHUP)  # what changes while the catalog is being read is read again
     made = sources(catalog, credentials, base_path, minimum_version, missing_version_status, allow_empty=allow_empty)
     try:
-        return run(options, prepare(made), os.environ)
+        return run(options, prepare(made), os.environ, signals)
     except DocumentError:
         load(catalog)  # once more, here: the report shows the lines
         raise

@@ -14,6 +14,7 @@ from osbctl.broker.decision import Decision, RequestOutcome
 from osbctl.broker.reload import Watched
 from osbctl.broker.serve import Service, serve
 from osbctl.broker.settings import ServeOptions, Settings
+from osbctl.broker.signals import Signals
 from osbctl.errors import ConfigError, OsbctlError
 
 
@@ -56,7 +57,7 @@ def main(told: dict) -> int:
         )
 
     try:
-        return serve(ServeOptions(settings=settings, **told), make, os.environ)
+        return serve(ServeOptions(settings=settings, **told), make, os.environ, Signals())
     except OsbctlError as error:
         print(error.message, error.advice, sep="\n", file=sys.stderr)
         return error.exit_code

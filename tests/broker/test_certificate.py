@@ -21,7 +21,7 @@ def test_the_certificate_is_reloaded(tmp_path: Path, authority: Authority, trust
     cert, key = authority.issue("served")
     with process(tmp_path, tls_cert=str(cert), tls_key=str(key)) as broker:
         cert.write_text("broken")
-        assert until(lambda: "the new certificate is not used" in broker.log)
+        assert until(lambda: "cannot reload the certificate" in broker.log)
         assert over_tls(trust, broker.port())[0] == 200
         authority.issue("served", days=9)
         assert until(lambda: "the certificate lasts 8 days" in broker.log)
@@ -36,7 +36,7 @@ def test_an_expired_certificate_does_not_replace_a_good_one(
     with process(tmp_path, **told) as broker:
         authority.issue("expiring", days=-0.01)
         assert until(
-            lambda: "the new certificate is not used, the old one stays: the certificate expired" in broker.log
+            lambda: "cannot reload the certificate, the old version stays in use: the certificate expired" in broker.log
         )
         assert over_tls(trust, broker.port())[0] == 200
         assert admin(broker.port("admin on"), "/readyz") == (200, b"ready, but the certificate lasts 8 days\n")

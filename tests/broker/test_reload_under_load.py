@@ -70,7 +70,7 @@ def test_six_swaps_and_two_bad_files(tmp_path: Path, pair: Any, trust: ssl.SSLCo
         for number in range(1, 9):
             bad = number % 4 == 0
             put('{"services": [{"name": 7}]}' if bad else version(number))
-            sentence = "the new catalog is not used" if bad else "the catalog was reloaded"
+            sentence = "cannot reload the catalog" if bad else "reloaded the catalog"
             before = log.read_text().count(sentence)
             broker.send_signal(signal.SIGHUP)
             assert until(lambda b=before, s=sentence: log.read_text().count(s) > b, 20), log.read_text()

@@ -48,9 +48,9 @@ def test_the_catalog_is_reloaded_and_a_bad_one_is_not(
         assert over_tls(trust, broker.port())[2] == b"one"
         broker.file.write_bytes(b"two")
         assert until(lambda: over_tls(trust, broker.port())[2] == b"two")
-        before = broker.log.count("catalog was reloaded")
+        before = broker.log.count("reloaded the catalog")
         broker.process.send_signal(signal.SIGHUP)
-        assert until(lambda: broker.log.count("catalog was reloaded") > before)
+        assert until(lambda: broker.log.count("reloaded the catalog") > before)
         assert broker.end() == 0
         assert all(json.loads(line)["event"] == "log" for line in broker.log.splitlines())
         entry = json.loads(broker.out.read_text().splitlines()[0])
@@ -64,7 +64,7 @@ def test_files_with_secrets_that_others_may_read_are_told_and_served(tmp_path: P
         said = f"other users may read or change {key} (mode 0644): chmod 640 {key}"
         assert broker.log.count(said) == 1
         key.chmod(0o640)
-        assert until(lambda: "the certificate was reloaded" in broker.log)
+        assert until(lambda: "reloaded the certificate" in broker.log)
         assert broker.log.count(said) == 1
         assert broker.end() == 0
 
@@ -120,6 +120,31 @@ def test_a_unix_socket_behind_a_proxy(tmp_path: Path) -> None:
         assert ask(sock, GET[:-2] + b"X-Forwarded-Proto: https\r\n\r\n")[2] == b"one"
         assert broker.end() == 0
         assert not path.exists()
+
+
+def test_a_process_that_drains_leaves_the_socket_of_the_next_one(tmp_path: Path) -> None:
+    path = tmp_path / "sock"
+    https = GET[:-2] + b"X-Forwarded-Proto: https\r\n\r\n"
+    with process(tmp_path, unix_socket=str(path)) as old, socket.socket(socket.AF_UNIX) as half:
+        half.connect(str(path))
+        half.sendall(https[:10])
+        old.process.terminate()
+        assert until(lambda: refuses(path))
+        (tmp_path / "new").mkdir()
+        with process(tmp_path / "new", unix_socket=str(path)) as new:
+            half.sendall(https[10:])
+            assert old.process.wait(10) == 0
+            with socket.socket(socket.AF_UNIX) as sock:
+                sock.connect(str(path))
+                assert ask(sock, https)[2] == b"one"
+            assert new.end() == 0
+        assert not path.exists()
+
+
+def refuses(path: Path) -> bool:
+    with socket.socket(socket.AF_UNIX) as sock, suppress(FileNotFoundError):
+        return sock.connect_ex(str(path)) != 0
+    return True
 
 
 def test_self_signed_and_insecure(tmp_path: Path) -> None:

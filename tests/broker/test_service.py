@@ -38,6 +38,7 @@ from osbctl.broker import logs
 from osbctl.broker.settings import ServeOptions
 from osbctl.broker.serve import serve
 from osbctl.broker.service import LoadedCatalog, Sources, prepare
+from osbctl.broker.signals import Signals
 from osbctl.credentials.file import read_credentials
 
 folder = Path(sys.argv[1])
@@ -49,7 +50,7 @@ sources = Sources(
     lambda: [catalog],
     lambda: [credentials],
 )
-sys.exit(serve(ServeOptions(port=0, self_signed=True), prepare(sources), os.environ))
+sys.exit(serve(ServeOptions(port=0, self_signed=True), prepare(sources), os.environ, Signals()))
 """
 
 

@@ -157,7 +157,7 @@ def test_the_memory_limits_hold_when_the_largest_catalog_is_reloaded(
     put()
     with started([*OSBCTL, "serve"], tmp_path, "credentials: ", **settings) as program:
         put()
-        assert until(lambda: "the catalog was reloaded" in program.log, 60)
+        assert until(lambda: "reloaded the catalog" in program.log, 60)
         assert len(ask(int(settings["OSBCTL_PORT"]), trust)[2]) > LARGEST - 10_000
         children = Path(f"/proc/{program.process.pid}/task/{program.process.pid}/children").read_text().split()
         seen = sum(map(peak, [program.process.pid, *map(int, children)]))

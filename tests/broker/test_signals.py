@@ -1,0 +1,84 @@
+"""Signals close together, and before the service stands: none of them stops or ends it."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from osbctl.credentials.file import write_record
+from osbctl.credentials.record import make_record
+from tests.broker.harness import until
+from tests.broker.processes import Process, process
+from tests.deploy.harness import ROOT
+
+LONG = bool(os.environ.get("OSBCTL_FUZZ"))
+
+
+def send_pair(started: subprocess.Popen[bytes], number: int, seconds: float) -> None:
+    """The second one so long after the first."""
+    started.send_signal(number)
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        pass
+    started.send_signal(number)
+
+
+@pytest.mark.fuzz
+def test_pairs_of_signals_to_reload_hang_nothing(tmp_path: Path) -> None:
+    for _ in range(4 if LONG else 1):
+        with process(tmp_path, insecure_http=True) as broker:
+            for _ in range(2500):
+                send_pair(broker.process, signal.SIGHUP, random.random() * 80e-6)
+                time.sleep(0.0005)
+            assert reloads(broker)
+            assert broker.end() == 0
+            assert "Error" not in broker.log
+
+
+def reloads(broker: Process) -> bool:
+    before = broker.log.count("reloaded")
+    broker.process.send_signal(signal.SIGHUP)
+    return until(lambda: broker.log.count("reloaded") > before)
+
+
+@pytest.mark.fuzz
+def test_pairs_of_signals_to_stop_end_with_0(tmp_path: Path) -> None:
+    for number in range(200 if LONG else 3):
+        with process(tmp_path, insecure_http=True) as broker:
+            send_pair(broker.process, signal.SIGTERM, number % 5 * 20e-6)
+            assert broker.process.wait(10) == 0
+
+
+def test_a_signal_to_reload_while_it_starts_is_no_end(tmp_path: Path) -> None:
+    """Wherever it comes: before the options are read, while the catalog is checked, when the sockets are bound."""
+    write_record(tmp_path / "c.json", make_record("platform", "right", rounds=1000))
+    command = [sys.executable, "-m", "osbctl", "serve", "catalogs/interface-example.json", "--insecure-http"]
+    command += ["--credentials", str(tmp_path / "c.json"), "--port", "0"]
+    log = tmp_path / "log"
+    with log.open("wb") as err:
+        started = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=err)
+    try:
+        assert until(lambda: ignored(started.pid) or started.poll() is not None)
+        while "serving" not in log.read_text():
+            started.send_signal(signal.SIGHUP)
+            time.sleep(0.01)
+            assert started.poll() is None, log.read_text()
+        assert until(lambda: "reloaded the catalog" in log.read_text())
+        started.terminate()
+        assert started.wait(10) == 0
+    finally:
+        started.kill()
+        started.wait(10)
+
+
+def ignored(pid: int) -> bool:
+    """Whether the process has begun to care for SIGHUP (proc_pid_status(5))."""
+    found = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
+    return bool((int(found["SigIgn"], 16) | int(found["SigCgt"], 16)) & 1 << signal.SIGHUP - 1)
