@@ -227,7 +227,10 @@ class _Comparison:
     def _moved(self) -> None:
         for old_home, before, new_home, after in self._moves:
             pair = MatchedPair(old_home, new_home, before, after)
-            message = f"moved from service {shown(old_home.name)} to {shown(new_home.name)}"
+            homes = [shown(old_home.name), shown(new_home.name)]
+            if old_home.name == new_home.name:
+                homes = [f"{shown(home.name)} (id {shown(home.id)})" for home in (old_home, new_home)]
+            message = f"moved from service {homes[0]} to {homes[1]}"
             self._to.add(identity.PLAN_MOVED, pair, message, (), old_home.id, new_home.id)
             compare_plan(self._to, pair, moved=True)
 

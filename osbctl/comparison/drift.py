@@ -222,7 +222,7 @@ def _as_drift(change: Change, kept: Collection[tuple[str, str]]) -> Change:
 def _message(change: Change) -> str:
     if change.rule in _SENTENCES:
         return _SENTENCES[change.rule]
-    if change.rule == fields.ORDER.id:
+    if change.rule == fields.ORDER.id and change.message.endswith("changed order"):
         return f"the broker has its {change.field or 'services'} in another order"
     if change.rule in _ENTRIES:
         entry = change.new if change.old is None else change.old

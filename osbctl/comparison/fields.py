@@ -14,6 +14,7 @@ from osbctl.comparison.parameters import compare_parameters
 from osbctl.comparison.rules import fields as rules
 from osbctl.comparison.shapes import FLAGS, INHERITED, MISSHAPEN, has_shape, is_misshapen, without_misshapen
 from osbctl.comparison.values import from_to, same, shown, table
+from osbctl.comparison.visibility import LISTS, compare_visibility
 from osbctl.fields import CONVENTIONS
 from osbctl.paths import Path, found_at
 from osbctl.secrecy import SECRET
@@ -167,12 +168,16 @@ def _free(to: Collector, pair: MatchedPair, old: ServicePlan, new: ServicePlan) 
 
 
 def _metadata(to: Collector, pair: MatchedPair, old: dict[str, Any], new: dict[str, Any]) -> None:
+    hidden = pair.plan is not None and compare_visibility(to, pair, old, new)
+    flag = "supportsInstanceSharing" if pair.plan else "shareable"
     for key in _keys(old, new):
         path: Path = ("metadata", key)
-        if key == "shareable" and not pair.plan:
+        if hidden and key in LISTS:
+            continue
+        if key == flag:
             if not all(has_shape(side.get(key), bool) for side in (old, new)):
                 if not same(old.get(key), new.get(key)):
-                    to.add(rules.OTHER, pair, MISSHAPEN.format("metadata.shareable"), path)
+                    to.add(rules.OTHER, pair, MISSHAPEN.format(f"metadata.{flag}"), path)
                 continue
             _flag(to, pair, path, old.get(key) is True, new.get(key) is True)
         else:
@@ -205,7 +210,12 @@ def _entries(to: Collector, pair: MatchedPair, key: str, old: Any, new: Any) -> 
         return
     if sorted(map(repr, old or ())) == sorted(map(repr, new or ())):
         to.add(rules.ORDER, pair, f"{all_of_them} changed order", (key,), old, new)
-    else:  # entries that are no texts, or that stand there twice
+    elif _only_texts(old) and _only_texts(new):
+        twice = ", ".join(shown(text) for text in before if (old or ()).count(text) != (new or ()).count(text))
+        to.add(
+            rules.ORDER, pair, f"{all_of_them} are the same, but for how often {twice} stands there", (key,), old, new
+        )
+    else:
         to.add(rules.OTHER, pair, _changed(key, old, new, (key,)), (key,), old, new)
 
 
@@ -228,7 +238,8 @@ def _dashboard(to: Collector, pair: MatchedPair, old: Any, new: Any) -> None:
 
 
 def _maintenance(to: Collector, pair: MatchedPair, old: Any, new: Any) -> None:
-    old, new = table(old), table(new)
+    # No platform tells an empty version from none.
+    old, new = ({key: value for key, value in table(side).items() if value != ""} for side in (old, new))
     for key in _keys(old, new):
         kind = rules.MAINTENANCE if key == "version" else rules.WORDING if key == "description" else rules.OTHER
         _field(to, kind, pair, ("maintenance_info", key), old.get(key), new.get(key))
@@ -295,6 +306,10 @@ def _inherits(name: str, old: ServicePlan, new: ServicePlan) -> bool:
 
 def _explicit(data: Mapping[str, Any]) -> set[str]:
     return {name for name in (*INHERITED, "free") if isinstance(data.get(name), bool)}
+
+
+def _only_texts(values: Any) -> bool:
+    return all(isinstance(value, str) for value in values or ())
 
 
 def _texts(values: list[Any] | None) -> dict[str, int]:

@@ -36,7 +36,8 @@ class Line:
     """Connections to the broker at `address` under the conditions of `access`, until its time is over.
 
     Then those that it watches are cut, as a byte now and then keeps them open to any library; later ones are refused.
-    `connected` says whether one came about, with all of TLS and of a proxy's tunnel.
+    `connected` says whether one came about, with all of TLS and of a proxy's tunnel; `proxy` is that proxy's host and
+    port, empty where there is none.
     """
 
     def __init__(self, address: str, access: Access) -> None:
@@ -47,7 +48,7 @@ class Line:
         self._timer.daemon = True
         self.connected = False
         proxy = proxy_of(address, access.proxies)
-        self.proxied, self._pool = bool(proxy), _pool(self, proxy)
+        self.proxy, self._pool = urlsplit(proxy).netloc.rpartition("@")[2], _pool(self, proxy)
 
     def watch(self, sock: socket.socket) -> None:
         """Cut this connection in time, by a second descriptor of it. Raises TimeoutError where it comes too late."""
@@ -87,7 +88,7 @@ class Line:
         pool = self._pool.connection_from_url(url)
         connection: Any = pool._new_conn()  # the one place that knows how to reach `url`
         try:
-            if self.proxied:
+            if self.proxy:
                 pool._prepare_proxy(connection)
             else:
                 connection.connect()
@@ -168,7 +169,7 @@ def unreachable(error: Exception, line: Line) -> UnreachableError:
 
 def _meaning(error: Exception, line: Line) -> tuple[Missing, str, str]:
     if isinstance(error, faults.ProxyError):
-        return Missing.NOBODY, f"the proxy makes no connection: {_reason(error.original_error)}", _PROXY
+        return Missing.NOBODY, f"the proxy {safe(line.proxy)} {_of_proxy(error.original_error)}", _PROXY
     nobody: tuple[tuple[type[Exception], str, str], ...] = (
         (faults.NameResolutionError, "there is no such host", "check the name"),
         (faults.NewConnectionError, *_no_connection(error)),
@@ -186,6 +187,12 @@ def _meaning(error: Exception, line: Line) -> tuple[Missing, str, str]:
     if isinstance(error, OSError):
         return Missing.SILENT, f"the connection failed: {_reason(error)}", ""
     return Missing.SILENT, f"the request failed: {type(error).__name__}", ""
+
+
+def _of_proxy(error: Exception) -> str:
+    if isinstance(error, faults.NewConnectionError):  # a name that is unknown is one of these, too
+        return f"cannot be reached: {_no_connection(error)[0]}"
+    return f"makes no connection: {_reason(error)}"
 
 
 def _no_connection(error: Exception) -> tuple[str, str]:

@@ -242,6 +242,47 @@ ROWS: list[tuple[str, Any, Any, frozenset[str] | None, str, dict[Platform, Level
     ("bindings retrievable", one(bindings_retrievable=True), one(), None, "bindings-retrievable-withdrawn", {CF: B}),
     ("context updates", one(allow_context_updates=True), one(), None, "context-updates-withdrawn", {CF: B, K8S: S}),
     (
+        "bindable, Korifi",
+        with_plan(bindable=True),
+        with_plan(bindable=False),
+        None,
+        "bindable-withdrawn",
+        {CF: B, KORIFI: Y},
+    ),
+    ("bindable dropped, Korifi", with_plan(bindable=True), with_plan(), None, "explicit-dropped", {CF: S, KORIFI: Y}),
+    (
+        "no version",
+        with_plan(maintenance_info={"version": ""}),
+        with_plan(maintenance_info=None),
+        None,
+        "other-field",
+        {KORIFI: S},
+    ),
+    (
+        "sharing of instances",
+        with_plan(metadata={"supportsInstanceSharing": True}),
+        with_plan(metadata={}),
+        None,
+        "instance-sharing-withdrawn",
+        {CF: S, SM: B},
+    ),
+    (
+        "platforms lost",
+        with_plan(metadata={"supportedPlatforms": ["a", "b"]}),
+        with_plan(metadata={"supportedPlatforms": ["b"]}),
+        None,
+        "platforms-withdrawn",
+        {CF: S, SM: B},
+    ),
+    (
+        "platforms gained",
+        with_plan(metadata={"supportedPlatforms": ["b"]}),
+        with_plan(metadata={"supportedPlatforms": []}),
+        None,
+        "metadata",
+        {SM: S},
+    ),
+    (
         "shareable",
         one(metadata={"shareable": True}),
         one(metadata={"shareable": False}),
@@ -326,7 +367,7 @@ ROWS: list[tuple[str, Any, Any, frozenset[str] | None, str, dict[Platform, Level
     ("tags turned", one(tags=["a", "b"]), one(tags=["b", "a"]), None, "order", {CF: S}),
     ("requires turned", one(requires=["a", "b"]), one(requires=["b", "a"]), None, "order", {CF: S}),
     ("tags that are no texts", one(tags=[1]), one(tags=[2]), None, "other-field", {CF: S}),
-    ("a tag that stood there twice", one(tags=["a", "a"]), one(tags=["a"]), None, "other-field", {CF: S}),
+    ("a tag that stood there twice", one(tags=["a", "a"]), one(tags=["a"]), None, "order", {CF: S}),
     (
         "polling misshapen",
         with_plan(maximum_polling_duration="a"),
@@ -442,6 +483,40 @@ def test_entries_that_are_no_objects_are_told(strays: tuple[list[Any], list[Any]
         (change,) = compare_catalogs(*sides)
         assert (change.rule, change.field) == ("change-other-field", holder)
         assert change.message.startswith(f"entries of {holder} that are not objects changed from ")
+
+
+TYPES, NAMES, NOT = "supportedPlatforms", "supportedPlatformNames", "excludedPlatformNames"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ({TYPES: ["cf", "k8s"]}, {TYPES: ["k8s"]}, f'metadata.{TYPES} hides the plan from "cf"'),
+        ({}, {TYPES: ["k8s"]}, f'metadata.{TYPES} hides the plan from all platforms but "k8s"'),
+        ({TYPES: ["k8s"]}, {NAMES: ["x"]}, f'metadata.{NAMES} hides the plan from all platforms but "x"'),
+        ({NOT: ["a"]}, {NOT: ["a", "b", "c"]}, f'metadata.{NOT} hides the plan from "b", "c"'),
+        ({TYPES: ["k8s"]}, {NOT: ["a"]}, f'metadata.{NOT} hides the plan from "a"'),
+        ({NOT: ["a", "b"]}, {NOT: ["a"]}, ""),
+        ({TYPES: ["cf"]}, {}, ""),
+        ({TYPES: ["cf"]}, {TYPES: ["k8s", "cf"]}, ""),
+        ({TYPES: ["cf"]}, {TYPES: "k8s"}, ""),
+    ],
+)
+def test_the_platforms_that_lose_a_plan_are_named(old: Any, new: Any, message: str) -> None:
+    changes = by_rule(with_plan(metadata=old), with_plan(metadata=new))
+    lost = changes.pop("change-platforms-withdrawn", None)
+    assert (lost.message if lost else "") == message
+    assert changes.keys() == (set() if message else {"change-metadata"})
+
+
+def test_words_name_what_differs() -> None:
+    homes = [service("s1", "queue", SMALL, plan("p2", "large")), service("s2", "queue", plan("p3", "x"))]
+    moved = catalog({**homes[0], "plans": [SMALL]}, {**homes[1], "plans": [plan("p3", "x"), plan("p2", "large")]})
+    assert by_rule(catalog(*homes), moved)["change-plan-moved"].message == (
+        'moved from service "queue" (id "s1") to "queue" (id "s2")'
+    )
+    twice = by_rule(one(tags=["a", "b"]), one(tags=["b", "a", "b"]))["change-order"]
+    assert twice.message == 'the tags are the same, but for how often "b" stands there'
 
 
 def test_every_rule_stands_in_the_table() -> None:

@@ -41,6 +41,21 @@ CONTEXT_UPDATES = kind(
     every=breaking("no longer sends updates of the context, such as a new name of the instance"),
 )
 SHAREABLE = kind("change-shareable-withdrawn", """Instances can no longer be shared between spaces.""", every=NO_ACT)
+INSTANCE_SHARING = kind(
+    "change-instance-sharing-withdrawn",
+    """Instances of a plan can no longer be shared between platforms (`metadata.supportsInstanceSharing`).""",
+    every=NO_ACT,
+)
+PLATFORMS_WITHDRAWN = kind(
+    "change-platforms-withdrawn",
+    """Platforms lose a plan that they could offer.
+
+    Service Manager shows a plan to the platforms that `supportedPlatforms` (by type), `supportedPlatformNames` or
+    `excludedPlatformNames` of its metadata leaves over.
+    """,
+    every=NO_ACT,
+    advice="first move or delete the instances on these platforms",
+)
 BINDING_ROTATABLE = kind(
     "change-binding-rotatable-withdrawn",
     """Bindings can no longer be rotated.""",
@@ -54,6 +69,7 @@ WITHDRAWN: dict[str, Kind] = {
     "bindings_retrievable": BINDINGS_RETRIEVABLE,
     "allow_context_updates": CONTEXT_UPDATES,
     "metadata/shareable": SHAREABLE,
+    "metadata/supportsInstanceSharing": INSTANCE_SHARING,
     "binding_rotatable": BINDING_ROTATABLE,
 }
 """The rule of each boolean that turns false."""
@@ -139,7 +155,7 @@ METADATA = kind("change-metadata", """Something among the metadata changed.""", 
 WORDING = kind("change-wording", """A text, a link or an image for people changed.""", every=safe("shows the new one"))
 ORDER = kind(
     "change-order",
-    """The order of services, plans, tags or required permissions changed.""",
+    """The order of services, plans, tags or required permissions changed, or one stands there twice.""",
     every=safe("ignores the order"),
 )
 OTHER = kind("change-other-field", """An unknown field changed.""", every=safe("ignores fields that it does not know"))

@@ -19,6 +19,7 @@ REACTIONS = {
     "change-service-name-reused": breaking("has two service offerings of this name then, as it keeps the removed one"),
     "change-plan-names-swapped": UPDATES,
     "change-service-names-swapped": UPDATES,
+    "change-bindable-withdrawn": risky("shows it as not bindable, and binds it all the same"),
     "change-requires-removed": NO_ACT,
     "change-requires-added": NO_ACT,
     "change-polling-lowered": NOT_STORED,

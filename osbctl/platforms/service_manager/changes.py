@@ -2,7 +2,8 @@
 
 It updates what it has, in the catalog's order, then deletes what is gone, then creates what is new; names are unique in
 its database, and nothing goes that has instances (service-manager e616ec91f886,
-storage/interceptors/broker_update_catalog_interceptor.go, storage/postgres/migrations).
+storage/interceptors/broker_update_catalog_interceptor.go, storage/postgres/migrations). Which platforms see a plan
+is decided in pkg/types/service_plan.go.
 """
 
 from __future__ import annotations
@@ -62,5 +63,7 @@ REACTIONS: dict[str, Reaction | Depends] = {
     "change-service-names-swapped": _NAME_TAKEN,
     "change-requires-removed": risky("stores it; the platform behind it may refuse bindings that use the permission"),
     "change-requires-added": risky("stores it; the platform behind it may not have the feature"),
+    "change-platforms-withdrawn": breaking("no longer shows the plan to these platforms"),
+    "change-instance-sharing-withdrawn": breaking("refuses to share instances"),
     "change-dashboard-client": risky("stores it; the platform behind it may change its client"),
 }
