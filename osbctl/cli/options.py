@@ -11,7 +11,7 @@ from typer import Argument, Option
 from osbctl.errors import UsageError
 from osbctl.platforms import ApiVersion as ApiVersion
 from osbctl.platforms import Platform
-from osbctl.sources.limits import MAX_DEPTH, Limits
+from osbctl.sources.limits import Limits
 
 
 class Color(StrEnum):
@@ -77,8 +77,6 @@ CheckedVersion = Annotated[
 ]
 Ignore = Annotated[list[str] | None, Option("--ignore", metavar="RULE", help="Do not report this rule; repeatable.")]
 MaxBytes = Annotated[int, Option("--max-bytes", min=1, help="The largest source that is read, in bytes.")]
-MaxDepth = Annotated[int, Option("--max-depth", min=1, max=MAX_DEPTH, help="The deepest nesting that is read.")]
-MaxNodes = Annotated[int, Option("--max-nodes", min=1, help="The most values in a document, YAML aliases expanded.")]
 
 LIMITS = Limits()
 """The defaults of the three limits above."""

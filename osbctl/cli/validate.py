@@ -54,8 +54,6 @@ def validate(
     config: common.Config = None,
     database: common.Database = None,
     max_bytes: common.MaxBytes = common.LIMITS.bytes,
-    max_depth: common.MaxDepth = common.LIMITS.depth,
-    max_nodes: common.MaxNodes = common.LIMITS.nodes,
 ) -> int:
     """Check catalogs: the schema, the specification's rules, good practice, and what each platform would say.
 
@@ -87,7 +85,7 @@ def validate(
             ignore=tuple(ignore or ()),
             schemas=tuple(schemas or ()),
             fail_on=fail_on,
-            limits=Limits(bytes=max_bytes, depth=max_depth, nodes=max_nodes),
+            limits=Limits(bytes=max_bytes),
             together=together,
             baseline=baseline,
             write_baseline=write_baseline,

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from osbctl.editor.pieces import read_file
 from osbctl.editor.texts import written
 from osbctl.errors import DocumentError, OsbctlError
 from osbctl.findings import Finding, Location, Verdict
@@ -85,7 +84,7 @@ def read(source: str, unsaved: Mapping[str, str], encoding: str) -> Document:
     """
     if source not in unsaved:
         buffers = {Path(path): text.encode("utf-8", "surrogatepass") for path, text in unsaved.items()}
-        return read_folder(source, unsaved=buffers, parse=read_file)
+        return read_folder(source, unsaved=buffers)
     file = written(source, unsaved[source], encoding)
     if file.document is None:
         raise DocumentError(file.faults)

@@ -10,7 +10,6 @@ from typing import Any
 
 from lsprotocol.types import Position
 
-from osbctl.editor.pieces import read_pieces
 from osbctl.errors import DocumentError
 from osbctl.findings import Finding, Location
 from osbctl.paths import Path, value_at
@@ -107,8 +106,7 @@ class Written(Text):
     def document(self) -> Document | None:
         """What the file holds, whatever value it is; None where it cannot be read, and `faults` say why."""
         try:
-            text = decoded(self._text.encode("utf-8", "surrogatepass"), self.name)
-            return read_pieces(text, self.name) or parse_text(text, self.name)
+            return parse_text(decoded(self._text.encode("utf-8", "surrogatepass"), self.name), self.name)
         except DocumentError as error:
             self.faults = error.findings
             return None

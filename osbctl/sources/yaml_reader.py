@@ -262,7 +262,12 @@ class _Builder:
         self._nodes += anchored.size
         if self._nodes > self._limits.nodes:
             message = f"more than {self._limits.nodes:,} values once aliases are expanded"
-            self._stop("too-many-nodes", message, event.start_mark, "raise the limit with --max-nodes")
+            self._stop(
+                "too-many-nodes",
+                message,
+                event.start_mark,
+                "use fewer aliases",
+            )
         depth = len(self._stack) - self._melting() + anchored.height
         if depth > self._limits.depth:
             self._too_deep(event)

@@ -23,9 +23,8 @@ from osbctl.sources.document import Document
 from osbctl.sources.folder import lock as locks
 from osbctl.sources.folder.bundle import Bundler
 from osbctl.sources.folder.compose import Composer, Overlay
-from osbctl.sources.folder.parts import SUFFIXES, Parse, Parts, Problems
+from osbctl.sources.folder.parts import SUFFIXES, Parts, Problems
 from osbctl.sources.limits import DEFAULT_LIMITS, Limits, read_file
-from osbctl.sources.parse import parse_document
 
 if TYPE_CHECKING:
     from osbctl.sources.folder.lock import Lock
@@ -48,7 +47,6 @@ def compose(
     accepted: Collection[str] = (),
     limits: Limits = DEFAULT_LIMITS,
     unsaved: Mapping[Path, bytes] = NOTHING_UNSAVED,
-    parse: Parse = parse_document,
 ) -> tuple[Document, Lock]:
     """The catalog that a source folder composes to, and the lock as it should be written after a build.
 
@@ -56,9 +54,8 @@ def compose(
 
     `overlays` are files, applied in order. `variables` are the values of `${NAME}` in strings. `accepted` names the
     services and plans (`service/plan`) whose id may differ from the lock's. `unsaved` holds what files contain that are
-    being edited, by resolved path; it counts instead of what is on disk. `parse` reads a file, as
-    `parse_document` does. Ids that are missing, or that the lock speaks against, are notes of the document, errors all
-    of them.
+    being edited, by resolved path; it counts instead of what is on disk. Ids that are missing, or that the lock
+    speaks against, are notes of the document, errors all of them.
 
     Raises:
         SourceError: there is no such folder, or a file cannot be opened.
@@ -70,7 +67,7 @@ def compose(
             raise SourceError(f"{name}: not a folder", "`osbctl split CATALOG FOLDER` makes one of a catalog")
         raise SourceError(f"{name}: there is no such folder", "`osbctl init` writes one to start from")
     problems = Problems()
-    parts = Parts(Path(folder), limits, problems, unsaved, parse)
+    parts = Parts(Path(folder), limits, problems, unsaved)
     composer = Composer(parts, variables)
     origins = composer.compose()
     for overlay in overlays:

@@ -16,8 +16,7 @@ from osbctl.paths import Path as ValuePath
 from osbctl.paths import found_at
 from osbctl.sources.document import Document, locate_in_parts
 from osbctl.sources.limits import Limits, read_file
-
-Parse: TypeAlias = Callable[..., Document]
+from osbctl.sources.parse import parse_document
 
 Origin: TypeAlias = "tuple[SourcePart, ValuePath]"
 """A file, and the path of a value in it."""
@@ -58,14 +57,12 @@ class Parts:
     """The files of one source folder. Reads each at most once; refuses whatever leads out of it.
 
     `unsaved` holds what files contain that are being edited, by resolved path; they need not be on disk yet.
-    `parse` reads one, as `parse_document` does. `documents` are the files that were read, in that order.
+    `documents` are the files that were read, in that order.
     """
 
-    def __init__(
-        self, folder: Path, limits: Limits, problems: Problems, unsaved: Mapping[Path, bytes], parse: Parse
-    ) -> None:
+    def __init__(self, folder: Path, limits: Limits, problems: Problems, unsaved: Mapping[Path, bytes]) -> None:
         self.folder, self.problems = folder, problems
-        self._limits, self._unsaved, self._parse = limits, unsaved, parse
+        self._limits, self._unsaved = limits, unsaved
         self._root = folder.resolve()
         self._read: dict[Path, SourcePart | None] = {}
         self.documents: list[Document] = []
@@ -124,7 +121,7 @@ class Parts:
     def _part(self, file: Path, resolved: Path) -> SourcePart | None:
         try:
             data = self._unsaved[resolved] if resolved in self._unsaved else read_file(str(file), self._limits)
-            self.documents.append(self._parse(data, str(file), limits=self._limits))
+            self.documents.append(parse_document(data, str(file), limits=self._limits))
             return SourcePart(resolved, self.documents[-1])
         except DocumentError as error:
             self.problems.extend(error.findings)

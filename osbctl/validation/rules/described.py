@@ -43,7 +43,7 @@ _READING_ERRORS = {
     Bad: amount: {usd: .inf}
     Good: amount: {usd: 99.0}
     Source: RFC 8259, section 6""",
-    "nesting-too-deep": """The document is nested deeper than 100 levels, or than `--max-depth`.
+    "nesting-too-deep": """The document is nested deeper than 100 levels.
 
     Real catalogs have under 15 levels. Each reader runs out of stack somewhere; what platforms make of such a text is
     not predicted.
@@ -54,7 +54,7 @@ _READING_ERRORS = {
     Source: osbctl's own limit""",
     "too-many-nodes": """The document has too many values once its aliases are expanded.
 
-    A few hundred bytes of aliases on aliases can stand for billions of values. `--max-nodes` raises the limit.
+    A few hundred bytes of aliases on aliases can stand for billions of values; the limit is 20 million.
     Source: osbctl's own limit""",
     "recursive-alias": """An alias refers to itself.
 
