@@ -64,6 +64,7 @@ def build(
     check_output(output, [folder, *(overlays or ())], replaces=CATALOG)
     values = task.variables(variables or (), env_prefix, os.environ)
     document, lock = compose(folder, overlays=overlays or (), variables=values, accepted=accept or ())
+    task.refuse_unread(variables or (), document)
     task.refuse_unknown(accept or (), lock.ids)
     if warnings := task.check_built(document):
         from osbctl.reports.text_report import finding_lines

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -32,8 +33,18 @@ def variables(given: Iterable[str], prefix: str | None, environment: Mapping[str
         name, equals, value = pair.partition("=")
         if not equals:
             raise UsageError(f"--set {pair!r} has no =", "write --set NAME=VALUE")
+        if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
+            raise UsageError(f"--set: {name!r} is not a name", "a name is made of letters, digits and _: NAME=VALUE")
         found[name] = value
     return found
+
+
+def refuse_unread(given: Iterable[str], document: Document) -> None:
+    """Raise UsageError for a pair `NAME=VALUE` that no file of a source folder reads: a default would be taken."""
+    read = {name for part in document.parts for name in re.findall(r"\$\{(\w+)", part.text)}
+    for name in (pair.partition("=")[0] for pair in given):
+        if name not in read:
+            raise UsageError(f"--set {name}: no file of the folder has ${{{name}}}", did_you_mean(name, read))
 
 
 def refuse_unknown(accepted: Iterable[str], known: Collection[str]) -> None:

@@ -147,6 +147,28 @@ def test_variables_come_from_options_and_the_environment(folder: Path) -> None:
     assert osbctl("build", "source", "--set", "CLOUD", cwd=folder).returncode == 2
 
 
+@pytest.mark.parametrize(
+    ("pair", "says"),
+    [
+        ("REGOIN=eu", "--set REGOIN: no file of the folder has ${REGOIN}\n  hint: did you mean REGION?"),
+        ("REG=eu", "no file of the folder has ${REG}"),
+        ("=1", "'' is not a name"),
+        ("A-B=1", "'A-B' is not a name"),
+    ],
+)
+def test_a_variable_that_nothing_reads(folder: Path, pair: str, says: str) -> None:
+    service = folder / "source" / "services" / "postgres.yaml"
+    service.write_text(service.read_text().replace("What postgres is", "In ${REGION:-us}"))
+    overlay = folder / "overlay.yaml"
+    overlay.write_text("services: {postgres: {description: 'In ${ZONE}'}}\n")
+    done = osbctl("build", "source", "--set", "REGION=eu", "--set", pair, cwd=folder)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert says in done.stderr
+    assert not (folder / "source" / "catalog.lock").exists()
+    words = ("--overlay", "overlay.yaml", "--set", "ZONE=b", "--set", "REGION=eu")
+    assert osbctl("build", "source", *words, cwd=folder).returncode == 0
+
+
 def test_split_and_build_come_full_circle(folder: Path) -> None:
     assert osbctl("build", "source", "-o", "catalog.json", cwd=folder).returncode == 0
     assert osbctl("split", "catalog.json", "parts", cwd=folder).returncode == 0

@@ -23,7 +23,7 @@ from osbctl.sources.document import Document
 from osbctl.sources.folder import lock as locks
 from osbctl.sources.folder.bundle import Bundler
 from osbctl.sources.folder.compose import Composer, Overlay
-from osbctl.sources.folder.parts import SUFFIXES, Parts, Problems
+from osbctl.sources.folder.parts import Parts, Problems
 from osbctl.sources.limits import DEFAULT_LIMITS, Limits, read_file
 
 if TYPE_CHECKING:
@@ -77,24 +77,13 @@ def compose(
     problems.raise_any()
     Bundler(parts, origins, variables).bundle()
     problems.raise_any()
-    for file in parts.unread():  # what is part of nothing would be lost without a word
-        problems.add("folder-unread", f"{file} is not part of the catalog", hint=_where(file.relative_to(parts.folder)))
+    parts.report_unread()
     problems.raise_any()
     lock, against = locks.updated(read_lock(Path(folder), unsaved), origins.data, accepted)
     # What reading has to say is of places in files, not in the catalog: no path is given.
     read = (note._replace(path=()) for document in parts.documents for note in document.notes)
     notes = [*read, *locks.missing_ids(origins.data), *against]
     return Document(folder, origins.data, "folder", origins.locate, tuple(notes), parts=tuple(parts.documents)), lock
-
-
-def _where(file: Path) -> str:
-    """What to do about a file under services/ that nothing reads."""
-    if file.suffix not in SUFFIXES:
-        return f"rename it to end in {file.suffix.lower()}"
-    if len(file.parts) == 4 and file.parts[2] == "plans":
-        service = file.parts[1]
-        return f"a plan stands in services/SERVICE/plans/, and there is no services/{service}.yaml"
-    return "a service stands at services/SERVICE.yaml, a plan at services/SERVICE/plans/PLAN.yaml; move or remove it"
 
 
 def read_lock(folder: Path, unsaved: Mapping[Path, bytes] = NOTHING_UNSAVED) -> Lock:

@@ -35,6 +35,7 @@ class Composer:
             folder = self._parts.folder
             hint = "`osbctl init` writes a folder to start from, `osbctl new service NAME` adds a service"
             self._problem("folder-without-services", f"{folder}: no service under {folder / 'services'}", hint=hint)
+            self._parts.report_unread()
             self._parts.problems.raise_any()
         top = self._settings if self._settings.document is not _NO_SETTINGS else next(iter(found.values()))
         self.origins = Origins(data, (top, ()))

@@ -23,6 +23,9 @@ Origin: TypeAlias = "tuple[SourcePart, ValuePath]"
 
 SUFFIXES = (".yaml", ".yml", ".json")
 
+_LOOKALIKES = (*SUFFIXES, ".jsonc", ".json5", ".toml", ".j2", ".jinja", ".tmpl", ".tpl", ".erb")
+"""The endings of files that somebody may take for parts of a catalog, in lower case."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SourcePart:
@@ -94,14 +97,23 @@ class Parts:
                 return self.read(file)
         return None
 
-    def unread(self) -> Iterator[Path]:
-        """The YAML and JSON files under services/ that nothing has read."""
-        for folder, folders, names in os.walk(self.folder / "services"):
-            folders[:] = sorted(name for name in folders if not name.startswith("."))
-            for name in sorted(names):
-                file = Path(folder, name)
-                if file.suffix.lower() in SUFFIXES and name[0] != "." and file.resolve() not in self._read:
-                    yield file
+    def report_unread(self) -> None:
+        """Note each file that looks like a part and that nothing has read: it would be lost without a word."""
+        for file in self._unread():
+            hint = _where(file.relative_to(self.folder))
+            self.problems.add("folder-unread", f"{file} is not part of the catalog", hint=hint)
+
+    def _unread(self) -> Iterator[Path]:
+        """The files that look like parts, in services/ and in folders that somebody may take for it."""
+        tops = next(os.walk(self.folder), ("", [], []))[1]
+        for top in sorted(name for name in tops if name.lower() in ("services", "service", "plans", "plan")):
+            for folder, folders, names in os.walk(self.folder / top):
+                folders[:] = sorted(name for name in folders if not name.startswith("."))
+                for name in sorted(names):
+                    file = Path(folder, name)
+                    looks_like_a_part = file.suffix.lower() in _LOOKALIKES and not name.startswith((".#", "._"))
+                    if looks_like_a_part and Path(os.path.realpath(file)) not in self._read:
+                        yield file
 
     def files(self, *below: str) -> dict[str, Path]:
         """The YAML and JSON files in a folder of the folder by stem, sorted; two of one stem are a problem."""
@@ -128,6 +140,20 @@ class Parts:
             return None
         except OSError as error:
             raise SourceError(f"{file}: cannot be opened: {error.strerror}") from error
+
+
+def _where(file: Path) -> str:
+    """Advice about a file, named within its source folder, that nothing reads."""
+    if file.name.startswith("."):
+        return "rename it without the dot, or move it out of the folder"
+    if file.suffix not in SUFFIXES:
+        lower = file.suffix.lower()
+        known = ", ".join(SUFFIXES)
+        return f"rename it to end in {lower}" if lower in SUFFIXES else f"a part is YAML or JSON, and ends in {known}"
+    if len(file.parts) == 4 and file.parts[0] == "services" and file.parts[2] == "plans":
+        service = file.parts[1]
+        return f"a plan stands in services/SERVICE/plans/, and there is no services/{service}.yaml"
+    return "a service stands at services/SERVICE.yaml, a plan at services/SERVICE/plans/PLAN.yaml; move or remove it"
 
 
 class Origins:

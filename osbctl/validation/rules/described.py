@@ -122,10 +122,10 @@ _BUILD_ERRORS = {
     Source: osbctl build""",
     "folder-two-files": """Two files of the folder have one stem.
     Source: osbctl build""",
-    "folder-unread": """A YAML or JSON file under `services/` is part of nothing.
+    "folder-unread": """A file under `services/`, or a folder with a name like that, looks like a part and is none.
 
-    Its plans or its service would be missing from the catalog, and nobody would hear of it: a folder of plans beside
-    no service of that name, a misspelt `plans/`, an ending in capitals.
+    Its plans or its service would be missing from the catalog: a folder of plans beside no service of that name, a
+    misspelt `services/` or `plans/`, an ending in capitals, a template, TOML, a name that begins with a dot.
     Source: osbctl build""",
     "folder-order": """A list of files names one that is not there, one twice, or forgets one.
     Bad: services: [postgres, postgres]

@@ -206,6 +206,13 @@ UNREAD = [
     ("services/redis.YAML", "rename it to end in .yaml"),
     ("services/postgres/plan/small.yaml", "services/SERVICE/plans/PLAN.yaml"),
     ("services/postgres/plans/deep/small.json", "services/SERVICE/plans/PLAN.yaml"),
+    ("service/redis.yaml", "a service stands at services/SERVICE.yaml"),
+    ("Services/redis.yaml", "a service stands at services/SERVICE.yaml"),
+    ("plans/small.yaml", "a plan at services/SERVICE/plans/PLAN.yaml"),
+    ("services/redis.jsonc", "ends in .yaml, .yml, .json"),
+    ("services/redis.yaml.j2", "ends in .yaml, .yml, .json"),
+    ("services/redis.toml", "ends in .yaml, .yml, .json"),
+    ("services/.redis.yaml", "rename it without the dot"),
 ]
 
 
@@ -220,9 +227,19 @@ def test_what_nothing_reads_is_an_error(tmp_path: Path, name: str, says: str, li
     assert says in finding.hint
 
 
+def test_files_in_a_misspelt_folder_are_named_where_there_is_no_other(tmp_path: Path) -> None:
+    write(tmp_path, service__postgres=SERVICE)
+    assert [(f.rule, f.message.split("/")[-1]) for f in faults(tmp_path)][1:] == [
+        ("folder-unread", "postgres.yaml is not part of the catalog")
+    ]
+
+
 def test_other_files_under_services_are_nobodys(tmp_path: Path) -> None:
-    write(tmp_path, services__postgres=SERVICE)
-    for name in ("services/README.md", "services/.hidden.yaml", "services/.git/x.yaml"):
+    """An editor's, too; nor is a schema that a plan refers to, wherever it stands."""
+    schemas = "schemas: {service_instance: {create: {parameters: {$ref: ../plans/shared.json}}}}"
+    write(tmp_path, services__postgres=SERVICE.replace("small, id", f"small, {schemas}, id"))
+    write(tmp_path, plans__shared_json='{"type": "object"}')
+    for name in ("services/README.md", "services/.#a.yaml", "services/._a.yaml", "services/.git/x.yaml", "a.toml"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("x")
     assert names(built(tmp_path)) == [("postgres", ["small"])]
