@@ -105,12 +105,13 @@ class Verdict(NamedTuple):
     """A platform's answer to a whole catalog.
 
     `messages` are the platform's own lines, in its order and with its indentation, where they are
-    known; `reasons` counts the separate refusals behind them.
+    known; `reasons` counts the separate refusals behind them. `why` says why it is unclear; empty of any other.
     """
 
     kind: VerdictKind
     messages: tuple[str, ...] = ()
     reasons: int = 0
+    why: str = ""
 
 
 class Judgement(NamedTuple):

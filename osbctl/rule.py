@@ -18,7 +18,7 @@ from osbctl.platforms import Platform, refusing
 Check: TypeAlias = Callable[[Any], Iterator[Any]]
 """A rule's check: from an `osbctl.validation.node.Node` to its `Hit`s."""
 
-Need: TypeAlias = Literal["placeholders", "patterns", "odd_schemas", "written_values", "nul"]
+Need: TypeAlias = Literal["patterns", "odd_schemas", "written_values", "nul"]
 """What must be in a catalog for a rule to have anything to say: a field of `osbctl.validation.survey.Survey`."""
 
 

@@ -38,6 +38,7 @@ class Paint:
         "safe": "32",
         "accepts": "32",
         "refuses": "1;31",
+        "unclear": "33",
         "crashes": "1;31",
         "gone": "31",
         "come": "32",

@@ -52,7 +52,7 @@ WITHOUT = {
 """The rules that no example shows, each with the reason."""
 
 HOUSE = {"properties": {"services": {"items": {"required": ["metadata"]}}}}
-COUNTED = ValidationOptions(platforms=frozenset(Platform))
+COUNTED = ValidationOptions(platforms=frozenset(Platform), literal=True)
 OPTIONS = {
     "cloudfoundry-service-ids": COUNTED,
     "cloudfoundry-service-names": COUNTED,

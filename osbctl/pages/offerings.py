@@ -193,6 +193,8 @@ def _verdict(platform: Platform, outcome: Outcome, service: ServiceOffering) -> 
     """What a platform does with the catalog, as this service offering meets it: for reasons of its own, or others'."""
     if outcome.kind is VerdictKind.ACCEPTS:
         return VerdictView(platform.value, platform.label, "accepts", "takes it", ())
+    if outcome.kind is VerdictKind.UNCLEAR:
+        return VerdictView(platform.value, platform.label, "other", "unclear: a value is not known yet", ())
     ours = dict.fromkeys(one.message for one in outcome.refusals if one.path[: len(service.path)] == service.path)
     if not ours:
         does = "refuses the catalog, not because of this service"

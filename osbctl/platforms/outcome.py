@@ -24,6 +24,7 @@ class VerdictKind(StrEnum):
     ACCEPTS = "accepts"
     REFUSES = "refuses"
     CRASHES = "crashes"
+    UNCLEAR = "unclear"
     UNREADABLE = "unreadable"
 
 
@@ -74,12 +75,14 @@ class Outcome(NamedTuple):
     """A platform's treatment of a whole catalog.
 
     `messages` are the lines that the platform itself would print, in its order and indentation; empty
-    where its words are not known.
+    where its words are not known. `doubts` are the reasons why it is unclear, which are no refusals: each with the rule
+    that reports it, and a message that needs no more than its place.
     """
 
     kind: VerdictKind
     refusals: tuple[Refusal, ...] = ()
     messages: tuple[str, ...] = ()
+    doubts: tuple[Refusal, ...] = ()
 
 
 def bounded(refusals: Iterable[Refusal]) -> tuple[Refusal, ...]:

@@ -49,4 +49,9 @@ def _finding(finding: Finding) -> dict[str, Any]:
 
 
 def _verdict(verdict: Verdict) -> dict[str, Any]:
-    return {"verdict": verdict.kind.value, "reasons": verdict.reasons, "messages": list(verdict.messages)}
+    return {
+        "verdict": verdict.kind.value,
+        "reasons": verdict.reasons,
+        "messages": list(verdict.messages),
+        "why": verdict.why,
+    }

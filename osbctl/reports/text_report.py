@@ -12,6 +12,12 @@ from osbctl.platforms.outcome import MAX_REFUSALS, VerdictKind
 from osbctl.reports import Report
 from osbctl.text import Paint, excerpt, plural, safe, wrapped
 
+_NOT_ACCEPTED = {
+    VerdictKind.REFUSES: "refused by",
+    VerdictKind.CRASHES: "crashes",
+    VerdictKind.UNCLEAR: "unclear on",
+}
+
 
 def render(report: Report) -> str:
     """The report as text, `path:line:column: severity: message [rule]` first in each entry."""
@@ -80,14 +86,15 @@ def _summary(judgement: Judgement, paint: Paint, width: int) -> Iterator[str]:
     for platform, verdict in judgement.verdicts.items():
         if verdict.kind is VerdictKind.UNREADABLE:  # said above: no platform was asked
             continue
-        yield f"  {platform.label:<{column}}  {paint(_verdict(verdict), verdict.kind.value)}"
+        line = f"  {platform.label:<{column}}  {paint(_verdict(verdict), verdict.kind.value)}"
+        yield wrapped(line, width, " " * (column + 4))
     yield ""
 
 
 def _line(judgement: Judgement, paint: Paint) -> str:
     """A document in one line: the numbers, and which platforms refuse it or crash."""
     found = [paint(safe(judgement.name), "bold") + ": " + _counted(judgement.findings, judgement.left_out)]
-    for kind, word in ((VerdictKind.REFUSES, "refused by"), (VerdictKind.CRASHES, "crashes")):
+    for kind, word in _NOT_ACCEPTED.items():
         those = [platform for platform, verdict in judgement.verdicts.items() if verdict.kind is kind]
         found += [f"{paint(word, kind.value)} {labels(those)}"] if those else []
     return "; ".join(found)
@@ -105,6 +112,8 @@ def _statistics(report: Report, paint: Paint) -> Iterator[str]:
 
 
 def _verdict(verdict: Verdict) -> str:
+    if verdict.why:
+        return f"{verdict.kind.value}: {safe(verdict.why)}"
     if verdict.kind is VerdictKind.REFUSES:
         more = verdict.reasons > MAX_REFUSALS
         return f"refuses ({f'more than {MAX_REFUSALS:,} reasons' if more else plural(verdict.reasons, 'reason')})"

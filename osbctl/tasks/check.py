@@ -47,7 +47,7 @@ def _judged(name: str, body: bytes | None, options: ValidationOptions) -> Judgem
     if body is None:
         return unreadable(name, ())
     try:
-        judgement = judge(parse_document(body, name), options)
+        judgement = judge(parse_document(body, name), options._replace(literal=True))
     except DocumentError as error:
         judgement = unreadable(name, error.findings)
     return judgement._replace(findings=tuple(_bare(f) for f in judgement.findings if f.rule != _FOR_FILES))

@@ -57,7 +57,7 @@ def load(source: CatalogSource) -> LoadedCatalog:
     if not _fits(document.data, source.max_bytes):
         raise _too_large(source)
     request = Request((source.source,), api_version=source.api_version, platforms=source.platforms)
-    judgement = judge(document, validation_options(request, find_config(os.curdir)))
+    judgement = judge(document, validation_options(request, find_config(os.curdir))._replace(literal=True))
     if judgement.errors:
         raise DocumentError(judgement.errors)
     body = json.dumps(document.data, ensure_ascii=False, separators=(",", ":")).encode("utf-8")

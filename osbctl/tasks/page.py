@@ -12,11 +12,11 @@ from osbctl.findings import Finding
 from osbctl.pages.content import Content, Look, Part
 from osbctl.pages.render import render_page
 from osbctl.platforms import Platform
-from osbctl.platforms.judge import judge_all
 from osbctl.platforms.outcome import Outcome
 from osbctl.sources.document import Document
 from osbctl.tasks.page_requests import requests_for
 from osbctl.validation.survey import survey_schemas
+from osbctl.validation.verdicts import judge_template
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,4 +124,4 @@ def _judged(document: Document, with_findings: bool) -> tuple[Mapping[Platform, 
 
         judgement = judge(document, ValidationOptions())
         return judgement.outcomes, judgement.findings
-    return judge_all(document.data, survey_schemas(document.data)), ()
+    return judge_template(document.data, survey_schemas(document.data)), ()

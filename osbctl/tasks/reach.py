@@ -65,7 +65,7 @@ class Reach:
         from osbctl.validation.options import ValidationOptions
 
         version = ApiVersion(broker.api_version)
-        options = ValidationOptions(version, frozenset({broker.platform}), errors_alone=True)
+        options = ValidationOptions(version, frozenset({broker.platform}), errors_alone=True, literal=True)
         data: dict[str, Any] = {}
         errors: Iterable[Finding]
         try:

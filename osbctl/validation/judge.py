@@ -12,7 +12,8 @@ from functools import partial
 from typing import Any
 
 from osbctl.findings import Finding, Judgement, Location, Severity, Verdict
-from osbctl.paths import Path, value_at
+from osbctl.paths import Path, pointer, value_at
+from osbctl.placeholders import placeholders
 from osbctl.platforms import Platform
 from osbctl.platforms.judge import judge_all
 from osbctl.platforms.outcome import Outcome, VerdictKind
@@ -27,6 +28,7 @@ from osbctl.validation.rules import SHARED
 from osbctl.validation.schema import check_schema
 from osbctl.validation.selection import Selection
 from osbctl.validation.survey import Survey, survey
+from osbctl.validation.verdicts import judge_template
 
 
 def judge(document: Document, options: ValidationOptions, selection: Selection | None = None) -> Judgement:
@@ -41,7 +43,7 @@ def judge(document: Document, options: ValidationOptions, selection: Selection |
     selection = selection or Selection(options)
     seen = survey(document)
     asked = options.platforms if options.errors_alone else tuple(Platform)
-    outcomes = judge_all(document.data, seen.schemas, asked)
+    outcomes = (judge_all if options.literal else judge_template)(document.data, seen.schemas, asked)
     read = [*document.notes, *_elsewhere(document.data)]
     checked, left_out_places = _checked(document, options, seen, read)
     findings = [*read, *checked]
@@ -96,7 +98,8 @@ def _checked(
 
         found += check_house_schema(document.data, schema, name)
     found = [finding for finding in found if not (finding.rule == "schema-required" and finding.path in reported)]
-    return found, left_out
+    unknown = placeholders(document.data) if found and not options.literal else {}
+    return [one for one in found if one.path not in unknown or one.rule == "placeholder-unresolved"], left_out
 
 
 def _elsewhere(data: dict[str, Any]) -> list[Finding]:
@@ -116,22 +119,23 @@ def _with_refusals(
 ) -> list[Finding]:
     """Join each refusal to the error at its place, or let it stand alone; at places `left_out` it is left out, too.
 
-    What is refused because of a placeholder joins the word on the placeholder, unless it counts as an error itself.
+    Why the verdict of a platform that counts is unclear is a warning, unless a finding of its rule is there.
     """
     findings = list(findings)
     errors: dict[Path, int] = {}
-    placeholders: dict[Path, int] = {}
     for index, finding in enumerate(findings):
         if finding.severity is Severity.ERROR:
             errors.setdefault(finding.path, index)
-        elif finding.rule == "placeholder-unresolved":
-            placeholders.setdefault(finding.path, index)
     for platform, outcome in outcomes.items():
         severity = Severity.ERROR if platform in counted else Severity.WARNING
-        place = errors if platform in counted else placeholders | errors
+        known = {(finding.rule, finding.path) for finding in findings if outcome.doubts}
+        for doubt in outcome.doubts if platform in counted else ():
+            if (doubt.rule, doubt.path) not in known:
+                message = f"the verdict of {platform.label} is unclear: {doubt.message}"
+                findings.append(Finding(doubt.rule, Severity.WARNING, message, doubt.path))
         for refusal in outcome.refusals:
-            if refusal.path in place:
-                at = place[refusal.path]
+            if refusal.path in errors:
+                at = errors[refusal.path]
                 findings[at] = _joined(findings[at], platform, refusal.message, bool(outcome.messages))
             elif refusal.path not in left_out:
                 lone = Finding(refusal.rule, severity, refusal.message, refusal.path, refused_by=(platform,))
@@ -162,7 +166,9 @@ def _blame_newcomers(findings: list[Finding], data: dict[str, Any]) -> list[Find
 
 
 def _verdict(outcome: Outcome) -> Verdict:
-    return Verdict(outcome.kind, outcome.messages, len(outcome.refusals))
+    more = f", and {len(outcome.doubts) - 1:,} more" if len(outcome.doubts) > 1 else ""
+    why = "".join(f"{doubt.message} at {pointer(doubt.path)}{more}" for doubt in outcome.doubts[:1])
+    return Verdict(outcome.kind, outcome.messages, len(outcome.refusals), why)
 
 
 def _located(findings: Iterable[Finding], document: Document) -> list[Finding]:

@@ -29,7 +29,8 @@ class ValidationOptions(NamedTuple):
     `ignore_at` silences rules for named objects. `house_schemas` are the user's own JSON Schemas, each
     with the name that reports call it. `severity` is pairs of a rule and how much it matters here. `errors_alone`: the
     rest is not looked for, nor what other platforms than `platforms` do. `max_schema_findings`:
-    so many errors, and as many warnings, of the catalog's schema are named.
+    so many errors, and as many warnings, of the catalog's schema are named. `literal`: the catalog is what platforms
+    get, so that a placeholder in it is text like any other.
     """
 
     api_version: ApiVersion = DEFAULT_API_VERSION
@@ -41,3 +42,4 @@ class ValidationOptions(NamedTuple):
     severity: tuple[tuple[str, Severity], ...] = ()
     errors_alone: bool = False
     max_schema_findings: int = MAX_FINDINGS
+    literal: bool = False

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from osbctl.findings import Finding, Judgement, Location, Severity, Verdict
 from osbctl.paths import Path
+from osbctl.placeholders import holds_placeholder
 from osbctl.platforms import Platform
 from osbctl.platforms.outcome import VerdictKind
 from osbctl.platforms.record import Identity
@@ -18,7 +19,6 @@ from osbctl.validation.inline import without_ignored
 from osbctl.validation.judge import graded, reading_order
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.rules import SHARED, load_all
-from osbctl.validation.rules.placeholders import holds_placeholder
 from osbctl.validation.selection import Selection
 
 _RULES = {
@@ -88,6 +88,6 @@ def _completed(one: JudgedCatalog, found: list[Finding]) -> Judgement:
 
 
 def _verdict(alone: Verdict, refusals: int) -> Verdict:
-    if not refusals or alone.kind not in (VerdictKind.ACCEPTS, VerdictKind.REFUSES):
+    if not refusals or alone.kind in (VerdictKind.CRASHES, VerdictKind.UNREADABLE):
         return alone
-    return alone._replace(kind=VerdictKind.REFUSES, reasons=alone.reasons + refusals)
+    return alone._replace(kind=VerdictKind.REFUSES, reasons=alone.reasons + refusals, why="")

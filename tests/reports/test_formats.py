@@ -105,6 +105,7 @@ def test_json_holds_the_whole_finding_and_meets_its_schema() -> None:
         "verdict": "refuses",
         "reasons": 1,
         "messages": ["Service x", "  Plan names must be unique"],
+        "why": "",
     }
     assert told["summary"] == {"errors": 1, "warnings": 0, "infos": 0}
     schema = json.loads((schemas_folder() / "report-1.json").read_text(encoding="utf-8"))

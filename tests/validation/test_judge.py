@@ -101,28 +101,16 @@ def test_a_selected_rule_fires_also_where_its_refusal_would_join_a_finding(platf
             document = parse_document(file.read_bytes(), file.name)
         except DocumentError:
             continue
-        whole = judge(document, ValidationOptions(platforms=platforms))
+        whole = judge(document, ValidationOptions(platforms=platforms, literal=True))
         assert whole.left_out == 0
         for outcome in judge_all(document.data).values():
             for rule in {refusal.rule for refusal in outcome.refusals}:
-                picked = judge(document, ValidationOptions(platforms=platforms, select=frozenset({rule})))
+                picked = judge(document, ValidationOptions(platforms=platforms, literal=True, select=frozenset({rule})))
                 assert {finding.rule for finding in picked.findings} == {rule}, file.name
                 assert all(finding.refused_by for finding in picked.findings)
                 assert len(picked.findings) + picked.left_out >= len(whole.findings)
                 seen.add(rule)
     assert len(seen) > 20
-
-
-def test_a_placeholder_is_told_once_unless_the_platform_counts() -> None:
-    data = copy.deepcopy(GOOD)
-    data["services"][0]["plans"][0]["id"] = f"(({'i' * 70}))"
-    (finding,) = found(data)
-    assert (finding.rule, finding.refused_by) == ("placeholder-unresolved", (Platform.KUBERNETES,))
-    counted = found(data, platforms=frozenset({Platform.KUBERNETES}))
-    assert {(one.rule, one.severity) for one in counted} == {
-        ("placeholder-unresolved", Severity.WARNING),
-        ("kubernetes-name", Severity.ERROR),
-    }
 
 
 def test_a_catalog_elsewhere_is_told_once() -> None:

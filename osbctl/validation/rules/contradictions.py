@@ -12,9 +12,9 @@ from typing import Any
 
 from osbctl.findings import Severity
 from osbctl.paths import JSON_TYPES, Path, value_at
+from osbctl.placeholders import holds_placeholder
 from osbctl.rule import Category, Scope, rule
 from osbctl.validation.node import Hit, Node
-from osbctl.validation.rules.placeholders import holds_placeholder
 
 _LIMITS = {"minimum": 1, "maximum": -1, "minLength": 1, "maxLength": -1}
 _WORDS = frozenset(("type", "enum", "title", "description", "default", "example", "examples", "$schema", *_LIMITS))

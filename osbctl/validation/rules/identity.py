@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from osbctl.findings import Severity
+from osbctl.placeholders import holds_placeholder
 from osbctl.rule import Category, rule
 from osbctl.validation.node import CatalogNode, Hit, Node
-from osbctl.validation.rules.placeholders import holds_placeholder
 
 
 @rule("id-duplicate", Severity.ERROR, Category.SPEC)

@@ -7,10 +7,10 @@ from typing import Any
 
 from osbctl.catalog import calendar_day, objects
 from osbctl.findings import Severity
+from osbctl.placeholders import holds_placeholder
 from osbctl.rule import Category, rule
 from osbctl.secrecy import surely_secret
 from osbctl.validation.node import CatalogNode, Hit, Node
-from osbctl.validation.rules.placeholders import holds_placeholder
 
 _NUMBER = (int, float)
 _SILENT = "not set `free: false`"

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from string import ascii_letters, ascii_lowercase, digits
 
 from osbctl.findings import Fix, Severity
+from osbctl.placeholders import holds_placeholder
 from osbctl.platforms import ApiVersion, Platform
 from osbctl.rule import Category, rule
 from osbctl.validation.node import CatalogNode, Hit, Node
 from osbctl.validation.rules.metadata import has_price
-from osbctl.validation.rules.placeholders import holds_placeholder
 
 MAX_LENGTH = 255
 """Characters that every platform stores of an id or a name (OSB 2.14, Guidance for string lengths)."""

@@ -1,0 +1,131 @@
+"""Placeholders that a template language should have filled in, and values that fit in their place."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from osbctl.fields import LATEST, PARTS, known, load_schema
+from osbctl.paths import Path, value_at
+
+_WORDS = re.compile(
+    r"\(\(!?[\w./:-]+\)\)"
+    r"|(?<![\w%])%[sdv](?![\w%])"
+    r"|(?<![A-Za-z])REPLACE_(?:WITH_\w+|ME)(?![A-Za-z])"
+)
+_WHOLE = re.compile(r"\(\(.*\)\)|<[A-Za-z][^<>/=]*>", re.DOTALL)
+"""Spruce's operators, such as (( grab meta.id )), and `<plan name>` stand for a whole value."""
+_ANGLES = re.compile(r"[^\s<>]*(<(?!(?:b|i|u|p|br|hr|li|ul|ol)>)[A-Za-z][\w.-]*>)[^\s<>]*")
+"""`https://<host>/x`: a value without blanks, which is no text in HTML."""
+_BRACKETS = (("{{", "}}"), ("${", "}"), ("<%", "%>"))
+"""Looked for by `str.find`: a pattern would look for the end from each beginning anew, which is quadratic."""
+
+_SIGNS = ("((", "{{", "${", "<", "%s", "%d", "%v", "REPLACE_")
+_PASSED_ON = ("service_metadata", "plan_metadata", "cost")
+_LITERAL = {"pattern", "default", "examples", "enum", "const"}
+"""Keywords of a parameter schema whose text is the service's own: `${…}` there is likely meant."""
+
+
+def holds_placeholder(text: str) -> bool:
+    """Whether `text` holds what a template language should have replaced."""
+    return _found(text) is not None
+
+
+def placeholders(catalog: dict[str, Any]) -> dict[Path, str]:
+    """The first placeholder of each string that a platform reads, by its path."""
+    whole = json.dumps(catalog, ensure_ascii=False)
+    if not any(sign in whole for sign in _SIGNS):  # as in most catalogs
+        return {}
+    found = ((path, _found(text)) for path, text in _texts(catalog))
+    return {path: placeholder for path, placeholder in found if placeholder}
+
+
+def _found(text: str) -> str | None:
+    if not any(map(text.__contains__, _SIGNS)):
+        return None
+    if _WHOLE.fullmatch(text):
+        return text
+    match = _WORDS.search(text)
+    if match:
+        return match[0]
+    angles = _ANGLES.fullmatch(text)
+    return angles[1] if angles else next(filter(None, (_between(text, *pair) for pair in _BRACKETS)), None)
+
+
+def _between(text: str, opening: str, closing: str) -> str | None:
+    """The first stretch from `opening` to `closing` that has something in between."""
+    start = text.find(opening)
+    while start >= 0:
+        end = text.find(closing, start + len(opening))
+        if end < 0:
+            return None
+        if end > start + len(opening):
+            return text[start : end + len(closing)]
+        start = text.find(opening, end)
+    return None
+
+
+def _texts(catalog: dict[str, Any]) -> Iterator[tuple[Path, str]]:
+    """Every string that a platform reads, in order, outside of what belongs to parameter schemas alone."""
+    stack: list[tuple[Path, Any, str]] = [((), catalog, "catalog")]
+    while stack:
+        here, item, kind = stack.pop()
+        if isinstance(item, str):
+            yield here, item
+        elif isinstance(item, dict):
+            parts = PARTS.get(kind, {})
+            inside = [(key, inner) for key, inner in item.items() if _is_read(key, kind, here)]
+            stack += [((*here, key), inner, parts.get(key, "")) for key, inner in reversed(inside)]
+        elif isinstance(item, list):
+            stack += [((*here, index), inner, kind) for index, inner in reversed([*enumerate(item)])]
+
+
+def _is_read(key: str, kind: str, holder: Path) -> bool:
+    """Whether a platform reads the field: metadata is passed on whole, elsewhere an unknown field goes unnoticed."""
+    if not kind or kind in _PASSED_ON:
+        return "parameters" not in holder or key not in _LITERAL
+    return key in known(kind)
+
+
+def filled(catalog: dict[str, Any], paths: Iterable[Path]) -> dict[str, Any]:
+    """The catalog with values of the right type at `paths`; where a string is right, the placeholder stays."""
+    whole: dict[str, Any] = json.loads(json.dumps(catalog))
+    for number, path in enumerate(paths):
+        value = _fitting(_schema_at(path), f"placeholder-{number}")
+        if not isinstance(value, str):
+            value_at(whole, path[:-1])[path[-1]] = value
+    return whole
+
+
+def _schema_at(path: Path) -> Mapping[str, Any]:
+    schema: Mapping[str, Any] = load_schema(LATEST)
+    for step in path:
+        inside = schema.get("properties", {}).get(step) if isinstance(step, str) else schema.get("items")
+        schema = _resolved(inside or schema.get("additionalProperties") or {})
+    return schema
+
+
+def _resolved(schema: Any) -> Mapping[str, Any]:
+    """The definition that a part of a shipped schema refers to, or the part itself."""
+    if not isinstance(schema, dict):
+        return {}
+    reference = schema.get("allOf", [schema])[0].get("$ref", "")
+    found: Mapping[str, Any] = load_schema(LATEST)["definitions"][reference.rpartition("/")[2]] if reference else schema
+    return found
+
+
+def _fitting(schema: Mapping[str, Any], text: str) -> Any:
+    """A small value that every platform takes at the place of `schema`; `text` where it may be a string."""
+    match schema.get("type"):
+        case "object":
+            return {key: _fitting(_resolved(schema["properties"][key]), text) for key in schema.get("required", ())}
+        case "array":
+            items = _resolved(schema.get("items", {}))
+            return [_fitting(items, text)] if items.get("required") else []
+        case "boolean":
+            return True
+        case "integer" | "number":
+            return 1
+    return text
