@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +25,10 @@ from osbctl.comparison.match import (
 )
 from osbctl.comparison.rules import fields, identity
 from osbctl.comparison.values import from_to, same, shown
+from osbctl.paths import Path, found_at
 from osbctl.platforms import Platform
+from osbctl.platforms.golang import folded as go_name
+from osbctl.platforms.golang import is_respelt
 from osbctl.text import plural
 
 if TYPE_CHECKING:
@@ -75,12 +78,68 @@ def compare_catalogs(
 ) -> list[Change]:
     """The changes from the catalog `old` to `new`, without locations, in the order of the catalogs.
 
-    `platforms` are those in view, none for all. `instances` are the ids of the plans that have instances, None where
-    that is not known. `today` is the day by which a sunset has passed or not, by default that of the clock. Never
-    fails: what has a wrong shape is passed over, as in `osbctl.catalog`.
+    Platforms that take the names of fields in any case see what they read. `platforms` are those in view, none for
+    all. `instances` are the ids of the plans that have instances, None where that is not known. `today` is the day by
+    which a sunset has passed or not, by default that of the clock. Never fails: what has a wrong shape is passed over,
+    as in `osbctl.catalog`.
     """
-    collector = Collector(platforms or tuple(Platform), instances)
     before, after = Catalog.of(old), Catalog.of(new)
+    changes: dict[str, Change] = {}
+    for view, was, now in _as_read(before, after, platforms or tuple(Platform)):
+        for change in _compare(was, now, Collector(view, instances), today):
+            old_path = _spelt(before.data, was.data, change.old_path)
+            change = replace(change, old_path=old_path, new_path=_spelt(after.data, now.data, change.new_path))
+            key = repr(replace(change, effects=()))
+            changes[key] = _together(changes.get(key), change)
+    if not changes and not same(before.data, after.data):
+        collector = Collector(platforms or tuple(Platform))
+        collector.add(fields.OTHER, MatchedPair(), _UNTOLD)
+        return collector.changes
+    return list(changes.values())
+
+
+def _as_read(
+    old: Catalog, new: Catalog, platforms: Collection[Platform]
+) -> Iterator[tuple[list[Platform], Catalog, Catalog]]:
+    """Both catalogs as platforms read their fields, with the platforms that read them so: mostly all as they stand."""
+    if not (is_respelt(old.data) or is_respelt(new.data)):
+        yield list(platforms), old, new
+        return
+    readings: list[tuple[list[Platform], Mapping[str, Any], Mapping[str, Any]]] = []
+    for platform in platforms:
+        was, now = platform.record.read(old.data), platform.record.read(new.data)
+        alike = next((view for view, before, after in readings if (before, after) == (was, now)), None)
+        if alike is None:
+            readings.append(([platform], was, now))
+        else:
+            alike.append(platform)
+    for view, was, now in readings:
+        yield view, old if was is old.data else Catalog.of(was), new if now is new.data else Catalog.of(now)
+
+
+def _together(one: Change | None, other: Change) -> Change:
+    """The same change, as more platforms see it."""
+    if one is None:
+        return other
+    order = list(Platform)
+    effects = sorted((*one.effects, *other.effects), key=lambda effect: order.index(effect.platform))
+    return replace(one, effects=tuple(effects))
+
+
+def _spelt(data: Any, read: Mapping[str, Any], path: Path) -> Path:
+    """`path` of `read` with the fields as `data` spells them, of which the last counts where it has several."""
+    found: list[str | int] = []
+    for number, step in enumerate(path):
+        if data is read or step in ("metadata", "parameters"):  # below, names are not fields
+            return (*found, *path[number:])
+        if isinstance(data, dict):
+            step = next((key for key in reversed(data) if go_name(key) == step), step)
+        found.append(step)
+        data = found_at(data, (step,))
+    return tuple(found)
+
+
+def _compare(before: Catalog, after: Catalog, collector: Collector, today: date | None) -> list[Change]:
     _Comparison(before, after, collector, today).run()
     old, new = before.data, after.data
     for key in (*old, *(key for key in new if key not in old)):
@@ -88,8 +147,6 @@ def compare_catalogs(
             message = f"{shown(key)} changed {from_to(old.get(key), new.get(key), (key,))}"
             collector.add(fields.OTHER, MatchedPair(), message, (key,), old.get(key), new.get(key))
     compare_strays(collector, MatchedPair(), "services", old, new)
-    if not collector.changes and not same(dict(old), dict(new)):
-        collector.add(fields.OTHER, MatchedPair(), _UNTOLD)
     return collector.changes
 
 

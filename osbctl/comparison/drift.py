@@ -47,8 +47,9 @@ def find_drift(
     if shape and stored.platform:
         _check_same_broker(stored, broker, shape)
         false, platforms = stored.platform.record.omitted_is_false, (stored.platform,)
-        before, after = normalised(old.data, shape, false), normalised(broker.data, shape, false)
-        silence(before, after, broker.data, false)
+        said = stored.platform.record.read(broker.data)
+        before, after = normalised(old.data, shape, false), normalised(said, shape, false)
+        silence(before, after, said, false)
         old, new = Catalog.of(before), Catalog.of(after)
     changes = compare_catalogs(old, new, platforms=platforms, instances=instances)
     return [_as_drift(change, stored.kept) for change in changes if shape is None or not _is_shape_alone(change)]

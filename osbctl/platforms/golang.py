@@ -104,6 +104,47 @@ def folded(key: str) -> str:
     return key.replace("ſ", "s").lower()  # U+212A, the Kelvin sign, becomes k
 
 
+def is_respelt(data: Any) -> bool:
+    """Whether a field of a catalog may be in another case; metadata and parameters are not Go's to spell."""
+    if isinstance(data, list):
+        return any(map(is_respelt, data))
+    if not isinstance(data, dict):
+        return False
+    inside = (value for key, value in data.items() if key not in ("metadata", "parameters"))
+    return any(key != folded(key) for key in data) or any(map(is_respelt, inside))
+
+
+def respelt(data: Any, shape: Shape) -> Any:
+    """`data` with the names of the fields of `shape` as Go takes them: in any case, and of several the last counts."""
+    if isinstance(shape, list | Pointers) and isinstance(data, list):
+        return [respelt(item, _inner(shape)) for item in data]
+    if not (isinstance(shape, dict) and isinstance(data, dict)):
+        return data
+    found: dict[str, Any] = {}
+    for key, value in data.items():
+        field = key if key in shape or folded(key) not in shape else folded(key)
+        value = respelt(value, shape.get(field))
+        found[field] = _merged(found[field], value, shape[field]) if field in found else value
+    return found
+
+
+def _merged(old: Any, new: Any, shape: Shape) -> Any:
+    """What is left of `old` once `new`, another spelling of the field, was read into it."""
+    if new is None:
+        return None if shape in ("map", "raw") or isinstance(shape, list | Pointers | Map) else old
+    if isinstance(shape, list | Pointers) and isinstance(old, list) and isinstance(new, list):
+        before = [*old, *[None] * len(new)]
+        return [_merged(before[at], item, _inner(shape)) for at, item in enumerate(new)]
+    if shape != "raw" and isinstance(old, dict) and isinstance(new, dict):
+        inner = shape if isinstance(shape, dict) else {}
+        return {**old, **{key: _merged(old.get(key), value, inner.get(key)) for key, value in new.items()}}
+    return new
+
+
+def _inner(shape: list[Shape] | Pointers) -> Shape:
+    return shape.shape if isinstance(shape, Pointers) else shape[0]
+
+
 class _TooManyError(Exception):
     """More values do not fit than are kept."""
 
@@ -169,7 +210,7 @@ class _Decoder:
             return None
         if not isinstance(value, list):
             return self._refused(value, "an array", path, old)
-        inner = shape.shape if isinstance(shape, Pointers) else shape[0]
+        inner = _inner(shape)
         before = [*(old or ()), *[None] * len(value)]
         if isinstance(inner, str):
             return [self.value(item, inner, (*path, at), before[at]) for at, item in enumerate(value)]

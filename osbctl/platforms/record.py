@@ -82,6 +82,16 @@ class PlatformRecord(NamedTuple):
         outcome: Outcome = self._module("verdict").judge(data, known)
         return outcome
 
+    def read(self, data: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The catalog `data` with the names of fields as it takes them: a `SHAPE` of `verdict` is one of Go."""
+        shape = getattr(self._module("verdict"), "SHAPE", None)
+        if shape is None:
+            return data
+        from osbctl.platforms.golang import respelt
+
+        read: Mapping[str, Any] = respelt(data, shape)
+        return data if read == data else read
+
     @property
     def refusals(self) -> Mapping[str, str]:
         """The texts of the rules that it alone has, by the rest of the rule's id; from the module `refusals`."""

@@ -162,6 +162,42 @@ def test_a_broken_list_of_instances_never_makes_a_change_harmless(tmp_path: Path
     assert [osbctl(*call, word, cwd=tmp_path).returncode for word in ("/dev/null", "")] == [3, 3]
 
 
+@pytest.mark.parametrize(
+    ("name", "there", "value", "found"),
+    [
+        ("name", "NAME", "other", {"change-service-renamed": "KSM", "change-other-field": "C"}),
+        ("bindable", "Bindable", False, {"change-bindable-withdrawn": "KSM", "change-other-field": "C"}),
+        (
+            "plan_updateable",
+            "Plan_Updateable",
+            True,
+            {"change-plan-updateable-withdrawn": "C", "change-other-field": "C"},
+        ),
+        ("name", "ID", None, {"change-other-field": "CKSM"}),
+    ],
+)
+def test_each_platform_is_shown_what_it_reads(
+    tmp_path: Path, name: str, there: str, value: Any, found: dict[str, str]
+) -> None:
+    """Cloud Foundry knows a field by its letters; the others take it in any case, and the last of several counts."""
+    old, new = copy.deepcopy(OLD), copy.deepcopy(OLD)
+    if name == "plan_updateable":
+        old["services"][0][name] = True
+    new["services"][0][there] = value
+    (tmp_path / "old.json").write_text(json.dumps(old))
+    (tmp_path / "new.json").write_text(json.dumps(new, indent=1))
+    done = osbctl("diff", "old.json", "new.json", "--format", "json", cwd=tmp_path)
+    letters = {"cloudfoundry": "C", "kubernetes": "K", "service-manager": "S", "korifi": "M"}
+    changes = json.loads(done.stdout)["changes"]
+    seen = {
+        c["rule"]: "".join(sorted((letters[e["platform"]] for e in c["effects"]), key="CKSM".index)) for c in changes
+    }
+    assert seen == found
+    text = (tmp_path / "new.json").read_text()
+    line = next(number for number, one in enumerate(text.splitlines(), 1) if f'"{there}"' in one)
+    assert value is None or line in {c["new_location"]["line"] for c in changes}
+
+
 def test_a_new_refusal_is_told_unless_it_was_there(tmp_path: Path) -> None:
     sources = put(tmp_path, changed(name="Not Kubernetes", description=""))
     done = osbctl("diff", *sources, "--format", "json", cwd=tmp_path)

@@ -32,12 +32,13 @@ _SERVICE = {
     "dashboard_client": fields(string="id secret redirect_url"),
     "plans": [_PLAN],
 }
-_SHAPE = {"services": [_SERVICE]}
+SHAPE = {"services": [_SERVICE]}
+"""The structs that it reads a catalog into."""
 
 
 def judge(data: dict[str, Any], known: Known = UNKNOWN) -> Outcome:
     """What Korifi does with the catalog `data`."""
-    catalog, undecoded = decode(data, _SHAPE, "korifi", "Korifi", known.odd)
+    catalog, undecoded = decode(data, SHAPE, "korifi", "Korifi", known.odd)
     if undecoded:
         return Outcome(VerdictKind.REFUSES, bounded(undecoded))
     panics = bounded(_panics(catalog["services"] or []))

@@ -31,12 +31,13 @@ _SERVICE = {
     "dashboard_client": fields(string="id secret redirect_uri"),
     "plans": [_PLAN],
 }
-_SHAPE = {"services": [_SERVICE]}
+SHAPE = {"services": [_SERVICE]}
+"""The structs that it reads a catalog into."""
 
 
 def judge(data: dict[str, Any], known: Known = UNKNOWN) -> Outcome:
     """What Service Catalog does with the catalog `data`."""
-    catalog, undecoded = decode(data, _SHAPE, "kubernetes", "Service Catalog", known.odd)
+    catalog, undecoded = decode(data, SHAPE, "kubernetes", "Service Catalog", known.odd)
     refusals = bounded(undecoded or _refusals(catalog["services"] or []))
     return Outcome(VerdictKind.REFUSES if refusals else VerdictKind.ACCEPTS, refusals)
 

@@ -59,12 +59,13 @@ _SERVICE = {
     ),
     "plans": Pointers(_PLAN),
 }
-_SHAPE = {"services": Pointers(_SERVICE)}
+SHAPE = {"services": Pointers(_SERVICE)}
+"""The structs that it reads a catalog into."""
 
 
 def judge(data: dict[str, Any], known: Known = UNKNOWN) -> Outcome:
     """What Service Manager does with the catalog `data`."""
-    catalog, undecoded = decode(data, _SHAPE, "service-manager", "Service Manager", known.odd)
+    catalog, undecoded = decode(data, SHAPE, "service-manager", "Service Manager", known.odd)
     services = list(enumerate(catalog["services"] or ()))
     refusals = bounded(undecoded or _refusals(services))
     if not refusals:
