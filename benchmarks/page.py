@@ -59,7 +59,7 @@ def making(source: str, rounds: int) -> tuple[list[float], int]:
         lambda: read_source(source).locate(plans),
         lambda: make_page([shelf], PageOptions()),
     )
-    size = len(make_page([shelf], PageOptions()).html.encode())
+    size = len(make_page([shelf], PageOptions()).encode())
     times = [[seconds(work) for work in works] for _ in range(rounds)]
     return [statistics.median(each) for each in zip(*times, strict=True)], size
 
@@ -95,7 +95,7 @@ def main() -> None:
         many = folder / "many.json"
         many.write_text(json.dumps(catalog(1_000, 10)), encoding="utf-8")
         page = folder / "many.html"
-        page.write_text(make_page([Shelf("a", read_source(str(many)))], PageOptions()).html, encoding="utf-8")
+        page.write_text(make_page([Shelf("a", read_source(str(many)))], PageOptions()), encoding="utf-8")
         if CHROMIUM is None:
             print("\nThere is no Chromium on PATH: filtering is not measured.")
             return

@@ -26,7 +26,7 @@ PICTURES = {"page-services.png": ("", "light"), "page-plans.png": (PLANS, "dark"
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as driver:
         page = Path(folder) / "page.html"
-        page.write_text(make_page([Shelf("northwind", read_source(str(SOURCE)))], PageOptions()).html, encoding="utf-8")
+        page.write_text(make_page([Shelf("northwind", read_source(str(SOURCE)))], PageOptions()), encoding="utf-8")
         arguments = ["--headless", "--no-sandbox", "--disable-gpu"]
         browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=arguments)
         for name, (place, theme) in PICTURES.items():

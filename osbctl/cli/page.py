@@ -13,7 +13,7 @@ from typer import Argument, Option
 
 from osbctl.cli import options as common
 from osbctl.cli.connection import is_address, shown
-from osbctl.cli.output import note, put
+from osbctl.cli.output import put
 from osbctl.cli.sources import NamedSources
 from osbctl.cli.spread import spread
 from osbctl.config import find_config, load_config
@@ -47,8 +47,6 @@ def page(
         ),
     ] = None,
     findings: Annotated[bool, Option("--findings", help="Show what osbctl validate finds.")] = False,
-    icons: Annotated[bool, Option("--icons", help="Fetch the icons that have an address, into the page.")] = False,
-    private_icons: Annotated[bool, Option("--private-icons", help="Fetch icons from private addresses, too.")] = False,
     platforms: Annotated[
         list[Platform] | None,
         Option("--platform", "-p", help="Show what this platform makes of it; repeatable.  [default: all]"),
@@ -69,7 +67,7 @@ def page(
     osbctl page catalog.yaml -o marketplace.html
     osbctl page data ai https://broker.example.com --user platform -o page.html
     osbctl page catalog.yaml --since main --findings -o review.html
-    osbctl page services/*.yaml --icons --title Shop --accent "#0a7" -o a.html
+    osbctl page services/*.yaml --title Shop --accent "#0a7" -o a.html
     """
     from osbctl.tasks.outputs import check_output
     from osbctl.tasks.page import PageOptions, house_look, make_page
@@ -84,13 +82,8 @@ def page(
         date=date,
         since=", ".join(since) if since else None,
         findings=findings,
-        icons=icons,
-        private_icons=private_icons,
     )
-    made = make_page(shelves, options)
-    put(made.html, output)
-    for problem in made.problems:
-        note(problem)
+    put(make_page(shelves, options), output)
     return 0
 
 

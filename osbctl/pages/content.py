@@ -118,15 +118,13 @@ class Look:
 class Content:
     """All of a page.
 
-    `date` is printed as it is. `pictures` has the fetched icons by their address, as `data:` URLs. `since` says what
-    the catalogs are compared with, None where they are not; `findings` whether findings are shown; `notes` are
-    sentences in front of all.
+    `date` is printed as it is. `since` says what the catalogs are compared with, None where they are not;
+    `findings` whether findings are shown; `notes` are sentences in front of all.
     """
 
     parts: Sequence[Part]
     look: Look = field(default_factory=Look)
     date: str = ""
-    pictures: Mapping[str, str] = field(default_factory=dict)
     requests: Requests = field(default_factory=Requests)
     since: str | None = None
     findings: bool = False

@@ -70,7 +70,7 @@ class Offerings:
             provider=text(metadata.get("providerDisplayName"), SHORT),
             description=text(service.description),
             about=_paragraphs(text(metadata.get("longDescription")), text(service.description)),
-            picture=self._picture(metadata.get("imageUrl")),
+            picture=pictures.from_data_url(metadata.get("imageUrl")),
             monogram=pictures.monogram(title),
             tags=[text(tag, SHORT) for tag in service.tags[:MAX_TAGS]],
             more_tags=max(0, len(service.tags) - MAX_TAGS),
@@ -118,10 +118,6 @@ class Offerings:
             parameters=blocks,
             commands=self._requests.commands(order),
         )
-
-    def _picture(self, url: object) -> str:
-        fetched = self._content.pictures.get(url, "") if isinstance(url, str) else ""
-        return fetched or pictures.from_data_url(url)
 
     def _links(self, metadata: Mapping[str, Any]) -> list[tuple[str, str]]:
         known = (("documentationUrl", "Documentation"), ("supportUrl", "Support"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import marshal
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -11,7 +10,7 @@ from osbctl.catalog import ServicePlan
 from osbctl.jsonschemas.parameters import parameters
 from osbctl.pages.content import Requests, Sample
 from osbctl.pages.links import fragment
-from osbctl.pages.redact import MAX_LEVELS, MAX_TEXT, Redactor
+from osbctl.pages.redact import Redactor
 from osbctl.secrecy import SECRET, looks_secret
 
 PLACES = {
@@ -20,10 +19,6 @@ PLACES = {
     "service_binding.create": ("bind", "Parameters to bind"),
 }
 """For each place of a schema, the last word of its anchor and its heading."""
-MAX_SCHEMA = 100_000
-"""Characters of a schema that a form is made of."""
-
-_compact = json.JSONEncoder(separators=(",", ":")).encode
 
 
 class Shown(NamedTuple):
@@ -39,24 +34,21 @@ class Shown(NamedTuple):
 
 
 class ParameterBlock(NamedTuple):
-    """The parameters of one place; `schema` is the number of the schema that the form is made of, -1 for none."""
+    """The parameters of one place."""
 
     place: str
     heading: str
     rows: tuple[Shown, ...]
-    schema: int
     sample: Sample = Sample()
 
 
 class Parameters:
-    """Makes the blocks, and gathers the schemas for the forms."""
+    """Makes the blocks of plans."""
 
     def __init__(self, requests: Requests, secrets: Redactor) -> None:
         self._requests = requests
         self._secrets = secrets
-        self._numbers: dict[str, int] = {}
-        self._known: dict[bytes, tuple[tuple[Shown, ...], int, Sample]] = {}
-        self.schemas: list[str] = []
+        self._known: dict[bytes, tuple[tuple[Shown, ...], Sample]] = {}
 
     def of(self, plan: ServicePlan) -> tuple[ParameterBlock, ...]:
         """The blocks of a plan."""
@@ -64,19 +56,19 @@ class Parameters:
 
     def _block(self, place: str, schema: Mapping[str, Any]) -> ParameterBlock:
         word, heading = PLACES[place]
-        # Schemas that differ in title and description alone, as those of plans do, have one table, form and example.
+        # Schemas that differ in title and description alone, as those of plans do, have one table and one example.
         schema = {keyword: value for keyword, value in schema.items() if keyword not in ("title", "description")}
         try:
             # The same bytes for the same JSON value, in a third of the time that its text takes. Version 2 is the last
             # that has no references, which tell one object twice from two that are equal.
             key = marshal.dumps(schema, 2)
-        except ValueError:  # too deep for a form or an example; the table ends at its own depth
-            return ParameterBlock(word, heading, tuple(map(self._row, parameters(schema))), -1)
+        except ValueError:  # too deep for an example; the table ends at its own depth
+            return ParameterBlock(word, heading, tuple(map(self._row, parameters(schema))))
         if key not in self._known:
             rows = tuple(map(self._row, parameters(schema)))
-            self._known[key] = rows, self._number(schema), self._requests.sample(schema)
-        rows, number, sample = self._known[key]
-        return ParameterBlock(word, heading, rows, number, sample)
+            self._known[key] = rows, self._requests.sample(schema)
+        rows, sample = self._known[key]
+        return ParameterBlock(word, heading, rows, sample)
 
     def _row(self, row: Any) -> Shown:
         text = self._secrets.text
@@ -94,27 +86,3 @@ class Parameters:
             text(row.limits, 1_000),
             text(row.description),
         )
-
-    def _number(self, schema: Mapping[str, Any]) -> int:
-        try:
-            text = _compact(schema)
-        except RecursionError:
-            return -1
-        if len(text) > MAX_SCHEMA:
-            return -1
-        if not _plain(text):
-            shown = self._secrets.schema(schema)
-            if shown is None:
-                return -1
-            text = _compact(shown)
-        text = text.replace("<", "\\u003c")
-        if text not in self._numbers:
-            self._numbers[text] = len(self.schemas)
-            self.schemas.append(text)
-        return self._numbers[text]
-
-
-def _plain(text: str) -> bool:
-    """Whether a schema, as JSON text, is sure to hold nothing that `Redactor.schema` would change; most are."""
-    shallow = text.count("{") + text.count("[") <= MAX_LEVELS and len(text) <= MAX_TEXT
-    return shallow and not looks_secret(text) and not any(sign in text for sign in ("@", "=", "\\u"))

@@ -1,4 +1,4 @@
-"""Icons: pictures that came as `data:` URLs or were fetched, judged by their first bytes; and monograms."""
+"""Icons: pictures that came as `data:` URLs, judged by their first bytes; and monograms."""
 
 from __future__ import annotations
 

@@ -27,8 +27,6 @@ from osbctl.pages.shown import ChangeNote, PlanTexts, PlanView, ServiceView
 from osbctl.text import safe
 
 ASSETS = Path(__file__).parent / "assets"
-SCRIPTS = ("schema.js", "form.js", "page.js")
-"""The scripts of the page, in the order in which they are joined."""
 _SIGN = "\0"
 """Is nowhere in what is printed of a catalog, which has it as an escape."""
 _SLOT = f"{_SIGN}{{}}{_SIGN}"
@@ -57,13 +55,12 @@ def render_page(content: Content) -> str:
         views += ours
     several = len(content.parts) > 1
     style = _asset("page.css") + accent_rules(content.look.accent)
-    script = f'"use strict";\n(() => {{\n{"".join(map(_asset, SCRIPTS))}}})();\n'
+    script = f'"use strict";\n(() => {{\n{_asset("page.js")}}})();\n'
     page = environment.get_template("page.html").render(
         content=content,
         policy=_policy(style, script),
         style=style,
         script=script,
-        schemas=f"[{','.join(offerings.parameters.schemas)}]",
         articles=_HOLE,
         services=len(views),
         shop=bool(views) or not (content.findings or content.overview or content.since is not None),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from osbctl.changes import Change
 from osbctl.errors import SourceError
@@ -32,8 +31,7 @@ class Shelf:
 class PageOptions:
     """What the page tells beside the catalogs; fields as in `osbctl.pages.content.Content`.
 
-    `platforms` are those whose verdicts are shown. `icons` says that icons are fetched, `private_icons` also from
-    addresses that only this network reaches.
+    `platforms` are those whose verdicts are shown.
     """
 
     look: Look = field(default_factory=Look)
@@ -41,40 +39,24 @@ class PageOptions:
     date: str = ""
     since: str | None = None
     findings: bool = False
-    icons: bool = False
-    private_icons: bool = False
 
 
-class Made(NamedTuple):
-    """A page as HTML text, and a sentence for each icon that could not be fetched."""
-
-    html: str
-    problems: Sequence[str]
-
-
-def make_page(shelves: Sequence[Shelf], options: PageOptions) -> Made:
-    """The page, the same for the same sources and options.
+def make_page(shelves: Sequence[Shelf], options: PageOptions) -> str:
+    """Render the page as HTML, the same for the same sources and options.
 
     Raises:
         UsageError: the accent is no colour.
     """
     parts = [_part(shelf, options) for shelf in shelves]
-    pictures: Mapping[str, str] = {}
-    problems: Sequence[str] = ()
-    if options.icons or options.private_icons:
-        from osbctl.tasks.icons import fetch_icons
-
-        pictures, problems = fetch_icons([part.catalog for part in parts], private=options.private_icons)
     content = Content(
         parts,
         look=options.look,
         date=options.date,
-        pictures=pictures,
         since=None if options.since is None else f"Since {options.since}.",
         findings=options.findings,
         requests=requests_for(options.platforms),
     )
-    return Made(render_page(content), problems)
+    return render_page(content)
 
 
 def house_look(asked: Mapping[str, str | None], configured: Mapping[str, str]) -> Look:

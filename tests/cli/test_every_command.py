@@ -197,7 +197,7 @@ NO_FILE = set(
     expires fail_on force format generate host identity ignore include_password insecure insecure_http jobs label log_format
     log_level max_bytes minimum_version missing_version_status name names password_stdin platform
     platforms plan port quiet rounds rule select self_signed service stdin_filename stored_as stored_broker thing timeout
-    trusted_proxy unix_socket url user variables dry_run purpose broker title accent date findings icons private_icons all_brokers
+    trusted_proxy unix_socket url user variables dry_run purpose broker title accent date findings all_brokers
     connections_per_address stdio save_to_keyring unsafe diff check together write_baseline concise
     statistics""".split()  # noqa: SIM905
 )

@@ -88,6 +88,6 @@ def test_a_page_since_another_has_the_refusals_of_diff() -> None:
     new = json.loads(json.dumps(SHIPPED.data))
     new["services"][0]["plans"] = []
     shelf = Shelf("a", SHIPPED._replace(data=new), SHIPPED)
-    text = Read(make_page([shelf], PageOptions(since="main")).html).text
+    text = Read(make_page([shelf], PageOptions(since="main"))).text
     assert "Since main." in text
     assert "refused" in text

@@ -5,14 +5,23 @@ function byId(id) {
   return /** @type {T | null} */ (document.getElementById(id));
 }
 
+/**
+ * @param {string} tag @param {Record<string, string>} attributes @param {...(Node | string)} children
+ * @returns {HTMLElement}
+ */
+function make(tag, attributes, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...children);
+  return element;
+}
+
 const main = /** @type {HTMLElement} */ (document.querySelector("main"));
 const form = /** @type {HTMLFormElement} */ (byId("find"));
 const count = /** @type {HTMLElement} */ (byId("count"));
 const back = /** @type {HTMLElement} */ (byId("back"));
 const none = /** @type {HTMLElement} */ (byId("none"));
 const more = /** @type {HTMLElement} */ (byId("more"));
-/** @type {Schema[]} */
-const schemas = JSON.parse(byId("schemas")?.textContent ?? "[]");
 
 /** @typedef {{ element: HTMLElement, text: string, tags: Set<string>, monthly: Map<string, number>, inside: Element | null }} Card */
 
@@ -216,20 +225,6 @@ function opened(event) {
     if (table instanceof HTMLTableElement) offerChoice(table);
     for (const block of details.querySelectorAll(".command pre")) offerCopy(block);
   }
-  const number = Number(details.dataset.schema ?? -1);
-  if (details.matches(".params") && number >= 0) offerForm(details, schemas[number]);
-}
-
-/** @param {HTMLDetailsElement} details @param {Schema} schema */
-function offerForm(details, schema) {
-  const button = make("button", { type: "button" }, "Fill in");
-  const subject = details.querySelector("summary")?.firstChild?.textContent ?? "Parameters";
-  button.addEventListener("click", () => {
-    const made = makeForm(schema, subject);
-    button.closest("p")?.replaceWith(made);
-    /** @type {HTMLElement | null} */ (made.querySelector("input, select, textarea, button"))?.focus();
-  });
-  details.append(make("p", { class: "actions" }, button));
 }
 
 /** A button beside what heads the block: its command's name, or that of its file. @param {Element} block */
@@ -238,6 +233,20 @@ function offerCopy(block) {
   button.addEventListener("click", () => copied(button, block.textContent ?? ""));
   const head = block.previousElementSibling ?? "";
   block.before(make("div", { class: "copy" }, head, button));
+}
+
+/** @param {HTMLElement} button @param {string} text */
+async function copied(button, text) {
+  const before = button.textContent;
+  try {
+    await navigator.clipboard.writeText(text);
+    button.textContent = "Copied";
+  } catch {
+    button.textContent = "Copying is not allowed here";
+  }
+  setTimeout(() => {
+    button.textContent = before;
+  }, 2000);
 }
 
 /** Which plans stand side by side, and whether only what differs. @param {HTMLTableElement} table */
