@@ -1,9 +1,9 @@
 """The password gate: who may come in, without ever making the main loop wait.
 
 A header that was seen before is decided by one keyed digest and one look-up. A new one costs a slow hash, which
-one other process works out. Who waits for that is served by "least attained service": first the client that was let
-in before, then who was never refused, then who was refused least. So newcomers pass by those who guess,
-however many these are, and a client that guesses takes the time of its like only.
+one other process works out. Those who wait for that are served by "least attained service": first clients that were
+let in before, then those never refused, then those refused least; among equals, those whose network was refused least.
+So newcomers pass by those who guess, however many these are, and a client that guesses takes the time of its like only.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from osbctl.broker.hashing import HashingError, HashingProcess
 from osbctl.broker.proxy import client_of
 from osbctl.broker.records import KnownRecords
 from osbctl.broker.throttle import Clients, Remembered
-from osbctl.credentials.record import LONGEST, CredentialRecord
+from osbctl.credentials.record import LONGEST, MAXIMUM_ROUNDS, SECONDS_A_ROUND, CredentialRecord
 
 _log = logging.getLogger("osbctl.broker")
 
@@ -33,7 +33,7 @@ PLACES, PLACES_EACH = 64, 4
 """Headers that wait for their hash at one time, and those of one client; the one being worked out included."""
 
 WAIT_SECONDS = 20.0
-"""Who has waited so long is answered 503, before the connection is cut (`Settings.parked_seconds`)."""
+"""A request that waits for longer is answered 503, before the connection is cut (`Settings.parked_seconds`)."""
 
 ENDED_SECONDS = 60.0
 """A refusal that may come of a record's end is remembered so long: the clock may be set right meanwhile."""
@@ -77,7 +77,7 @@ class Gate:
         clock: Callable[[], float] = time.monotonic,
         hashing: HashingProcess | None = None,
     ) -> None:
-        self._records = KnownRecords(records)
+        self._records = _arranged(records)
         self._now, self._clock = now, clock
         self._clients = Clients(clock=clock)
         self._key = os.urandom(32)
@@ -87,8 +87,6 @@ class Gate:
         self._waiting: dict[bytes, _Job] = {}
         self._changed = threading.Condition()
         self._closed = self._broken = False
-        self._late = inf
-        """When the hash that is being worked out is late, by the monotonic clock."""
         self._hashing = hashing or HashingProcess()
         self._thread = threading.Thread(target=self._work, name="gate", daemon=True)
         self._thread.start()
@@ -101,7 +99,7 @@ class Gate:
     @property
     def why_not(self) -> str:
         """Why no new password can be checked now; empty where it can."""
-        return "the hashing process does not answer" if self._broken or self._clock() > self._late else ""
+        return "the hashing process does not answer" if self._broken or self._hashing.silent else ""
 
     def ask(self, header: str | None, address: str, resume: Resume) -> Decision | None:
         """The decision on an Authorization header (None: the request has none), where it is known.
@@ -124,7 +122,7 @@ class Gate:
 
         What a record that is gone let in fails at once; what was refused may try again.
         """
-        known = KnownRecords(records)
+        known = _arranged(records)
         with self._changed:
             self._records = known
             self._refused.clear()
@@ -164,13 +162,13 @@ class Gate:
                     return BUSY
                 if len(self._waiting) >= PLACES:
                     displaced = max((job for job in self._waiting.values() if not job.begun), key=self._rank)
-                    if self._clients.refusals(displaced.client) <= self._clients.refusals(client):
+                    if self._clients.rank(displaced.client) <= self._clients.rank(client):
                         return BUSY
                     del self._waiting[displaced.digest]
                 job = self._waiting[digest] = _Job(digest, given, client, self._clock())
                 self._changed.notify()
             # One header from several clients waits as the best of them: who guesses cannot hold up who shares it.
-            elif self._clients.refusals(client) < self._clients.refusals(job.client):
+            elif self._clients.rank(client) < self._clients.rank(job.client):
                 job.client = client
             job.resumes.append(resume)
         if displaced is not None:
@@ -183,8 +181,8 @@ class Gate:
         held = sum(job.client == client for job in self._waiting.values())
         return held < PLACES_EACH and self._clients.take(client)
 
-    def _rank(self, job: _Job) -> tuple[int, float]:
-        return self._clients.refusals(job.client), job.since
+    def _rank(self, job: _Job) -> tuple[tuple[int, int], float]:
+        return self._clients.rank(job.client), job.since
 
     def _next(self) -> _Job | None:
         """The job whose turn it is; None at the end."""
@@ -205,11 +203,7 @@ class Gate:
                 self._answer(job, self._settle(job))
             except HashingError as error:
                 self._recover(error)
-            since = self._clock() - WAIT_SECONDS
-            with self._changed:
-                late = [job for job in self._waiting.values() if job.since < since]
-            for job in late:
-                self._answer(job, BUSY)
+            self._answer_late()
         self._hashing.close()
         self._answer_all()
 
@@ -232,12 +226,8 @@ class Gate:
 
     def _first_match(self, password: str, hashes: list[str]) -> int | None:
         # Ten times what a round takes on a usual processor (0.5 microseconds), and time for a child to start.
-        seconds = min(WAIT_SECONDS, 3 + 5e-6 * self._records.rounds)
-        self._late = self._clock() + seconds / 3
-        try:
-            return self._hashing.first_match(password, hashes, seconds)
-        finally:
-            self._late = inf
+        seconds = 3 + 5e-6 * self._records.rounds
+        return self._hashing.first_match(password, hashes, seconds, self._answer_late)
 
     def _remember(self, job: _Job, record: CredentialRecord | None) -> Decision:
         self._clients.settled(job.client, record is not None)
@@ -268,11 +258,40 @@ class Gate:
         for job in list(self._waiting.values()):
             self._answer(job, BUSY)
 
+    def _answer_late(self) -> None:
+        """Answer who has waited too long. A hash that has begun goes on, and what comes of it is remembered."""
+        now = self._clock()
+        with self._changed:
+            late = [job for job in self._waiting.values() if now - job.since > WAIT_SECONDS]
+        for job in late:
+            if job.begun:
+                job.since = now
+                self._resume(job, BUSY)
+            else:
+                self._answer(job, BUSY)
+
     def _answer(self, job: _Job, decision: Decision) -> None:
         with self._changed:
             self._waiting.pop(job.digest, None)
-        for resume in job.resumes:
+        self._resume(job, decision)
+
+    def _resume(self, job: _Job, decision: Decision) -> None:
+        with self._changed:
+            resumes, job.resumes = job.resumes, []
+        for resume in resumes:
             try:
                 resume(decision)
             except Exception:  # one broken connection must not end the thread for all
                 _log.exception("a parked request could not be resumed")
+
+
+def _arranged(records: Iterable[CredentialRecord]) -> KnownRecords:
+    known = KnownRecords(records)
+    if known.rounds > MAXIMUM_ROUNDS:
+        _log.warning(
+            "a wrong password costs %d rounds, about %.0f seconds: take away records that are no longer used, or make "
+            "them anew with fewer rounds",
+            known.rounds,
+            known.rounds * SECONDS_A_ROUND,
+        )
+    return known

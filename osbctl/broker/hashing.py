@@ -8,12 +8,20 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import select
 import subprocess
 import threading
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
+from math import inf
+from typing import NoReturn
 
+from osbctl.broker.hashing_worker import BEAT
 from osbctl.parallel import start_module
+
+SILENT_SECONDS = 6.0
+"""A child that works without a sign of life for so long stands still. With a hundredth of a processor it does not."""
 
 
 class HashingError(Exception):
@@ -31,6 +39,8 @@ class HashingProcess:
 
     def __init__(self) -> None:
         self._stopped = False
+        self._heard = inf
+        """When the child gave its last sign of life, by the monotonic clock; infinity where nothing is asked of it."""
         self._lock = threading.Lock()
         self._child = _start()
 
@@ -39,16 +49,27 @@ class HashingProcess:
         """The process id of the child."""
         return self._child.pid
 
-    def first_match(self, password: str, hashes: Sequence[str], seconds: float) -> int | None:
+    @property
+    def silent(self) -> bool:
+        """Whether the child works and has given no sign of life for a while."""
+        return time.monotonic() - self._heard > SILENT_SECONDS / 3
+
+    def first_match(
+        self, password: str, hashes: Sequence[str], seconds: float, meanwhile: Callable[[], None] = lambda: None
+    ) -> int | None:
         """The index of the first of the crypt(3) hashes that the password fits; None for none.
 
-        Raises HashingError where the child dies twice, fails, or takes more than `seconds`; it is then replaced.
+        `meanwhile` is called now and then. Raises HashingError where the child dies twice, fails, stands still or takes
+        more than `seconds` of processor time; it is then replaced.
         """
         line = json.dumps({"password": password, "hashes": list(hashes)}).encode() + b"\n"
-        answer = self._ask(line, seconds)
-        if not answer:
-            self._restart()
-            answer = self._ask(line, seconds)
+        try:
+            answer = self._ask(line, seconds, meanwhile)
+            if not answer:
+                self._restart()
+                answer = self._ask(line, seconds, meanwhile)
+        finally:
+            self._heard = inf
         if not answer:
             raise HashingError("the hashing process died")
         found = json.loads(answer)
@@ -56,23 +77,35 @@ class HashingProcess:
             raise HashingError(f"the hashing process failed: {found}")
         return None if found is None else int(found)
 
-    def _ask(self, line: bytes, seconds: float) -> bytes:
+    def _ask(self, line: bytes, seconds: float, meanwhile: Callable[[], None]) -> bytes:
         """The child's answer; b"" where it has died."""
         if self._stopped:
             raise HashingError("the hashing process was ended")
         stdin, stdout = self._child.stdin, self._child.stdout
         assert stdin and stdout
-        waiting = select.poll()
-        waiting.register(stdout, select.POLLIN)
+        poll, said = select.poll(), b""
+        poll.register(stdout, select.POLLIN)
         try:
             stdin.write(line)  # fits into the pipe: the child has read what came before
             stdin.flush()
         except OSError:
             return b""
-        if not waiting.poll(seconds * 1000):
-            self._restart()
-            raise HashingError(f"the hashing process did not answer in {seconds:.0f} seconds; it was replaced")
-        return stdout.readline()
+        while b"\n" not in said:
+            self._heard = time.monotonic()
+            if not poll.poll(SILENT_SECONDS * 1000):
+                self._give_up("did not answer")
+            data = os.read(stdout.fileno(), 4096)
+            if not data:
+                return b""
+            said += data
+            if said.count(b".") * BEAT > seconds:
+                self._give_up(f"took more than {seconds:.0f} seconds of processor time for a password")
+            meanwhile()
+        return said.partition(b"\n")[0].lstrip(b".")
+
+    def _give_up(self, reason: str) -> NoReturn:
+        self._restart()
+        raise HashingError(f"the hashing process {reason}; it was replaced")
 
     def _restart(self) -> None:
         with self._lock:

@@ -2,19 +2,25 @@
 
 It reads one JSON object a line on standard input, `{"password": TEXT, "hashes": [TEXT, …]}`, and writes
 one JSON value a line: the index of the first hash that the password fits, null where it fits none, or
-the name of an exception. It ends with its input, and so with its parent, however that ends. Signals to
-stop are for the parent, which may still have answers to finish.
+the name of an exception. While it works it writes a dot for each `BEAT` seconds of processor time: the parent sees
+that it lives, and what it costs, however little of a processor it gets. It ends with its input, and so with its
+parent, however that ends. Signals to stop are for the parent, which may still have answers to finish.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import signal
 import sys
+
+BEAT = 0.05
 
 
 def main() -> None:
     """Work until the input ends."""
+    signal.signal(signal.SIGPROF, lambda *_: os.write(1, b"."))
+    signal.setitimer(signal.ITIMER_PROF, BEAT, BEAT)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     for line in sys.stdin.buffer:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
 from osbctl.errors import UsageError
@@ -29,6 +30,14 @@ def client_of(address: str) -> str:
     if ":" not in address:
         return address
     return f"{IPv6Address(int(IPv6Address(address)) >> 64 << 64)}/64"
+
+
+@lru_cache(maxsize=1024)
+def network_of(client: str) -> str:
+    """The /24 or /48 of a client (see `client_of`): as much as one customer of a provider may have."""
+    if ":" not in client:
+        return f"{client.rpartition('.')[0]}.0/24"
+    return f"{IPv6Address(int(IPv6Address(client.removesuffix('/64'))) >> 80 << 80)}/48"
 
 
 @dataclass(frozen=True, slots=True)

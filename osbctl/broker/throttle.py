@@ -8,6 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from osbctl.broker.proxy import network_of
+
 Value = TypeVar("Value")
 
 
@@ -36,8 +38,8 @@ class _Client:
 class Clients:
     """What each client has cost lately. Clients are those of `client_of`; at most `limit` are remembered.
 
-    A token bucket each: `burst` unknown passwords at first, `rate` more a second. And a count of refusals, by
-    which the gate lets those wait who have had most of its time ("least attained service").
+    A token bucket each: `burst` unknown passwords at first, `rate` more a second. And a count of refusals, also for
+    networks, by which the gate lets those wait who have had most of its time ("least attained service").
     """
 
     def __init__(
@@ -65,6 +67,12 @@ class Clients:
         """A password of the client was right, or wrong."""
         one = self._of(client)
         one.refusals = -1 if accepted else one.refusals + 1
+        if not accepted:
+            self._of(network_of(client)).refusals += 1
+
+    def rank(self, client: str) -> tuple[int, int]:
+        """By which clients are served, the least first: its own refusals, then those of all in its network."""
+        return self.refusals(client), self.refusals(network_of(client))
 
     def _of(self, client: str) -> _Client:
         one = self._known.setdefault(client, _Client(float(self._burst), self._clock()))

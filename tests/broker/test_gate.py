@@ -11,7 +11,8 @@ import threading
 import time
 from base64 import b64encode
 from collections import Counter
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from math import inf
 from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
@@ -24,7 +25,7 @@ from osbctl.broker.decision import BUSY, LONGEST_HEADER, REFUSED, Decision, Give
 from osbctl.broker.gate import ENDED_SECONDS, PLACES, PLACES_EACH, REMEMBERED, WAIT_SECONDS, Gate
 from osbctl.broker.hashing import HashingError, HashingProcess
 from osbctl.broker.hashing_worker import first_match
-from osbctl.broker.proxy import client_of, plain_address
+from osbctl.broker.proxy import client_of, network_of, plain_address
 from osbctl.broker.records import KnownRecords
 from osbctl.broker.throttle import Clients, Remembered
 from osbctl.credentials.record import CredentialRecord, make_record
@@ -46,6 +47,7 @@ class Hashing(HashingProcess):
     """The same work in the calling thread, noted, and held up while `held` is clear."""
 
     def __init__(self) -> None:
+        self._heard = inf
         self.asked: list[list[str]] = []
         self.passwords: list[str] = []
         self.seconds: list[float] = []
@@ -53,12 +55,16 @@ class Hashing(HashingProcess):
         self.held.set()
         self.fails = False
 
-    def first_match(self, password: str, hashes: Sequence[str], seconds: float) -> int | None:
-        assert 0 < seconds <= WAIT_SECONDS
+    def first_match(
+        self, password: str, hashes: Sequence[str], seconds: float, meanwhile: Callable[[], None] = lambda: None
+    ) -> int | None:
         self.asked.append(list(hashes))
         self.passwords.append(password)
         self.seconds.append(seconds)
-        assert self.held.wait(20)
+        end = time.monotonic() + 20
+        while not self.held.wait(0.01):
+            assert time.monotonic() < end
+            meanwhile()
         if self.fails:
             raise HashingError("the hashing process died")
         return first_match(password, list(hashes))
@@ -309,6 +315,22 @@ def refused(b: Bench, *addresses: str) -> None:
         assert b.ask(basic("admin", f"wrong {number}"), address) == REFUSED
 
 
+@pytest.mark.parametrize("network", ["10.0.1.{}", "2001:db8:0:{:x}::1"])
+def test_a_newcomer_passes_by_guessers_of_one_network_each_refused_never_before(network: str) -> None:
+    """80 of one cheap customer: one hash that has begun, then the newcomer's."""
+    with bench(OLD) as b:
+        refused(b, network.format(250))
+        b.hashing.held.clear()
+        guesses = [b.park(basic("admin", f"{n}"), network.format(n)) for n in range(80)]
+        assert guesses.count(None) == 80 - PLACES
+        wait_until(lambda: len(b.hashing.asked) == 2)
+        newcomers = [b.park(basic("admin", "old-password"), f"10.0.2.{n}") for n in range(10)]
+        b.hashing.held.set()
+        wait_until(lambda: all(newcomers))
+        assert newcomers == [[Decision(RequestOutcome.ACCEPTED, "old")]] * 10
+        assert b.hashing.passwords.index("old-password") == 2
+
+
 def test_what_has_begun_makes_no_room() -> None:
     others = [f"10.0.1.{n}" for n in range(PLACES)]
     with bench(OLD) as b:
@@ -385,19 +407,37 @@ def test_who_waits_too_long_is_answered() -> None:
         assert b.hashing.passwords == ["begun"]
 
 
-@pytest.mark.parametrize(("rounds", "seconds"), [(1000, 3.005), (2_000_000, 13), (9_999_999, WAIT_SECONDS)])
-def test_a_hash_has_the_time_that_its_rounds_take(rounds: int, seconds: float) -> None:
+@pytest.mark.parametrize(("rounds", "seconds"), [(1000, 3.005), (2_000_000, 13), (5_000_000, 28)])
+def test_a_hash_has_the_processor_time_that_its_rounds_take(rounds: int, seconds: float) -> None:
     with bench(CredentialRecord("admin", "saltsalt", f"$6$rounds={rounds}$saltsalt${'a' * 85}.")) as b:
-        assert b.gate.why_not == ""
-        b.hashing.held.clear()
         b.hashing.fails = True
-        b.park(basic("admin", "x"), "10.0.0.1")
-        wait_until(lambda: bool(b.hashing.seconds))
-        assert b.hashing.seconds == [pytest.approx(seconds)]
-        b.clock.now += seconds / 3 - 0.01
-        assert b.gate.why_not == ""
-        b.clock.now += 0.02
-        assert b.gate.why_not == "the hashing process does not answer"
+        b.ask(basic("admin", "x"))
+        assert b.hashing.seconds[0] == pytest.approx(seconds)
+
+
+def test_a_hash_that_takes_long_is_answered_and_goes_on() -> None:
+    """Its request gets 503; the next one with the same header waits for the hash that has begun."""
+    with bench(OLD) as b:
+        b.hashing.held.clear()
+        header = basic("admin", "old-password")
+        first = b.park(header, "10.0.0.1")
+        b.clock.now += WAIT_SECONDS + 1
+        wait_until(lambda: first == [BUSY])
+        second = b.park(header, "10.0.0.1")
+        b.hashing.held.set()
+        wait_until(lambda: bool(second))
+        assert (first, second) == ([BUSY], [Decision(RequestOutcome.ACCEPTED, "old")])
+        assert b.hashing.passwords == ["old-password"]
+
+
+def test_records_that_cost_more_than_a_client_waits_for_are_a_warning(caplog: pytest.LogCaptureFixture) -> None:
+    many = [CredentialRecord("admin", "saltsalt", f"$6$rounds=656000$saltsalt${'a' * 83}{n:02}.") for n in range(60)]
+    with bench(CredentialRecord("admin", "saltsalt", slow_hash(5_000_000))) as b:
+        assert caplog.messages == []
+        b.gate.renew(many)
+    assert [message.partition(":")[0] for message in caplog.messages] == [
+        "a wrong password costs 39360000 rounds, about 39 seconds"
+    ]
 
 
 def test_the_same_header_is_worked_out_once_for_all_who_wait() -> None:
@@ -435,6 +475,21 @@ def test_an_address_that_guesses_is_throttled_and_others_are_not() -> None:
 )
 def test_what_one_client_is(told: str, address: str, client: str) -> None:
     assert (plain_address(told), client_of(address)) == (address, client)
+
+
+@pytest.mark.parametrize(
+    ("client", "network"),
+    [
+        ("10.0.0.1", "10.0.0.0/24"),
+        ("10.0.1.255", "10.0.1.0/24"),
+        ("2001:db8::/64", "2001:db8::/48"),
+        ("2001:db8:0:ffff::/64", "2001:db8::/48"),
+        ("2001:db8:1:1::/64", "2001:db8:1::/48"),
+        ("unix", ".0/24"),
+    ],
+)
+def test_what_one_network_is(client: str, network: str) -> None:
+    assert network_of(client) == network
 
 
 @pytest.mark.parametrize("told", ["", "x", "10.0.0.1:80", "1%2"])
@@ -556,6 +611,52 @@ def test_the_process_shows_no_secret_and_holds_no_socket(process: HashingProcess
     assert not [target for target in targets if target.startswith("socket:")]
 
 
+@contextmanager
+def share_of_processor(pid: int, share: float) -> Iterator[None]:
+    """Let a process run for so much of the time only, as a quota does."""
+    ended = threading.Event()
+
+    def alternate() -> None:
+        while not ended.is_set():
+            for number, seconds in ((signal.SIGCONT, 0.05 * share), (signal.SIGSTOP, 0.05 * (1 - share))):
+                with suppress(ProcessLookupError):
+                    os.kill(pid, number)
+                time.sleep(seconds)
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGCONT)
+
+    thread = threading.Thread(target=alternate)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+
+
+def test_the_limit_of_a_hash_is_processor_time() -> None:
+    """With little of a processor it takes longer than its limit by the clock, and is no worse for it."""
+    record = make_record("admin", "right", rounds=100_000)
+    process = HashingProcess()
+    try:
+        assert process.first_match("warm", [NEW.hash], 20) is None
+        pid, start = process.pid, time.monotonic()
+        with share_of_processor(pid, 0.06):
+            assert process.first_match("right", [record.hash], 0.8) == 0
+        assert time.monotonic() - start > 0.8
+        assert process.pid == pid
+        assert not process.silent
+        with pytest.raises(HashingError, match="took more than 0 seconds of processor time"):
+            process.first_match("right", [slow_hash(5_000_000)], 0.2)
+        assert process.first_match("new-password", [NEW.hash], 20) == 0
+    finally:
+        process.close()
+
+
+def slow_hash(rounds: int) -> str:
+    return f"$6$rounds={rounds}$saltsalt${'a' * 85}."
+
+
 def test_a_mistake_in_the_process_names_no_secret(process: HashingProcess) -> None:
     with pytest.raises(HashingError) as caught:
         process.first_match("top-secret\0", ["$6$nonsense"], 20)
@@ -601,8 +702,7 @@ def test_a_stopped_process_is_replaced_and_nobody_waits_for_it() -> None:
 
 
 def test_the_gate_works_with_the_real_process_and_ends_it_in_mid_hash() -> None:
-    slow = f"$6$rounds=9999999$saltsalt${'a' * 85}."
-    gate = Gate([NEW, CredentialRecord("slow", "saltsalt", slow)])
+    gate = Gate([NEW, CredentialRecord("slow", "saltsalt", slow_hash(5_000_000))])
     decided: SimpleQueue[Decision] = SimpleQueue()
     assert gate.ask(basic("admin", "new-password"), "10.0.0.1", decided.put) is None
     assert decided.get(timeout=20) == Decision(RequestOutcome.ACCEPTED, "new")
