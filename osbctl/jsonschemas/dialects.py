@@ -60,6 +60,15 @@ DIALECTS = {
 """By URI, without the scheme: both are written."""
 
 
+def misnamed_dialect(schema: dict[str, JsonValue]) -> str:
+    """The key under which a schema names its draft, such as `schema`, where it is not `$schema`; empty if none does."""
+    for key, value in schema.items() if "$schema" not in schema else ():
+        is_slip = isinstance(key, str) and key.strip("$ ").lower() == "schema"
+        if is_slip and isinstance(value, str) and value.removesuffix("#").split("://")[-1] in DIALECTS:
+            return key
+    return ""
+
+
 def dialect_of(schema: JsonValue) -> Dialect:
     """The draft that `$schema` names; draft-07 where it names none.
 

@@ -180,9 +180,10 @@ def _type_advice(path: Path, value: Any, safe: bool) -> tuple[str, tuple[Fix, ..
     if field in _LISTS and isinstance(value, dict):
         by_name = value and all(isinstance(one, dict) for one in value.values())
         return ("write a list, the key of each entry as its name" if by_name else "put the entry into a list"), ()
+    if field in _LISTS and isinstance(value, str) and field not in ("services", "plans", "costs"):
+        return _list_advice(path, value, safe)
     if field in _LISTS and value is not None:
-        single = isinstance(value, str) and field not in ("services", "plans", "costs")
-        return "write a list, even of a single entry", (Fix("wrap", path, value, safe),) if single else ()
+        return "write a list, even of a single entry", ()
     if isinstance(value, str) and value.lower() in _WORDS and is_boolean(str(field)):
         meant = _WORDS[value.lower()]
         return f"write {json.dumps(meant)}, without quotes", (Fix("set", path, meant, safe),)
@@ -199,6 +200,18 @@ def _type_advice(path: Path, value: Any, safe: bool) -> tuple[str, tuple[Fix, ..
         texts = field in ("name", "description", "version", *CONVENTIONS)
         return ("put it in quotes", (Fix("quote", path, safe=safe),)) if texts else ("", ())
     return "", ()
+
+
+def _list_advice(path: Path, text: str, safe: bool) -> tuple[str, tuple[Fix, ...]]:
+    """What to do about a text in place of a list: only a single word is surely one entry."""
+    if re.match(r"-\S", text):
+        return "a space is missing behind the hyphen", ()
+    if path[-1] != "bullets" and "," in text:  # a comma in a bullet is one of a sentence
+        several = [part.strip() for part in text.split(",") if part.strip()]
+        return f"write a list: {json.dumps(several, ensure_ascii=False)[:80]}", (Fix("set", path, several),)
+    words = text.split()
+    fixes = (Fix("wrap", path, text, safe and words == [text]),) if words and words[0] != "-" else ()
+    return "write a list, even of a single entry", fixes
 
 
 def _number(text: str) -> int | float | None:

@@ -18,6 +18,7 @@ from osbctl.sources.parse import parse_document
 from osbctl.sources.spans import Span, spans
 from osbctl.tasks import fix
 from osbctl.tasks.fix import Mended, fix_bytes, fix_source, write
+from osbctl.validation.judge import judge
 from osbctl.validation.options import ValidationOptions
 
 OPTIONS = ValidationOptions()
@@ -29,6 +30,43 @@ D4 = "http://json-schema.org/draft-04/schema#"
 def mend(text: str, name: str = "c.yaml", unsafe: bool = False) -> tuple[str, Mended]:
     found = fix_bytes(name, text.encode(), OPTIONS, unsafe=unsafe)
     return found.after[name].decode(), found
+
+
+LISTS = "  bindable: false\n  tags:{}\n"
+
+
+@pytest.mark.parametrize(
+    ("written", "safely", "unsafely", "hint"),
+    [
+        ("\n    -ondemand\n    -document", None, None, "a space is missing behind the hyphen"),
+        (" -ondemand", None, None, "a space is missing behind the hyphen"),
+        (" sql, relational", None, ' ["sql", "relational"]', 'write a list: ["sql", "relational"]'),
+        (" 'sql,relational,'", None, ' ["sql", "relational"]', 'write a list: ["sql", "relational"]'),
+        (" sql db", None, ' ["sql db"]', "write a list, even of a single entry"),
+        (" |\n    - a\n    - b", None, None, "write a list, even of a single entry"),
+        (' ""', None, None, "write a list, even of a single entry"),
+        (" sql", ' ["sql"]', ' ["sql"]', "write a list, even of a single entry"),
+    ],
+)
+def test_a_list_is_made_of_a_text_only_where_it_is_one_entry(
+    written: str, safely: str | None, unsafely: str | None, hint: str
+) -> None:
+    text = HEAD + LISTS.format(written) + PLAN
+    for unsafe, expected in (False, safely), (True, unsafely):
+        after, _ = mend(text, unsafe=unsafe)
+        assert after == (HEAD + LISTS.format(expected) + PLAN if expected else text)
+    assert hint in {finding.hint for finding in judge(parse_document(text.encode(), "c.yaml"), OPTIONS).findings}
+
+
+@pytest.mark.parametrize("key", ["schema", "$Schema", "schema$"])
+@pytest.mark.parametrize("draft", [D4, "http://json-schema.org/draft-07/schema#"])
+def test_a_misnamed_draft_is_renamed(key: str, draft: str) -> None:
+    plan = PLAN.replace("description: d}", "description: d, schemas: {service_instance: {create: {parameters: {%s}}}}}")
+    text = HEAD + "  bindable: false\n" + plan % f'type: object, {key}: "{draft}"'
+    after, found = mend(text, unsafe=True)
+    assert after == text.replace(f"{key}:", "$schema:").replace(draft, D4)  # which every platform takes
+    assert found.mended[0].hint == f"rename {key} to $schema"
+    assert mend(text)[0] == after, "it is proved that the same requests pass"
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Iterator
 
 from osbctl.findings import Fix, Severity
+from osbctl.jsonschemas.dialects import misnamed_dialect
 from osbctl.jsonschemas.walk import subschemas
 from osbctl.rule import Category, Scope, rule
 from osbctl.validation.metaschema import DRAFTS, faults
@@ -28,11 +29,13 @@ def parameters_dialect_missing(schema: Node) -> Iterator[Hit]:
 
     Bad: parameters: {type: object}
     Good: parameters: {$schema: "http://json-schema.org/draft-04/schema#", type: object}
-    Fix: adds draft-04; with --unsafe where it is not proved that the same requests pass.
+    Fix: adds draft-04, or renames `schema` where that names a draft; with --unsafe where it is not proved that the same
+        requests pass.
     Source: OSB 2.13, Input Parameters Schema Object: the schema MUST have a $schema keyword
     """
     if "$schema" not in schema:
-        hint = 'add "$schema": "http://json-schema.org/draft-04/schema#"'
+        slip = misnamed_dialect(schema.value)
+        hint = f"rename {slip} to $schema" if slip else 'add "$schema": "http://json-schema.org/draft-04/schema#"'
         yield schema.hit("the parameter schema has no $schema", "$schema", hint)
 
 
