@@ -2,4 +2,4 @@
 
 __version__ = "1.0.0"
 DISTRIBUTION, REPOSITORY = "osbctl", ""
-"""Its name on the package index and its address, empty where there is none: written from release.toml."""
+"""Its name on the package index and its address, empty where there is none: written from pyproject.toml."""

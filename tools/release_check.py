@@ -159,7 +159,7 @@ def metadata(files: list[Path], published: bool) -> Outcomes:
     if without_url and published:
         yield Outcome("address", State.FAILED, without_url[0])
     elif not published:
-        yield Outcome("address", State.UNKNOWN, "release.toml names no repository")
+        yield Outcome("address", State.UNKNOWN, "[tool.osbctl-release] of pyproject.toml names no repository")
 
 
 def installed(wheel: Path, place: Path) -> Path | None:

@@ -1,4 +1,4 @@
-"""Writes into every file where osbctl comes from: release.toml says where it is published.
+"""Writes into every file where osbctl comes from: [tool.osbctl-release] of pyproject.toml says where it is published.
 
     python tools/release_lines.py            write them
     python tools/release_lines.py --check    write nothing; exit 1 with the names of files that are out of date
@@ -41,7 +41,7 @@ it: `git -C ../osbctl archive --prefix=osbctl/ HEAD | tar -x`. (Hooks that look 
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """The three names of release.toml, each may be empty, and the version that is released."""
+    """The three names of [tool.osbctl-release], each may be empty, and the version that is released."""
 
     index: str
     repository: str
@@ -112,10 +112,11 @@ class Release:
 
 
 def release(root: Path = ROOT) -> Release:
-    """What release.toml says."""
+    """Read [tool.osbctl-release] of pyproject.toml."""
     version = re.search(r'__version__ = "(.+)"', (root / "osbctl/__init__.py").read_text(encoding="utf-8"))
     assert version
-    return Release(**tomllib.loads((root / "release.toml").read_text(encoding="utf-8")), version=version[1])
+    settings = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
+    return Release(**settings["tool"]["osbctl-release"], version=version[1])
 
 
 def stale(root: Path = ROOT) -> dict[Path, str]:

@@ -54,7 +54,7 @@ def test_without_the_service_it_says_so(app: Path, credentials: Path) -> None:
 
 
 def test_the_app_asks_for_this_version_and_for_what_it_reads() -> None:
-    # The wheel beside it, or the index where release.toml names one: tests/release installs from either.
+    # The wheel beside it, or the index where pyproject.toml names one: tests/release installs from either.
     assert osbctl.__version__ in (FOLDER / "requirements.txt").read_text()
     assert APP["services"] == ["osbctl-credentials"]
     assert APP["env"]["OSBCTL_SOURCE"] == "catalog.json"

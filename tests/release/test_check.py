@@ -17,7 +17,7 @@ import pytest
 
 from tests.deploy.harness import commit, git
 from tests.release.test_lines import EVERYWHERE, NOWHERE
-from tests.release.world import clone
+from tests.release.world import clone, set_release
 from tools import release_check
 from tools.release_check import State
 
@@ -276,7 +276,7 @@ def test_a_fault_ends_with_1_and_what_is_unknown_with_3() -> None:
 
 
 def test_what_is_unpublished_is_not_green(root: Path, tmp_path: Path) -> None:
-    (root / "release.toml").write_text(NOWHERE)
+    set_release(root, NOWHERE)
     for file, text in release_check.stale(root).items():
         file.write_text(text, encoding="utf-8")
     commit(root)

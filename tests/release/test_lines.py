@@ -1,4 +1,4 @@
-"""Every line that says where to get osbctl is the one that release.toml makes, and nothing else names a place."""
+"""Every line that says where to get osbctl is the one that pyproject.toml makes, and nothing else names a place."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.deploy.harness import ROOT, git, run
-from tests.release.world import clone
+from tests.release.world import clone, set_release
 from tools.release_lines import FILES, release, stale
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def texts(root: Path) -> dict[str, str]:
     return {name: (root / name).read_text(encoding="utf-8") for name in FILES}
 
 
-def test_the_lines_are_as_release_toml_has_them() -> None:
+def test_the_lines_are_as_pyproject_has_them() -> None:
     assert stale() == {}, "run tools/release_lines.py"
 
 
@@ -40,7 +40,7 @@ def test_no_other_file_says_where_to_get_it() -> None:
         r"your-org|your-group|git\.example\.com/\S*osbctl|\bOWNER/|rev: v\d|osbctl@v\d|osbctl==\d|"
         r"pipx? install (?:--force )?['\"]?(?:osbctl|path/to)"
     )
-    skipped = ("tests/", "tools/", "release.toml", "benchmarks/")
+    skipped = ("tests/", "tools/", "benchmarks/")
     names = [name for name in git(ROOT, "ls-files").splitlines() if not name.startswith(skipped)]
     assert len(names) > 100
     for name in names:
@@ -96,7 +96,7 @@ def test_the_lines_follow_the_setting_and_find_their_way_back(
         for line in expected:
             assert line.format(v=version) in (here / name).read_text(encoding="utf-8"), name
     tomllib.loads((here / "pyproject.toml").read_text(encoding="utf-8"))
-    (here / "release.toml").write_text(NOWHERE)
+    set_release(here, NOWHERE)
     for file, text in stale(here).items():
         file.write_text(text, encoding="utf-8")
     (tmp_path / "again").mkdir()

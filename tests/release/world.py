@@ -22,8 +22,15 @@ BUILD_NEEDS = ("hatchling", "pip", "setuptools", "wheel")
 """What pip and pre-commit build with in environments of their own."""
 
 
+def set_release(root: Path, settings: str) -> None:
+    """Put `settings` in place of [tool.osbctl-release] of a clone's pyproject.toml."""
+    file = root / "pyproject.toml"
+    before, header, after = file.read_text(encoding="utf-8").partition("[tool.osbctl-release]\n")
+    file.write_text(before + header + settings + "\n" + after[after.index("[tool.hatch") :], encoding="utf-8")
+
+
 def clone(folder: Path, settings: str | None = None) -> Path:
-    """A repository with what is tracked here as it stands now; with another release.toml, written anew and tagged."""
+    """A repository with what is tracked here as it stands now; with other release settings, written anew and tagged."""
     names = git(ROOT, "ls-files", "--cached", "--others", "--exclude-standard").splitlines()
     kept = {name: ROOT / name for name in names if not name.startswith(("tests/", "tools/web/", "benchmarks/"))}
     folder.mkdir(parents=True)
@@ -33,7 +40,7 @@ def clone(folder: Path, settings: str | None = None) -> Path:
         (folder / name).write_bytes(file.read_bytes())
         (folder / name).chmod(file.stat().st_mode)
     if settings is not None:
-        (folder / "release.toml").write_text(settings)
+        set_release(folder, settings)
         for file, text in stale(folder).items():
             file.write_text(text, encoding="utf-8")
     commit(folder)
@@ -118,7 +125,7 @@ def filled(wheels: Path) -> Path:
 
 
 def world(folder: Path, wheels: Path, settings: str | None = None) -> World:
-    """A world in `folder`; with `settings` for release.toml, its index has osbctl under the name that they give it."""
+    """A world in `folder`; with release `settings`, its index has osbctl under the name that they give it."""
     made = World(folder, wheels)
     clone(made.clone, settings)
     if release(made.clone).index:
