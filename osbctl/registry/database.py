@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from osbctl.errors import RegistryError, UsageError
 from osbctl.extras import command_to_install
 from osbctl.files import check_regular
-from osbctl.registry.errors import as_registry_error, missing_extra
+from osbctl.registry.errors import ADD_MAKES_ONE, as_registry_error, missing_extra
 
 try:
     import sqlalchemy
@@ -30,19 +30,19 @@ WAIT_SECONDS = 10.0
 class Database:
     """An opened database. Each `reading` and `writing` is one transaction on a connection of its own."""
 
-    def __init__(self, url: str, wait_seconds: float = WAIT_SECONDS) -> None:
-        """Prepare the connection to `url`: the path of an SQLite file, or a URL of SQLAlchemy.
+    def __init__(self, url: str, wait_seconds: float = WAIT_SECONDS, *, make: bool = True) -> None:
+        """Prepare the connection to `url`: the path of an SQLite file, or a URL of SQLAlchemy; `make` the file.
 
         Raises:
             UsageError: it is neither.
-            RegistryError: the file cannot be made or is no regular one, or the driver is not installed.
+            RegistryError: the file is missing, cannot be made or is no regular one, or the driver is not installed.
         """
         self._url = parse_url(url)
         # Without the query: a password may stand there, too.
         self.name = self._url.set(query={}).render_as_string(hide_password=True).removeprefix("sqlite:///")
         self.is_sqlite = self._url.get_backend_name() == "sqlite"
         if self.is_sqlite:
-            _make_file(self._url.database or "", self.name)
+            _check_file(self._url.database or "", self.name, make=make)
         self.engine = _engine(self._url, wait_seconds)
 
     @contextmanager
@@ -96,19 +96,25 @@ def parse_url(url: str) -> URL:
 _URLS = "name a file for SQLite, or postgresql+psycopg://USER@HOST/DATABASE"
 
 
-def _make_file(path: str, name: str) -> None:
-    """An empty file that only its owner may read, where there is none: SQLite itself would ask the umask."""
+def _check_file(path: str, name: str, *, make: bool) -> None:
+    """Check that the file is there; else `make` an empty one that only its owner may read: SQLite asks the umask."""
     try:
-        with suppress(FileExistsError):
-            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        if make:
+            with suppress(FileExistsError):
+                os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         check_regular(path)
+    except FileNotFoundError:
+        if make:
+            raise RegistryError(f"{name}: there is no such folder", "--database names another file") from None
+        raise RegistryError(f"{name}: there is no such database", ADD_MAKES_ONE) from None
     except OSError as error:
         text = f"{name}: the database cannot be opened: {error.strerror}"
         raise RegistryError(text, "--database names another") from error
 
 
 def _engine(url: URL, wait_seconds: float) -> Engine:
-    arguments: dict[str, Any] = {"connect_timeout": max(2, round(wait_seconds))}
+    # A server that keeps no encoding (SQL_ASCII) would send bytes.
+    arguments: dict[str, Any] = {"connect_timeout": max(2, round(wait_seconds)), "client_encoding": "utf8"}
     if sqlite := url.get_backend_name() == "sqlite":
         arguments = {"timeout": wait_seconds, "isolation_level": None, "check_same_thread": False}
     try:

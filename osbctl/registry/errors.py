@@ -45,6 +45,9 @@ class OutdatedError(RegistryError):
         super().__init__(f"another process changed the broker {name!r} at the same time", "run it again")
 
 
+ADD_MAKES_ONE = "restore it from a backup, or name another with --database; osbctl brokers add makes a new one"
+"""What to do where there is no registry."""
+
 _NO_TABLE = "the database is damaged: a table or a column of it is missing"
 _BACKUP = "restore it from a backup"
 _RECOVER = "restore it from a backup; sqlite3 FILE .recover may save what is left"
@@ -60,7 +63,9 @@ _KNOWN = (
     ("no such column", _NO_TABLE, _BACKUP),
     ('relation "osbctl_', _NO_TABLE, _BACKUP),
     ('column "', _NO_TABLE, _BACKUP),
+    ("already exists", "the version of the database does not fit its tables", _BACKUP),
     ("malformed", "the database is damaged", _RECOVER),
+    ("read-only transaction", "the database is read-only", "it may be a standby: name the primary with --database"),
     ("readonly database", "the database may not be written to", "check who owns the file and its folder"),
     ("unable to open database file", "the database cannot be opened", "check who owns the file and its folder"),
     ("disk i/o error", "the disk fails, or is full; nothing was changed", "look at the disk and at quotas"),

@@ -17,17 +17,14 @@ _WORD = re.compile(rf"(?P<name>[A-Za-z0-9][A-Za-z0-9._-]{{0,99}})(?:@(?P<when>-[
 
 
 def open_registry(database: str | None, *, make: bool = False) -> Registry:
-    """The registry in `database`, else in the user's data folder; `make` one where the named one is missing.
+    """The registry in `database`, else in the user's data folder; `make` one where there is none.
 
-    Raises UsageError, RegistryError: as `Registry.open`; or there is no file of that name.
+    Raises UsageError, RegistryError: as `Registry.open`.
     """
-    from osbctl.errors import RegistryError
     from osbctl.registry.store import Registry
 
-    if database and not make and (file := _missing(database)):
-        advice = "check --database; osbctl brokers add makes a new one"
-        raise RegistryError(f"{file}: there is no such database", advice)
-    return Registry.open(database or _made(_default()))
+    default = _default() if not database else ""
+    return Registry.open(database or (_made(default) if make else default), make=make)
 
 
 def registered(word: str, database: str | None) -> RegisteredBroker:

@@ -13,8 +13,9 @@ import sqlalchemy
 from sqlalchemy import Connection
 
 from osbctl.errors import RegistryError
-from osbctl.registry.errors import missing_extra
+from osbctl.registry.errors import ADD_MAKES_ONE, missing_extra
 from osbctl.registry.tables import METADATA, VERSION_TABLE
+from osbctl.text import safe
 
 if TYPE_CHECKING:
     from osbctl.registry.database import Database
@@ -29,15 +30,23 @@ _LOCK = 0x6F7362_63746C
 """The key of PostgreSQL's advisory lock: any fixed number does; this one spells osbctl."""
 
 
-def migrate(database: Database) -> None:
+def migrate(database: Database, *, make: bool = True) -> None:
     """Bring the tables to the newest version, in one transaction that only one process at a time can have.
 
-    Raises RegistryError: a newer osbctl has been here, the version is damaged, or the database cannot be used.
+    Raises RegistryError: there are none and `make` is false, they are another program's, a newer osbctl has been here,
+    the version is damaged, or the database cannot be used.
     """
     with database.reading() as connection:
         version = _version(connection, database.name)
+        ours = {VERSION_TABLE, *METADATA.tables}
+        others = [name for name in sqlalchemy.inspect(connection).get_table_names() if name not in ours]
     if version == NEWEST:
         return
+    if not version and others and (database.is_sqlite or not make):
+        text = f"{database.name}: this database is another program's: it has a table {safe(others[0])!r}"
+        raise RegistryError(text, "name another with --database")
+    if not version and not make:
+        raise RegistryError(f"{database.name}: the database is empty", ADD_MAKES_ONE)
     with database.writing() as connection:
         if not database.is_sqlite:
             connection.execute(sqlalchemy.select(sqlalchemy.func.pg_advisory_xact_lock(_LOCK)))

@@ -108,6 +108,7 @@ def _take_over(
     stored = registry.broker(seen.name)
     if stored.row.revision != seen.revision:
         raise OutdatedError(seen.name)
+    _ = stored.data  # a damaged catalog is said to be damaged, not refused
     base = replace(base, etag=answer.etag if answer else seen.etag)
     catalog = judge(answer.body if answer else stored.catalog, replace(seen, platform=base.platform))
     fit = storable(catalog)

@@ -49,18 +49,19 @@ class Registry:
         self._database = database
 
     @classmethod
-    def open(cls, url: str, wait_seconds: float = WAIT_SECONDS) -> Registry:
-        """The registry at `url`, the path of an SQLite file or a URL of SQLAlchemy; made or migrated where needed.
+    def open(cls, url: str, wait_seconds: float = WAIT_SECONDS, *, make: bool = True) -> Registry:
+        """The registry at `url`, the path of an SQLite file or a URL of SQLAlchemy; migrated where needed.
 
-        `wait_seconds` bounds the wait for other writers.
+        `wait_seconds` bounds the wait for other writers; `make` one where there is none: a registry that is lost must
+        not look like one without brokers.
 
         Raises:
             UsageError: `url` names no database that osbctl knows.
             RegistryError: it cannot be opened; this and all other calls raise it where the database fails.
         """
-        database = Database(url, wait_seconds)
+        database = Database(url, wait_seconds, make=make)
         try:
-            migrate(database)
+            migrate(database, make=make)
         except BaseException:
             database.close()
             raise

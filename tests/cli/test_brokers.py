@@ -110,7 +110,7 @@ def added(osbctl: Program, server: FakeBroker) -> Program:
 def test_the_life_of_a_registered_broker_without_a_trace_of_its_password(
     osbctl: Program, server: FakeBroker, tmp_path: Path
 ) -> None:
-    assert osbctl("list") == "NAME\tURL\tUSER\tPLATFORM\tSERVICES\tPLANS\tKEPT\tREFRESHED\tLAST\n"
+    assert "there is no such database" in osbctl("list", code=3)
     assert (
         osbctl.process("add", "my-db", server.url, "--user", USER, "--password-stdin", stdin=PASSWORD)
         == "my-db: added\n"
@@ -289,7 +289,7 @@ def test_the_keyring_keeps_the_password_for_that_address_alone(osbctl: Program, 
 def test_without_a_keyring_saving_to_it_is_refused(osbctl: Program, server: FakeBroker) -> None:
     told = osbctl("add", "my-db", server.url, "--user", USER, "--save-to-keyring", code=3, **VARIABLE)
     assert "there is no keyring" in told
-    assert osbctl("list").count("\n") == 1
+    assert "there is no such database" in osbctl("list", code=3)
 
 
 def test_a_prompt_asks_at_a_terminal(osbctl: Program, server: FakeBroker) -> None:
@@ -606,8 +606,36 @@ def test_a_quiet_refresh_tells_only_of_what_went_wrong(many: Program, server: Fa
     assert "24 brokers" not in said
 
 
-def test_nothing_registered_is_nothing_to_do(osbctl: Program) -> None:
-    assert osbctl("refresh") == "osbctl: 0 brokers: nothing to do\n"
+def test_nothing_registered_is_nothing_to_do(added: Program) -> None:
+    added("remove", "my-db")
+    assert added("refresh") == "osbctl: 0 brokers: nothing to do\n"
+    assert added("list") == "NAME\tURL\tUSER\tPLATFORM\tSERVICES\tPLANS\tKEPT\tREFRESHED\tLAST\n"
+
+
+@pytest.mark.parametrize("command", ["list", "show x", "remove x", "refresh", "drift x", "drift --all"])
+@pytest.mark.parametrize(
+    ("statement", "told"), [("", "the database is empty"), ("CREATE TABLE customers (id)", "another program's")]
+)
+def test_a_registry_that_is_lost_is_never_green(osbctl: Program, command: str, statement: str, told: str) -> None:
+    file = osbctl.folder / "lost.db"
+    connection = sqlite3.connect(file)
+    connection.execute(statement)
+    connection.close()
+    file.touch()
+    before = file.read_bytes()
+    words = command.split() if command.startswith("drift") else ["brokers", *command.split()]
+    done = osbctl.run(*words, "--database", file.name)
+    assert (done.returncode, done.stdout, told in done.stderr) == (3, "", True), done.stderr
+    assert file.read_bytes() == before
+
+
+def test_a_stored_catalog_that_is_damaged_is_called_so(added: Program, server: FakeBroker) -> None:
+    with sqlite3.connect(next(added.home.rglob("*.sqlite"))) as connection:
+        connection.execute("UPDATE osbctl_brokers SET catalog = x'00'")
+    connection.close()
+    sentence = "the stored catalog of my-db is not a JSON object"
+    assert sentence in added("refresh", code=3)
+    assert sentence in added.run("drift", "my-db").stderr
 
 
 def test_another_database_is_named_by_option_or_variable(osbctl: Program, server: FakeBroker) -> None:
@@ -635,7 +663,7 @@ def test_without_the_extra_a_sentence_says_what_to_install(osbctl: Program, miss
     fake = osbctl.folder / "fake"
     fake.mkdir()
     (fake / f"{missing}.py").write_text("raise ImportError")
-    told = osbctl.process("list", code=3, PYTHONPATH=f"{fake}:{ROOT}")
+    told = osbctl.process("add", "x", "http://127.0.0.1:9", code=3, PYTHONPATH=f"{fake}:{ROOT}")
     assert " 'sqlalchemy>=" in told
 
 

@@ -224,7 +224,6 @@ FINE = {
     ("page", "logo", "truncated"): "what it begins with says that it is a picture",
     ("brokers add", "database", "empty"): "an empty file is an empty database",
     ("brokers add", "database", "gone"): "a missing database is made",
-    ("brokers list", "database", "empty"): "an empty file is an empty database",
 }
 """Where exit 0 is right though the file is not, with the reason."""
 

@@ -15,10 +15,11 @@ from pathlib import Path
 import pytest
 
 from osbctl.errors import RegistryError, UsageError
+from osbctl.registry import migrate
 from osbctl.registry.database import Database, parse_url
 from osbctl.registry.store import Registry
 from tests.registry import postgres
-from tests.registry.make import SMALL, add, body, read, refresh, service
+from tests.registry.make import SMALL, add, body, plan, read, refresh, service
 
 ROOT = Path(__file__).parents[2]
 BIG = body(*(service(f"s{number}", "p", metadata={"text": "x" * 2000}) for number in range(200)))
@@ -199,6 +200,55 @@ def test_a_file_that_is_something_else_is_left_alone(tmp_path: Path, content: by
     assert file.read_bytes() == content
 
 
+def test_a_database_of_another_program_gets_no_tables(tmp_path: Path) -> None:
+    file = tmp_path / "other-app.db"
+    execute(str(file), "CREATE TABLE customers (id INTEGER)")
+    before = file.read_bytes()
+    for make in (True, False):
+        with pytest.raises(RegistryError, match="another program's: it has a table 'customers'"):
+            Registry.open(str(file), make=make)
+    assert file.read_bytes() == before
+
+
+def test_a_server_may_be_shared_with_other_programs(cluster: postgres.Cluster) -> None:
+    url = cluster.empty()
+    execute(url, "CREATE TABLE customers (id INTEGER)")
+    with pytest.raises(RegistryError, match="another program's"):
+        Registry.open(url, make=False)
+    with Registry.open(url) as registry:
+        add(registry)
+    with Registry.open(url, make=False) as registry:
+        assert registry.names() == ["db"]
+
+
+def test_a_server_without_an_encoding_answers_in_text(cluster: postgres.Cluster) -> None:
+    with cluster.connect() as server:
+        server.autocommit = True
+        server.execute("CREATE DATABASE ascii TEMPLATE template0 ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C'")
+    url = cluster.empty().rpartition("/")[0] + "/ascii"
+    for _ in range(2):
+        with Registry.open(url) as registry:
+            assert registry.names() == []
+    with Registry.open(url) as registry:
+        add(registry, content=body(service("s", plan("p", description="größer"))))
+        assert registry.broker("db").row.name == "db"
+
+
+def test_a_version_that_does_not_fit_its_tables_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = str(tmp_path / "brokers.sqlite")
+    Registry.open(file).close()
+    folder = tmp_path / "migrations"
+    shutil.copytree(migrate.FOLDER, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    again = f'from alembic import op\nrevision = "9000"\ndown_revision = "{migrate.NEWEST}"\n'
+    again += 'def upgrade():\n    op.create_table("osbctl_brokers")\n'
+    (folder / "versions" / "9000_again.py").write_text(again)
+    monkeypatch.setattr(migrate, "FOLDER", folder)
+    monkeypatch.setattr(migrate, "NEWEST", "9000")
+    with pytest.raises(RegistryError, match="the version of the database does not fit its tables") as error:
+        Registry.open(file)
+    assert error.value.advice == "restore it from a backup"
+
+
 def test_a_damaged_database_is_called_so(tmp_path: Path) -> None:
     file = tmp_path / "brokers.sqlite"
     with Registry.open(str(file)) as registry:
@@ -255,7 +305,7 @@ def execute(url: str, statement: str) -> None:
 
 
 def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
-    with pytest.raises(RegistryError, match="No such file or directory") as error:
+    with pytest.raises(RegistryError, match="there is no such folder") as error:
         Registry.open(str(tmp_path / "none" / "brokers.sqlite"))
     assert error.value.advice
 

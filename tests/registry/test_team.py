@@ -49,7 +49,7 @@ def test_a_standby_answers_whatever_reads(cluster: postgres.Cluster, tmp_path: P
             assert "my-db" in osbctl("list") and "added" in osbctl("history", "my-db")
             assert "unchanged" in osbctl("refresh", "--dry-run")
             for words in (("refresh",), ("remove", "my-db"), ("add", "other", server.url, "--user", USER)):
-                assert "read-only" in osbctl(*words, code=3, OSBCTL_BROKER_OTHER_PASSWORD=PASSWORD)
+                assert "the database is read-only" in osbctl(*words, code=3, OSBCTL_BROKER_OTHER_PASSWORD=PASSWORD)
 
 
 def stored(cluster: postgres.Cluster, url: str) -> str:
