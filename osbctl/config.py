@@ -6,7 +6,9 @@ options win over it. A fault is told with the line and the key that it stands at
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from types import MappingProxyType
@@ -89,7 +91,8 @@ class Config(NamedTuple):
 def _matches(file: str, patterns: tuple[str, ...]) -> bool:
     from fnmatch import fnmatchcase
 
-    return any(fnmatchcase(file, pattern) or fnmatchcase(f"/{file}", f"*/{pattern}") for pattern in patterns)
+    ways = ("", file), ("", f"./{file}"), ("*/", f"/{file}")
+    return any(fnmatchcase(name, before + pattern) for pattern in patterns for before, name in ways)
 
 
 KEYS: dict[str, str] = {
@@ -118,7 +121,7 @@ def find_config(folder: str) -> Config:
     current = os.path.abspath(folder)  # noqa: PTH100  # pathlib costs its import at every start
     while True:
         for name in NAMES:
-            config = _load(os.path.join(current, name))  # noqa: PTH118
+            config = _load(os.path.join(current, name), found=True)  # noqa: PTH118
             if config is not None:
                 return config
         parent = os.path.dirname(current)  # noqa: PTH120
@@ -139,8 +142,10 @@ def load_config(path: str) -> Config:
     return config
 
 
-def _load(path: str) -> Config | None:
+def _load(path: str, *, found: bool = False) -> Config | None:
     try:
+        if found and stat.S_ISFIFO(os.stat(path).st_mode):  # noqa: PTH116
+            raise OSError(errno.EINVAL, "it is not a regular file")  # one that is named may be a shell's <(…)
         text = read_bounded(path, _MAX_BYTES)
     except OSError as error:
         if not os.path.lexists(path):  # or it lies in a folder that may not be looked into

@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any
 from osbctl.errors import ConfigError, SourceError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from io import FileIO
     from pathlib import Path
 
 WRITER_WAIT = 60.0
@@ -83,10 +85,51 @@ def write_file(path: Path | str, data: bytes, mode: int | None = None) -> None:
     try:
         descriptor = _special(str(path))
         if descriptor is None:
-            _replace(os.path.realpath(path), data, mode)
-            return
+            with _replacing(os.path.realpath(path), data, mode):
+                return
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)
+    except OSError as error:
+        raise SourceError(f"{path}: cannot be written: {error.strerror}") from error
+
+
+def write_linked(path: str, data: bytes) -> None:
+    """Put `data` into the file at `path` itself, since other hard links lead to it, too.
+
+    Raises:
+        SourceError: it cannot be written; what it held is put back.
+    """
+    try:
+        with open(path, "r+b", buffering=0) as file:  # noqa: PTH123
+            before = file.read()
+            try:
+                _overwrite(file, data)
+            except OSError:
+                _overwrite(file, before)
+                raise
+    except OSError as error:
+        raise SourceError(f"{path}: cannot be written: {error.strerror}") from error
+
+
+def _overwrite(file: FileIO, data: bytes) -> None:
+    file.seek(0)
+    rest = memoryview(data)
+    while rest:
+        rest = rest[file.write(rest) :]
+    file.truncate()
+    os.fsync(file.fileno())
+
+
+@contextlib.contextmanager
+def staged(path: Path | str, data: bytes) -> Iterator[None]:
+    """Put `data` at `path` when the block has ended well; the block is not entered where that cannot be done.
+
+    Raises:
+        SourceError: as `write_file`.
+    """
+    try:
+        with _replacing(os.path.realpath(path), data, None):
+            yield
     except OSError as error:
         raise SourceError(f"{path}: cannot be written: {error.strerror}") from error
 
@@ -158,7 +201,8 @@ def _fifo(path: str) -> int:
             return descriptor
 
 
-def _replace(target: str, data: bytes, mode: int | None) -> None:
+@contextlib.contextmanager
+def _replacing(target: str, data: bytes, mode: int | None) -> Iterator[None]:
     import tempfile
 
     if mode is None:  # a file that is protected from writing is not replaced either
@@ -174,6 +218,7 @@ def _replace(target: str, data: bytes, mode: int | None) -> None:
             file.write(data)
             file.flush()
             os.fsync(descriptor)
+        yield
         os.replace(temporary, target)  # noqa: PTH105
         _flush_folder(folder)
     except BaseException:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
@@ -158,6 +160,12 @@ def test_one_that_is_there_and_cannot_be_read_is_told(tmp_path: Path) -> None:
         find_config(str(tmp_path))
 
 
+def test_a_fifo_is_waited_for_only_where_it_is_named(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "osbctl.toml")
+    with mock.patch("osbctl.files.WRITER_WAIT", 5.0), pytest.raises(ConfigError, match="it is not a regular file"):
+        find_config(str(tmp_path))
+
+
 def test_settings_of_a_path_add_to_those_of_all(tmp_path: Path) -> None:
     file = tmp_path / "osbctl.toml"
     file.write_text(
@@ -171,3 +179,7 @@ def test_settings_of_a_path_add_to_those_of_all(tmp_path: Path) -> None:
     assert (old.api_version, old.ignore, old.severity) == ("2.13", ("a", "b"), {"s": "info", "t": "error"})
     assert config.of(str(tmp_path / "old/new/c.yaml")).api_version == "2.17"
     assert config.of(str(tmp_path / "deep/x.yaml")).ignore == ("a", "b")
+    file.write_text("[[per-path]]\npaths = ['./x.yaml', './old/*']\nignore = ['b']\n")
+    config = load_config(str(file))
+    found = [bool(config.of(str(tmp_path / name)).ignore) for name in ("x.yaml", "old/c.yaml", "deep/x.yaml")]
+    assert found == [True, True, False]

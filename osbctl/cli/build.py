@@ -73,14 +73,20 @@ def build(
     as_yaml = format is BuildFormat.YAML if format else str(output).endswith((".yaml", ".yml"))
     text = task.as_text(document.data, yaml=as_yaml)
     printed = output in (None, "-")
-    # The lock comes last: a catalog that could not be written has published no id.
-    files = {**({} if printed else {str(output): text}), str(Path(folder) / LOCK): lock.text()}
+    # With an overlay, what is printed may be a trial.
+    locked = {} if printed and overlays else {str(Path(folder) / LOCK): lock.text()}
+    files = {**({} if printed else {str(output): text}), **locked}
     if check:
         stale = task.stale(files)
         sys.stdout.write(stale)
         return int(bool(stale))
-    if printed:
-        put(text)
-    task.write_changed(files)
-    note(f"wrote {', '.join(files)} ({plural(len(lock.ids), 'id')})")
+    with task.recorded(locked):
+        if printed:
+            put(text)
+        else:
+            task.write_changed(str(output), text)
+    if files:
+        note(f"wrote {', '.join(files)} ({plural(len(lock.ids), 'id')})")
+    else:
+        note(f"{LOCK} is as it was: a build with an overlay records ids with -o FILE alone")
     return 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -55,7 +56,7 @@ def hash_password(
     osbctl hash-password admin --generate -o credentials.json
     osbctl hash-password admin --append c.json --expires 2027-01-31T00:00:00Z
     """
-    from osbctl.credentials.record import check_identity, make_record
+    from osbctl.credentials.record import check_identity, make_record, parse_expiry
     from osbctl.tasks.outputs import CREDENTIALS, check_output
 
     if password_stdin and generate:
@@ -69,6 +70,8 @@ def hash_password(
         raise SourceError(f"{output} holds records already", advice)
     try:
         check_identity(identity)
+        if expires is not None and parse_expiry(expires) <= time.time():
+            raise UsageError(f"--expires {expires} is in the past", "the record would let nobody in")
         password = _password(identity, stdin=password_stdin, generate=generate)
         record = make_record(
             identity, password, rounds=rounds, label=label, expires=expires, include_password=include_password
@@ -137,8 +140,6 @@ def verify_password(
     osbctl verify-password credentials.json admin
     pass show broker | osbctl verify-password c.json admin --password-stdin
     """
-    import time
-
     from osbctl.credentials.file import read_credentials
     from osbctl.credentials.record import fits
 

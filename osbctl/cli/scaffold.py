@@ -70,6 +70,8 @@ def new(
     checked = [_checked(name) for name in names]
     if len(names) != (1 if thing is Thing.SERVICE else 2):
         raise UsageError(f"osbctl new {thing} takes {'SERVICE' if thing is Thing.SERVICE else 'SERVICE and PLAN'}")
+    if not folder.is_dir():
+        raise SourceError(f"{folder}: there is no such folder", "`osbctl init` writes one to start from")
     stands = written(checked[0])
     if thing is Thing.PLAN and not stands:
         raise UsageError(
@@ -94,7 +96,7 @@ def split(
 
     \b
     osbctl split catalog.json catalog/
-    osbctl build catalog/ | diff - catalog.json
+    osbctl build catalog/ | osbctl diff catalog.json -
     """
     from osbctl.registry.location import stored
     from osbctl.sources.folder.files import check_split, split_files

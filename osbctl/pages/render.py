@@ -73,7 +73,7 @@ def render_page(content: Content) -> str:
         broker_anchor=broker_anchor,
         findings=by_kind(findings, attrgetter("finding.severity"), Severity),
         left_out=secrets.left_out,
-        without_commands=f"{MAX_WITH_COMMANDS:,}" if offerings.too_many else "",
+        commands_only_for=f"{MAX_WITH_COMMANDS:,}" if offerings.too_many else "",
         several=several,
         version=__version__,
         tags=_tags(views),
@@ -159,9 +159,7 @@ def _environment() -> Environment:
 
 def _fit(value: Any) -> Any:
     """What is printed: on one line, with whatever could fool a reader as an escape."""
-    # What most texts are is asked here, too: a call for each would take as long as the rest.
-    plain = type(value) is not str or (value.isascii() and value.isprintable())
-    return value if plain else safe(value)
+    return safe(value) if type(value) is str else value
 
 
 def _named(commands: str, marked: bool) -> Markup:

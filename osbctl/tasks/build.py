@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import os
 import re
@@ -12,7 +13,7 @@ from typing import Any
 from osbctl.config import find_config
 from osbctl.errors import DocumentError, SourceError, UsageError
 from osbctl.fields import LATEST, properties
-from osbctl.files import write_file
+from osbctl.files import staged, write_file
 from osbctl.findings import Finding
 from osbctl.sources.document import Document
 from osbctl.tasks.options import Request, validation_options
@@ -91,11 +92,19 @@ def _ordered(thing: Any, kind: str = "catalog") -> Any:
     return whole
 
 
-def write_changed(files: Mapping[str, str]) -> None:
-    """Write each of `files`, a text by its name, that holds another text so far."""
-    for file, text in files.items():
-        if _present(file) != text:
-            write_file(file, text.encode("utf-8"))
+def write_changed(file: str, text: str) -> None:
+    """Write `text` to a file that holds another one so far."""
+    if _present(file) != text:
+        write_file(file, text.encode("utf-8"))
+
+
+def recorded(lock: Mapping[str, str]) -> contextlib.AbstractContextManager[None]:
+    """A block in which the catalog is written, and at whose end the lock, a text by its name, if it has changed.
+
+    Where one of the two cannot be written, neither is.
+    """
+    changed = [(file, text) for file, text in lock.items() if _present(file) != text]
+    return staged(changed[0][0], changed[0][1].encode("utf-8")) if changed else contextlib.nullcontext()
 
 
 def stale(files: Mapping[str, str]) -> str:

@@ -7,6 +7,7 @@ what it held before but for the fixes; else nothing of that pass is kept.
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from osbctl.errors import OsbctlError, SourceError, UsageError
-from osbctl.files import write_file
+from osbctl.files import write_file, write_linked
 from osbctl.findings import Finding, Fix, Location
 from osbctl.fixes.drafts import draft_fix
 from osbctl.fixes.edits import Edit, applied, edit, quoted
@@ -118,7 +119,7 @@ def write(mended: Mended) -> None:
         if (now := read_bytes(name)[0]) not in (before, after):
             raise SourceError(f"{name} has changed since it was read, so it was not written", "run osbctl fix again")
         if now != after:
-            write_file(name, after)
+            (write_linked if os.stat(name).st_nlink > 1 else write_file)(name, after)  # noqa: PTH116
 
 
 def _passes(

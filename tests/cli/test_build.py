@@ -210,3 +210,51 @@ def test_a_lock_that_git_has_checked_out_on_windows(folder: Path, attributes: bo
     assert (b"\r\n" in (source / "catalog.lock").read_bytes()) != attributes
     done = osbctl("build", "source", "-o", "catalog.json", "--check", cwd=folder)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize("name", ["10", "null", "true", "1e3", "0x10", "1.0", "On", "1_0", "2001-01-01"])
+def test_names_that_yaml_takes_for_something_else(tmp_path: Path, name: str) -> None:
+    assert osbctl("init", "s", "--service", name, cwd=tmp_path).returncode == 0
+    assert osbctl("new", "plan", name, name, "-C", "s", cwd=tmp_path).returncode == 0
+    assert osbctl("new", "service", f"{name}-b", "-C", "s", cwd=tmp_path).returncode == 0
+    (tmp_path / "s/catalog.yaml").write_text(
+        (tmp_path / "s/catalog.yaml").read_text().replace("# services", "services")
+    )
+    (tmp_path / f"s/services/{name}-b.yaml").unlink()
+    (tmp_path / f"s/services/{name}-b/plans/small.yaml").unlink()
+    done = osbctl("build", "s", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    (service,) = json.loads(done.stdout)["services"]
+    assert (service["name"], service["metadata"]["displayName"]) == (name, name.capitalize())
+    assert [plan["name"] for plan in service["plans"]] == ["small", "large", name]
+
+
+def test_a_lock_that_cannot_be_written_keeps_the_catalog_from_being_written(folder: Path) -> None:
+    (folder / "source" / "catalog.lock").symlink_to(folder / "none" / "catalog.lock")
+    for words in (("-o", "catalog.json"), ()):
+        done = osbctl("build", "source", *words, cwd=folder)
+        assert (done.returncode, done.stdout) == (3, "")
+        assert "catalog.lock: cannot be written" in done.stderr
+    assert not (folder / "catalog.json").exists()
+    assert sorted(file.name for file in (folder / "source").iterdir() if "lock" in file.name) == ["catalog.lock"]
+
+
+def test_a_trial_with_an_overlay_records_no_id(folder: Path) -> None:
+    plan = "{name: trial, id: 0B9E2C61-D748-4A15-B3F0-7C5D1E8A4296, description: On trial., free: true}"
+    (folder / "overlay.yaml").write_text(f"services: {{postgres: {{add-plans: [{plan}]}}}}\n")
+    words = ("build", "source", "--overlay", "overlay.yaml")
+    lock = folder / "source" / "catalog.lock"
+    for out in ((), ("-o", "-")):
+        done = osbctl(*words, *out, cwd=folder)
+        assert "trial" in done.stdout
+        assert "catalog.lock is as it was" in done.stderr
+        assert not lock.exists()
+    assert osbctl(*words, "-o", "catalog.json", cwd=folder).returncode == 0
+    assert "postgres/trial" in lock.read_text()
+
+
+def test_new_makes_no_folder(tmp_path: Path) -> None:
+    done = osbctl("new", "service", "ok", "-C", "nosuch", cwd=tmp_path)
+    assert done.returncode == 3
+    assert "nosuch: there is no such folder" in done.stderr
+    assert not (tmp_path / "nosuch").exists()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import pty
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
@@ -35,6 +37,25 @@ def test_it_mends_in_place_and_says_what_is_left(tmp_path: Path) -> None:
     assert f"{file}:5:3: fixed: " in done.stderr
     assert "fixed 1, 1 more with --unsafe; 0 left for you" in done.stderr
     assert "fixed 0" in osbctl("fix", str(file)).stderr
+
+
+def test_a_file_with_a_second_name_is_mended_under_both(tmp_path: Path) -> None:
+    file, other = tmp_path / "c.yaml", tmp_path / "other.yaml"
+    file.write_text(TEXT)
+    other.hardlink_to(file)
+    assert osbctl("fix", str(file)).returncode == 0
+    assert file.samefile(other)
+    assert other.read_text() == TEXT.replace('"yes"', "true")
+
+
+def test_a_file_with_a_second_name_keeps_its_text_where_the_disk_is_full(tmp_path: Path) -> None:
+    file = tmp_path / "c.yaml"
+    file.write_text(TEXT)
+    (tmp_path / "other.yaml").hardlink_to(file)
+    with mock.patch("osbctl.files.os.fsync", side_effect=[OSError(errno.ENOSPC, "No space left on device"), None]):
+        done = osbctl("fix", str(file))
+    assert (done.returncode, file.read_text()) == (3, TEXT)
+    assert "c.yaml: cannot be written: No space left on device" in done.stderr
 
 
 @pytest.mark.parametrize("option", ["--check", "--diff"])

@@ -247,3 +247,11 @@ def test_verify_password_with_an_unreadable_file_ends_with_3(tmp_path: Path) -> 
     ran = run("verify-password", tmp_path / "bad", "admin", "--password-stdin", stdin="x")
     assert ran.returncode == 3
     assert "plain-text-secret" not in ran.stderr
+
+
+def test_a_record_that_has_ended_is_not_made(tmp_path: Path) -> None:
+    file = tmp_path / "c.json"
+    ran = run("hash-password", "admin", "--generate", "--expires", "2020-01-31T00:00:00Z", "-o", file)
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert "--expires 2020-01-31T00:00:00Z is in the past" in ran.stderr
+    assert not file.exists()

@@ -193,3 +193,19 @@ def test_wrong_words_are_told_and_no_file_is_left(repository: Path, words: list[
     assert done.returncode == code, done.stderr
     assert told in done.stderr
     assert not (repository / "out.html").exists()
+
+
+def test_the_names_of_parameters_command_no_runner(tmp_path: Path) -> None:
+    schema = {"type": "object", "properties": {"##[error]k": {"type": "string"}}}
+    plan = {
+        "id": "p",
+        "name": "##[plan]",
+        "description": "d",
+        "schemas": {"service_instance": {"create": {"parameters": schema}}},
+    }
+    service = {"id": "s", "name": "##[group]", "description": "##vso[x]", "bindable": True, "plans": [plan]}
+    (tmp_path / "c.json").write_text(json.dumps({"services": [service]}))
+    done = osbctl("page", "c.json", cwd=tmp_path)
+    assert done.returncode == 0
+    assert "[error]k" in done.stdout
+    assert not re.search(r"##\w*\[", done.stdout)

@@ -213,6 +213,17 @@ def test_allow_writes_what_fails_as_toml() -> None:
     (entry,) = tomllib.loads(render(report(odd, WORDING), DiffFormat.ALLOW))["allow"]
     assert entry["rule"] == odd.rule
     assert entry["object"] == odd.object
+    odd = replace(REMOVED, service=Named("s", "a\x9b31m\u202e##[error]x"), plan=None)
+    text = render(report(odd, WORDING), DiffFormat.ALLOW)
+    assert not re.search("[\x80-\x9f\u202e]|##\\[", text)
+    assert tomllib.loads(text)["allow"][0]["object"] == odd.object
+
+
+def test_a_page_of_plain_text_commands_no_runner() -> None:
+    """As it is printed, on a runner say; what makes the text odd in other ways is escaped anyway."""
+    text = render(report(replace(REMOVED, message="##[error]x", service=Named("s", "##vso[x]"))), DiffFormat.HTML)
+    assert "[error]x" in text
+    assert not re.search(r"##\w*\[", text)
 
 
 HOSTILE = "::error::z##vso[task.x]##[error]x\x1b[31m\x07\r\n::error::y\u202e]]>&<img src=a>\u2028@all #12 [a](http://b) www.c.example `d` |\ud800"

@@ -6,7 +6,7 @@ import json
 
 from osbctl.changes import Change
 from osbctl.reports.changes import DiffReport
-from osbctl.text import safe, without_commands
+from osbctl.text import escaped, safe
 
 
 def render(report: DiffReport) -> str:
@@ -29,4 +29,4 @@ def _entry(change: Change) -> str:
 def _string(text: str) -> str:
     # JSON's strings are TOML's but for the character DEL, which TOML wants escaped, and halves of characters.
     whole = text.encode("utf-8", "replace").decode()
-    return without_commands(json.dumps(whole, ensure_ascii=False)).replace("\x7f", "\\u007f")
+    return escaped(json.dumps(whole, ensure_ascii=False))

@@ -18,12 +18,12 @@ from osbctl.resources import catalog_schema
 from osbctl.sources.document import Document
 from osbctl.sources.folder.lock import fresh_id
 from osbctl.sources.folder.parts import escaped
-from osbctl.sources.yaml_text import dump
+from osbctl.sources.yaml_text import dump, dump_text
 
 _SETTINGS = """\
 # The catalog as a whole. `osbctl build .` composes it, `osbctl validate .` checks it as it stands.
 # The order of the services is that of their file names, unless you say otherwise:
-# services: [{name}]
+# services: [{text}]
 
 # What every service or plan says unless its own file says something else.
 defaults:
@@ -43,7 +43,7 @@ EDITOR_SCHEMA = ".osbctl/service.schema.json"
 _SERVICE = """\
 # yaml-language-server: $schema=../.osbctl/service.schema.json
 # A service offering. `name` is what users order, `id` what platforms know it by: never change an id.
-name: {name}
+name: {text}
 id: {id}
 description: What {name} is, in one sentence.
 tags: [example]
@@ -86,7 +86,7 @@ plans:
 
 _PLAN = """\
 # A service plan of {service}. Never change an id.
-name: {name}
+name: {text}
 id: {id}
 description: What the plan {name} offers, in one sentence.
 free: false
@@ -118,8 +118,8 @@ _PARAMETERS = """\
 def folder(name: str) -> Iterator[tuple[str, str]]:
     """The files of a folder that builds at once: one service with two plans and a parameter schema."""
     plans = _PLANS.format(name=name, small=fresh_id(), large=fresh_id())
-    yield "catalog.yaml", _SETTINGS.format(name=name)
-    yield f"services/{name}.yaml", _SERVICE.format(name=name, id=fresh_id(), title=name.capitalize(), plans=plans)
+    yield "catalog.yaml", _SETTINGS.format(text=dump_text(name))
+    yield _service_file(name, plans)
     yield "schemas/parameters.json", _PARAMETERS
     yield EDITOR_SCHEMA, _editor_schema()
     yield ATTRIBUTES
@@ -144,13 +144,18 @@ def _editor_schema() -> str:
 
 def service(name: str) -> Iterator[tuple[str, str]]:
     """A service offering with one plan in a file of its own."""
-    yield f"services/{name}.yaml", _SERVICE.format(name=name, id=fresh_id(), title=name.capitalize(), plans="")
+    yield _service_file(name)
     yield from plan(name, "small")
+
+
+def _service_file(name: str, plans: str = "") -> tuple[str, str]:
+    text, title = dump_text(name), dump_text(name.capitalize())  # `10` and `null` are names, too
+    return f"services/{name}.yaml", _SERVICE.format(name=name, text=text, id=fresh_id(), title=title, plans=plans)
 
 
 def plan(service_stem: str, name: str) -> Iterator[tuple[str, str]]:
     """A plan in a file of its own."""
-    text = _PLAN.format(service=service_stem, name=name, id=fresh_id())
+    text = _PLAN.format(service=service_stem, name=name, text=dump_text(name), id=fresh_id())
     yield f"services/{service_stem}/plans/{name}.yaml", text
 
 
