@@ -396,6 +396,14 @@ def test_a_secret_in_a_wrong_place_is_not_quoted(added: Program, server: FakeBro
     assert "hunter2" not in added("history", "my-db")
 
 
+def test_a_secret_below_a_secret_name_is_not_quoted(added: Program, server: FakeBroker) -> None:
+    described = {"$schema": "http://json-schema.org/draft-04/schema#", "properties": {"password": {"type": "hunter2"}}}
+    server.put(catalog(service("s", plan("p", schemas={"service_instance": {"create": {"parameters": described}}}))))
+    said = added("refresh", code=1)
+    assert "the value is invalid (it may be a secret, and is not shown)" in said
+    assert "hunter2" not in said
+
+
 @pytest.fixture(scope="module")
 def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
     folder = tmp_path_factory.mktemp("tls")
@@ -555,6 +563,42 @@ def test_a_broker_that_another_process_removes_is_told_and_the_rest_goes_on(many
     said = many("refresh", "--jobs", "4", code=3)
     assert "b7: not fetched: no broker 'b7' is registered\n" in said
     assert "osbctl: 24 brokers: 23 unchanged, 1 failed\n" in said
+
+
+def test_drift_goes_on_where_another_process_removes_a_broker(many: Program, server: FakeBroker) -> None:
+    file, answer = str(many.folder / "many.sqlite"), server.answer
+
+    def remove_one(headers: Any) -> tuple[int, bytes, str]:
+        with contextlib.suppress(UsageError), Registry.open(file) as registry:
+            registry.remove("b7")
+        return answer(headers)
+
+    server.answer = remove_one  # type: ignore[method-assign]
+    done = many.run("drift", "--all", "--jobs", "1", "--format", "json")
+    assert done.returncode == 3
+    brokers = {one["name"]: one for one in json.loads(done.stdout)["brokers"]}
+    assert "no broker 'b7' is registered" in brokers["b7"]["error"]
+    assert sum(one["report"] is not None for one in brokers.values()) == 23
+
+
+def test_a_password_in_the_query_of_the_database_is_never_shown(osbctl: Program) -> None:
+    said = osbctl("list", "--database", f"postgresql://u@127.0.0.1:9/d?password={PASSWORD}", code=3)
+    assert "127.0.0.1:9/d: no server listens there" in said
+
+
+def test_of_an_address_with_two_at_signs_no_password_is_left(osbctl: Program) -> None:
+    """What stands before the last one is the user's, as browsers and curl read it."""
+    for words in (("fetch",), ("diff", "/dev/null"), ("brokers", "add", "x")):
+        done = osbctl.run(*words, "https://user:p4ss@w0rd@127.0.0.1:9")
+        assert done.returncode in (1, 2, 3)
+        assert not re.search("p4ss|w0rd", done.stdout + done.stderr)
+
+
+def test_names_cannot_move_the_cursor(added: Program, server: FakeBroker) -> None:
+    server.put(catalog(service("s", plan("p", "small"), plan("q", "x\x1b[2J"))))
+    said = added("refresh", "--as", "korifi")
+    assert "x\\x1b[2J" in said
+    assert "\x1b" not in said + added("show", "my-db") + added("list")
 
 
 @pytest.mark.parametrize(

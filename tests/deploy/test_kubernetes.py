@@ -17,7 +17,7 @@ import yaml
 from osbctl.tasks.load_catalog import LARGEST, memory_for
 from tests.broker.harness import until
 from tests.deploy.harness import DEPLOY, ROOT, run
-from tests.deploy.running import OSBCTL, ask, free_port, started
+from tests.deploy.running import OSBCTL, ask, started
 
 FOLDER = DEPLOY / "kubernetes"
 OLDEST, NEWEST = "1.30", "1.37"
@@ -101,7 +101,7 @@ def test_the_example_catalog_is_that_of_the_project() -> None:
 
 
 def placed(tmp_path: Path, pair: tuple[Path, Path]) -> dict[str, str]:
-    """The settings of the container, with each volume's folder in `tmp_path` and ports that are free."""
+    """The settings of the container, with each volume's folder in `tmp_path` and ports that the system gives."""
     folders = {mount["mountPath"]: tmp_path / mount["name"] for mount in CONTAINER["volumeMounts"]}
     settings = dict(SETTINGS)
     for name, value in SETTINGS.items():
@@ -112,7 +112,7 @@ def placed(tmp_path: Path, pair: tuple[Path, Path]) -> dict[str, str]:
     shutil.copy(FOLDER / "catalog.json", settings["OSBCTL_SOURCE"])
     shutil.copy(pair[0], settings["OSBCTL_TLS_CERT"])
     shutil.copy(pair[1], settings["OSBCTL_TLS_KEY"])
-    return settings | {"OSBCTL_PORT": str(free_port()), "OSBCTL_ADMIN_LISTEN": f"0.0.0.0:{free_port()}"}
+    return settings | {"OSBCTL_PORT": "0", "OSBCTL_ADMIN_LISTEN": "0.0.0.0:0"}
 
 
 def test_the_settings_start_a_broker_and_the_probes_find_it(
@@ -127,12 +127,12 @@ def test_the_settings_start_a_broker_and_the_probes_find_it(
         SETTINGS["OSBCTL_PORT"],
         SETTINGS["OSBCTL_ADMIN_LISTEN"],
     )
-    with started([*OSBCTL, "serve"], tmp_path, "credentials: ", **settings):
-        assert ask(int(settings["OSBCTL_PORT"]), trust)[0] == 200
+    with started([*OSBCTL, "serve"], tmp_path, "credentials: ", **settings) as program:
+        assert ask(program.port(), trust)[0] == 200
         for probe in ("startupProbe", "readinessProbe", "livenessProbe"):
             asked = CONTAINER[probe]["httpGet"]
             assert asked["port"] == "admin"
-            assert ask(int(settings["OSBCTL_ADMIN_LISTEN"].partition(":")[2]), None, "GET", asked["path"])[0] == 200
+            assert ask(program.port("admin on"), None, "GET", asked["path"])[0] == 200
 
 
 def peak(pid: int) -> int:
@@ -158,7 +158,7 @@ def test_the_memory_limits_hold_when_the_largest_catalog_is_reloaded(
     with started([*OSBCTL, "serve"], tmp_path, "credentials: ", **settings) as program:
         put()
         assert until(lambda: "reloaded the catalog" in program.log, 60)
-        assert len(ask(int(settings["OSBCTL_PORT"]), trust)[2]) > LARGEST - 10_000
+        assert len(ask(program.port(), trust)[2]) > LARGEST - 10_000
         children = Path(f"/proc/{program.process.pid}/task/{program.process.pid}/children").read_text().split()
         seen = sum(map(peak, [program.process.pid, *map(int, children)]))
     limits = [

@@ -253,3 +253,30 @@ def test_a_plan_that_moved() -> None:
         "change-plan-moved",
         'at the broker: moved from service "db" to "queue"',
     )
+
+
+SM = Platform.SERVICE_MANAGER
+
+
+@pytest.mark.parametrize(
+    ("platform", "of_plan", "service_now", "plan_now", "found"),
+    [
+        (SM, None, False, None, {"bindable of s"}),  # inherited before and now: one change
+        (SM, None, False, True, {"bindable of s"}),  # the plan says what it had: only the offering's own value changes
+        (SM, False, True, None, {"bindable of p"}),  # the platform has a value of the plan's own, which goes
+        (Platform.KORIFI, True, True, None, {"bindable of p"}),  # reads what is left out as false
+    ],
+)
+def test_what_a_plan_inherits_is_told_once_and_what_it_says_itself_is_told(
+    platform: Platform, of_plan: bool | None, service_now: bool, plan_now: bool | None, found: set[str]
+) -> None:
+    def catalog(bindable: bool, plan: bool | None) -> dict[str, Any]:
+        own = {} if plan is None else {"bindable": plan}
+        plans = [{"id": "p", "name": "small", "description": "a plan", **own}]
+        return {"services": [{"id": "s", "name": "db", "description": "d", "bindable": bindable, "plans": plans}]}
+
+    changes = find_drift(stored(platform, catalog(True, of_plan)), catalog(service_now, plan_now))
+    objects = {f"{c.field} of {(c.plan or c.service).id}" for c in changes if c.plan or c.service}  # type: ignore[union-attr]
+    assert objects == found
+    rules = {c.rule for c in changes}
+    assert ("change-service-default" in rules) == (plan_now is True)

@@ -15,7 +15,7 @@ from osbctl.registry.refresh import Policy, refresh, register
 from osbctl.registry.secrets import PLACEHOLDER, storable, without_secrets
 from osbctl.registry.store import Registry
 from osbctl.sources.broker import Answer
-from tests.registry.make import SMALL, add, body, read, registration, service, tag
+from tests.registry.make import SMALL, add, body, plan, read, registration, service, tag
 
 NEW = body(service("s", "p", "q"))
 EMPTY = body(service("t", "r"))
@@ -86,6 +86,17 @@ def test_what_the_catalog_before_held_of_a_secret_is_not_told(registry: Registry
     assert done.outcome is RefreshOutcome.CHANGED
     assert "service-s" not in str(registry.history("db")[0])
     assert "***" in str(done)
+
+
+def test_a_refusal_tells_no_secret_that_the_catalog_before_held(registry: Registry) -> None:
+    add(registry)
+
+    def knowing(body: bytes, broker: Registration) -> BrokerCatalog:
+        return replace(read(body), secrets=("service-s",))
+
+    done = refresh(registry, "db", Broker(body(service("s", plan("q", "plan-p")))).fetch, knowing, Policy())
+    assert done.outcome is RefreshOutcome.REFUSED
+    assert ("service-s" in str(done), "***" in str(done)) == (False, True)
 
 
 def test_a_changed_catalog_is_stored_with_what_happened(registry: Registry) -> None:
