@@ -59,8 +59,8 @@ class Change:
 
     `field` is the JSON pointer of the field inside its object without the leading slash, empty for the object as a
     whole. `old` and `new` are values fit to be shown: None where there is none, secrets replaced. The paths lead to the
-    field, or to what would hold it on the side that lacks it; locations are filled in only for a report. `effects` are
-    those of the platforms in view.
+    field, or to what would hold it on the side that lacks it; locations are filled in only for a report, the old one
+    not for an object that is new. `effects` are those of the platforms in view.
     """
 
     rule: str

@@ -21,7 +21,7 @@ _VERSION = 1
 _TEXTS = ("summary", "why", "bad", "good", "fix", "source")
 
 _LONG = 32
-"""The columns of a list's ids; behind a longer one, the summary begins on the next line."""
+"""The columns of a list's ids at a terminal; behind a longer one, the summary begins on the next line."""
 
 
 def rules(
@@ -64,7 +64,8 @@ def _list(records: Sequence[Rule], paint: Paint, width: int) -> Iterator[str]:
     """The rules by category, each on a line; at a terminal of `width` columns, its summary is broken at words."""
     for category in Category:
         ours = [record for record in records if record.category is category]
-        column = min(_LONG, max((len(record.id) for record in ours), default=0)) + 2
+        longest = max((len(record.id) for record in ours), default=0)
+        column = (min(_LONG, longest) if width else longest) + 2
         if ours:
             yield wrapped(f"{paint(category.value, 'bold')}: {category.meaning}", width)
         for record in ours:

@@ -141,9 +141,19 @@ def with_places(changes: Sequence[Change], old: Document, new: Document) -> list
     before = old.locate({change.old_path for change in changes})
     after = new.locate({change.new_path for change in changes})
     return [
-        replace(change, old_location=_bare(before[change.old_path]), new_location=_bare(after[change.new_path]))
+        replace(
+            change,
+            old_location=None if is_added(change) else _bare(before[change.old_path]),
+            new_location=_bare(after[change.new_path]),
+        )
         for change in changes
     ]
+
+
+def is_added(change: Change) -> bool:
+    """Whether the old catalog lacks the service offering or plan: there the path leads to the list of the others."""
+    entry = isinstance(change.new_path[-1], int) if change.new_path else False
+    return entry and change.old_path[-1:] in (("services",), ("plans",))
 
 
 def _bare(place: Location) -> Location:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -11,7 +10,7 @@ from osbctl.comparison.rules.identity import NOW_REFUSED
 from osbctl.comparison.values import table
 from osbctl.paths import Path, found_at, pointer
 from osbctl.platforms import Platform
-from osbctl.secrecy import SECRET, looks_secret, without_secrets
+from osbctl.platforms.outcome import redacted
 
 
 class Refused(NamedTuple):
@@ -92,7 +91,7 @@ def new_refusals(
 
 
 def _change(one: Refused, place: _Place, old: Mapping[str, Any]) -> Change:
-    words = _naming(place.field, _without_secrets(one).rstrip("."))
+    words = _naming(place.field, redacted(one.message, one.path).rstrip("."))
     return Change(
         rule=NOW_REFUSED.id,
         message=f"{words} ({one.rule})",
@@ -111,13 +110,6 @@ def _naming(field: Path, words: str) -> str:
     named = str(field[-1]).replace("_", " ").casefold() if field else ""
     known = named in words.replace("_", " ").casefold()
     return words if known else f"{'.'.join(map(str, field))}: {words}"
-
-
-def _without_secrets(one: Refused) -> str:
-    """The platform's line; it may quote the value at the place, which may be a secret."""
-    if "dashboard_client" in one.path or any(looks_secret(step) for step in one.path):
-        return re.sub(r"but has value .*", f"but has value {SECRET}", one.message, flags=re.DOTALL)
-    return without_secrets(one.message)
 
 
 def _place(data: Mapping[str, Any], path: Path) -> _Place:

@@ -6,6 +6,7 @@ import json
 from typing import Any, NamedTuple
 
 from osbctl.paths import Path
+from osbctl.secrecy import SECRET, looks_secret
 from osbctl.text import safe
 
 
@@ -76,6 +77,9 @@ def refusal(keyword: str, value: Any, instance: Any, path: Path, whole: str = "t
     """
     field = _field(path, whole)
     shown = _shown(instance)
+    if _is_hidden(instance, path):
+        kind = "a string" if isinstance(instance, str) else "a number"
+        shown = kind if keyword == "type" else SECRET
     if keyword == "type":
         kinds = value if isinstance(value, list) else [value]  # in draft-03 a schema may stand among them
         wanted = " or ".join(_WANTED.get(kind, kind) if isinstance(kind, str) else "a schema" for kind in kinds)
@@ -97,6 +101,12 @@ def refusal(keyword: str, value: Any, instance: Any, path: Path, whole: str = "t
 def field_name(key: str) -> str:
     """The key of a field, cut short, safe to print."""
     return safe(key) if len(key) <= 60 else safe(key[:59]) + "…"
+
+
+def _is_hidden(instance: Any, path: Path) -> bool:
+    """Whether the value stands under the name of a secret, itself or in a list."""
+    name = next((step for step in reversed(path) if isinstance(step, str)), "")
+    return type(instance) in (str, int, float) and looks_secret(name)
 
 
 def _shown(instance: Any) -> str:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+from osbctl.secrecy import SECRET, looks_secret, without_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -83,6 +86,23 @@ class Outcome(NamedTuple):
     refusals: tuple[Refusal, ...] = ()
     messages: tuple[str, ...] = ()
     doubts: tuple[Refusal, ...] = ()
+
+    @property
+    def redacted(self) -> Outcome:
+        """The same without secrets in its messages."""
+        words = {one.message: redacted(one.message, one.path) for one in self.refusals}
+        if all(before == after for before, after in words.items()):
+            return self
+        refusals = tuple(one._replace(message=words[one.message]) for one in self.refusals)
+        lines = (line.replace(line.strip(), words.get(line.strip(), line.strip())) for line in self.messages)
+        return self._replace(refusals=refusals, messages=tuple(lines))
+
+
+def redacted(message: str, path: Path) -> str:
+    """A platform's line without the value at `path` that it may quote, where that may be a secret."""
+    if "dashboard_client" in path or any(map(looks_secret, path)):
+        return re.sub(r"but has value .*", f"but has value {SECRET}", message, flags=re.DOTALL)
+    return without_secrets(message)
 
 
 def bounded(refusals: Iterable[Refusal]) -> tuple[Refusal, ...]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from osbctl.findings import Finding, Judgement, Location
-from osbctl.paths import pointer
+from osbctl.paths import Path, pointer
 from osbctl.platforms import labels
 from osbctl.text import safe, sentences
 
@@ -19,6 +19,11 @@ def relative(source: str, root: str) -> str:
         inside = os.path.relpath(source, root)
         source = source if inside.startswith(os.pardir) else inside
     return source.replace(os.sep, "/").removeprefix("./")
+
+
+def in_line(place: Location, path: Path) -> str:
+    """`line:column`; in a text of one line, such as a stored catalog, the JSON pointer, which a reader can follow."""
+    return pointer(path) if place.line == 1 and len(path) > 1 else f"{place.line}:{place.column}"
 
 
 def as_json(place: Location | None) -> dict[str, Any] | None:

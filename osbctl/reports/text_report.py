@@ -10,6 +10,7 @@ from osbctl.findings import Finding, Judgement, Location, Severity, Verdict
 from osbctl.platforms import Platform, labels
 from osbctl.platforms.outcome import MAX_REFUSALS, VerdictKind
 from osbctl.reports import Report
+from osbctl.secrecy import surely_secret
 from osbctl.text import Paint, excerpt, plural, safe, wrapped
 
 _NOT_ACCEPTED = {
@@ -44,7 +45,7 @@ def _finding(finding: Finding, paint: Paint, width: int = 0) -> Iterator[str]:
     """The lines of an entry, for a terminal of `width` columns; 0: no line is broken."""
     head, *rest = _entry(finding, paint)
     yield wrapped(head, width)
-    if finding.location:
+    if finding.location and not any(surely_secret(step) for step in finding.path if isinstance(step, str)):
         yield from _excerpt(finding.location, paint, width)
     yield from (wrapped(line, width, " " * 6) for line in rest)
 

@@ -105,5 +105,14 @@ def _judged(document: Document, with_findings: bool) -> tuple[Mapping[Platform, 
         from osbctl.validation.options import ValidationOptions
 
         judgement = judge(document, ValidationOptions())
-        return judgement.outcomes, judgement.findings
+        return judgement.outcomes, [_without_folder(finding, document.name) for finding in judgement.findings]
     return judge_template(document.data, survey_schemas(document.data)), ()
+
+
+def _without_folder(finding: Finding, name: str) -> Finding:
+    """The finding without the folder in which the source of that name lies: a page is for others to read."""
+    place, folder = finding.location, name.rpartition("/")[0] + "/"
+    if place is None or folder == "/" or "://" in name:
+        return finding
+    place = place._replace(source=place.source.removeprefix(folder))
+    return finding._replace(location=place, message=finding.message.replace(folder, ""))

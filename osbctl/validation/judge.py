@@ -43,7 +43,8 @@ def judge(document: Document, options: ValidationOptions, selection: Selection |
     selection = selection or Selection(options)
     seen = survey(document)
     asked = options.platforms if options.errors_alone else tuple(Platform)
-    outcomes = (judge_all if options.literal else judge_template)(document.data, seen.schemas, asked)
+    judged = (judge_all if options.literal else judge_template)(document.data, seen.schemas, asked)
+    outcomes = {platform: outcome.redacted for platform, outcome in judged.items()}
     read = [*document.notes, *_elsewhere(document.data)]
     checked, left_out_places = _checked(document, options, seen, read)
     findings = [*read, *checked]

@@ -86,7 +86,7 @@ def test_places_are_right_on_both_sides(tmp_path: Path, ending: str) -> None:
         "change-plan-id": ("id: p2", "id: q"),
         "change-free-to-paid": ("free:", "free:"),
         "change-plan-removed": ("id: p1", "plans:"),
-        "change-plan-added": ("plans:", "id: p0"),
+        "change-plan-added": ("", "id: p0"),
         "change-tag-added": ("id: s1", "t"),
     }
     found = {change["rule"]: change for change in told["changes"]}
@@ -94,6 +94,9 @@ def test_places_are_right_on_both_sides(tmp_path: Path, ending: str) -> None:
     for rule, texts in starts.items():
         for side, text in zip(("old", "new"), texts, strict=True):
             place = found[rule][f"{side}_location"]
+            if not text:  # the plan is new
+                assert place is None
+                continue
             assert place["source"] == f"{side}.{ending}"
             here = "\n".join(lines[place["source"]][place["line"] - 1 :])[place["column"] - 1 :]
             plain = " ".join(here.replace('"', "").replace("{", "").replace("-", "").split())
@@ -344,3 +347,14 @@ def test_an_old_catalog_that_is_refused_itself_is_told_once(tmp_path: Path) -> N
     assert done.stderr.count("old.json is refused as it is by Cloud Foundry, SAP Service Manager:") == 1
     done = osbctl("diff", "--platform", "korifi", "old.json", "new.json", cwd=tmp_path)
     assert "is refused" not in done.stderr
+
+
+def test_in_text_of_one_line_places_are_pointers_and_what_is_new_has_no_old_one(tmp_path: Path) -> None:
+    new = changed(free=False)
+    new["services"][0]["plans"].append({"id": "p0", "name": "tiny", "description": "a plan"})
+    for name, catalog in (("old.json", OLD), ("new.json", new)):
+        (tmp_path / name).write_text(json.dumps(catalog))
+    shown = osbctl("diff", "old.json", "new.json", cwd=tmp_path).stdout
+    assert "/services/0/plans/1/free → /services/0/plans/1/free" in shown
+    assert "– → /services/0/plans/2" in shown
+    assert "1:" not in shown

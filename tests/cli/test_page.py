@@ -209,3 +209,11 @@ def test_the_names_of_parameters_command_no_runner(tmp_path: Path) -> None:
     assert done.returncode == 0
     assert "[error]k" in done.stdout
     assert not re.search(r"##\w*\[", done.stdout)
+
+
+def test_findings_do_not_name_the_folder_of_the_catalog(tmp_path: Path) -> None:
+    catalog = tmp_path / "catalog.yaml"
+    catalog.write_text("services:\n- id: a\n  name: b\n  description: c\n  bindable: true\n  plans: []\n")
+    shown = osbctl("page", str(catalog), "--findings").stdout
+    assert "catalog.yaml:2:3" in shown
+    assert str(tmp_path) not in shown

@@ -72,3 +72,8 @@ def test_the_json_meets_its_schema_and_tells_all(capsysbinary: pytest.CaptureFix
     (one,) = json.loads(shown(capsysbinary, "id-duplicate", format=TextOrJson.JSON))["rules"]
     assert one["refused_by"] == ["cloudfoundry", "kubernetes", "service-manager"]
     assert one["why"] == RULES["id-duplicate"].why
+
+
+def test_in_a_pipe_the_severities_of_a_group_stand_in_one_column(capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    _, *lines = shown(capsysbinary, "platform").splitlines()
+    assert len({re.search(r"  (error|warning|info)  ", line).start() for line in lines}) == 1  # type: ignore[union-attr]

@@ -305,3 +305,26 @@ def test_plans_that_are_not_indented_are_named_with_their_line(tmp_path: Path) -
     assert done.returncode == 1
     assert "service 'pg': plans stands at the top, not in the service offering (line 6)" in done.stdout
     assert "hint: indent it, and what is below it" in done.stdout
+
+
+SECRET = """\
+services:
+- id: 5f0a2a1c-7a5e-4a34-9d41-6c4f5f2d3b10
+  name: pg
+  description: A database.
+  bindable: true
+  dashboard_client:
+    id: ui
+    secret: 7772345
+    redirect_uri: https://ui.example.com
+  plans: []
+"""
+
+
+@pytest.mark.parametrize("format", ["text", "json", "sarif", "html"])
+def test_a_secret_is_not_shown(tmp_path: Path, format: str) -> None:
+    (tmp_path / "c.yaml").write_text(SECRET)
+    done = osbctl("validate", str(tmp_path / "c.yaml"), "--format", format)
+    assert done.returncode == 1
+    assert "secret must be a string, not a number" in done.stdout
+    assert "777" not in done.stdout

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from osbctl.comparison.catalogs import compare_catalogs
-from osbctl.comparison.collect import with_places
+from osbctl.comparison.collect import is_added, with_places
 from osbctl.paths import found_at as at
 from osbctl.sources.parse import parse_document
 from osbctl.sources.read import read_source
@@ -82,7 +82,10 @@ def assert_right(document: Document, path: tuple[Any, ...], place: Location | No
 def assert_places(old: Document, new: Document) -> None:
     changes = with_places(compare_catalogs(old.data, new.data), old, new)
     for change in changes:
-        assert_right(old, change.old_path, change.old_location)
+        if is_added(change):
+            assert change.old_location is None
+        else:
+            assert_right(old, change.old_path, change.old_location)
         assert_right(new, change.new_path, change.new_location)
 
 

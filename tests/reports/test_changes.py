@@ -107,7 +107,7 @@ LONG = {"display": "x" * 200}
     ("change", "lines"),
     [
         (WORDING, ["  db/small: description changed [change-wording]", "    7:5 → 6:3"]),
-        (replace(WORDING, old_location=Location("a/b.yaml", 1, 2)), ["    a/b.yaml:1:2 → 6:3"]),
+        (replace(WORDING, old_location=Location("a/b.yaml", 3, 2)), ["    a/b.yaml:3:2 → 6:3"]),
         (replace(WORDING, message="x", old=None, new_path=("a", "tags", 2)), ["    7:5 → 6:3", '    + tags: "Tiny."']),
         (replace(WORDING, message="x changed (secret)", old="(secret)", new="(secret)"), ["    7:5 → 6:3", ""]),
         # What is too long for one line stands in the message, cut around the difference.

@@ -7,7 +7,9 @@ from collections.abc import Iterator
 
 from osbctl.changes import Change, Level, grouped_effects
 from osbctl.findings import Finding, Location
+from osbctl.paths import Path
 from osbctl.reports.changes import DiffReport, grouped
+from osbctl.reports.places import in_line
 from osbctl.text import safe
 
 MAX_CHARACTERS = 60_000
@@ -50,7 +52,8 @@ def _entries(group: list[Change], report: DiffReport) -> Iterator[tuple[str, int
     if many:
         yield f"- {len(group):,} changes ({rule})\n", 0
     for change in group:
-        places = f"{report.words.old} {_place(change.old_location)}, {report.words.new} {_place(change.new_location)}"
+        old, new = _place(change.old_location, change.old_path), _place(change.new_location, change.new_path)
+        places = f"{report.words.old} {old}, {report.words.new} {new}"
         head = f"**{_text(change.object or 'catalog')}**: {_text(change.message)}"
         yield (f"  - {head}; {places}\n" if many else f"- {head} ({rule})\n  - {places}\n"), 1
     yield "".join(f"  - {platforms}: {_text(does)}\n" for platforms, does in grouped_effects(group[0])), 0
@@ -59,7 +62,7 @@ def _entries(group: list[Change], report: DiffReport) -> Iterator[tuple[str, int
 
 
 def _error(finding: Finding) -> Iterator[str]:
-    place = f"{_place(finding.location)}: " if finding.location else ""
+    place = f"{_place(finding.location, ())}: " if finding.location else ""
     yield f"- {place}{_text(finding.message)} ({_code(finding.rule)})"
     if finding.hint:
         yield f"  - **Hint:** {_text(finding.hint)}"
@@ -77,8 +80,8 @@ def _accepted(report: DiffReport, room: int) -> Iterator[str]:
         yield entry
 
 
-def _place(place: Location | None) -> str:
-    return _code(str(place)) if place else "–"
+def _place(place: Location | None, path: Path) -> str:
+    return _code(f"{place.source}:{in_line(place, path)}") if place else "–"
 
 
 def _text(text: str) -> str:

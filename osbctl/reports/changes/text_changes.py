@@ -9,6 +9,7 @@ from osbctl.changes import Change, Level, grouped_effects
 from osbctl.findings import Location
 from osbctl.paths import Path
 from osbctl.reports.changes import DIFF, DiffReport, grouped
+from osbctl.reports.places import in_line
 from osbctl.text import Paint, plural, safe, wrapped
 
 _MEANINGS = {
@@ -113,11 +114,12 @@ def _head(change: Change, message: str) -> str:
 
 
 def _places(change: Change, report: DiffReport) -> str:
-    return f"{_place(change.old_location, report.old)} → {_place(change.new_location, report.new)}"
+    old = _place(change.old_location, change.old_path, report.old)
+    return f"{old} → {_place(change.new_location, change.new_path, report.new)}"
 
 
-def _place(place: Location | None, side: str) -> str:
-    """`line:column`, with the source before it where it is another than the whole side."""
+def _place(place: Location | None, path: Path, side: str) -> str:
+    """The place in its text, with the source before it where it is another than the whole side."""
     if place is None:
         return "–"
-    return f"{place.line}:{place.column}" if place.source == side else safe(str(place))
+    return safe(in_line(place, path) if place.source == side else f"{place.source}:{in_line(place, path)}")
