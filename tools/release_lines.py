@@ -103,7 +103,7 @@ class Release:
         """`text` with its lines as this release has them."""
 
         def install(match: re.Match[str]) -> str:
-            extra = re.search(r"\[[\w,]+\]", match[2])
+            extra = re.search(r"\[[\w,-]+\]", match[2])
             return match[1] + self.requirement(clone, extra[0] if extra else "")
 
         for pattern, replacement in self.lines(clone):

@@ -65,7 +65,7 @@ def page(
 
     \b
     osbctl page catalog.yaml -o marketplace.html
-    osbctl page data ai https://broker.example.com --user platform -o page.html
+    osbctl page catalog.yaml https://broker.example.com --user platform -o page.html
     osbctl page catalog.yaml --since main --findings -o review.html
     osbctl page services/*.yaml --title Shop --accent "#0a7" -o a.html
     """

@@ -7,8 +7,6 @@ from enum import StrEnum
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from osbctl.secrecy import SECRET, looks_secret, without_secrets
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
@@ -100,6 +98,8 @@ class Outcome(NamedTuple):
 
 def redacted(message: str, path: Path) -> str:
     """A platform's line without the value at `path` that it may quote, where that may be a secret."""
+    from osbctl.secrecy import SECRET, looks_secret, without_secrets  # only catalogs that are refused need it
+
     if "dashboard_client" in path or any(map(looks_secret, path)):
         return re.sub(r"but has value .*", f"but has value {SECRET}", message, flags=re.DOTALL)
     return without_secrets(message)

@@ -15,6 +15,7 @@ from osbctl.rule import Rule
 from osbctl.text import json_text
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+_RULES = "docs/reference/rules.md"
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
 
 
@@ -47,6 +48,7 @@ def _rule(rule: Rule) -> dict[str, Any]:
         "id": rule.id,
         "shortDescription": {"text": rule.summary},
         "fullDescription": {"text": rule.why or rule.summary},
+        **({"helpUri": f"{osbctl.REPOSITORY}/blob/HEAD/{_RULES}#{rule.id}"} if osbctl.REPOSITORY else {}),
         "help": {"text": f"{rule.why or rule.summary}\n\nSource: {rule.source}"},
         "defaultConfiguration": {"level": _LEVELS[rule.severity]},
         "properties": {"tags": [rule.category.value]},
@@ -74,7 +76,11 @@ def _location(finding: Finding, place: Location, root: str) -> dict[str, Any]:
     return {
         "physicalLocation": {
             "artifactLocation": {"uri": source if "://" in source else quote(os.fsencode(source))},
-            "region": {"startLine": place.line, "startColumn": place.column},
+            "region": {
+                "startLine": place.line,
+                "startColumn": place.column,
+                **({"endColumn": place.end} if place.end else {}),
+            },
         },
         "logicalLocations": [{"fullyQualifiedName": pointer(finding.path) or "/"}],
     }

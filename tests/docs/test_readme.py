@@ -67,3 +67,16 @@ def test_drift_is_seen_and_goes_away(tmp_path: Path, authority: Authority) -> No
         for line in lines:
             done = run(line.replace("https://localhost:8443", address), walk.folder, environment)
             assert ("# silent" not in line) or done.stdout + done.stderr == "", line
+
+
+def test_what_needs_an_extra_names_it_beside() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    for command, extra in (("`osbctl lsp`", "[lsp]"), ("`--self-signed`", "[self-signed]")):
+        paragraph = next(part for part in text.split("\n\n") if command in part)
+        assert re.search(rf"pipx install --force '[^']*{re.escape(extra)}", paragraph), command
+
+
+def test_the_page_is_made_of_what_a_reader_has() -> None:
+    lines = block("Page")
+    assert lines[0].startswith("osbctl page catalog.yaml")
+    assert not [line for line in lines if re.search(r"page .*\bdata\b", line)]

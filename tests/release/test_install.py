@@ -154,8 +154,8 @@ def test_the_action_is_where_a_workflow_finds_it_and_installs_itself(unpublished
 @pytest.mark.parametrize("state", ["unpublished", "published"])
 def test_the_hooks_are_installed_from_the_lines_of_the_readme(state: str, request: pytest.FixtureRequest) -> None:
     here: World = request.getfixturevalue(state)
-    (lines,) = re.findall(r"(?m)^- repo: .+\n(?:  .+\n)+", (here.clone / "README.md").read_text())
-    write(here.project, {".pre-commit-config.yaml": "repos:\n" + lines})
+    (whole,) = re.findall(r"```yaml\n(repos:\n(?:  .+\n)+)```", (here.clone / "README.md").read_text())
+    write(here.project, {".pre-commit-config.yaml": whole})
     git(here.project, "add", "catalog.yaml", ".pre-commit-config.yaml")
     said = here.run(f"{sys.executable} -m pre_commit run --all-files osbctl-validate", here.project, here.environment())
     assert "Passed" in said

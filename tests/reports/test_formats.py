@@ -242,7 +242,18 @@ def test_sarif_says_where_osbctl_is_where_that_is_known(address: str, monkeypatc
     told = json.loads(render(report(FINDING), Format.SARIF))
     schema = json.loads((Path(__file__).parent / "sarif-2.1.0.json").read_text(encoding="utf-8"))
     jsonschema.Draft7Validator(schema, format_checker=jsonschema.FormatChecker()).validate(told)
-    assert told["runs"][0]["tool"]["driver"].get("informationUri", "") == address
+    driver = told["runs"][0]["tool"]["driver"]
+    assert driver.get("informationUri", "") == address
+    page = f"{address}/blob/HEAD/docs/reference/rules.md#{FINDING.rule}" if address else ""
+    assert driver["rules"][0].get("helpUri", "") == page
+
+
+def test_sarif_says_where_a_place_ends_where_that_is_known() -> None:
+    assert FINDING.location
+    ended = FINDING._replace(location=FINDING.location._replace(end=20))
+    result = json.loads(render(report(ended), Format.SARIF))["runs"][0]["results"][0]
+    region = result["locations"][0]["physicalLocation"]["region"]
+    assert region == {"startLine": 12, "startColumn": 9, "endColumn": 20}
 
 
 def test_color_only_adds_escapes() -> None:
