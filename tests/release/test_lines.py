@@ -57,7 +57,7 @@ def test_no_other_file_says_where_to_get_it() -> None:
         (
             EVERYWHERE,
             {
-                "README.md": ["- repo: https://github.com/acme/osb-tools\n  rev: v{v}\n", "uses: acme/osb-tools@v{v}\n",
+                "README.md": ["- repo: https://github.com/acme/osb-tools\n    rev: v{v}\n", "uses: acme/osb-tools@v{v}\n",
                               "`pipx install osb-tools`", "pipx install --force 'osb-tools[registry]'"],
                 "SECURITY.md": ["<https://github.com/acme/osb-tools/security/advisories/new>"],
                 "catalogs/source/.github/workflows/catalog.yml": ["uses: acme/osb-tools@v{v} "],
@@ -78,7 +78,7 @@ def test_no_other_file_says_where_to_get_it() -> None:
         (
             REPOSITORY,
             {
-                "README.md": ["- repo: https://git.example.com/acme/osbctl\n  rev: v{v}\n", "uses: ./osbctl\n",
+                "README.md": ["- repo: https://git.example.com/acme/osbctl\n    rev: v{v}\n", "uses: ./osbctl\n",
                               "'osbctl[registry] @ git+https://git.example.com/acme/osbctl@v{v}'"],
                 "deploy/ci/gitlab.yml": ["OSBCTL_PACKAGE: git+https://git.example.com/acme/osbctl@v{v} "],
                 "deploy/kubernetes/deployment.yaml": ["image: localhost/osbctl:{v} "],
