@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 PYTHONS ?= python3.11 python3.12 python3.13
 TRIED  := $(VENV)/.tried
-EXTRAS := .[self-signed,postgresql,keyring,lsp]
+EXTRAS := .[self-signed,postgresql,lsp]
 SITE   = $(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --fresh-env docs build/site
 
 # What Python and pytest compile is kept, whatever the environment says: four processes would compile every test anew.

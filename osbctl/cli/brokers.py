@@ -43,9 +43,6 @@ def add(
     user: User = None,
     password_stdin: common.BrokerPasswordStdin = False,
     credentials: common.Credentials = None,
-    save_to_keyring: Annotated[
-        bool, Option("--save-to-keyring", help="Keep the password in the system's keyring.")
-    ] = False,
     api_version: Annotated[common.ApiVersion, Option(help="The version header to send.")] = common.ApiVersion.V2_14,
     database: common.Database = None,
     *,
@@ -56,7 +53,7 @@ def add(
     It is fetched, validated and stored; one that the platform would refuse is not, and the exit code is 1.
 
     The password is never stored. It comes from standard input, OSBCTL_BROKER_<NAME>_PASSWORD (the name in capitals,
-    other characters as _), credential records, the system's keyring, or a prompt.
+    other characters as _), credential records, or a prompt.
 
     \b
     osbctl brokers add data https://broker.example.com --user platform
@@ -68,8 +65,6 @@ def add(
     base, named = base_url(url)
     if user or named:
         check_identity(user or named)
-    if save_to_keyring:
-        passwords.check_keyring()
     with location.open_registry(database, make=True) as registry:
         from osbctl.tasks.refresh import register_broker
 
@@ -79,8 +74,6 @@ def add(
         reach = Reach(how.access(), finder.of, note)
         done = register_broker(registry, new, reach)
     put_lines(refresh_lines(new.name, done))
-    if done.outcome is RefreshOutcome.ADDED and save_to_keyring and new.username:
-        passwords.save_to_keyring(new, finder.of(new))
     return int(done.outcome is RefreshOutcome.REFUSED)
 
 

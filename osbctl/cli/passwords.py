@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from osbctl.errors import SourceError, UsageError
-from osbctl.extras import command_to_install
 
 if TYPE_CHECKING:
     from osbctl.registry.records import Registration
@@ -36,12 +35,12 @@ def read_password() -> str:
 
 
 class Passwords:
-    """Finds passwords: standard input, a variable, credential records, the system's keyring, a prompt, in this order.
+    """Finds passwords: standard input, a variable, credential records, a prompt, in this order.
 
     `single` says that one broker alone is asked for: only then can a password come from standard input or a prompt.
     `typed` says that the address was given by the operator just now. Else it comes from the database, and whoever can
-    write there could lead a password elsewhere: so the variable with the address must match where it is set, the
-    keyring knows passwords by address, and a prompt shows it. Where none of these confirms it, a note says so.
+    write there could lead a password elsewhere: so the variable with the address must match where it is set, and
+    a prompt shows it. Where none of these confirms it, a note says so.
     """
 
     def __init__(self, *, stdin: bool, credentials: str | None, single: bool, typed: bool = False) -> None:
@@ -64,8 +63,6 @@ class Passwords:
         if found := self._found(broker):
             if not confirmed:
                 _warn(broker)
-            return found
-        if found := _from_keyring(broker):
             return found
         if self._single and sys.stdin.isatty():
             self._read = ask_password(f"Password of {broker.username} at {broker.name} ({broker.url}): ")
@@ -129,27 +126,6 @@ def _warn(broker: Registration) -> None:
     note(f"{broker.name}: its password goes to {broker.url} because the database says so: set {name} to be sure of it")
 
 
-def check_keyring() -> None:
-    """Raise SourceError where there is no keyring to save a password to."""
-    if _keyring() is None:
-        raise SourceError(
-            "there is no keyring to save the password to", f"{command_to_install('keyring')}, and a desktop session"
-        )
-
-
-def save_to_keyring(broker: Registration, password: str) -> None:
-    """Put the password into the system's keyring, which `check_keyring` found to be there.
-
-    Raises:
-        SourceError: it refuses.
-    """
-    keyring = _keyring()
-    try:
-        keyring.set_password(_service(broker), broker.username, password)
-    except keyring.errors.KeyringError:
-        raise SourceError("the keyring did not take the password; the broker is registered") from None
-
-
 def _records(file: str) -> dict[str, dict[str, str]]:
     """The passwords in a credentials file by identity and label; under no label the first of the identity.
 
@@ -168,29 +144,3 @@ def _records(file: str) -> dict[str, dict[str, str]]:
     if not found:
         raise UsageError(f"{file}: no record there holds a password", "osbctl hash-password --include-password")
     return found
-
-
-def _from_keyring(broker: Registration) -> str | None:
-    keyring = _keyring()
-    if keyring is None:
-        return None
-    try:
-        found: str | None = keyring.get_password(_service(broker), broker.username)
-    except keyring.errors.KeyringError:  # locked, or gone: as good as none
-        return None
-    return found
-
-
-def _service(broker: Registration) -> str:
-    """What a keyring calls it. By address: whoever can write to the database cannot lead a password elsewhere."""
-    return f"osbctl {broker.url}"
-
-
-def _keyring() -> Any:
-    """The keyring library where it is installed and has a backend that can keep a password, else None."""
-    try:
-        import keyring
-        import keyring.errors
-    except ImportError:
-        return None
-    return keyring if keyring.get_keyring().priority > 0 else None

@@ -53,9 +53,7 @@ class Program:
         self.folder = folder
         self.home = folder / "home"
         self.home.mkdir()
-        self.environment = program.environment(
-            HOME=str(self.home), PYTHON_KEYRING_BACKEND="keyring.backends.null.Keyring"
-        )
+        self.environment = program.environment(HOME=str(self.home))
 
     def __call__(self, *words: str, stdin: str = "", code: int = 0, **more: str) -> str:
         """Inside this process; what it printed, standard error last."""
@@ -256,40 +254,6 @@ def test_of_several_records_the_label_and_the_expiry_decide(osbctl: Program, ser
     told = osbctl("add", "other", server.url, "--user", USER, "--credentials", str(file), code=3)
     assert "authentication failed" in told
     assert "wr0ng" not in told
-
-
-KEYRING = """
-import json, pathlib, keyring.backend
-FILE = pathlib.Path(__file__).with_name("ring.json")
-class Ring(keyring.backend.KeyringBackend):
-    priority = 5
-    def get_password(self, service, username):
-        return json.loads(FILE.read_text()).get(f"{service} {username}") if FILE.exists() else None
-    def set_password(self, service, username, password):
-        FILE.write_text(json.dumps({f"{service} {username}": password}))
-"""
-
-
-def test_the_keyring_keeps_the_password_for_that_address_alone(osbctl: Program, server: FakeBroker) -> None:
-    folder = osbctl.folder / "ring"
-    folder.mkdir()
-    (folder / "ourring.py").write_text(KEYRING)
-    osbctl.environment |= {"PYTHON_KEYRING_BACKEND": "ourring.Ring", "PYTHONPATH": f"{ROOT}:{folder}"}
-    osbctl.process(
-        "add", "my-db", server.url, "--user", USER, "--password-stdin", "--save-to-keyring", stdin=PASSWORD + "\n"
-    )
-    assert json.loads((folder / "ring.json").read_text()) == {f"osbctl {server.url} {USER}": PASSWORD}
-    assert osbctl.process("refresh") == "my-db: unchanged\n"
-    with broker(OLD) as other:
-        told = osbctl.process("add", "other", other.url, "--user", USER, code=3)
-        assert "no password for platform" in told
-        assert "OSBCTL_BROKER_OTHER_PASSWORD" in told
-
-
-def test_without_a_keyring_saving_to_it_is_refused(osbctl: Program, server: FakeBroker) -> None:
-    told = osbctl("add", "my-db", server.url, "--user", USER, "--save-to-keyring", code=3, **VARIABLE)
-    assert "there is no keyring" in told
-    assert "there is no such database" in osbctl("list", code=3)
 
 
 def test_a_prompt_asks_at_a_terminal(osbctl: Program, server: FakeBroker) -> None:
@@ -726,7 +690,7 @@ def test_a_reader_that_has_gone_is_no_finding(many: Program, command: str) -> No
 def test_help_loads_no_database_library() -> None:
     code = "import sys; from osbctl.cli.app import build; build(['brokers']); print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
-    heavy = {"sqlalchemy", "alembic", "rich", "urllib3", "keyring", "platformdirs", "yaml", "jsonschema_rs"}
+    heavy = {"sqlalchemy", "alembic", "rich", "urllib3", "platformdirs", "yaml", "jsonschema_rs"}
     assert not heavy & set(done.stdout.split())
 
 

@@ -198,7 +198,7 @@ NO_FILE = set(
     log_level max_bytes minimum_version missing_version_status name names password_stdin platform
     platforms plan port quiet rounds rule select self_signed service stdin_filename stored_as stored_broker thing timeout
     trusted_proxy unix_socket url user variables dry_run purpose broker title accent date findings all_brokers
-    connections_per_address stdio save_to_keyring unsafe diff check together write_baseline concise
+    connections_per_address stdio unsafe diff check together write_baseline concise
     statistics""".split()  # noqa: SIM905
 )
 """What names no file that is read or written. (A Unix socket is one of its own kind: tests/broker shows it.)"""

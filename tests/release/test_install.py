@@ -165,7 +165,6 @@ EXTRAS = {
     "self-signed": "cryptography",
     "registry": "sqlalchemy",
     "postgresql": "psycopg",
-    "keyring": "keyring",
     "lsp": "pygls",
 }
 
