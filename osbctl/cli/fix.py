@@ -106,14 +106,14 @@ def _diff(mended: Mended) -> Iterator[str]:
     A log of CI may be a pipe: only what that would take for a command is not as it is in the file. Lines end at LF
     alone, as those of `patch` and `git apply` do; a name with a blank ends at a tab, and git takes no `./`.
     """
-    import difflib
+    from osbctl.fixes.patch import unified_diff
 
     paint = Paint(use_color("auto", sys.stdout)) if sys.stdout.isatty() else None
     for name, pair in mended.changed.items():
         old, new = (re.findall(r"[^\n]*\n|[^\n]+", data.decode()) for data in pair)
         called = os.path.normpath(name)
         called += "\t" if " " in called else ""
-        for line in difflib.unified_diff(old, new, called, called):
+        for line in unified_diff(old, new, called):
             whole = line if line.endswith("\n") else line + "\n\\ No newline at end of file\n"
             yield _shown(whole, paint) if paint else without_commands(whole)
 

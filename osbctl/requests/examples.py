@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain
+from itertools import chain, takewhile
 from typing import Any
 
 from osbctl.jsonschemas import patterns
@@ -25,7 +25,7 @@ from osbctl.paths import JsonValue
 from osbctl.secrecy import looks_secret
 
 MAX_VALUES = 2_000
-"""Values made for one example; a schema that refers to itself has no end."""
+"""Values made and places looked at for one example; a schema that refers to itself has no end."""
 
 MAX_DEPTH = 12
 _MAX_OPTIONAL = 100
@@ -79,11 +79,13 @@ class _Maker:
 
     def value(self, facts: Facts, name: str, depth: int) -> JsonValue | Absent:
         """The best value for a place, where `name` is the key that it stands under; none within itself."""
-        if depth > MAX_DEPTH or (facts.known and facts.key in self.under_way):
+        self.left -= 1  # a place costs as much as a value: branches and references multiply
+        if self.left < 0 or depth > MAX_DEPTH or (facts.known and facts.key in self.under_way):
             return ABSENT
         self.under_way.add(facts.key)
         try:
-            return next(filter(partial(self._fits, facts), self._tries(facts, name, depth)), ABSENT)
+            tries = takewhile(lambda _: self.left > 0, self._tries(facts, name, depth))
+            return next(filter(partial(self._fits, facts), tries), ABSENT)
         finally:
             self.under_way.discard(facts.key)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import jsonschema
@@ -99,3 +100,39 @@ def test_a_request_comes_from_standard_input() -> None:
     ran = osbctl("params", CATALOG, "postgres", "small", "-c", "@-", stdin='{"storage_gb": 0}')
     assert ran.returncode == 1
     assert "<stdin>:1:2: error: storage_gb must be at least 1, not 0" in ran.stdout
+
+
+def many_branches(kind: str) -> dict[str, object]:
+    whole = {"$schema": "http://json-schema.org/draft-07/schema#", "type": "object"}
+    if kind == "touching ranges":
+        ranges = [{"minimum": 10 * i, "maximum": 10 * i + 10} for i in range(10)]
+        return {**whole, "properties": {"x": {"type": "integer", "oneOf": ranges}}, "required": ["x"]}
+    if kind == "any of many, often":
+        names = [[f"k{i}"] for i in range(5)]
+        choices = [[{"properties": {n[0]: {"minimum": j}}, "required": n} for j in range(8)] for n in names]
+        return {**whole, "allOf": [{"anyOf": each} for each in choices]}
+    both = [{"$ref": f"#/definitions/d{i}"} for i in range(11)]
+    levels = {
+        f"d{i}": {"type": "object", "required": ["a", "b"], "properties": {"a": both[i + 1], "b": both[i + 1]}}
+        for i in range(10)
+    }
+    return {
+        **whole,
+        "definitions": {**levels, "d10": {"type": "integer"}},
+        "properties": {"x": both[0]},
+        "required": ["x"],
+    }
+
+
+@pytest.mark.parametrize("kind", ["touching ranges", "any of many, often", "two references, ten deep"])
+def test_branches_that_multiply_end_soon(tmp_path: Path, kind: str) -> None:
+    """Each took twenty seconds and more; a page makes the same examples."""
+    plan = {"id": "p", "name": "p", "description": "d"}
+    plan = {**plan, "schemas": {"service_instance": {"create": {"parameters": many_branches(kind)}}}}
+    services = [{"id": "s", "name": "s", "description": "d", "bindable": True, "plans": [plan]}]
+    (tmp_path / "c.json").write_text(json.dumps({"services": services}))
+    begun = time.process_time()
+    done = osbctl("params", "c.json", "s", "p", cwd=tmp_path)
+    assert time.process_time() - begun < 8
+    assert done.returncode == 0
+    assert "Example" in done.stdout or "No example" in done.stdout
