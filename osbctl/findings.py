@@ -118,7 +118,8 @@ class Judgement(NamedTuple):
     """All that validation says of one source: findings in document order, a verdict for each platform.
 
     `left_out` counts the findings that were not asked for, or are ignored. `data` is the catalog, None where it could
-    not be read, and `outcomes` what each platform does with it. `fail_on` None: as the whole run has it.
+    not be read, and `outcomes` what each platform does with it. `fail_on` None: as the whole run has it. `read_as` says
+    where the catalog was, as that of a `Document`.
     """
 
     name: str
@@ -128,6 +129,7 @@ class Judgement(NamedTuple):
     data: dict[str, Any] | None = None
     fail_on: FailOn | None = None
     outcomes: Mapping[Platform, Outcome] = {}
+    read_as: str = ""
 
     @property
     def errors(self) -> tuple[Finding, ...]:

@@ -18,8 +18,9 @@ from osbctl.findings import FailOn
 from osbctl.platforms import Platform
 from osbctl.reports import Format, Report, render
 from osbctl.rule import Category
+from osbctl.sources.catalogs import parse_catalog
 from osbctl.sources.limits import Limits
-from osbctl.sources.parse import parse_document
+from osbctl.sources.parse import decoded
 from osbctl.sources.read import read_source
 from osbctl.validation.judge import judge, unreadable
 from osbctl.validation.options import ValidationOptions
@@ -83,7 +84,7 @@ def judged(path: Path, rule: str) -> Judgement:
     try:
         if rule == "too-large":
             read_source(str(path), limits=limits)
-        document = parse_document(path.read_bytes(), path.name, limits=limits, at=at)
+        document = parse_catalog(decoded(path.read_bytes(), path.name), path.name, limits, at=at)
     except DocumentError as error:
         return unreadable(path.name, error.findings)
     return judge(document, OPTIONS.get(rule, ValidationOptions()))

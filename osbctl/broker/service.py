@@ -19,11 +19,12 @@ from osbctl.text import plural
 
 
 class LoadedCatalog(NamedTuple):
-    """A checked catalog: JSON in UTF-8, how many services and plans."""
+    """A checked catalog: JSON in UTF-8, how many services and plans; `read_as` as that of a `Document`."""
 
     body: bytes
     services: int
     plans: int
+    read_as: str = ""
 
 
 @dataclass(frozen=True)
@@ -45,14 +46,14 @@ class Sources:
 
 def prepare(sources: Sources) -> Callable[[], Service]:
     """Load everything once, and return what makes the service of each process. Raises OsbctlError."""
-    body, services, plans = sources.load_catalog()
+    body, services, plans, read_as = sources.load_catalog()
     catalog, records = ServedCatalog.of(body, time.time(), services=services, plans=plans), sources.load_credentials()
-    return lambda: _service(sources, catalog, records)
+    return lambda: _service(sources, catalog, records, read_as)
 
 
 def _next(sources: Sources, served: ServedCatalog) -> ServedCatalog:
     """What is to be served after `served`. Raises OsbctlError."""
-    body, services, plans = sources.load_catalog()
+    body, services, plans, _ = sources.load_catalog()
     if served.services and not services and not sources.allow_empty:
         raise ConfigError("it has no services: that would take every service away", "if it is meant, use --allow-empty")
     if body == served.body:
@@ -61,7 +62,7 @@ def _next(sources: Sources, served: ServedCatalog) -> ServedCatalog:
     return ServedCatalog.of(body, max(time.time(), served.modified), services=services, plans=plans)
 
 
-def _service(sources: Sources, catalog: ServedCatalog, records: Sequence[CredentialRecord]) -> Service:
+def _service(sources: Sources, catalog: ServedCatalog, records: Sequence[CredentialRecord], read_as: str) -> Service:
     gate, answers = Gate(records), sources.answers(catalog)
 
     paths = sources.credentials_paths
@@ -80,6 +81,7 @@ def _service(sources: Sources, catalog: ServedCatalog, records: Sequence[Credent
         waiting=lambda: gate.waiting,
         why_not=lambda: gate.why_not,
         summary=[
+            *filter(None, [read_as]),
             f"serving {plural(catalog.services, 'service')} with {plural(catalog.plans, 'plan')}",
             "credentials: " + ", ".join(record.name for record in records),
         ],

@@ -136,20 +136,15 @@ class BrokerConnection:
             raise UsageError(f"there is no password for {user}", "set OSBCTL_PASSWORD, or use --password-stdin")
         return ask_password(f"Password of {user}: ")
 
-    def read(self, word: str, at: str = "") -> Document:
-        """The catalog of the broker at the address `word`, else of the source that it names, there at the place `at`.
+    def read(self, url: str) -> Document:
+        """The catalog of the broker at `url`.
 
         Raises:
             OsbctlError: it cannot be read.
         """
-        from osbctl.sources.limits import Limits
-        from osbctl.sources.read import read_source
+        from osbctl.sources.broker import as_document
 
-        if is_address(word):
-            from osbctl.sources.broker import as_document
-
-            return as_document(self.fetch(word), self.max_bytes)
-        return read_source(word, limits=Limits(bytes=self.max_bytes), at=at)
+        return as_document(self.fetch(url), self.max_bytes)
 
     def check_stdin(self, *words: str) -> None:
         """Raise UsageError where standard input would be read twice."""

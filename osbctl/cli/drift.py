@@ -13,7 +13,7 @@ from osbctl.cli.changes_report import ChangesDisplay
 from osbctl.cli.connection import shown
 from osbctl.cli.output import note, progress, put
 from osbctl.cli.passwords import Passwords
-from osbctl.cli.sources import NamedSources
+from osbctl.cli.sources import NamedSources, announced
 from osbctl.cli.spread import spread
 from osbctl.errors import DocumentError, SourceError, UsageError
 from osbctl.platforms import Platform
@@ -38,6 +38,7 @@ class Sides(NamedSources):
     stored_as: Annotated[StoredAs | None, Option(help="What STORED is.  [default: by its content]")] = None
     stored_broker: Annotated[str, Option(metavar="NAME", help="The broker, where the export holds several.")] = ""
     credentials: common.Credentials = None
+    at: common.At = ""
 
     def find(self, broker: str | None, stored: list[str]) -> tuple[StoredCatalog, Document]:
         """What is stored, and the broker's catalog, each as the words of the command line name it.
@@ -55,7 +56,7 @@ class Sides(NamedSources):
             name = "at an address" if "://" in broker else repr(broker)  # an address may hold a password
             raise UsageError(f"no registered broker {name}, and no STORED is named", "osbctl drift BROKER STORED...")
         if not known:
-            return self._stored(stored), self.connection.read(broker)
+            return self._stored(stored), self.read_unregistered(broker, self.at)
         ours = location.registered(broker, self.database)
         kept = self._stored(stored) if stored else stored_in_registry(ours)
         return kept, registered_catalog(ours, self.reach(single=True))
@@ -86,7 +87,9 @@ class Sides(NamedSources):
             return stored_in_registry(location.registered(words[0], self.database))
         limits = Limits(bytes=self.connection.max_bytes)
         documents = [document for word in words for document in read_documents(word, limits)]
-        return stored_catalog(documents, self.stored_as, self.stored_broker)
+        found = stored_catalog(documents, self.stored_as, self.stored_broker, self.at)
+        announced(found.document)
+        return found
 
     def _names_one(self, word: str, *, among_files: bool = True) -> bool:
         """Whether `word` names a registered broker and is no address; `among_files`: nor a file that exists."""

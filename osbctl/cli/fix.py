@@ -93,6 +93,7 @@ def _fixed(source: str, stdin_filename: str | None, options: ValidationOptions, 
 
 def _told(mended: Mended, verb: str) -> Iterator[str]:
     """What was mended, line by line, and what was not."""
+    yield from filter(None, [mended.read_as])
     for finding in mended.mended:
         yield f"{finding.location or mended.source}: {verb}: {finding.message} [{finding.rule}]"
     more = f", {len(mended.unsafe)} more with --unsafe" if mended.unsafe else ""

@@ -55,6 +55,7 @@ def page(
     logo: Annotated[str | None, Option(metavar="FILE", help="A picture for its head.")] = None,
     accent: Annotated[str | None, Option(metavar="COLOR", help="A colour as #rgb or #rrggbb.")] = None,
     date: common.Date = "",
+    at: common.At = "",
     config: common.Config = None,
     *,
     named: NamedSources,
@@ -75,7 +76,7 @@ def page(
     check_output(output, [*sources, *(since or ()), logo, config, named.database, *named.connection.how.files])
     gc.disable()  # as in validation: the run is short, and makes next to no garbage in circles
     settings = load_config(config) if config else find_config(".")
-    shelves = _shelves(named, sources, since or [])
+    shelves = _shelves(named, sources, since or [], at)
     options = PageOptions(
         look=house_look({"title": title, "logo": logo, "accent": accent}, settings.page),
         platforms=frozenset(platforms or Platform),
@@ -87,14 +88,14 @@ def page(
     return 0
 
 
-def _shelves(named: NamedSources, words: Sequence[str], since: Sequence[str]) -> list[Shelf]:
+def _shelves(named: NamedSources, words: Sequence[str], since: Sequence[str], at: str) -> list[Shelf]:
     """One shelf for each word. `since` has a revision for all of them, or an earlier catalog for each."""
     from osbctl.tasks.page import Shelf
 
     named.connection.check_stdin(*words, *since)
     before = _earlier(named, words, since)
     return [
-        Shelf(name, named.read(word), named.read(old) if old else None)
+        Shelf(name, named.read(word, at), named.read(old, at) if old else None)
         for name, word, old in zip(_names(named, words), words, before, strict=True)
     ]
 

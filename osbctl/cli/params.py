@@ -39,14 +39,14 @@ def params(
     osbctl params catalog.yaml postgres small -c @params.json --for update
     osbctl params data postgres small
     """
-    from osbctl.registry.location import stored
+    from osbctl.cli.sources import read_catalog
     from osbctl.reports.text_report import finding_lines
     from osbctl.requests import report
-    from osbctl.sources.read import check_stdin, read_source
+    from osbctl.sources.read import check_stdin
     from osbctl.tasks.params import plan_parameters
 
     check_stdin([source, "-" if request == "@-" else ""])
-    document = stored(source, database) or read_source(source, at=at, stdin_filename=stdin_filename)
+    document = read_catalog(source, database=database, at=at, stdin_filename=stdin_filename)
     about = plan_parameters(document, service, plan, purpose, request, broker)
     if format is common.TextOrJson.JSON:
         put_json(report.as_json(about))

@@ -98,11 +98,10 @@ def split(
     osbctl split catalog.json catalog/
     osbctl build catalog/ | osbctl diff catalog.json -
     """
-    from osbctl.registry.location import stored
+    from osbctl.cli.sources import read_catalog
     from osbctl.sources.folder.files import check_split, split_files
-    from osbctl.sources.read import read_source
 
-    document = stored(source, database) or read_source(source, at=at)
+    document = read_catalog(source, database=database, at=at, nested=False)
     check_split(document)
     _write(folder, split_files(document.data))
     return 0
@@ -119,9 +118,9 @@ def _checked(name: str) -> str:
 def _has_plan(service: Path, name: str) -> bool:
     """Whether the file of a service has the plan in its own list."""
     from osbctl.catalog import objects
-    from osbctl.sources.read import read_source
+    from osbctl.sources.read import read_object
 
-    return any(plan.get("name") == name for plan, _ in objects(read_source(str(service)).data, "plans"))
+    return any(plan.get("name") == name for plan, _ in objects(read_object(str(service)).data, "plans"))
 
 
 def _write(folder: Path, files: Iterable[tuple[str, str]]) -> None:

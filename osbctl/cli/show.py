@@ -45,10 +45,9 @@ def show(
     osbctl show --format json catalog.yaml | jq '.services[].name'
     osbctl show data@-1
     """
-    from osbctl.registry.location import stored
-    from osbctl.sources.read import read_source
+    from osbctl.cli.sources import read_catalog
 
-    document = stored(source, database) or read_source(source, at=at, stdin_filename=stdin_filename)
+    document = read_catalog(source, database=database, at=at, stdin_filename=stdin_filename)
     catalog = document.catalog
     chosen = named(catalog.services, service, "there is no service") if service is not None else None
     if format in (ShowFormat.JSON, ShowFormat.YAML):

@@ -11,10 +11,12 @@ from osbctl.editor.texts import written
 from osbctl.errors import DocumentError, OsbctlError
 from osbctl.findings import Finding, Location, Verdict
 from osbctl.platforms import Platform
+from osbctl.sources.catalogs import holds_catalog, only_catalog, parse_catalog
 from osbctl.sources.document import Document
 from osbctl.sources.folder import LOCK, read_folder
 from osbctl.sources.folder.parts import SUFFIXES
-from osbctl.sources.parse import catalog_in
+from osbctl.sources.parse import decoded
+from osbctl.sources.stream import parse_stream
 from osbctl.tasks.options import Request, config_of, validation_options
 from osbctl.tasks.validate import unread
 from osbctl.validation.judge import judge
@@ -36,19 +38,30 @@ class Analysis:
     verdicts: Mapping[Platform, Verdict] | None = None
 
 
-def source_of(path: str, text: str) -> str | None:
-    """What a file that is being edited belongs to: its source folder, itself, or nothing that osbctl has a say on.
-
-    An editor shows many files of JSON and YAML. A catalog is called one, or holds a list of services.
-    """
+def source_of(path: str, text: str, encoding: str = "utf-16") -> str | None:
+    """The source of a file that is being edited: its source folder, itself, or None where it has no catalog."""
     file = Path(path)
     if file.suffix not in SUFFIXES and file.suffix:
         return None
     for folder in list(file.parents)[:4]:
         if _is_folder(folder):
             return str(folder)
-    named = "catalog" in file.stem.lower()
-    return path if named or _LIST_OF_SERVICES.search(text) or _ARRAY_OF_SERVICES.search(text) else None
+    return path if _is_catalog(path, text, encoding) else None
+
+
+def _is_catalog(path: str, text: str, encoding: str) -> bool:
+    """Whether a file holds a catalog, or may become one: an editor shows many files of JSON and YAML."""
+    named = "catalog" in Path(path).stem.lower()
+    if not named and not any(word in text for word in ("services", "plans", "bindable")):
+        return False
+    document = written(path, text, encoding).document
+    if document is not None:
+        begun = not isinstance(document.data, dict | list) or "services" in document.data
+        return holds_catalog(document) or (named and begun)
+    try:
+        return any(map(holds_catalog, parse_stream(_decoded(path, text), path)))
+    except DocumentError:
+        return named or bool(_LIST_OF_SERVICES.search(text) or _ARRAY_OF_SERVICES.search(text))
 
 
 def _is_folder(folder: Path) -> bool:
@@ -85,7 +98,11 @@ def read(source: str, unsaved: Mapping[str, str], encoding: str) -> Document:
     if source not in unsaved:
         buffers = {Path(path): text.encode("utf-8", "surrogatepass") for path, text in unsaved.items()}
         return read_folder(source, unsaved=buffers)
-    file = written(source, unsaved[source], encoding)
-    if file.document is None:
-        raise DocumentError(file.faults)
-    return catalog_in(file.document)
+    document = written(source, unsaved[source], encoding).document
+    if document is None:  # it cannot be read, or is a stream of documents
+        return parse_catalog(_decoded(source, unsaved[source]), source)
+    return only_catalog([document])
+
+
+def _decoded(path: str, text: str) -> str:
+    return decoded(text.encode("utf-8", "surrogatepass"), path)

@@ -62,7 +62,8 @@ class OpenFiles:
         """A file was opened, or its text has changed."""
         path = path_of(uri)
         before = self.files[path].source if path in self.files else None
-        source = source_of(path, text) or (path if before == path else None)  # a catalog that is written anew stays one
+        # A catalog that is written anew stays one.
+        source = source_of(path, text, self.encoding) or (path if before == path else None)
         self.files[path] = OpenFile(uri, text, version, source)
         for one in {source, before} - {None}:
             self._refresh(str(one))

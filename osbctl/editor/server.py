@@ -34,6 +34,7 @@ class EditorServer:
         whole = types.TextDocumentSyncKind.Full
         self.protocol = LanguageServer("osbctl", osbctl.__version__, text_document_sync_kind=whole)
         self.open = OpenFiles(self._show, self._fail)
+        self._read_as: dict[str, str] = {}
         self._asked = False  # for the end, before the last message
         self._code = 0
         self._register()
@@ -109,6 +110,11 @@ class EditorServer:
         self.open.look_again()
 
     def _show(self, path: str, findings: list[Finding]) -> None:
+        judged = self.open.sources.get(path)
+        document = judged.analysis.document if judged and judged.analysis else None
+        if document and document.read_as and self._read_as.get(path) != document.read_as:
+            self._read_as[path] = document.read_as
+            self._log(types.MessageType.Info, document.read_as)
         open_file = self.open.files.get(path)
         file = self.open.text(path)
         shown = [diagnostic(finding, file) for finding in findings]
@@ -118,8 +124,10 @@ class EditorServer:
         )
 
     def _fail(self, error: Exception) -> None:
-        told = f"internal error: {type(error).__name__}; this is a bug of osbctl"
-        self.protocol.window_log_message(types.LogMessageParams(types.MessageType.Error, told))
+        self._log(types.MessageType.Error, f"internal error: {type(error).__name__}; this is a bug of osbctl")
+
+    def _log(self, kind: types.MessageType, text: str) -> None:
+        self.protocol.window_log_message(types.LogMessageParams(kind, text))
 
     # What the editor asks.
 
@@ -161,7 +169,7 @@ class EditorServer:
 
     async def _actions(self, params: types.CodeActionParams) -> list[types.CodeAction]:
         path, file, analysis = await self.open.judged(params.text_document.uri)
-        if file is None or analysis is None or analysis.document is None:
+        if file is None or analysis is None or analysis.document is None or analysis.document.embedded:
             return []
         lines = range(params.range.start.line, params.range.end.line + 1)
         found = [

@@ -23,6 +23,8 @@ class _Read(NamedTuple):
     text: str = ""
     top: Path = ()
     parts: tuple[Document, ...] = ()
+    embedded: bool = False
+    read_as: str = ""
 
 
 class Document(_Read):
@@ -32,7 +34,8 @@ class Document(_Read):
     `notes` is what reading itself has to say (a scalar that other YAML readers take for a boolean,
     say), with locations. `locator` maps paths to places; call `locate`. `text` is the whole text that `data`
     was read from, and `top` the path in it at which `data` stands; `parts` are the files, each as it was read, where
-    it came from several.
+    it came from several. `embedded`: the file is more than the text, which is in a string or in a stream of documents.
+    `read_as` is a sentence for the user, where a catalog was not at the top or not in the usual shape.
     """
 
     @cached_property

@@ -7,31 +7,37 @@ from typing import Any
 
 from osbctl.errors import DocumentError
 from osbctl.findings import Finding, Location, Severity
-from osbctl.paths import Path
+from osbctl.paths import Path, pointer
 from osbctl.sources.document import Document, Syntax
 from osbctl.sources.limits import DEFAULT_LIMITS, Limits
 
 _NAMED: dict[str, Syntax] = {".json": "json", ".yaml": "yaml", ".yml": "yaml"}
 _NOTHING_SAID = re.compile(r"(?:[ \t\r\n\ufeff]++|#[^\n]*+)*+")
 """Before the first line that says something: a comment is YAML's, or a slip in JSON."""
+TEMPLATE = "a template? render it first"
+_YTT = re.compile(r"^(?:[^#\n]*[ \t])?#@", re.MULTILINE)
+_YTT_VALUE = re.compile(r"^[ \t]*(?:-[ \t]+)*(?:-|[\w.-]+:)[ \t]+#@", re.MULTILINE)
 _CONFLICT = re.compile(r"^(?:<{7}|>{7}) ", re.MULTILINE)
 
 
-def parse_document(data: bytes, name: str, *, limits: Limits = DEFAULT_LIMITS, at: str = "") -> Document:
+def parse_document(data: bytes, name: str, *, limits: Limits = DEFAULT_LIMITS) -> Document:
     """The document in `data`, which reports call `name`; its ending says JSON or YAML, its content has the last word.
 
     Raises DocumentError: it cannot be read as an object.
     """
-    return catalog_in(parse_text(decoded(data, name), name, limits), at)
-
-
-def catalog_in(document: Document, at: str = "") -> Document:
-    """The document of the catalog at the JSON pointer `at` of one that `parse_text` has made; errors as there."""
-    if at or not isinstance(document.data, dict):
-        from osbctl.sources.pointer import below
-
-        return below(document, at)
+    document = parse_text(decoded(data, name), name, limits)
+    if not isinstance(document.data, dict):
+        raise DocumentError((no_object(document, document.data, ()),))
     return document
+
+
+def no_object(document: Document, value: Any, path: Path) -> Finding:
+    """The finding about `value`, which stands at `path` where an object belongs."""
+    kinds = {list: "an array", str: "a string", bool: "a boolean", int: "a number", float: "a number"}
+    what = f"the value at {pointer(path)}" if path else "the document"
+    message = f"{what} is {kinds.get(type(value), 'null')}, not an object"
+    hint = "a catalog is an object with `services`"
+    return Finding("not-an-object", Severity.ERROR, message, path, document.locate([path])[path], hint=hint)
 
 
 def parse_text(text: str, name: str, limits: Limits = DEFAULT_LIMITS) -> Document:
@@ -39,7 +45,13 @@ def parse_text(text: str, name: str, limits: Limits = DEFAULT_LIMITS) -> Documen
     try:
         value, syntax, notes = _parsed(text, name, limits)
     except DocumentError as error:
-        raise _conflict(text, name) or error from None
+        raise _conflict(text, name) or _of_template(text, error) from None
+
+    if syntax == "yaml" and "#@" in text and (gap := _YTT_VALUE.search(text)):
+        from osbctl.sources.text_lines import Lines
+
+        place, message = Lines(name, text).at(gap.end() - 2), "a template puts a value here, which is missing"
+        raise DocumentError((Finding("syntax", Severity.ERROR, message, (), place, hint=TEMPLATE),))
 
     def locate(paths: frozenset[Path]) -> dict[Path, Location]:
         if syntax == "json":
@@ -51,6 +63,18 @@ def parse_text(text: str, name: str, limits: Limits = DEFAULT_LIMITS) -> Documen
         return yaml_places.locate(text, name, paths)
 
     return Document(name, value, syntax, locate, notes, text)
+
+
+def is_template(text: str) -> bool:
+    """Whether there are signs of ERB (`<%`) or ytt (`#@`) in a text."""
+    return "<%" in text or bool(_YTT.search(text))
+
+
+def _of_template(text: str, error: DocumentError) -> DocumentError:
+    """The error, with another hint where the text is a template whose signs are in the way."""
+    if not is_template(text):
+        return error
+    return DocumentError(tuple(one._replace(hint=TEMPLATE) if one.rule == "syntax" else one for one in error.findings))
 
 
 def _conflict(text: str, name: str) -> DocumentError | None:

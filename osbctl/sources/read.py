@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from osbctl.errors import SourceError, UsageError
 from osbctl.sources.document import Document
 from osbctl.sources.limits import DEFAULT_LIMITS, Limits, read_file, too_large
-from osbctl.sources.parse import catalog_in, decoded, parse_text
+from osbctl.sources.parse import decoded, parse_document
 from osbctl.text import closest
 
 STDIN = "<stdin>"
@@ -27,28 +27,41 @@ def read_source(
     limits: Limits = DEFAULT_LIMITS,
     at: str = "",
     stdin_filename: str | None = None,
-    folders: bool = True,
+    nested: bool = True,
 ) -> Document:
     """Read a catalog from a path to JSON or YAML, a source folder, `-` for standard input, or `REV:path` in git.
 
-    A path that exists wins over a revision. `at` is the JSON pointer (RFC 6901) of the catalog inside of the
-    document. `stdin_filename` is what reports call standard input. Not `folders`: an object that is no catalog is read.
+    A path that exists wins over a revision. `stdin_filename` is what reports call standard input. `at` and `nested` say
+    where in a larger document the catalog may be, as for `only_catalog`.
 
     Raises:
         UsageError: the source is the address of a broker, or `at` no JSON pointer.
-        SourceError: the source cannot be opened, or is a folder where none is taken.
-        DocumentError: what it holds cannot be read as an object.
+        SourceError: the source cannot be opened.
+        DocumentError: what it holds cannot be read, or is not one catalog.
     """
+    from osbctl.sources.catalogs import parse_catalog
+
     try:
         # The bytes are gone before the text is parsed.
         text = decoded(*read_bytes(source, limits=limits, stdin_filename=stdin_filename))
     except IsADirectoryError:
-        if not folders:
-            raise SourceError(f"{source}: this is a folder", "name a file") from None
         from osbctl.sources.folder import read_folder
 
         return read_folder(source, limits=limits)
-    return catalog_in(parse_text(text, called(source, stdin_filename), limits), at)
+    return parse_catalog(text, called(source, stdin_filename), limits, at=at, nested=nested)
+
+
+def read_object(source: str) -> Document:
+    """Read an object that need not be a catalog; `source` as in `read_source`, but no folder.
+
+    Raises:
+        SourceError: it cannot be opened.
+        DocumentError: it cannot be read as an object.
+    """
+    try:
+        return parse_document(*read_bytes(source))
+    except IsADirectoryError:
+        raise SourceError(f"{source}: this is a folder", "name a file") from None
 
 
 def read_bytes(source: str, *, limits: Limits = DEFAULT_LIMITS, stdin_filename: str | None = None) -> tuple[bytes, str]:

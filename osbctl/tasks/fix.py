@@ -21,9 +21,10 @@ from osbctl.fixes.drafts import draft_fix
 from osbctl.fixes.edits import Edit, applied, edit, quoted
 from osbctl.paths import Path as Steps
 from osbctl.paths import found_at, value_at
+from osbctl.sources.catalogs import parse_catalog
 from osbctl.sources.document import Document
 from osbctl.sources.folder import read_folder
-from osbctl.sources.parse import decoded, parse_document, parse_text
+from osbctl.sources.parse import decoded, parse_text
 from osbctl.sources.read import read_bytes, read_source
 from osbctl.sources.spans import Span, spans
 from osbctl.validation.judge import judge
@@ -43,7 +44,10 @@ _BOM = b"\xef\xbb\xbf"
 
 @dataclass(frozen=True, slots=True)
 class Mended:
-    """One source: its files before and after, what was mended, what `--unsafe` would mend, and what is left."""
+    """One source: its files before and after, what was mended, what `--unsafe` would mend, and what is left.
+
+    `read_as` as that of a `Document`.
+    """
 
     source: str
     before: dict[str, bytes]
@@ -51,6 +55,7 @@ class Mended:
     mended: tuple[Finding, ...]
     unsafe: tuple[Finding, ...]
     left: tuple[Finding, ...]
+    read_as: str = ""
 
     @property
     def changed(self) -> dict[str, tuple[bytes, bytes]]:
@@ -80,7 +85,10 @@ def fix_bytes(name: str, data: bytes, options: ValidationOptions, *, unsafe: boo
     """Mend the catalog in `data`, which reports call `name`; raises as `fix_source`."""
 
     def read(files: dict[str, bytes]) -> Document:
-        return parse_document(files[name], name, at=at)
+        document = parse_catalog(decoded(files[name], name), name, at=at, nested=False)
+        if document.embedded:
+            raise UsageError(f"{name}: osbctl fix edits no text inside a string or a stream of documents")
+        return document
 
     return _passes(name, {name: data}, read, options, unsafe)
 
@@ -144,7 +152,7 @@ def _passes(
         mended += step.done
         findings = _findings(document, options)
     would = tuple(finding for finding in findings if any(not fix.safe for fix in finding.fixes))
-    return Mended(source, before, after, tuple(mended), () if unsafe else would, findings)
+    return Mended(source, before, after, tuple(mended), () if unsafe else would, findings, document.read_as)
 
 
 def _wanted(findings: Iterable[Finding], unsafe: bool) -> list[_Wanted]:

@@ -51,9 +51,8 @@ def load(source: CatalogSource) -> LoadedCatalog:
     from osbctl.validation.judge import judge
 
     # The smallest value takes two bytes, itself and a comma: more values do not fit.
-    document = read_source(
-        source.source, at=source.at, limits=Limits(bytes=source.max_bytes, nodes=source.max_bytes // 2)
-    )
+    limits = Limits(bytes=source.max_bytes, nodes=source.max_bytes // 2)
+    document = read_source(source.source, at=source.at, limits=limits, nested=False)
     if not _fits(document.data, source.max_bytes):
         raise _too_large(source)
     request = Request((source.source,), api_version=source.api_version, platforms=source.platforms)
@@ -64,7 +63,7 @@ def load(source: CatalogSource) -> LoadedCatalog:
     if len(body) > source.max_bytes:
         raise _too_large(source)
     catalog = document.catalog
-    return LoadedCatalog(body, len(catalog.services), sum(1 for _ in catalog.plans))
+    return LoadedCatalog(body, len(catalog.services), sum(1 for _ in catalog.plans), document.read_as)
 
 
 def _fits(data: Any, most: int) -> bool:
@@ -105,4 +104,4 @@ def load_apart(source: CatalogSource) -> LoadedCatalog:
         raise DocumentError(tuple(found))
     if said["message"]:
         raise ConfigError(said["message"], said["advice"])
-    return LoadedCatalog(body, said["services"], said["plans"])
+    return LoadedCatalog(body, said["services"], said["plans"], said["read_as"])

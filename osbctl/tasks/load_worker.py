@@ -22,6 +22,7 @@ def _say(loaded: LoadedCatalog | None, error: OsbctlError | None) -> None:
     head = {
         "services": loaded.services if loaded else 0,
         "plans": loaded.plans if loaded else 0,
+        "read_as": loaded.read_as if loaded else "",
         "message": error.message if error else "",
         "advice": error.advice if error else "",
         "findings": [

@@ -105,10 +105,10 @@ def _configured(config: Config, key: str, words: Iterable[str]) -> frozenset[str
 
 
 def _house_schema(name: str) -> object:
-    from osbctl.sources.read import read_source
+    from osbctl.sources.read import read_object
 
     try:
-        return read_source(name, folders=False).data
+        return read_object(name).data
     except OsbctlError as error:
         raise ConfigError(f"house schema {error.message}", error.advice) from error
 

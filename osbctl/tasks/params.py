@@ -16,7 +16,7 @@ from osbctl.requests.report import PlanParameters
 from osbctl.secrecy import masked
 from osbctl.sources.document import Document
 from osbctl.sources.parse import parse_document
-from osbctl.sources.read import STDIN, read_source
+from osbctl.sources.read import STDIN, read_object
 from osbctl.tasks.rules import named
 
 INLINE = "-c"
@@ -54,7 +54,7 @@ def plan_parameters(
 def _request(text: str) -> Document:
     try:
         in_file = text.startswith("@")
-        sent = read_source(text[1:], folders=False) if in_file else parse_document(text.encode(), INLINE)
+        sent = read_object(text[1:]) if in_file else parse_document(text.encode(), INLINE)
     except DocumentError as error:
         hint = "parameters are a JSON object"
         found = (f._replace(hint=hint) if f.rule == "not-an-object" else f for f in error.findings)

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 class Validation(NamedTuple):
     """What came out: a judgement of each source, with the severity from which on it fails.
 
-    `exit_code` is what a source that cannot be opened forces by itself, else 0. `notes` say what of the configuration
-    matched nothing.
+    `exit_code` is what a source that cannot be opened forces by itself, else 0. `notes` say where a catalog was found
+    that is not at the top, and what of the configuration matched nothing.
     """
 
     judgements: tuple[Judgement, ...]
@@ -66,9 +66,10 @@ def validate(request: Request, config: Config | None = None) -> Validation:
     )
     whole = all(verdict.kind is not VerdictKind.UNREADABLE for one in judgements for verdict in one.verdicts.values())
     code = max(code for _, _, code in judged)
-    notes: list[str] = []
+    notes = [judgement.read_as for judgement in judgements if judgement.read_as]
     if request.baseline:
-        judgements, notes = _based(judgements, request, request.baseline)
+        judgements, more = _based(judgements, request, request.baseline)
+        notes += more
     if whole:
         notes += _notes(known, (*request.sources, request.stdin_filename or "-"))
     return Validation(judgements, code, tuple(notes))

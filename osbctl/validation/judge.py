@@ -19,7 +19,6 @@ from osbctl.platforms.judge import judge_all
 from osbctl.platforms.outcome import Outcome, VerdictKind
 from osbctl.rule import RULES
 from osbctl.sources.document import Document
-from osbctl.sources.pointer import find_catalog
 from osbctl.validation.engine import is_wanted, run_rules
 from osbctl.validation.fold import folded
 from osbctl.validation.inline import without_ignored
@@ -45,9 +44,8 @@ def judge(document: Document, options: ValidationOptions, selection: Selection |
     asked = options.platforms if options.errors_alone else tuple(Platform)
     judged = (judge_all if options.literal else judge_template)(document.data, seen.schemas, asked)
     outcomes = {platform: outcome.redacted for platform, outcome in judged.items()}
-    read = [*document.notes, *_elsewhere(document.data)]
-    checked, left_out_places = _checked(document, options, seen, read)
-    findings = [*read, *checked]
+    checked, left_out_places = _checked(document, options, seen)
+    findings = [*document.notes, *checked]
     whole = _with_refusals(findings, outcomes, options.platforms, left_out_places)
     joined = picked = _blame_newcomers(whole, document.data)
     if options.select:
@@ -59,7 +57,8 @@ def judge(document: Document, options: ValidationOptions, selection: Selection |
     verdicts = {platform: _verdict(outcome) for platform, outcome in outcomes.items()}
     left_out = 0 if silenced == joined else max(0, len(folded(joined)) - len(wanted))
     placed = tuple(_located(wanted, document))
-    return Judgement(document.name, placed, verdicts, left_out, document.data, outcomes=outcomes)
+    name, data, read_as = document.name, document.data, document.read_as
+    return Judgement(name, placed, verdicts, left_out, data, outcomes=outcomes, read_as=read_as)
 
 
 def _sought(options: ValidationOptions, rules: frozenset[str]) -> bool:
@@ -84,14 +83,12 @@ def unreadable(name: str, findings: tuple[Finding, ...]) -> Judgement:
     return Judgement(name, findings, dict.fromkeys(Platform, Verdict(VerdictKind.UNREADABLE)))
 
 
-def _checked(
-    document: Document, options: ValidationOptions, seen: Survey, read: Iterable[Finding]
-) -> tuple[list[Finding], set[Path]]:
-    """What the schemas and the rules say; nothing of places that `read` has spoken of as missing already.
+def _checked(document: Document, options: ValidationOptions, seen: Survey) -> tuple[list[Finding], set[Path]]:
+    """What the schemas and the rules say; nothing of places that the notes have spoken of as missing already.
 
     And the places of errors of the schema that were too many to be named.
     """
-    reported = {note.path for note in read if note.severity is Severity.ERROR}
+    reported = {note.path for note in document.notes if note.severity is Severity.ERROR}
     found, left_out = check_schema(document.data, options.api_version, options.max_schema_findings)
     found += run_rules(document.data, options, seen)
     for name, schema in options.house_schemas:
@@ -101,15 +98,6 @@ def _checked(
     found = [finding for finding in found if not (finding.rule == "schema-required" and finding.path in reported)]
     unknown = placeholders(document.data) if found and not options.literal else {}
     return [one for one in found if one.path not in unknown or one.rule == "placeholder-unresolved"], left_out
-
-
-def _elsewhere(data: dict[str, Any]) -> list[Finding]:
-    """Where the top has no `services`, a word on where the catalog is."""
-    pointer = None if "services" in data else find_catalog(data)
-    if pointer is None:
-        return []
-    message = f"there is no `services` here, but there is a catalog at {pointer}"
-    return [Finding("catalog-elsewhere", Severity.ERROR, message, ("services",), hint=f"add --at {pointer}")]
 
 
 def _with_refusals(

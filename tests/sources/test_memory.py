@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 SIZE = 3_000_000
 
 
-@pytest.mark.parametrize(("name", "text"), [("a.json", '{"a": "%s"}'), ("a.yaml", 'a: "%s"')])
+@pytest.mark.parametrize(("name", "text"), [("a.json", '{"services": "%s"}'), ("a.yaml", 'services: "%s"')])
 def test_reading_holds_the_text_and_the_values_once(tmp_path: Path, name: str, text: str) -> None:
     file = tmp_path / name
     read_source(str(_written(file, text % "x")))  # what is imported

@@ -214,13 +214,13 @@ def git(*arguments: str, cwd: Path) -> None:
 @pytest.fixture
 def repository(here: Path) -> Path:
     (here / "sub").mkdir()
-    (here / "catalog.json").write_text('{"version": 1}')
-    (here / "sub" / "inner.yaml").write_text("version: 1\n")
-    (here / "sub" / "catalog.json").write_text('{"version": "sub"}')
+    (here / "catalog.json").write_text('{"services": [], "version": 1}')
+    (here / "sub" / "inner.yaml").write_text("services: []\nversion: 1\n")
+    (here / "sub" / "catalog.json").write_text('{"services": [], "version": "sub"}')
     git("init", "-q", cwd=here)
     git("add", ".", cwd=here)
     git("commit", "-q", "-m", "one", cwd=here)
-    (here / "catalog.json").write_text('{"version": 2}')
+    (here / "catalog.json").write_text('{"services": [], "version": 2}')
     git("commit", "-q", "-a", "-m", "two", cwd=here)
     return here
 
@@ -230,7 +230,7 @@ def repository(here: Path) -> Path:
 )
 def test_a_file_in_git_history(repository: Path, source: str, version: int) -> None:
     document = read_source(source)
-    assert document.data == {"version": version}
+    assert document.data["version"] == version
     assert document.locate([()])[()].source == source
 
 
@@ -249,12 +249,12 @@ def test_paths_count_from_the_top_or_from_here(
     repository: Path, monkeypatch: pytest.MonkeyPatch, source: str, version: Any
 ) -> None:
     monkeypatch.chdir(repository / "sub")
-    assert read_source(source).data == {"version": version}
+    assert read_source(source).data["version"] == version
 
 
 def test_a_path_that_exists_wins_over_a_revision(repository: Path) -> None:
-    (repository / "HEAD:catalog.json").write_text('{"version": "file"}')
-    assert read_source("HEAD:catalog.json").data == {"version": "file"}
+    (repository / "HEAD:catalog.json").write_text('{"services": [], "version": "file"}')
+    assert read_source("HEAD:catalog.json").data["version"] == "file"
 
 
 def test_a_path_that_is_not_in_the_revision(repository: Path) -> None:

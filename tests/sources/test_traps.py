@@ -117,15 +117,10 @@ REFUSED: dict[str, tuple[str, str | bytes, list[Fault]]] = {
     "a second document that is broken": ("a.yaml", "a: 1\n---\nb: ]\n", [Fault("several-documents", 2, 1)]),
     "a second JSON document": ("a.json", '{"a": 1}\n{"b": 2}', [Fault("several-documents", 2, 1)]),
     "an array": ("a.json", "[1]", [Fault("not-an-object", 1, 1, "the document is an array")]),
-    "a bare list of service offerings": (
+    "a list where an object belongs": (
         "a.yaml",
         "- name: x\n  plans: []\n",
-        [Fault("not-an-object", 1, 1, 'wrap it as {"services"')],
-    ),
-    "a list with a catalog in it": (
-        "a.yaml",
-        "- op: add\n  value:\n    services:\n    - plans: []\n",
-        [Fault("not-an-object", 1, 1, "--at /0/value")],
+        [Fault("not-an-object", 1, 1, "the document is an array")],
     ),
     "a string": ("a.yaml", "hello", [Fault("not-an-object", 1, 1, "a string")]),
     "null": ("a.json", "null", [Fault("not-an-object", 1, 1, "null")]),

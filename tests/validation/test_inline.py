@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from osbctl.platforms import Platform
+from osbctl.sources.catalogs import parse_catalog
 from osbctl.sources.folder import read_folder
 from osbctl.sources.parse import parse_document
 from osbctl.tasks.options import Request
@@ -132,7 +133,7 @@ def test_beside_the_catalog_that_was_pointed_at_no_comment_is_called_unused() ->
     inside = "".join(f"  {line}\n" for line in TEXT.splitlines())
     text = f"a:\n{inside}b:\n{inside.replace('a_b', 'ab')}"
     for at, rules in (("/a", []), ("/b", ["ignore-unused"])):
-        judgement = judge(parse_document(text.encode(), "c.yaml", at=at), ValidationOptions())
+        judgement = judge(parse_catalog(text, "c.yaml", at=at), ValidationOptions())
         assert [f.rule for f in judgement.findings if f.rule == "ignore-unused"] == rules
 
 

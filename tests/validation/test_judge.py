@@ -113,11 +113,6 @@ def test_a_selected_rule_fires_also_where_its_refusal_would_join_a_finding(platf
     assert len(seen) > 20
 
 
-def test_a_catalog_elsewhere_is_told_once() -> None:
-    (finding,) = found({"spring": {"catalog": GOOD}})
-    assert (finding.rule, finding.hint) == ("catalog-elsewhere", "add --at /spring/catalog")
-
-
 def test_what_cannot_be_read_is_unreadable_to_all() -> None:
     verdicts = unreadable("x", ()).verdicts
     assert {verdict.kind for verdict in verdicts.values()} == {VerdictKind.UNREADABLE}

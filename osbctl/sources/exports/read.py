@@ -5,23 +5,22 @@ The files of an export come as people have them: one object, an array, or severa
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from typing import Any
 
 from osbctl.errors import DocumentError, SourceError, UsageError
 from osbctl.findings import Finding, Location, Severity
-from osbctl.paths import found_at
+from osbctl.paths import Path, found_at, value_at
 from osbctl.platforms import Platform
 from osbctl.platforms.export import ExportRow, Shape, WrongShapeError
+from osbctl.sources.catalogs import holds_catalog, only_catalog
 from osbctl.sources.document import Document
 from osbctl.sources.exports.merge import StoredCatalog, merge
 from osbctl.sources.limits import DEFAULT_LIMITS, Limits
-from osbctl.sources.parse import decoded, parse_text
-from osbctl.sources.pointer import below
+from osbctl.sources.parse import decoded, no_object
 from osbctl.sources.read import read_bytes, read_source
+from osbctl.sources.stream import parse_stream
 from osbctl.text import safe
 
 
@@ -37,24 +36,27 @@ class StoredAs(StrEnum):
 _PLATFORMS = {platform.value: platform for platform in Platform}
 
 
-def stored_catalog(documents: Sequence[Document], stored_as: StoredAs | None = None, broker: str = "") -> StoredCatalog:
+def stored_catalog(
+    documents: Sequence[Document], stored_as: StoredAs | None = None, broker: str = "", at: str = ""
+) -> StoredCatalog:
     """The stored catalog in `documents`, the files of one export in any order, or one catalog.
 
-    `stored_as` None: recognised by what they hold. `broker` is the broker's name or id on the platform.
+    `stored_as` None: recognised by what they hold. `broker` is the broker's name or id on the platform. `at` is the
+    JSON pointer of a catalog.
 
     Raises:
         SourceError: they are of different platforms, or of a wrong shape.
         UsageError: what is asked for is not there, or not clear.
     """
-    kinds = {_asked(document, stored_as) if stored_as else recognise(document) for document in documents}
+    kinds = _kinds(documents, stored_as)
     if len(kinds) > 1:
         raise SourceError(f"the files are of different kinds: {', '.join(sorted(kinds))}", "name one export at a time")
     (kind,) = kinds
     platform = _PLATFORMS.get(kind)
     if platform is None:
-        if len(documents) > 1 or broker:
+        if len({document.name for document in documents}) > 1 or broker:
             raise UsageError("a catalog is one file, of one broker", "only exports come in several files")
-        return StoredCatalog(documents[0])
+        return StoredCatalog(only_catalog(documents, at))
     try:
         pages = [platform.record.export.read(document) for document in documents]
         rows = [row for page in pages for row in page.rows]
@@ -67,13 +69,28 @@ def stored_catalog(documents: Sequence[Document], stored_as: StoredAs | None = N
         raise SourceError(str(error), advice) from None
 
 
+def _kinds(documents: Sequence[Document], stored_as: StoredAs | None) -> set[StoredAs]:
+    if stored_as:
+        return {_asked(document, stored_as) for document in documents}
+    if any(map(_exporter, documents)) or not any(map(holds_catalog, documents)):
+        return {recognise(document) for document in documents}
+    return {StoredAs.CATALOG}
+
+
+def _exporter(document: Document) -> Platform | None:
+    """The platform that exports what has the shape of `document`."""
+    data: Any = document.data  # a list where it is one of service offerings
+    if isinstance(data, list) or isinstance(data.get("services"), list):
+        return None
+    return next((platform for platform in Platform if platform.record.export.recognised(document)), None)
+
+
 def recognise(document: Document) -> StoredAs:
     """What `document` is: by its content alone. Raises SourceError: it is none of these."""
     if isinstance(document.data.get("services"), list):
         return StoredAs.CATALOG
-    for platform in Platform:
-        if platform.record.export.recognised(document):
-            return StoredAs(platform)
+    if platform := _exporter(document):
+        return StoredAs(platform)
     refusal = _refusal(document.data)
     if refusal:
         raise SourceError(f"{document.name}: not an export, but a refusal: {refusal}", "log in, and export again")
@@ -113,9 +130,6 @@ def _made_by(platform: Platform, rows: list[ExportRow]) -> Platform:
     return platform
 
 
-_YAML_START = re.compile(r"^---(?=\s|$)", re.MULTILINE)
-
-
 def read_documents(source: str, limits: Limits = DEFAULT_LIMITS) -> list[Document]:
     """The documents in `source`, a word as `read_source` takes it: at least one, each an object.
 
@@ -132,48 +146,14 @@ def read_documents(source: str, limits: Limits = DEFAULT_LIMITS) -> list[Documen
 
 def parse_documents(data: bytes, name: str, limits: Limits = DEFAULT_LIMITS) -> list[Document]:
     """The documents in `data`, which reports call `name`; errors as `read_documents`."""
-    text = decoded(data, name)
-    try:
-        return _objects(parse_text(text, name, limits))
-    except DocumentError:
-        pieces = [*_pieces(text)]
-        if len(pieces) < 2:
-            raise
-    return [document for piece in pieces for document in _objects(parse_text(piece, name, limits))]
-
-
-def _pieces(text: str) -> Iterator[str]:
-    """The documents of a text, each moved by empty lines and blanks to where it stood, so that its places are right."""
-    line = line_start = done = 0
-    for start, end in _spans(text):
-        line += text.count("\n", done, start)
-        line_start = text.rfind("\n", line_start, start) + 1 or line_start
-        done = start
-        yield "\n" * line + " " * (start - line_start) + text[start:end]
-
-
-def _spans(text: str) -> Iterator[tuple[int, int]]:
-    if text.lstrip()[:1] not in ("{", "["):
-        starts = [0, *(found.start() for found in _YAML_START.finditer(text) if text[: found.start()].strip())]
-        yield from zip(starts, [*starts[1:], len(text)], strict=True)
-        return
-    scan, at = json.JSONDecoder().raw_decode, 0
-    while at < len(text):
-        if text[at].isspace():
-            at += 1
-            continue
-        try:
-            _, end = scan(text, at)
-        except (ValueError, RecursionError):  # its own reader says what is wrong there
-            end = len(text)
-        yield at, end
-        at = end
+    documents = parse_stream(decoded(data, name), name, limits, json_values=True)
+    return [one for document in documents for one in _objects(document)]
 
 
 def _objects(document: Document) -> list[Document]:
     value: Any = document.data
     if not isinstance(value, list):
-        return [below(document, "")]
+        return [_object(document, ())]
     if not value:
         raise DocumentError(
             (Finding("empty-document", Severity.ERROR, "the list is empty", (), Location(document.name, 1, 1)),)
@@ -181,4 +161,13 @@ def _objects(document: Document) -> list[Document]:
     if all(isinstance(entry, dict) and "spec" in entry for entry in value):
         # The bare array of objects that svcat prints, as the list that kubectl prints of the same.
         return [document.reshaped({"kind": "List", "items": value}, lambda path: path[1:])]
-    return [below(document, f"/{index}") for index in range(len(value))]
+    if any(isinstance(found_at(entry, ("plans",)), list) for entry in value):  # no export has these: a bare catalog
+        return [document]
+    return [_object(document, (index,)) for index in range(len(value))]
+
+
+def _object(document: Document, path: Path) -> Document:
+    value = value_at(document.data, path)
+    if not isinstance(value, dict):
+        raise DocumentError((no_object(document, value, path),))
+    return document.reshaped(value, lambda inside: (*path, *inside)) if path else document

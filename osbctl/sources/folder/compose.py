@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from osbctl.paths import Path as ValuePath
+from osbctl.sources.catalogs import BROKERPAK
 from osbctl.sources.document import Document
 from osbctl.sources.folder.parts import Origins, Parts, Problems, SourcePart, copied
 
@@ -33,8 +34,11 @@ class Composer:
         found = self._services()
         if not found and self._settings.data.get("services") != []:
             folder = self._parts.folder
+            what = f"no service under {folder / 'services'}"
             hint = "`osbctl init` writes a folder to start from, `osbctl new service NAME` adds a service"
-            self._problem("folder-without-services", f"{folder}: no service under {folder / 'services'}", hint=hint)
+            if (folder / "manifest.yml").is_file():
+                what, hint = BROKERPAK
+            self._problem("folder-without-services", f"{folder}: {what}", hint=hint)
             self._parts.report_unread()
             self._parts.problems.raise_any()
         top = self._settings if self._settings.document is not _NO_SETTINGS else next(iter(found.values()))

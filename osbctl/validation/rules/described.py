@@ -66,12 +66,12 @@ _READING_ERRORS = {
     Source: RFC 8259, section 3""",
     "several-documents": """A second document follows the first.
 
-    A catalog is one. Remove the `---`, or split the file.
+    JSON holds one value, and each file of a source folder one document. Remove the second, or split the file.
     Source: RFC 8259, section 2; YAML 1.2, section 9.2""",
     "not-an-object": """The document is not an object.
 
-    A catalog is an object with `services`, not a list of them.
-    Bad: - name: postgres
+    A catalog is an object with `services`, and holds objects.
+    Bad: - postgres
     Good:
         services:
           - name: postgres
@@ -82,10 +82,21 @@ _READING_ERRORS = {
     Source: YAML 1.2, section 10.3: core schema""",
     "pointer-not-found": """The pointer of `--at` leads nowhere in the document.
     Source: RFC 6901""",
-    "catalog-elsewhere": """The document has no `services` at its top, but there is a catalog deeper in it.
+    "catalog-elsewhere": """The catalog is not at the top of the document, or there are several.
 
-    `--at POINTER` reads the catalog there.
-    Bad: catalog: {services: []}
+    `--at POINTER` names the one that is meant. Commands that only read take one that is alone wherever it is, and say
+    so; `fix`, `serve` and `split` do not guess. In a YAML stream, the pointer begins with the number of the document,
+    from 0; it leads on into JSON or YAML that is the text of a string.
+    Bad:
+        blue: {services: [{name: postgres, plans: []}]}
+        green: {services: [{name: postgres, plans: []}]}
+    Good: services: []
+    Source: OSB 2.14, Catalog Management: the answer has `services`""",
+    "no-catalog": """There is no catalog in the document.
+
+    No object with `services`, no list of service offerings and no single one, at any depth: nothing was looked at, so
+    no platform has a verdict. Brokerpaks are not read yet. What a template makes has to be rendered first.
+    Bad: kind: ConfigMap
     Good: services: []
     Source: OSB 2.14, Catalog Management: the answer has `services`""",
 }

@@ -1,0 +1,307 @@
+"""The catalogs in a source: at its top, deeper, in a document of a stream, or in the text of a string.
+
+A catalog is an object with `services`, a bare list of service offerings, or a single service offering. All commands
+take theirs from here, and so does the editor, which asks whether a file holds one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+from osbctl.errors import DocumentError, UsageError
+from osbctl.findings import Finding, Location, Severity
+from osbctl.paths import Path, entries, key_of, pointer, steps
+from osbctl.sources.document import Document
+from osbctl.sources.limits import DEFAULT_LIMITS, Limits
+from osbctl.sources.parse import TEMPLATE, is_template, no_object
+from osbctl.sources.spring import bound, is_spring
+from osbctl.sources.stream import parse_stream
+from osbctl.text import closest, did_you_mean
+
+_FETCH = "osbctl fetch URL gets the catalog of a running broker"
+BROKERPAK = "this is a brokerpak, which osbctl does not read yet", _FETCH
+"""What is said of a brokerpak, and what to do."""
+_TEXT_OF_CATALOG = re.compile(r"\b(?:plans|bindable)\b")
+_LINE_END = re.compile(r"\r\n?|\n")
+
+
+class _Place(NamedTuple):
+    """A value in a source. `pointer` leads to it from the top, through the documents of a stream and through texts."""
+
+    document: Document
+    value: Any
+    path: Path = ()
+    pointer: str = ""
+
+    def below(self, key: str | int, value: Any) -> _Place:
+        return _Place(self.document, value, (*self.path, key), self.pointer + pointer((key,)))
+
+
+def parse_catalog(
+    text: str, name: str, limits: Limits = DEFAULT_LIMITS, *, at: str = "", nested: bool = True
+) -> Document:
+    """The one catalog in `text`, which reports call `name`; the rest as `only_catalog`.
+
+    Raises DocumentError: also where it cannot be read.
+    """
+    return only_catalog(parse_stream(text, name, limits), at, nested=nested)
+
+
+def only_catalog(documents: Sequence[Document], at: str = "", *, nested: bool = True) -> Document:
+    """The one catalog in the documents of a source; `read_as` of it says what was not as one expects.
+
+    `at` is the JSON pointer (RFC 6901) of the catalog, or of what it is in. Of a stream, the first step is the number
+    of the document, from 0. `nested`: a catalog deeper than that is taken, too.
+
+    Raises:
+        UsageError: `at` is no JSON pointer.
+        DocumentError: it leads nowhere, or there is no catalog, or not exactly one, or one that is not to be taken.
+    """
+    places = _resolved(_tops(documents), at)
+    found = _catalogs(places)
+    if not found:
+        raise DocumentError((_no_catalog(places[0]),))
+    if len(found) > 1 or (found[0].pointer != at and not nested):
+        raise DocumentError((_elsewhere(found),))
+    return _as_catalog(found[0], at)
+
+
+def holds_catalog(document: Document) -> bool:
+    """Whether there is a catalog in `document`; a file of Docker Compose, which has `services`, too, is none."""
+    for place in _catalogs(_tops([document])):
+        services = place.value.get("services") if isinstance(place.value, dict) else None
+        if _shape(place.value) or (isinstance(services, list) and all(isinstance(one, dict) for one in services)):
+            return True
+    return False
+
+
+def _tops(documents: Sequence[Document], above: str = "") -> list[_Place]:
+    if len(documents) == 1:
+        return [_Place(documents[0], documents[0].data, (), above)]
+    return [_Place(document, document.data, (), f"{above}/{n}") for n, document in enumerate(documents)]
+
+
+# The shapes of a catalog.
+
+
+def _shape(value: Any) -> str:
+    """What a value is that holds service offerings: `catalog`, `list`, `offering`, else empty."""
+    if isinstance(value, list):
+        return "list" if _are_offerings(value) else ""
+    if not isinstance(value, dict):
+        return ""
+    return "catalog" if _are_offerings(value.get("services")) else "offering" if _is_offering(value) else ""
+
+
+def _are_offerings(value: Any) -> bool:
+    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
+        return False
+    return any(isinstance(item.get("plans"), list) or _is_offering(item) for item in value)
+
+
+def _is_offering(value: Any) -> bool:
+    if not isinstance(value, dict) or _is_brokerpak(value):
+        return False
+    named = isinstance(value.get("id"), str) and isinstance(value.get("name"), str)
+    return named and (isinstance(value.get("plans"), list) or "bindable" in value)
+
+
+def _is_brokerpak(value: dict[str, Any]) -> bool:
+    """Whether it is the manifest of a brokerpak, or one of the definitions that this names."""
+    return "service_definitions" in value or {"plans", "provision", "bind"} <= value.keys()
+
+
+def _is_meant_as_catalog(value: Any) -> bool:
+    """Whether the top of a document, or what was pointed at, is a catalog by its key alone, even if misspelt."""
+    if not isinstance(value, dict):
+        return False
+    if "services" in value:
+        services = value["services"]
+        return not isinstance(services, dict) or any(map(_is_offering, services.values()))
+    return any(isinstance(item, list) and closest(key, ("services",)) for key, item in value.items())
+
+
+# The search.
+
+
+def _catalogs(places: Sequence[_Place]) -> list[_Place]:
+    """The catalogs at these places, or below them, in the order of the text."""
+    if len(places) == 1 and _is_meant_as_catalog(places[0].value):
+        return [*places]
+    met: dict[int, Any] = {}
+    found = [one for place in places for one in _below(place, met)]
+    # `services` that are no list: a catalog that is wrong, unless there is a right one.
+    return found or [one for one in places if isinstance(one.value, dict) and "services" in one.value][:1]
+
+
+def _below(place: _Place, met: dict[int, Any]) -> Iterator[_Place]:
+    """The catalogs at a place or below it; `met` has what aliases stand for, so that it is gone through once."""
+    value = place.value
+    if isinstance(value, str):
+        if _TEXT_OF_CATALOG.search(value) and place.document.text:
+            yield from (one for inner in _try_inside(place) for one in _below(inner, met))
+    elif isinstance(value, dict | list) and id(value) not in met:
+        met[id(value)] = value
+        if _shape(value):
+            yield place
+            return
+        for key, item in entries(value):
+            if key != "plans":
+                yield from _below(place.below(key, item), met)
+
+
+def _resolved(places: list[_Place], at: str) -> list[_Place]:
+    """The place that the JSON pointer `at` leads to; several where it is a stream."""
+    if at and not at.startswith("/"):
+        raise UsageError(f"{at!r} is not a JSON pointer", f"it begins with a slash: --at /{at.replace('.', '/')}")
+    if re.search(r"~(?![01])", at):
+        raise UsageError(f"{at!r} is not a JSON pointer", "a tilde in a key is written ~0, a slash ~1")
+    for step in steps(at):
+        inside: Any = places[0].value if len(places) == 1 else places
+        key = key_of(inside, step)
+        if key is None:
+            raise DocumentError((_nowhere(places[0], inside, step),))
+        value: Any = inside[key]
+        places = [value if len(places) > 1 else places[0].below(key, value)]
+        if isinstance(places[0].value, str) and places[0].document.text:
+            places = _inside(places[0])
+    return places
+
+
+# Texts in strings.
+
+
+def _try_inside(place: _Place) -> list[_Place]:
+    try:
+        return _inside(place)
+    except DocumentError:
+        return []
+
+
+def _inside(place: _Place) -> list[_Place]:
+    """The documents in the text that a string is, with places in the text around it.
+
+    Raises DocumentError: it cannot be read.
+    """
+    moved = _mover(place)
+    try:
+        documents = parse_stream(place.value, "")
+    except DocumentError as error:
+        raise DocumentError(tuple(_moved(error.findings, moved))) from None
+    return _tops([_embedded(document, place.document.name, moved) for document in documents], place.pointer)
+
+
+def _embedded(document: Document, name: str, moved: Callable[[Location], Location]) -> Document:
+    def locate(paths: frozenset[Path]) -> dict[Path, Location]:
+        return {path: moved(there) for path, there in document.locate(paths).items()}
+
+    notes = tuple(_moved(document.notes, moved))
+    # Without `text`: offsets in it are none in the file.
+    return document._replace(name=name, locator=locate, notes=notes, text="", embedded=True)
+
+
+def _moved(findings: Iterable[Finding], moved: Callable[[Location], Location]) -> Iterator[Finding]:
+    return (one._replace(location=one.location and moved(one.location)) for one in findings)
+
+
+def _mover(place: _Place) -> Callable[[Location], Location]:
+    """Turns places in the text of a string into places of the file: the same, if it is a block of lines.
+
+    Elsewhere escapes and folded lines stand in between: then it is where the string begins.
+    """
+
+    @cache
+    def around() -> tuple[Location, list[str], int]:
+        from osbctl.sources.spans import spans
+
+        document, path = place.document, place.path
+        span = spans(document).get(path)
+        is_block = span is not None and span.style == "|"
+        lines = _LINE_END.split(document.text) if is_block else []
+        first = len(_LINE_END.findall(document.text, 0, span.start)) + 1 if span else 0
+        return document.locate([path])[path], lines, first
+
+    def moved(inner: Location) -> Location:
+        start, lines, first = around()
+        line = first + inner.line
+        outer = lines[line - 1] if line <= len(lines) else ""
+        if not outer or not outer.endswith(inner.excerpt):
+            return start
+        indent = len(outer) - len(inner.excerpt)
+        return Location(start.source, line, inner.column + indent, outer, inner.end and inner.end + indent)
+
+    return moved
+
+
+# What is made of it.
+
+_INSERTED: dict[str, Path] = {"list": ("services",), "offering": ("services", 0)}
+_READ_AS = {"list": "a list of service offerings", "offering": "a single service offering"}
+
+
+def _as_catalog(place: _Place, at: str) -> Document:
+    """The catalog at a place as a document of its own; in Spring's property with the names that its broker sends."""
+    document, value, path, where = place
+    shape = "" if _is_meant_as_catalog(value) else _shape(value)
+    inserted = _INSERTED.get(shape, ())
+    data = {"services": value} if shape == "list" else {"services": [value]} if shape == "offering" else value
+    if path or inserted:
+        dropped = len(inserted)
+        part = document.reshaped(data, lambda inside: (*path, *inside[dropped:]))
+        document = part._replace(notes=_notes_below(document.notes, path, inserted), top=path)
+    if where != at or (inserted and not at):
+        read_as = f"{_READ_AS.get(shape, 'the catalog')}{where and f' at {where}'}{' as a catalog' * bool(inserted)}"
+        document = document._replace(read_as=f"{document.name}: read {read_as}")
+    return bound(document) if is_spring(where) else document
+
+
+def _notes_below(notes: tuple[Finding, ...], path: Path, inserted: Path) -> tuple[Finding, ...]:
+    """The notes about the part at `path`, with their paths in it, and those about the text as a whole."""
+    cut = len(path)
+    return tuple(
+        note._replace(path=(*inserted, *note.path[cut:])) if note.path else note
+        for note in notes
+        if not note.path or note.path[:cut] == path
+    )
+
+
+# What is said instead.
+
+
+def _nowhere(place: _Place, inside: Any, step: str) -> Finding:
+    keys = list(inside) if isinstance(inside, dict) else []
+    if isinstance(inside, list):
+        what = "a stream of" if inside and isinstance(inside[0], _Place) else "an array of"
+        hint = f"it is {what} {len(inside)}: write an index from 0" if inside else "it is an empty array"
+    else:
+        hint = did_you_mean(step, keys) or (f"there are: {', '.join(keys[:10])}" if keys else "")
+    message = f"there is no {step[:60]!r} in {place.pointer or 'the top'}"
+    return _finding(place, "pointer-not-found", message, hint)
+
+
+def _elsewhere(found: list[_Place]) -> Finding:
+    pointers = [place.pointer for place in found]
+    if len(found) == 1:
+        message = f"there is no `services` here, but there is a catalog at {pointers[0]}"
+        return _finding(found[0], "catalog-elsewhere", message, f"add --at {pointers[0]}")
+    message = f"there are {len(found)} catalogs here: at {', '.join(pointers[:-1])} and {pointers[-1]}"
+    return _finding(found[0], "catalog-elsewhere", message, f"name the one that is meant: --at {pointers[0]}")
+
+
+def _no_catalog(place: _Place) -> Finding:
+    if isinstance(place.value, dict) and _is_brokerpak(place.value):
+        return _finding(place, "no-catalog", *BROKERPAK)
+    if is_template(place.document.text):
+        return _finding(place, "no-catalog", "there is no catalog here", TEMPLATE)
+    if isinstance(place.value, dict):
+        hint = f"a catalog is an object with `services`; {_FETCH}"
+        return _finding(place, "no-catalog", "there is no catalog here, at any depth", hint)
+    return no_object(place.document, place.value, place.path)
+
+
+def _finding(place: _Place, rule: str, message: str, hint: str) -> Finding:
+    there = place.document.locate([place.path])[place.path]
+    return Finding(rule, Severity.ERROR, message, (), there, hint=hint)

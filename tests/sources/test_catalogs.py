@@ -1,0 +1,330 @@
+"""The catalogs in a larger document: found, pointed at, and read with their places in the file."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from typing import Any
+
+import pytest
+
+from osbctl.errors import DocumentError, UsageError
+from osbctl.findings import Finding
+from osbctl.sources.catalogs import holds_catalog, parse_catalog
+from osbctl.sources.document import Document
+from osbctl.sources.parse import parse_text
+from osbctl.sources.yaml_text import dump
+
+OFFERINGS = [{"name": "x", "plans": []}]
+ONE: dict[str, Any] = {"id": "1", "name": "x", "plans": []}
+CATALOG = {"services": OFFERINGS}
+TEXT = json.dumps(
+    {
+        "a/b": {"~x": [{"services": 1}]},
+        "catalog": {"services": [{"name": "s"}]},
+        "list": [{"name": "one", "plans": [{"name": "p"}]}],
+        "one": ONE,
+        "none": None,
+        "": {"": {"services": []}},
+    },
+    indent=1,
+)
+
+
+def refusal(text: str, name: str = "a.json", **options: Any) -> Finding:
+    with pytest.raises(DocumentError) as caught:
+        parse_catalog(text, name, **options)
+    (finding,) = caught.value.findings
+    return finding
+
+
+@pytest.mark.parametrize(
+    ("at", "data"),
+    [
+        ("/a~1b/~0x/0", {"services": 1}),
+        ("/catalog", {"services": [{"name": "s"}]}),
+        ("//", {"services": []}),
+        ("/list", {"services": [{"name": "one", "plans": [{"name": "p"}]}]}),
+        ("/one", {"services": [ONE]}),
+    ],
+)
+def test_what_a_pointer_leads_to(at: str, data: Any) -> None:
+    document = parse_catalog(TEXT, "a.json", at=at, nested=False)
+    assert (document.data, document.read_as) == (data, "")
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.yaml"])
+def test_places_are_those_of_the_whole_text(name: str) -> None:
+    document = parse_catalog(TEXT, name, at="/catalog")
+    paths: list[tuple[str | int, ...]] = [(), ("services",), ("services", 0, "name"), ("gone",)]
+    found = document.locate(paths)
+    lines = TEXT.split("\n")
+    assert [lines[found[path].line - 1].strip() for path in paths] == [
+        '"catalog": {',
+        '"services": [',
+        '"name": "s"',
+        '"catalog": {',
+    ]
+
+
+@pytest.mark.parametrize(
+    ("at", "inserted"), [("/list", ("services",)), ("/one", ("services", 0))], ids=["a list", "an offering"]
+)
+def test_what_is_no_object_with_services_is_wrapped_and_located(at: str, inserted: tuple[str | int, ...]) -> None:
+    document, whole = parse_catalog(TEXT, "a.json", at=at), parse_text(TEXT, "a.json")
+    path: tuple[str | int, ...]
+    for path in ((), (0,), ("plans",), (0, "plans", 0, "name"), ("name",)):
+        inner, outer = (*inserted, *path), (at[1:], *path)
+        assert document.locate([inner])[inner] == whole.locate([outer])[outer]
+    assert document.locate([()])[()] == whole.locate([(at[1:],)])[at[1:],]
+
+
+def test_notes_are_those_of_the_part() -> None:
+    text = (
+        "on: 1\nouter:\n  catalog: {services: [{name: no, plans: []}]}\n  list: [{name: y, plans: []}]\n"
+        "  one: {id: a, name: n, plans: []}\n"
+    )
+    assert len(parse_text(text, "a.yaml").notes) == 4
+    for number, at in enumerate(("catalog", "list", "one")):
+        (note,) = parse_catalog(text, "a.yaml", at=f"/outer/{at}").notes
+        assert note.path == ("services", 0, "name")
+        assert note.location is not None
+        assert note.location.line == 3 + number
+
+
+@pytest.mark.parametrize(
+    ("at", "rule", "words"),
+    [
+        ("/catlog", "pointer-not-found", "no 'catlog' in the top did you mean catalog?"),
+        ("/zzz", "pointer-not-found", "there are: a/b, catalog, list, one, none"),
+        ("/a~1b/~0x/1", "pointer-not-found", "no '1' in /a~1b/~0x it is an array of 1"),
+        ("/a~1b/~0x/00", "pointer-not-found", "no '00'"),
+        ("/a~1b/~0x/-", "pointer-not-found", "no '-'"),
+        ("/a~1b/~0x/٠", "pointer-not-found", "no '٠'"),
+        ("/list/" + "9" * 5000, "pointer-not-found", "it is an array of 1"),
+        ("/catalog/services/0/name", "not-an-object", "the document is a string"),
+        ("/none", "not-an-object", "the value at /none is null"),
+        ("/catalog/services", "not-an-object", "the value at /catalog/services is an array"),
+        ("/catalog/services/0", "no-catalog", "there is no catalog here"),
+    ],
+)
+def test_pointers_that_lead_to_no_catalog(at: str, rule: str, words: str) -> None:
+    finding = refusal(TEXT, at=at)
+    assert finding.rule == rule
+    assert words in f"{finding.message} {finding.hint}"
+    assert finding.location is not None
+
+
+@pytest.mark.parametrize("at", ["catalog", "#/catalog", "/a~2b", "/a~"])
+def test_what_is_no_pointer(at: str) -> None:
+    with pytest.raises(UsageError, match="not a JSON pointer"):
+        parse_catalog(TEXT, "a.json", at=at)
+
+
+DEEP: Any = CATALOG
+for _ in range(80):
+    DEEP = {"x": DEEP}
+FOUND: dict[str, tuple[Any, list[str]]] = {
+    "below a key": ({"catalog": CATALOG}, ["/catalog"]),
+    "a bare list": ({"offerings": OFFERINGS}, ["/offerings"]),
+    "an offering": ({"x": {"y": ONE}}, ["/x/y"]),
+    "an offering that is bindable": ({"x": {"id": "1", "name": "x", "bindable": True}}, ["/x"]),
+    "in a list": ({"jobs": [{}, {"properties": CATALOG}]}, ["/jobs/1/properties"]),
+    "keys with slashes": ({"a/b": {"~": CATALOG}}, ["/a~1b/~0"]),
+    "80 levels down": (DEEP, ["/x" * 80]),
+    "two": ({"deep": {"catalog": CATALOG}, "catalog": CATALOG}, ["/deep/catalog", "/catalog"]),
+    "two offerings": ({"a": ONE, "b": ONE}, ["/a", "/b"]),
+    "in a text": ({"data": {"catalog.json": json.dumps(CATALOG)}}, ["/data/catalog.json"]),
+    "deeper in a text": ({"data": {"a.yml": dump({"spring": CATALOG})}}, ["/data/a.yml/spring"]),
+    "beside services that are none": ({"services": {"web": {"image": "x"}}, "x": CATALOG}, ["/x"]),
+    "in services that are none": ({"a": {"services": {"x": {"catalog": CATALOG}}}}, ["/a/services/x/catalog"]),
+    "at the top alone": ({"services": [{"name": "x", "more": CATALOG}]}, [""]),
+    "services that are misspelt": ({"service": OFFERINGS}, [""]),
+    "services that are a mapping": ({"services": {"x": ONE}}, [""]),
+    "services of something else": ({"services": {"web": {"image": "x"}}}, [""]),
+    "an empty list deeper": ({"catalog": {"services": []}}, []),
+    "a mapping deeper": ({"catalog": {"services": {"x": {}}}}, []),
+    "a plan": ({"plans": [{"id": "1", "name": "p", "bindable": True}]}, []),
+    "prose": ({"text": "the plans: are\nnot: {here"}, []),
+    "a text in a text": ({"a": json.dumps({"b": json.dumps(CATALOG)})}, []),
+    "the manifest of a brokerpak": ({"service_definitions": ["a.yml"]}, []),
+    "a definition of a brokerpak": ({**ONE, "provision": {}, "bind": {}}, []),
+    "nothing": ({}, []),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", FOUND)
+@pytest.mark.parametrize("written", [json.dumps, dump], ids=["json", "yaml"])
+def test_where_catalogs_are(case: str, written: Any) -> None:
+    data, pointers = FOUND[case]
+    text = written(data)
+    if len(pointers) != 1:
+        finding = refusal(text, "a")
+        assert finding.rule == ("catalog-elsewhere" if pointers else "no-catalog")
+        assert all(one in finding.message for one in pointers)
+        return
+    document = parse_catalog(text, "a")
+    assert document.read_as == (f"a: read {document.read_as[8:]}" if pointers[0] else "")
+    assert f" at {pointers[0]}" in document.read_as + " at "
+    assert document.data == parse_catalog(text, "a", at=pointers[0], nested=False).data
+    if pointers[0]:
+        finding = refusal(text, "a", nested=False)
+        assert (finding.rule, finding.hint) == ("catalog-elsewhere", f"add --at {pointers[0]}")
+
+
+@pytest.mark.parametrize(("data", "what"), [([ONE], "a list of service offerings"), (ONE, "a single service offering")])
+def test_a_bare_list_and_a_single_offering_are_read_and_it_is_said(data: Any, what: str) -> None:
+    document = parse_catalog(json.dumps(data), "a.json", nested=False)
+    assert (document.data, document.read_as) == ({"services": [ONE]}, f"a.json: read {what} as a catalog")
+
+
+def test_an_alias_of_a_catalog_is_no_second_one() -> None:
+    assert parse_catalog("a: &c {services: [{plans: []}]}\nb: *c\n", "a").read_as == "a: read the catalog at /a"
+
+
+STREAM = """\
+# Source: chart/templates
+---
+# nothing
+---
+kind: Deployment
+---
+kind: ConfigMap
+catalog:
+  services: [{name: no, plans: []}]
+---
+"""
+
+
+def test_a_stream_of_documents() -> None:
+    document = parse_catalog(STREAM, "a.yaml")
+    assert document.read_as == "a.yaml: read the catalog at /1/catalog"
+    assert document.data == parse_catalog(STREAM, "a.yaml", at="/1/catalog", nested=False).data
+    path = ("services", 0, "name")
+    assert str(document.locate([path])[path]) == "a.yaml:9:15"
+    assert [str(note.location) for note in document.notes] == ["a.yaml:9:21"]
+    assert "a stream of 2" in refusal(STREAM, "a.yaml", at="/catalog").hint
+    two = STREAM.replace("kind: Deployment", "services: [{plans: []}]")
+    assert "at /0 and /1/catalog" in refusal(two, "a.yaml").message
+    assert refusal("a: 1\n---\nb: 2\n", "a.yaml").rule == "no-catalog"
+    assert refusal("a: 1\n---\nb: [\n", "a.yaml").rule == "syntax"
+    assert refusal('{"services": []}\n{"services": []}\n').rule == "several-documents"
+
+
+def config_map(text: str, style: str = "|") -> str:
+    return f"kind: ConfigMap\ndata:\n  log: debug\n  catalog: {style}\n" + textwrap.indent(text, "    ")
+
+
+def place(document: Document, *path: str | int) -> tuple[int, int, int]:
+    found = document.locate([path])[path]
+    assert found.source == "cm.yaml"
+    return found.line, found.column, found.end
+
+
+@pytest.mark.parametrize("ends", ["\n", "\r\n"])
+@pytest.mark.parametrize("style", ["|", "|-", "|2 # the catalog"])
+def test_places_in_a_block_of_lines_are_those_of_the_file(style: str, ends: str) -> None:
+    inner = "\n\nservices:\n- name: no\n  plans:\n   - free: x\n"
+    document = parse_catalog(config_map(inner, style).replace("\n", ends), "cm.yaml")
+    assert document.embedded
+    assert place(document, "services") == (7, 5, 13)
+    assert place(document, "services", 0, "plans", 0, "free") == (10, 10, 17)
+    (note,) = document.notes
+    assert str(note.location) == "cm.yaml:8:13"
+
+
+@pytest.mark.parametrize(
+    "text", [config_map("services:\n\n- plans: []\n", ">"), config_map("", json.dumps(json.dumps(CATALOG)))]
+)
+def test_places_in_other_strings_are_where_these_begin(text: str) -> None:
+    assert place(parse_catalog(text, "cm.yaml", at="/data/catalog"), "services", 0, "plans")[:2] == (4, 3)
+
+
+def test_a_text_that_was_pointed_at_and_cannot_be_read() -> None:
+    broken = config_map('{"services": [}\n')
+    assert refusal(broken, "cm.yaml").rule == "no-catalog"
+    finding = refusal(broken, "cm.yaml", at="/data/catalog")
+    assert (finding.rule, str(finding.location)) == ("syntax", "cm.yaml:5:19")
+    inside = refusal(config_map("a: {b: 1}\n"), "cm.yaml", at="/data/catalog/a")
+    assert (inside.rule, str(inside.location)) == ("no-catalog", "cm.yaml:5:5")
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("services:\n<% if x %>\n- name: a\n", 3),
+        ('#@ load("@ytt:data", "data")\nservices:\n- name: #@ data.values.name\n', 3),
+        ("<%= catalog %>\n", 1),
+        ('#@ if True:\nkind: x\n#@ end\n', 2),
+    ],
+)  # fmt: skip
+def test_a_template_has_to_be_rendered_first(text: str, line: int) -> None:
+    finding = refusal(text, "a.yml")
+    assert finding.location is not None
+    assert (finding.hint, finding.location.line) == ("a template? render it first", line)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["services: []  # see #@ there\n", "services: [{plans: [], description: 'a: #@'}]\n", "#@ ours\nservices: []\n"],
+)
+def test_signs_of_a_template_in_comments_and_texts_are_none(text: str) -> None:
+    assert parse_catalog(text, "a.yml").data
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("services: [{name: x}]", True),
+        ("services: []", True),
+        ("services: [postgres]", False),
+        ("services: {web: {image: x}}", False),
+        ("a: {b: {services: [{plans: []}]}}", True),
+        ("[{id: a, name: b, plans: []}]", True),
+        ("on: push", False),
+        ("hello", False),
+    ],
+)
+def test_whether_a_file_concerns_the_editor(text: str, expected: bool) -> None:
+    assert holds_catalog(parse_text(text, "a.yaml")) is expected
+
+
+SPRING = """\
+spring.cloud.openservicebroker.catalog:
+  services:
+  - name: s
+    planUpdateable: true
+    dashboard-client: {redirectUri: x}
+    DESCRIPTION: d
+    description: kept
+    plans:
+    - schemas: {serviceInstance: {create: {parameters: {minLength: 1, min-length: 2}}}}
+      metadata: {display-name: P, someThing: 1}
+"""
+
+
+@pytest.mark.parametrize("at", ["/spring.cloud.openservicebroker.catalog", ""])
+def test_the_names_of_a_spring_configuration_are_those_that_its_broker_sends(at: str) -> None:
+    document = parse_catalog(SPRING, "application.yml", at=at)
+    (service,) = document.data["services"]
+    assert service["plan_updateable"] is True
+    assert service["dashboard_client"] == {"redirect_uri": "x"}
+    assert (service["DESCRIPTION"], service["description"]) == ("d", "kept")
+    (plan,) = service["plans"]
+    assert plan["schemas"]["service_instance"]["create"]["parameters"] == {"minLength": 1, "min-length": 2}
+    assert plan["metadata"] == {"displayName": "P", "someThing": 1}
+    path = ("services", 0, "plans", 0, "schemas", "service_instance", "create", "parameters", "min-length")
+    uri = ("services", 0, "dashboard_client", "redirect_uri")
+    places = document.locate([path, uri])
+    assert [(places[at].line, places[at].column) for at in (path, uri)] == [(9, 71), (5, 24)]
+
+
+def test_spring_in_a_profile_of_a_stream_and_in_a_config_map() -> None:
+    stream = f"spring.profiles: a\n---\n{SPRING}"
+    for text in (stream, config_map(stream)):
+        assert parse_catalog(text, "cm.yaml").data["services"][0]["plan_updateable"] is True
+
+
+def test_elsewhere_names_stay_as_they_are() -> None:
+    text = json.dumps({"catalog": {"services": [{"planUpdateable": True}]}})
+    assert parse_catalog(text, "a.json", at="/catalog").data == {"services": [{"planUpdateable": True}]}
