@@ -30,7 +30,9 @@ def listen_tcp(host: str, port: int) -> list[socket.socket]:
     sockets: list[socket.socket] = []
     try:
         for family, *_, address in dict.fromkeys(found):
-            sockets.append(socket.create_server(address, family=family))
+            # `::` stands for every address, IPv4 too; without a host IPv4 has a socket of its own.
+            both = host == "::" and socket.has_dualstack_ipv6()
+            sockets.append(socket.create_server(address, family=family, dualstack_ipv6=both))
     except OSError as error:
         close_all(sockets)
         number = error.errno or 0
@@ -76,7 +78,7 @@ def _remove_dead(path: Path) -> None:
 def inherited(environ: Mapping[str, str]) -> list[socket.socket]:
     """The listening sockets that systemd hands over (LISTEN_PID, LISTEN_FDS), often none.
 
-    Raises ConfigError where a descriptor is not a stream socket.
+    Raises ConfigError where a descriptor is not a stream socket that listens.
     """
     if environ.get("LISTEN_PID") != str(os.getpid()):
         return []
@@ -88,6 +90,8 @@ def inherited(environ: Mapping[str, str]) -> list[socket.socket]:
             raise ConfigError(f"descriptor {descriptor} from systemd is not a socket") from error
         if sock.type != socket.SOCK_STREAM:
             raise ConfigError(f"descriptor {descriptor} from systemd is not a stream socket", "use ListenStream=")
+        if not sock.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
+            raise ConfigError(f"descriptor {descriptor} from systemd is a connection, not a listener", "use Accept=no")
         sock.set_inheritable(False)
         sockets.append(sock)
     return sockets

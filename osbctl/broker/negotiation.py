@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
+from datetime import UTC, datetime
 
 _VERSION = re.compile(r"(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})")
 
@@ -49,26 +51,21 @@ def _weight(parameter: str) -> float | None:
     return weight if weight <= 1 else None
 
 
-def tag_listed(header: str, etag: str, *, weak: bool) -> bool:
-    """Whether an If-None-Match (`weak`) or If-Match (not `weak`) header names `etag`, or is `*`.
+def tag_listed(header: str, etag: str) -> bool:
+    """Whether an If-None-Match header names `etag`, or is `*`. `etag` is strong and holds no comma.
 
-    Weak comparison passes over the `W/` of a tag, strong comparison matches no weak tag
-    (RFC 9110 §8.8.3.2). `etag` is strong and holds no comma.
+    Weak comparison passes over the `W/` of a tag (RFC 9110 §8.8.3.2).
     """
-    if header.strip(" \t") == "*":
-        return True
-    tags = (tag.strip(" \t") for tag in header.split(","))
-    return etag in ((tag.removeprefix("W/") for tag in tags) if weak else tags)
+    tags = (tag.strip(" \t").removeprefix("W/") for tag in header.split(","))
+    return header.strip(" \t") == "*" or etag in tags
+
+
+_DATES = ("%a, %d %b %Y %H:%M:%S GMT", "%A, %d-%b-%y %H:%M:%S GMT", "%a %b %d %H:%M:%S %Y")
 
 
 def http_date(text: str) -> int | None:
-    """The moment of an HTTP date in any of its three forms, in seconds since 1970; None where it is none."""
-    from datetime import UTC
-    from email.utils import parsedate_to_datetime
-
-    try:
-        moment = parsedate_to_datetime(text)
-        # The forms without a zone mean GMT (RFC 9110 §5.6.7).
-        return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
-    except (ValueError, TypeError, IndexError, OverflowError):
-        return None
+    """The moment of an HTTP date (RFC 9110 §5.6.7: three forms), in seconds since 1970; None for all else."""
+    for form in _DATES:
+        with suppress(ValueError):
+            return int(datetime.strptime(text, form).replace(tzinfo=UTC).timestamp())
+    return None

@@ -23,12 +23,14 @@ if TYPE_CHECKING:
 PROGRAM = str(Path(__file__).with_name("serve_program.py"))
 HAND_OVER = """
 import os, sys
-os.dup2(int(sys.argv[1]), 3)
-os.set_inheritable(3, True)
-os.environ.update(LISTEN_FDS="1", LISTEN_PID=str(os.getpid()))
-os.execv(sys.argv[2], sys.argv[2:])
+handed = sys.argv[1].split(",")
+for number, descriptor in enumerate(handed, 3):
+    os.dup2(int(descriptor), number)
+os.environ.update(LISTEN_FDS=str(len(handed)), LISTEN_PID=sys.argv[2] or str(os.getpid()))
+os.execv(sys.argv[3], sys.argv[3:])
 """
-"""What systemd does with the socket of osbctl.socket: a program for `python -c`, with a descriptor and a command."""
+"""What systemd does with the socket of osbctl.socket: a program for `python -c`, with descriptors, the process that they
+are for (empty: its own) and a command."""
 ADMIN = "GET {} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
 
 
@@ -87,16 +89,17 @@ def admin(port: int, path: str) -> tuple[int, bytes]:
 
 @contextmanager
 def handed_over(
-    tmp_path: Path, listener: socket.socket, *, ended: int = 0, **told: Any
+    tmp_path: Path, *sockets: socket.socket, ended: int = 0, pid: str = "", **told: Any
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """The program started as systemd starts it: with a socket that listens already."""
+    """The program started as systemd starts it: with sockets that listen already."""
     file = tmp_path / "catalog.json"
     file.write_bytes(b"one")
-    command = [sys.executable, "-c", HAND_OVER, str(listener.fileno())]
+    descriptors = [sock.fileno() for sock in sockets]
+    command = [sys.executable, "-c", HAND_OVER, ",".join(map(str, descriptors)), pid]
     command += [sys.executable, PROGRAM, json.dumps({"file": str(file), "port": 1, **told})]
     log = tmp_path / "err"
     with log.open("wb") as err:
-        started = subprocess.Popen(command, pass_fds=[listener.fileno()], stdout=err, stderr=err)
+        started = subprocess.Popen(command, pass_fds=descriptors, stdout=err, stderr=err)
     try:
         assert until(lambda: "1 service" in log.read_text() or started.poll() is not None, 20), log.read_text()
         yield started

@@ -69,6 +69,13 @@ def test_the_admin_listener(tmp_path: Path, trust: ssl.SSLContext, tls: dict[str
         assert broker.process.wait(10) == 0
 
 
+def test_a_port_without_a_host_is_on_loopback(tmp_path: Path, tls: dict[str, str]) -> None:
+    for address in (":0", "0"):
+        with process(tmp_path, **tls, admin_listen=address) as broker:
+            assert "admin on http://127.0.0.1:" in broker.log
+            assert admin(broker.port("admin on"), "/livez") == (200, b"ok\n")
+
+
 def test_a_crowd_does_not_keep_a_probe_away(tmp_path: Path, tls: dict[str, str]) -> None:
     told = {"connections": 20, "handshake_seconds": 30}
     with process(tmp_path, **tls, admin_listen="127.0.0.1:0", settings=told) as broker, ExitStack() as held:

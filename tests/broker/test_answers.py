@@ -296,6 +296,8 @@ def test_each_encoding_answers_to_its_own_tag() -> None:
         ("Tue Nov 14 22:13:20 2023", 304),
         ("Wed, 15 Nov 2023 22:13:20 GMT", 304),
         ("Tue, 14 Nov 2023 22:13:19 GMT", 200),
+        ("Wed, 15 Nov 2023 22:13:20 +0000", 200),
+        ("Wed, 15 Nov 2023 22:13:20 GMT, Wed, 15 Nov 2023 22:13:20 GMT", 200),
         ("yesterday", 200),
         ("", 200),
         ("Tue, 99 Nov 2023 22:13:20 GMT", 200),
@@ -311,7 +313,6 @@ def test_there_is_no_date_until_the_second_of_the_change_is_over() -> None:
     late = {"if_modified_since": "Fri, 01 Jan 2100 00:00:00 GMT"}
     fresh = Answers(ServedCatalog.of(BODY, time.time() + 60))
     assert ask(app=fresh, **late).status == 200
-    assert ask(app=fresh, if_unmodified_since="Mon, 13 Nov 2023 22:13:20 GMT").status == 200
     assert "Last-Modified" not in ask(app=fresh).headers
     old = ServedCatalog.of(BODY, time.time() - 1)
     assert ask(app=Answers(old), **late).status == 304
@@ -321,27 +322,6 @@ def test_the_tag_wins_over_the_date() -> None:
     late, early = "Wed, 15 Nov 2023 22:13:20 GMT", "Mon, 13 Nov 2023 22:13:20 GMT"
     assert ask(if_none_match='"other"', if_modified_since=late).status == 200
     assert ask(if_none_match=CATALOG.etag, if_modified_since=early).status == 304
-    assert ask(if_match=CATALOG.etag, if_unmodified_since=early).status == 200
-
-
-@pytest.mark.parametrize(
-    ("changes", "status"),
-    [
-        ({"if_match": CATALOG.etag}, 200),
-        ({"if_match": "*"}, 200),
-        ({"if_match": '"other"'}, 412),
-        ({"if_match": f"W/{CATALOG.etag}"}, 412),
-        ({"if_match": CATALOG.etag, "if_none_match": CATALOG.etag}, 304),
-        ({"if_unmodified_since": "Mon, 13 Nov 2023 22:13:20 GMT"}, 412),
-        ({"if_unmodified_since": "Tue, 14 Nov 2023 22:13:20 GMT"}, 200),
-        ({"if_unmodified_since": "soon"}, 200),
-    ],
-)
-def test_conditions_that_must_hold(changes: dict[str, str], status: int) -> None:
-    answer = ask(**changes)
-    assert answer.status == status
-    if status == 412:
-        assert problem(answer) == "PreconditionFailed"
 
 
 @pytest.mark.parametrize(
@@ -420,7 +400,6 @@ def test_no_header_text_breaks_an_answer(one: str, two: str, three: str) -> None
     answer = ask(accept_encoding=one, if_none_match=two, if_modified_since=three)
     assert answer.status in (200, 304)
     assert ask(x_broker_api_version=one).status in (200, 412)
-    assert ask(if_match=one, if_unmodified_since=two).status in (200, 412)
 
 
 @pytest.mark.fuzz
@@ -429,7 +408,7 @@ def test_gzip_is_never_unasked(header: str) -> None:
     if "gzip" not in header.lower() and "*" not in header:
         assert not prefers_gzip(header)
     if CATALOG.etag not in header and header.strip(" \t") != "*":
-        assert not tag_listed(header, CATALOG.etag, weak=True)
+        assert not tag_listed(header, CATALOG.etag)
     assert http_date(header) is None or any(character.isdigit() for character in header)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import ssl
 import subprocess
@@ -74,3 +75,30 @@ def test_loopback_that_is_handed_over_is_loopback(tmp_path: Path, address: str) 
         listener.listen()
         with handed_over(tmp_path, listener, insecure_http=True):
             assert until(lambda: "listening on" in (tmp_path / "err").read_text())
+
+
+def test_sockets_for_another_process_are_left_alone(tmp_path: Path, trust: ssl.SSLContext, tls: dict[str, str]) -> None:
+    """A program that osbctl is started by may have left LISTEN_FDS behind (sd_listen_fds(3))."""
+    with socket.create_server(("127.0.0.1", 0)) as other, handed_over(tmp_path, other, pid="1", port=0, **tls):
+        found = re.search(r"listening on https://127.0.0.1:(\d+)", (tmp_path / "err").read_text())
+        assert found
+        assert int(found[1]) != other.getsockname()[1]
+        assert over_tls(trust, int(found[1]))[2] == b"one"
+
+
+def test_each_socket_is_looked_at(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as first, socket.create_server(("0.0.0.0", 0)) as second:
+        with handed_over(tmp_path, first, second, ended=2, insecure_http=True):
+            assert until(lambda: "for loopback only" in (tmp_path / "err").read_text())
+        assert f"0.0.0.0:{second.getsockname()[1]}" in (tmp_path / "err").read_text()
+
+
+def test_a_connection_is_no_listener(tmp_path: Path, tls: dict[str, str]) -> None:
+    """systemd hands over connections with `Accept=yes`, one for each process."""
+    with socket.create_server(("127.0.0.1", 0)) as listener, socket.create_connection(listener.getsockname()) as client:
+        connection, _ = listener.accept()
+        with connection, client, handed_over(tmp_path, connection, ended=3, **tls):
+            pass
+    assert (tmp_path / "err").read_text() == (
+        "descriptor 3 from systemd is a connection, not a listener\nuse Accept=no\n"
+    )

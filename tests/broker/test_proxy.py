@@ -11,6 +11,7 @@ from osbctl.broker.listeners import listen_unix
 from osbctl.broker.proxy import ProxyRule
 from osbctl.errors import ConfigError, UsageError
 from tests.broker.harness import GET, ask, running
+from tests.broker.processes import process
 
 if TYPE_CHECKING:
     import ssl
@@ -44,6 +45,7 @@ def test_the_client_is_who_the_proxy_says(trust: ssl.SSLContext) -> None:
             (b"[2001:db8::1]:4711", b"2001:db8::1"),
             (b"192.0.2.7:80", b"192.0.2.7"),
             (b"nonsense", b"127.0.0.1"),
+            (b"6.6.6.6, unknown", b"127.0.0.1"),  # left of what cannot be read nothing counts
         ):
             assert ask(sock, secure + b"X-Forwarded-For: " + forwarded + b"\r\n\r\n")[2] == client
         assert ask(sock, secure + b"\r\n")[2] == b"127.0.0.1"
@@ -83,3 +85,13 @@ def test_what_is_in_the_way_stays(tmp_path: Path) -> None:
 def test_an_address_that_is_none() -> None:
     with pytest.raises(UsageError, match="not an IP address"):
         ProxyRule.of(["proxy.example"])
+
+
+def test_every_address_is_ipv4_too(tmp_path: Path) -> None:
+    """`--host :: --trusted-proxy 10.0.0.0/8` stands in the help."""
+    if not socket.has_dualstack_ipv6():
+        pytest.skip("no IPv6 here")
+    with process(tmp_path, host="::", trusted_proxies=["127.0.0.1", "::1"]) as broker:
+        for host in ("127.0.0.1", "::1"):
+            with socket.create_connection((host, broker.port()), timeout=10) as sock:
+                assert ask(sock, WHO + b"X-Forwarded-Proto: https\r\n\r\n")[0] == 200
