@@ -91,6 +91,7 @@ bench: $(READY)
 ## A broker under a chaos of clients for a minute, floods of wrong passwords, silent crowds, the timing of refusals.
 soak: $(READY)
 	$(BIN)/python tools/soak.py
+	$(BIN)/python -m tools.crowds
 
 ## Run the property tests for long: at least 50,000 examples.
 fuzz: $(READY)

@@ -49,9 +49,17 @@ def token(user: str, password: str) -> str:
 class Broker:
     """A running `osbctl serve` and a way to ask it."""
 
-    def __init__(self, folder: Path, rounds: int, *options: str, errors: int | None = None) -> None:
-        """`errors` is the descriptor for what it says, a file in `folder` unless given."""
-        self.folder = folder
+    def __init__(
+        self,
+        folder: Path,
+        rounds: int,
+        *options: str,
+        errors: int | None = None,
+        secure: bool = True,
+        wrap: tuple[str, ...] = (),
+    ) -> None:
+        """`errors` is the descriptor for what it says, a file in `folder` unless given. `wrap` begins the command."""
+        self.folder, self.secure = folder, secure
         self.catalog = folder / "catalog.json"
         self.write(0)
         subprocess.run(
@@ -64,6 +72,7 @@ class Broker:
         )
         write_record(folder / "credentials", make_record("platform", "right", rounds=rounds))
         command = [
+            *wrap,
             sys.executable,
             "-m",
             "osbctl",
@@ -74,7 +83,8 @@ class Broker:
         ]
         with socket.create_server(("127.0.0.1", 0)) as free:
             self.port = free.getsockname()[1]
-        command += ["--tls-cert", str(folder / "cert"), "--tls-key", str(folder / "key"), "--port", str(self.port)]
+        tls = ["--tls-cert", str(folder / "cert"), "--tls-key", str(folder / "key")]
+        command += [*(tls if secure else ["--insecure-http"]), "--port", str(self.port)]
         with (folder / "log").open("wb") as log:
             self.process = subprocess.Popen(
                 [*command, *options], cwd=ROOT, stdout=subprocess.DEVNULL, stderr=errors or log
@@ -111,6 +121,10 @@ class Broker:
     def tls(self, source: str = "127.0.0.1") -> ssl.SSLSocket:
         return self.context.wrap_socket(self.raw(source), server_hostname="localhost")
 
+    def connect(self, source: str) -> socket.socket:
+        """A connection as it is served."""
+        return self.tls(source) if self.secure else self.raw(source)
+
     def descriptors(self) -> int:
         return len(os.listdir(f"/proc/{self.process.pid}/fd"))  # noqa: PTH208
 
@@ -145,7 +159,7 @@ def request(user: str = "platform", password: str = "right", method: str = "GET"
     return f"{method} /v2/catalog HTTP/1.1\r\n{head}".encode()
 
 
-def answer(connection: ssl.SSLSocket) -> tuple[int, dict[str, str], bytes]:
+def answer(connection: socket.socket) -> tuple[int, dict[str, str], bytes]:
     """One whole answer from a kept connection."""
     data = b""
     while b"\r\n\r\n" not in data:

@@ -1,16 +1,18 @@
-"""One connection, served wholly in the main loop: absolute deadlines, one answer at a time."""
+"""One connection, served wholly in the main loop: absolute deadlines, one request and one answer at a time."""
 
 from __future__ import annotations
 
 import contextlib
+import re
 import socket
 import time
+from enum import Enum, auto
 from functools import partial
 from typing import Any
 
 from waitress.channel import HTTPChannel  # type: ignore[import-untyped]
 
-from osbctl.broker.decision import Decision
+from osbctl.broker.decision import Decision, RequestOutcome
 from osbctl.broker.logs import Entry
 from osbctl.broker.parser import StrictParser
 from osbctl.broker.proxy import client_of
@@ -22,7 +24,24 @@ RECORD = 16384
 """The largest TLS record (RFC 8446 §5.1), and what one read or write takes."""
 
 LINGER_BYTES = 1 << 20
-"""What a refused client may still send before it is cut."""
+"""What a client may still send after the last answer before it is cut."""
+
+_BLANK_LINES = re.compile(rb"(?:\r\n)*")
+
+
+class Phase(Enum):
+    """Where a connection stands."""
+
+    HANDSHAKE = auto()  # TLS: nothing can be asked yet
+    READING = auto()  # idle, or a part of a request has come
+    READY = auto()  # a request is complete and waits for its turn
+    PARKED = auto()  # the gate decides on it
+    ANSWERING = auto()  # its answer is being sent
+    LINGERING = auto()  # all was sent; read on for a moment
+    CLOSED = auto()
+
+
+_READABLE = (Phase.READING, Phase.HANDSHAKE, Phase.LINGERING)
 
 
 class Channel(HTTPChannel):  # type: ignore[misc]
@@ -30,17 +49,16 @@ class Channel(HTTPChannel):  # type: ignore[misc]
 
     Nothing here may raise into the loop. `peer` is who is connected, `addr[0]` who asks: the client that a
     trusted proxy names, else the same. `server` is waitress's; what is ours is in `shared`.
+    `proven`: it has shown a right password, or none is asked for.
     """
 
     task_class = AnswerTask
     error_task_class = RefusalTask
     parser_class = StrictParser
 
-    handshaking = False
-    lingering = False
-    refused = False
-    waiting = False  # a pipelined request waits until the answer before it is sent
-    decision: Decision | None = None  # what the gate says of the request that is answered
+    phase = Phase.READING
+    unparsed = b""  # pipelined requests, as they came
+    unproven_requests = 0
     request_started = 0.0
     arrived = 0.0
     linger_until = 0.0
@@ -48,7 +66,9 @@ class Channel(HTTPChannel):  # type: ignore[misc]
     sent_bytes = 0
     sendbuf_len: int
     close_when_flushed: bool = False
+    request: Any
     requests: list[Any]
+    sent_continue: bool
     stall: tuple[float, int] | None = None
     entry: Entry | None = None
     shared: Shared
@@ -56,6 +76,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
     def __init__(self, server: Any, sock: Any, addr: tuple[Any, ...], adj: Any, map: Any = None) -> None:
         self.shared = server.shared
         self.peer, self.client = addr[0], client_of(addr[0])
+        self.proven = self.shared.ask is None
         self.opened = self.idle_since = time.monotonic()
         self.budget = self.shared.settings.turn_bytes
         super().__init__(server, sock, addr, adj, map=map)
@@ -65,39 +86,37 @@ class Channel(HTTPChannel):  # type: ignore[misc]
 
     def add_channel(self, map: Any = None) -> None:
         super().add_channel(map)
-        self.shared.held[self.client] += 1
+        self.shared.places.enter(self)
 
     def del_channel(self, map: Any = None) -> None:
-        if self._fileno is not None:
-            self.shared.leave(self.client)
+        self.shared.places.leave(self)
         super().del_channel(map)
 
     # What the loop asks and does.
 
+    @property
+    def unsent(self) -> int:
+        """Bytes that wait to be sent."""
+        return int(self.total_outbufs_len)
+
     def readable(self) -> bool:
-        return self.socket is not None and (self.lingering or bool(super().readable()))
+        return self.phase in _READABLE and not self.unsent
 
     def writable(self) -> bool:
-        return self.socket is not None and not self.lingering and bool(super().writable())
+        return self.unsent > 0 and self.phase is not Phase.LINGERING
 
     def handle_read(self) -> None:
-        data = None if self.socket is None else self.take()
+        data = self.take() if self.socket is not None and self._has_a_turn() else None
         if data is None:
             return None
-        if self.lingering:
+        if self.phase is Phase.LINGERING:
             self.discarded += len(data)
             return self.handle_close() if not data or self.discarded > LINGER_BYTES else None
         if not data:
             return self.handle_close()
         self.budget = self.shared.settings.turn_bytes
-        self.received(data)
-        if self.will_close:
-            return self.handle_close()
-        if self.request is None:
-            self.request_started = 0.0
-        elif not self.request_started:
-            self.request_started = time.monotonic()
-        return None
+        self.unparsed += data
+        return self._parse()
 
     def handle_write(self) -> None:
         self.budget = self.shared.settings.turn_bytes
@@ -107,18 +126,49 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         """Urgent data has no meaning in HTTP: end the connection, or poll reports it for ever."""
         self.handle_close()
 
+    def _has_a_turn(self) -> bool:
+        """Whether it may go a step on in this turn: few of a client's connections may, until each has shown a right
+        password. So newcomers wait neither for the handshakes nor for the requests of a crowd.
+        """
+        if self.proven:
+            return True
+        self.shared.steps[self.client] += 1
+        return self.shared.steps[self.client] <= self.shared.settings.turn_steps
+
     # A request, from the parser to the answer.
 
+    def _parse(self) -> None:
+        """Take the next request out of what has come; what follows it stays as it is until it is answered."""
+        while self.unparsed and self.phase is Phase.READING and not self.will_close:
+            if self.request is None:
+                if self.unparsed.startswith(b"\r\n"):
+                    self.unparsed = _BLANK_LINES.sub(b"", self.unparsed, count=1)
+                self.request = self.parser_class(self.adj)
+            request = self.request
+            self.unparsed = self.unparsed[request.received(self.unparsed) :]
+            if request.expect_continue and request.headers_finished and not self.sent_continue:
+                self.send_continue()
+            if request.completed:
+                self.request, self.sent_continue = None, False
+                if not request.empty:
+                    self.requests.append(request)
+                    self.phase, self.arrived = Phase.READY, time.monotonic()
+                    self.server.task_dispatcher.add_task(self)
+        if self.will_close:
+            self.handle_close()
+        self.request_started = 0.0 if self.request is None else self.request_started or time.monotonic()
+
     def run(self) -> None:
-        """The first request is complete, or its decision has come: answer it, or park it."""
-        if self.socket is None or not self.requests:
-            return
-        if self.total_outbufs_len:
-            # One answer at a time: pipelining buys no memory.
-            self.waiting = True
-        elif self.decision is not None or self._may_run(self.requests[0]):
+        """Its request is complete, or the gate has decided on it: answer it, or park it."""
+        if self.phase is Phase.READY:
+            if not self._has_a_turn():
+                self.server.task_dispatcher.add_task(self)
+                return
+            self.phase = Phase.PARKED
+            if self._may_run(self.requests[0]):
+                self._serve()
+        elif self.phase is Phase.PARKED and self.requests[0].decision is not None:
             self._serve()
-            self.decision = None
 
     def _may_run(self, request: Any) -> bool:
         if self.shared.proxy is not None and request.error is None:
@@ -129,47 +179,47 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         if request.error is not None or self.shared.ask is None:
             return True
         header = request.headers.get("AUTHORIZATION")
-        self.decision = self.shared.ask(header, self.addr[0], partial(self._resume, request))
-        return self.decision is not None
+        request.decision = self.shared.ask(header, self.addr[0], partial(self._resume, request))
+        return request.decision is not None
 
     def _resume(self, request: Any, decision: Decision) -> None:
-        """The gate has decided. From any thread; a connection that is gone meanwhile is let be."""
-        if self.requests[:1] == [request]:
-            self.decision = decision
-            self.server.add_ready(self)
+        """The gate has decided. From any thread; a connection that is gone meanwhile stays as it is."""
+        request.decision = decision
+        self.server.add_ready(self)
 
     def _serve(self) -> None:
         """Answer the first request and send what the socket takes now."""
+        self.phase = Phase.ANSWERING
         self.budget = self.shared.settings.turn_bytes
+        decision = self.requests[0].decision
+        if decision is not None and decision.outcome is RequestOutcome.ACCEPTED:
+            self.proven = True
+        self.unproven_requests += not self.proven
         self.service()
-        if self.socket is not None:
-            self.flush()
+        self.flush()
+
+    @property
+    def must_end(self) -> bool:
+        """Whether this answer is the last one: the service ends, or no right password was shown for too long."""
+        return self.shared.draining or self.unproven_requests >= self.shared.settings.unproven_requests
 
     def flush(self) -> None:
-        """Send what is ready, whether or not requests wait behind it (all is one thread)."""
+        """Send what is ready."""
         if self.socket is None:
             return
         self._flush_exception(self._flush_some)
         if self.will_close:
             self.handle_close()
-        elif not self.total_outbufs_len:
+        elif self.phase is Phase.ANSWERING and not self.unsent:
             self._answer_sent()
 
     def _answer_sent(self) -> None:
-        if self.entry is not None:
-            self._end_entry()
-            self.idle_since = time.monotonic()
-            if self.request_started:
-                self.request_started = self.idle_since
+        self._end_entry()
         if self.close_when_flushed:
-            self.close_when_flushed = False
-            if self.refused:
-                self.linger()
-            else:
-                self.handle_close()
-        elif self.waiting:
-            self.waiting = False
-            self.server.task_dispatcher.add_task(self)
+            self.linger()
+        else:
+            self.phase, self.idle_since = Phase.READING, time.monotonic()
+            self._parse()
 
     # The socket.
 
@@ -185,7 +235,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
 
     def send(self, data: bytes, do_close: bool = True) -> int:  # noqa: ARG002
         """Bytes sent, 0 for no progress. Called by waitress's `_flush_some`; never raises."""
-        if self.budget <= 0 or self.socket is None or self.lingering:
+        if self.budget <= 0 or self.socket is None or self.phase is Phase.LINGERING:
             return 0
         try:
             sent = self.put(data)
@@ -214,7 +264,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
             self.socket.shutdown(socket.SHUT_WR)
         except OSError:
             return self.handle_close()
-        self.lingering = True
+        self.phase = Phase.LINGERING
         self.linger_until = time.monotonic() + self.shared.settings.linger_seconds
         return None
 
@@ -224,49 +274,53 @@ class Channel(HTTPChannel):  # type: ignore[misc]
             with contextlib.suppress(OSError):
                 # struct linger {on, 0 seconds} (socket(7)): what is unsent is thrown away.
                 self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
-        self.lingering = True
+        self.phase = Phase.LINGERING
         self.handle_close()
 
     def handle_close(self) -> None:
         if self.socket is None:
             return
         self._end_entry()
-        if not self.lingering:
+        if self.phase is not Phase.LINGERING:
             self.say_goodbye()
-        self.handshaking = self.lingering = False
+        self.phase = Phase.CLOSED
         self.requests = []
         super().handle_close()
 
     def finish(self, grace_over: bool) -> None:
         """While draining: close if nothing is asked or half asked, else after the answer."""
-        if self.requests or self.request_started or self.lingering:
-            return
-        if self.total_outbufs_len:
+        if self.phase is Phase.ANSWERING and not self.unparsed:
             self.close_when_flushed = True
-        elif grace_over:  # until then, who asks again is told that the connection ends
-            self.handle_close()
+        elif self.phase in (Phase.HANDSHAKE, Phase.READING) and not self.request_started and grace_over:
+            self.handle_close()  # until then, who asks again is told that the connection ends
 
     # Deadlines.
 
     @property
+    def settling(self) -> bool:
+        """Whether it just came, or the gate decides on what it asks."""
+        young = time.monotonic() - self.opened < self.shared.settings.settle_seconds
+        return self.phase is Phase.PARKED or young
+
+    @property
     def silent_since(self) -> float | None:
         """Since when the client owes the rest of its request; None while it is answered."""
-        if self.requests or self.total_outbufs_len:
-            return None
-        return self.request_started or self.idle_since
+        return (self.request_started or self.idle_since) if self.phase is Phase.READING else None
 
     def overdue(self, now: float) -> bool:
         """Whether a deadline has passed. `now` is monotonic; asked about once a second."""
         limits: Settings = self.shared.settings
-        if self.lingering:
+        if self.phase is Phase.LINGERING:
             return now > self.linger_until
-        if self.handshaking:
+        if self.phase is Phase.HANDSHAKE:
             return now - self.opened > limits.handshake_seconds
-        if self.total_outbufs_len:
+        if self.phase in (Phase.READY, Phase.PARKED):
+            return now - self.arrived > limits.parked_seconds
+        if not self.proven and now - self.opened > limits.unproven_seconds:
+            return True
+        if self.phase is Phase.ANSWERING:
             return self._stalled(now)
         self.stall = None
-        if self.requests:
-            return now - self.arrived > limits.parked_seconds
         if self.request_started:
             return now - self.request_started > limits.request_seconds
         return now - self.idle_since > limits.idle_seconds
@@ -292,7 +346,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
             getattr(request, "request_uri", "-"),
             task.status[:3],
             self.sent_bytes + head_bytes,
-            self.decision,
+            request.decision,
             request.headers.get("X_BROKER_API_REQUEST_IDENTITY", ""),
         )
 

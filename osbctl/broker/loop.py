@@ -26,7 +26,7 @@ class Loop:
         self.map: dict[int, Any] = {}
         self.servers: list[Server] = []
         self.admin: list[Server] = []
-        self.dispatchers: list[Dispatcher] = []
+        self.dispatcher = Dispatcher()
         self.draining = False
         self._stop = threading.Event()
         self._hurry = threading.Event()
@@ -46,16 +46,18 @@ class Loop:
 
     def turn(self, wait: float) -> None:
         """Wait for sockets at most `wait` seconds, move bytes, answer what is ready. Never raises."""
-        ready = any(dispatcher.ready for dispatcher in self.dispatchers)
+        if self.dispatcher.ready:
+            wait = 0
         for server in self.servers:
-            server.shared.handshakes_left = self.settings.turn_handshakes
+            server.shared.steps.clear()
+            if server.accept_again:
+                wait = min(wait, self.settings.full_seconds)
         try:
-            wasyncore.loop(timeout=0 if ready else wait, use_poll=True, map=self.map, count=1)
+            wasyncore.loop(timeout=wait, use_poll=True, map=self.map, count=1)
         except Exception:  # a broken turn must not end the service, nor spin
             _log.exception("a turn of the main loop failed")
             time.sleep(0.05)
-        for dispatcher in self.dispatchers:
-            dispatcher.run()
+        self.dispatcher.run()
         now = time.monotonic()
         if now >= self._next_sweep:
             self._next_sweep = now + self.settings.sweep_seconds

@@ -12,7 +12,11 @@ import re
 from waitress.parser import HTTPRequestParser, ParsingError  # type: ignore[import-untyped]
 from waitress.utilities import BadRequest  # type: ignore[import-untyped]
 
-_REQUEST_LINE = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Z-]+ [\x21-\x7e]+ HTTP/(1\.[01])\r\n")
+from osbctl.broker.decision import Decision
+
+_REQUEST_LINE = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Z-]+ ([\x21-\x7e]+) HTTP/(1\.[01])\r\n")
+# A path, a URL or `*` (RFC 9112 §3.2), without a fragment.
+_TARGET = re.compile(rb"(?:/|https?://)[^#]*|\*", re.IGNORECASE)
 _HOST = re.compile(rb"[A-Za-z0-9._~%!$&'()*+;=-]+(?::[0-9]{0,5})?|\[[0-9A-Fa-f:.]+\](?::[0-9]{0,5})?")
 _LENGTH = re.compile(rb"[0-9]{1,18}")
 # Some front ends take an underscore for a dash.
@@ -23,9 +27,11 @@ class StrictParser(HTTPRequestParser):  # type: ignore[misc]
     """waitress's parser, with one reading of every request that it accepts.
 
     `refusal` is the sentence for the client where a request is refused; it never repeats what was sent.
+    `decision` is what the gate says of the request.
     """
 
     refusal = ""
+    decision: Decision | None = None
 
     def received(self, data: bytes) -> int:
         """Take `data`; returns how many bytes belong to this request. Never raises."""
@@ -87,6 +93,8 @@ def _check_head(head: bytes) -> None:
     match = _REQUEST_LINE.match(head)
     if match is None:
         raise _RefusedError("the request line is malformed, or not HTTP/1.0 or 1.1")
+    if _TARGET.fullmatch(match[1]) is None:
+        raise _RefusedError("the target of the request is neither a path nor a URL without a fragment")
     if b"\r\n " in head or b"\r\n\t" in head:
         raise _RefusedError("a folded header line (RFC 9112 §5.2)")
     fields: dict[bytes, list[bytes]] = {b"host": [], b"content-length": [], b"transfer-encoding": []}
@@ -94,7 +102,7 @@ def _check_head(head: bytes) -> None:
         if b"_" in name:
             raise _RefusedError("an underscore in the name of a framing header")
         fields[name.lower()].append(value.strip(b" \t"))
-    _check_framing(fields, needs_host=match[1] == b"1.1")
+    _check_framing(fields, needs_host=match[2] == b"1.1")
 
 
 def _check_framing(fields: dict[bytes, list[bytes]], *, needs_host: bool) -> None:

@@ -6,7 +6,7 @@ import logging
 import signal
 import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +17,8 @@ from osbctl.broker.logs import AccessLog, as_json, as_text
 from osbctl.broker.loop import Loop
 from osbctl.broker.proxy import ProxyRule
 from osbctl.broker.reload import Watched, Watcher
-from osbctl.broker.server import Dispatcher, Server
-from osbctl.broker.settings import FILES_KEPT, LEAST_CONNECTIONS, ServeOptions, descriptor_limit
+from osbctl.broker.server import Server
+from osbctl.broker.settings import ADMIN_CONNECTIONS, FILES_KEPT, LEAST_CONNECTIONS, ServeOptions, descriptor_limit
 from osbctl.broker.sharing import Shared, Standing, Stats
 from osbctl.broker.signals import Signals
 from osbctl.broker.snapshot import ServedCatalog
@@ -158,7 +158,7 @@ def _open(
 
     def server(app: Callable[..., Any], sock: socket.socket, shared: Shared, *, admin: bool) -> Server:
         secure = not admin and not options.insecure_http
-        return Server(app, sock, loop_map=loop.map, dispatcher=dispatcher, shared=shared, secure=secure, admin=admin)
+        return Server(app, sock, loop_map=loop.map, dispatcher=loop.dispatcher, shared=shared, secure=secure)
 
     def standing() -> Standing:
         catalog, tls = service.catalog(), shared.tls
@@ -171,11 +171,11 @@ def _open(
             "draining" if loop.draining else service.why_not() if catalog else "no catalog",
         )
 
-    dispatcher = Dispatcher()
-    loop.dispatchers.append(dispatcher)
     loop.servers += [server(service.app, sock, shared, admin=False) for sock in sockets]
     if options.admin_listen:
-        app, apart = AdminApp(standing, options.admin_hosts), Shared(options.settings, Stats())
+        # Whatever crowd the service has, the admin listener has places of its own.
+        apart = Shared(replace(options.settings, connections=ADMIN_CONNECTIONS), Stats())
+        app = AdminApp(standing, options.admin_hosts)
         for sock in listeners.listen_tcp(*listeners.parse_address(options.admin_listen)):
             loop.admin.append(server(app, sock, apart, admin=True))
             _log.info("admin on %s", listeners.name_of(sock, "http"))

@@ -10,7 +10,6 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable
-from heapq import nsmallest
 from typing import Any
 
 from waitress import wasyncore  # type: ignore[import-untyped]
@@ -27,9 +26,6 @@ _log = logging.getLogger("osbctl.broker")
 
 ACCEPTS_A_TURN = 64
 """At most. A process with few connections takes one at a time, so that others on the same socket get their share."""
-
-SPARE = 16
-"""Connections over the limit that are taken before room is made for them."""
 
 
 class Dispatcher:
@@ -78,12 +74,9 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
         dispatcher: Dispatcher,
         shared: Shared,
         secure: bool = True,
-        admin: bool = False,
     ) -> None:
         self.shared, self.settings = shared, shared.settings
         self.channel_class = Channel if shared.tls is None else TlsChannel
-        # Whatever crowd the service has, the admin listener has places left.
-        self.limit = self.settings.connection_limit() + (SPARE if admin else 0)
         info = (sock.family, sock.type, sock.proto, sock.getsockname())
         adj = adjustments(self.settings, "https" if secure else "http")
         super().__init__(app, loop_map, _sock=sock, dispatcher=dispatcher, adj=adj, sockinfo=info, bind_socket=False)
@@ -101,10 +94,6 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
             self.trigger.pull_trigger()
 
     # Requests.
-
-    def add_task(self, channel: Channel) -> None:
-        channel.arrived = time.monotonic()
-        self.task_dispatcher.add_task(channel)
 
     def add_ready(self, channel: Channel) -> None:
         """Run a request that was parked. From any thread."""
@@ -128,19 +117,23 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
             conn.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def readable(self) -> bool:
-        if not self.accepting or len(self._map) >= self.limit + SPARE:
-            return False
-        return not self.accept_again or time.monotonic() >= self.accept_again
+        return self.accepting and (not self.accept_again or time.monotonic() >= self.accept_again)
 
     def handle_accept(self) -> None:
-        self._accept(min(ACCEPTS_A_TURN, 1 + len(self.active_channels) // 16))
-        if len(self._map) > self.limit:  # and a twentieth more: each look costs time
-            self._make_room(len(self._map) - self.limit + self.limit // 20)
+        """Who comes gets a place at once, and keeps it for long enough to ask."""
+        self.accept_again = 0.0
+        count, places = min(ACCEPTS_A_TURN, 1 + len(self.active_channels) // 16), self.shared.places
+        if places.free < count:
+            for channel in places.first_to_go(count - places.free):
+                self.shared.stats.cut += 1
+                channel.abort()
+        if places.free:
+            self._accept(min(count, places.free))
+        else:  # all have just come, or are being answered
+            self.accept_again = time.monotonic() + self.settings.full_seconds
 
     def _accept(self, count: int) -> None:
         for _ in range(count):
-            if len(self._map) >= self.limit + SPARE:
-                return
             try:
                 pair = self.accept()
             except OSError as error:  # out of descriptors or memory: accepting again at once would only spin
@@ -151,19 +144,10 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
                 return
             self._welcome(*pair)
 
-    def _make_room(self, count: int) -> None:
-        """Close those that have been silent for longest, asked before or not: an answer of 401 costs nothing, and must
-        not buy a place. Who comes gets one at once, and keeps it for long enough to ask.
-        """
-        channels = [channel for channel in self._map.values() if isinstance(channel, Channel) and channel.silent_since]
-        for channel in nsmallest(count, channels, key=lambda channel: channel.silent_since or 0.0):
-            self.shared.stats.cut += 1
-            channel.abort()
-
     def _welcome(self, conn: socket.socket, name: Any) -> None:
         try:
             addr = self.fix_addr(name)
-            if self.shared.full(client_of(addr[0])):
+            if self.shared.places.full(client_of(addr[0])):
                 self.shared.stats.turned_away += 1
                 conn.close()
                 return
@@ -188,7 +172,7 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
     def stop_accepting(self) -> None:
         """Take what the kernel has already accepted, then close the listener. Connections stay."""
         self.shared.draining = True
-        self._accept(self.settings.backlog)
+        self._accept(min(self.settings.backlog, self.shared.places.free))
         wasyncore.dispatcher.close(self)
 
     def handle_close(self) -> None:

@@ -13,7 +13,10 @@ from pathlib import Path
 from osbctl.errors import UsageError
 
 FILES_KEPT = 64
-"""Descriptors that connections leave free: for listeners, files and the hash worker."""
+"""Descriptors that connections leave free: for listeners, the admin listener's connections, files, the hash worker."""
+
+ADMIN_CONNECTIONS = 32
+"""Of the admin listener; some of `FILES_KEPT`."""
 
 LEAST_CONNECTIONS = 16
 """A service with room for fewer is no use."""
@@ -31,10 +34,14 @@ class Settings:
     handshake_seconds: float = 10.0  # from the connection to the end of the TLS handshake
     request_seconds: float = 10.0  # from the first byte of a request to its last
     idle_seconds: float = 30.0  # between two requests
+    unproven_seconds: float = 60.0  # the life of a connection that shows no right password
+    unproven_requests: int = 20  # and what it may ask
     parked_seconds: float = 30.0  # a request may wait for its password to be worked out
     stall_seconds: float = 20.0  # an answer taken more slowly than the next over that time is cut
     stall_bytes_per_second: int = 4096
     linger_seconds: float = 2.0  # after a refusal, so that the client can read it before the connection is gone
+    settle_seconds: float = 1.0  # in which the only connection of a client keeps its place, however full it is
+    full_seconds: float = 0.05  # until a new connection is looked at again where no place can be had
     sweep_seconds: float = 1.0  # between two looks at all deadlines
     drain_seconds: float = 20.0  # to finish answers after the signal to stop
     drain_grace_seconds: float = 1.0  # in which a connection may still ask while draining
@@ -42,9 +49,9 @@ class Settings:
     header_bytes: int = 16384  # the request line and headers
     body_bytes: int = 65536  # it is ignored
 
-    # What one connection may send, and how many handshakes may advance, before the others have their turn.
+    # What one connection may send, and how many steps one client may go on, before the others have their turn.
     turn_bytes: int = 1 << 20
-    turn_handshakes: int = 8
+    turn_steps: int = 8  # of all connections of one client that have shown no right password
 
     reload_seconds: float = 0.4  # between two looks at watched files
     log_seconds: float = 0.1  # between two writes of the access log

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from osbctl.broker.decision import Ask
 from osbctl.broker.logs import AccessLog, Entry
+from osbctl.broker.places import Places
 from osbctl.broker.proxy import ProxyRule
 from osbctl.broker.settings import Settings
 from osbctl.broker.tls import Tls
@@ -61,7 +62,7 @@ class Standing:
 class Shared:
     """`ask` is the gate (None: whoever asks is answered), `tls` None for a plain listener, `proxy` the rule behind one.
 
-    `held` counts the connections of each client, `draining` is set at the end, `handshakes_left` each turn of the loop.
+    `draining` is set at the end; `steps` counts those of each client without a right password in this turn of the loop.
     """
 
     settings: Settings
@@ -70,20 +71,14 @@ class Shared:
     tls: Tls | None = None
     proxy: ProxyRule | None = None
     access_log: AccessLog | None = None
-    held: Counter[str] = field(default_factory=Counter)
     draining: bool = False
-    handshakes_left: int = 0
+    steps: Counter[str] = field(default_factory=Counter)
+    places: Places = field(init=False)
 
-    def full(self, client: str) -> bool:
-        """Whether a client (see `client_of`) has as many connections as it may. Behind a proxy there is no limit."""
-        limit = self.settings.connections_per_address
-        return 0 < limit <= self.held[client] and self.proxy is None
-
-    def leave(self, client: str) -> None:
-        """A connection of the client has ended."""
-        self.held[client] -= 1
-        if self.held[client] <= 0:
-            del self.held[client]
+    def __post_init__(self) -> None:
+        # Behind a proxy all connections are the proxy's.
+        each = 0 if self.proxy else self.settings.connections_per_address
+        self.places = Places(self.settings.connection_limit(), each)
 
     def answered(self, entry: Entry, sent_bytes: int) -> None:
         """An answer was sent, or cut: count and log it."""

@@ -34,13 +34,13 @@ class Forbidden:
 
 
 class _Closing:
-    """Both tasks: record what was answered, and announce the end of a connection while draining."""
+    """Both tasks: record what was answered, and announce the end of a connection."""
 
     channel: Any
     """The connection that is answered: `osbctl.broker.channel.Channel`, which knows its tasks."""
 
     def build_response_header(self) -> bytes:
-        if self.channel.shared.draining:
+        if self.channel.must_end:
             self.set_close_on_finish()  # type: ignore[attr-defined]
         head: bytes = super().build_response_header()  # type: ignore[misc]
         self.channel.begin_entry(self, len(head))
@@ -58,7 +58,7 @@ class AnswerTask(_Closing, WSGITask):  # type: ignore[misc]
 
     def get_environment(self) -> dict[str, Any]:
         environ: dict[str, Any] = super().get_environment()
-        environ[DECISION] = self.channel.decision
+        environ[DECISION] = self.request.decision
         return environ
 
     def set_close_on_finish(self) -> None:
@@ -87,8 +87,7 @@ class AnswerTask(_Closing, WSGITask):  # type: ignore[misc]
         self.channel.write_soon(head + data)
 
     def _may_stay(self) -> bool:
-        request = self.request
-        return self.version == "1.1" and not request.connection_close and not self.channel.shared.draining
+        return self.version == "1.1" and not self.request.connection_close and not self.channel.must_end
 
 
 class RefusalTask(_Closing, ErrorTask):  # type: ignore[misc]
@@ -106,7 +105,6 @@ class RefusalTask(_Closing, ErrorTask):  # type: ignore[misc]
         self.response_headers.append(("Content-Type", "application/json"))
         self.set_close_on_finish()
         self.content_length = len(body)
-        self.channel.refused = True
         self.write(b"" if getattr(self.request, "command", "") == "HEAD" else body)
 
 

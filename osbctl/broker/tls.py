@@ -22,6 +22,12 @@ _log = logging.getLogger("osbctl.broker")
 SOON_DAYS = 14
 """A certificate that ends sooner is a warning."""
 
+PROTOCOLS = ("http/1.1", "http/1.0")
+"""What is spoken, by its name in ALPN."""
+
+NO_COMMON_PROTOCOL = b"\x15\x03\x03\0\x02\x02\x78"
+"""The fatal alert no_application_protocol (RFC 7301 §3.2), as a record before anything is encrypted."""
+
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
@@ -79,7 +85,7 @@ def load_certificate(cert_file: Path, key_file: Path) -> Certificate:
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     # RFC 9325: no compression, no renegotiation.
     context.options |= ssl.OP_NO_COMPRESSION | ssl.OP_NO_RENEGOTIATION | ssl.OP_CIPHER_SERVER_PREFERENCE
-    context.set_alpn_protocols(["http/1.1"])
+    context.set_alpn_protocols(list(PROTOCOLS))
     try:
         for file in (cert_file, key_file):
             check_regular(file)
@@ -93,6 +99,29 @@ def load_certificate(cert_file: Path, key_file: Path) -> Certificate:
     except OSError as error:
         missing = key_file if cert_file.is_file() else cert_file
         raise ConfigError(f"cannot read {missing}: {error.strerror}") from error
+
+
+def speaks_http(hello: bytes) -> bool:
+    """False where a client offers protocols (RFC 7301 §3.1), and none of `PROTOCOLS`. `ssl` would go on without one.
+
+    `hello` begins with a ClientHello that OpenSSL has taken. One in several records, which nobody sends, is let pass.
+    """
+    rest = hello[5 + 4 + 2 + 32 :]  # record, message, version, random
+    for size in (1, 2, 1):  # session, cipher suites, compression
+        _, rest = _vector(rest, size)
+    extensions, _ = _vector(rest, 2)
+    while len(hello) >= 9 and extensions:
+        kind = extensions[:2]
+        content, extensions = _vector(extensions[2:], 2)
+        if kind == b"\0\x10":
+            return any(bytes([len(name)]) + name.encode() in content for name in PROTOCOLS)
+    return True
+
+
+def _vector(data: bytes, size: int) -> tuple[bytes, bytes]:
+    """A vector of TLS whose length takes `size` bytes, and what follows it."""
+    end = size + int.from_bytes(data[:size], "big")
+    return data[size:end], data[end:]
 
 
 def _no_password() -> str:

@@ -21,7 +21,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from osbctl.broker.decision import Decision, RequestOutcome
 from osbctl.broker.listeners import listen_tcp
 from osbctl.broker.loop import Loop
-from osbctl.broker.server import Dispatcher, Server
+from osbctl.broker.server import Server
 from osbctl.broker.settings import Settings
 from osbctl.broker.sharing import Shared, Stats
 from osbctl.broker.tls import Tls, load_certificate
@@ -136,7 +136,6 @@ class Broker:
     tls: Tls | None
     stats: Stats
     lines: Lines
-    dispatcher: Dispatcher
     thread: threading.Thread
     trust: ssl.SSLContext
     left: list[int]
@@ -167,18 +166,16 @@ def running(
     settings = settings or Settings()
     settings = replace(settings, sweep_seconds=min(settings.sweep_seconds, 0.05))
     loop, stats, lines = Loop(settings), Stats(), Lines()
-    dispatcher = Dispatcher()
-    loop.dispatchers.append(dispatcher)
     tls = Tls(load_certificate(*pair)) if pair else None
     sock = options.pop("sock", None) or listen_tcp("127.0.0.1", 0)[0]
     server = Server(
-        options.pop("app", app), sock, loop_map=loop.map, dispatcher=dispatcher,
+        options.pop("app", app), sock, loop_map=loop.map, dispatcher=loop.dispatcher,
         shared=Shared(settings, stats, options.pop("ask", let_in), tls, access_log=lines, **options),
     )  # fmt: skip
     loop.servers.append(server)
     left: list[int] = []
     thread = threading.Thread(target=lambda: left.append(loop.run()), daemon=True)
-    broker = Broker(loop, server, tls, stats, lines, dispatcher, thread, trust, left)
+    broker = Broker(loop, server, tls, stats, lines, thread, trust, left)
     thread.start()
     try:
         yield broker

@@ -71,6 +71,9 @@ SHAPES = {
     "space-after": b"GET / HTTP/1.1 \r\n" + HOST + END,
     "space-before": b" GET / HTTP/1.1\r\n" + HOST + END,
     "lower-method": b"get / HTTP/1.1\r\n" + HOST + END,
+    "no-slash": b"GET v2/catalog HTTP/1.1\r\n" + HOST + END,
+    "fragment": b"GET /v2/catalog#x HTTP/1.1\r\n" + HOST + END,
+    "authority": b"CONNECT broker:443 HTTP/1.1\r\n" + HOST + END,
     "bad-target": b"GET http://[::1 HTTP/1.1\r\n" + HOST + END,
 }
 
@@ -127,6 +130,19 @@ def test_refused_where_every_byte_comes_alone(shared: Broker) -> None:
 def test_what_is_right_is_taken(shared: Broker, request_bytes: bytes) -> None:
     with shared.connect() as sock:
         assert ask(sock, request_bytes)[::2] == (200, SMALL)
+
+
+def test_a_body_that_waits_for_a_word_is_asked_for(shared: Broker) -> None:
+    """RFC 9110 §10.1.1: some clients send a body after 100 Continue only, and the next request at once behind it."""
+    with shared.connect() as sock:
+        sock.sendall(GET + b"PUT / HTTP/1.1\r\nHost: b\r\nContent-Length: 4\r\nExpect: 100-continue\r\n\r\n")
+        reader = Reader(sock)
+        assert reader.answer()[0] == 200
+        told = reader.rest or sock.recv(100)
+        assert told == b"HTTP/1.1 100 Continue\r\n\r\n"
+        reader.rest = b""
+        sock.sendall(b"abcd" + GET)
+        assert [reader.answer()[0] for _ in range(2)] == [200, 200]
 
 
 def test_too_large_a_header_or_body(shared: Broker) -> None:

@@ -12,10 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from osbctl.broker.loop import Loop
 from osbctl.broker.settings import Settings
 from osbctl.broker.tls import expiry, load_certificate
+from osbctl.broker.tls_channel import TlsChannel
 from osbctl.errors import ConfigError
-from tests.broker.harness import GET, LARGE, SMALL, Authority, Broker, Reader, ask, digest, running, until
+from tests.broker.harness import GET, LARGE, SMALL, Authority, Broker, Reader, app, ask, digest, running, until
 
 LARGE_GET = GET.replace(b"/v2/catalog", b"/large")
 
@@ -104,6 +106,22 @@ def test_an_answer_that_is_not_taken_is_cut(trust: ssl.SSLContext, pair: tuple[P
             sock.sendall(LARGE_GET)
             assert until(lambda: broker.loop.connections() == 0 and broker.stats.cut == 1)
         assert broker.lines.entries[0].size < len(LARGE)
+
+
+@pytest.mark.parametrize(("least", "cut"), [(800_000, False), (1 << 22, True)])
+def test_a_slow_reader_is_cut_below_a_rate(trust: ssl.SSLContext, least: int, cut: bool) -> None:
+    """It reads 1.3 MB a second, all the time; the bound is bytes a second over the time of a look."""
+    limits = Settings(stall_seconds=0.5, stall_bytes_per_second=least)
+    with running(trust, None, limits) as broker, broker.raw() as sock:
+        sock.sendall(LARGE_GET)
+        began, got = time.monotonic(), 0
+        with contextlib.suppress(ConnectionResetError):
+            while (passed := time.monotonic() - began) < 3:
+                if got < passed * 1_300_000:
+                    got += len(sock.recv(65_536))
+                else:
+                    time.sleep(0.005)
+        assert (broker.stats.cut == 1) is cut
 
 
 def test_half_open_handshakes_delay_nobody(broker: Broker) -> None:
@@ -197,7 +215,7 @@ def test_an_abort_in_mid_answer_gives_everything_back(broker: Broker) -> None:
         sock.close()
     assert until(lambda: broker.loop.connections() == 0)
     assert until(lambda: descriptors() <= before)
-    assert not broker.server.shared.held
+    assert not broker.server.shared.places.held
 
 
 def test_a_certificate_is_swapped_under_load(broker: Broker, authority: Authority) -> None:
@@ -246,6 +264,68 @@ def test_tls_1_1_is_refused_and_1_2_taken(broker: Broker, authority: Authority) 
     assert load_certificate(
         authority.folder / "broker.pem", authority.folder / "broker.key"
     ).context.minimum_version == (ssl.TLSVersion.TLSv1_2)
+
+
+@pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
+def test_a_protocol_that_is_not_spoken_is_refused(
+    broker: Broker, authority: Authority, version: ssl.TLSVersion
+) -> None:
+    """RFC 7301 §3.2. Who offers nothing, or HTTP among others, is served."""
+    for offered, spoken in ((["h2"], False), (["h2", "http/1.0"], True), (["h3", "x" * 255], False), ([], True)):
+        context = ssl.create_default_context(cafile=str(authority.cert))
+        context.minimum_version = context.maximum_version = version
+        context.set_alpn_protocols(offered)
+        if spoken:
+            with context.wrap_socket(broker.raw(), server_hostname="localhost") as sock:
+                assert ask(sock)[0] == 200
+        else:
+            with broker.raw() as raw, pytest.raises(ssl.SSLError, match=r"(?i)no.application.protocol"):
+                context.wrap_socket(raw, server_hostname="localhost")
+    assert broker.stats.handshakes_failed == 2
+
+
+def test_a_hello_in_many_pieces(broker: Broker) -> None:
+    incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+    context = ssl.create_default_context()
+    context.set_alpn_protocols(["h2"])
+    with pytest.raises(ssl.SSLWantReadError):
+        context.wrap_bio(incoming, outgoing, server_hostname="localhost").do_handshake()
+    hello = outgoing.read()
+    with broker.raw() as sock:
+        for index in range(len(hello)):
+            sock.sendall(hello[index : index + 1])
+            time.sleep(0.0005)
+        assert sock.recv(100) == b"\x15\x03\x03\0\x02\x02\x78"  # a fatal alert: no_application_protocol
+
+
+def test_few_handshakes_of_one_client_advance_in_a_turn(
+    trust: ssl.SSLContext, pair: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go_on, turns = threading.Event(), [0]
+    turn, take = Loop.turn, TlsChannel.take
+    monkeypatch.setattr(Loop, "turn", lambda self, wait: (turns.append(0), turn(self, wait)))
+
+    def count(self: TlsChannel) -> bytes | None:
+        turns[-1] += 1
+        return take(self)
+
+    def waiting(environ: dict[str, object], start_response: object) -> object:
+        go_on.wait(10)
+        return app(environ, start_response)
+
+    with running(trust, pair, Settings(turn_steps=3), app=waiting) as broker:
+        crowd = [broker.raw() for _ in range(30)]
+        with broker.connect() as sock:
+            sock.sendall(GET)
+            time.sleep(0.2)
+            for one in crowd:
+                one.sendall(client_hello())
+            monkeypatch.setattr(TlsChannel, "take", count)
+            go_on.set()
+            assert until(lambda: sum(turns) >= 30)
+        assert max(turns) <= 3
+        for one in crowd:
+            one.close()
 
 
 def test_nothing_is_compressed_or_negotiated_again(authority: Authority) -> None:

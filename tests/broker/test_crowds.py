@@ -1,0 +1,135 @@
+"""Clients without a password: what they may ask, how long they stay, and who goes first where all places are taken."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+import time
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from osbctl.broker.decision import REFUSED, Decision, RequestOutcome
+from osbctl.broker.settings import Settings
+from tests.broker.harness import GET, SMALL, Broker, Reader, ask, running, until
+from tools.crowds import UPDATES, key_updates, run
+
+Pair = tuple[Path, Path]
+RIGHT = GET[:-2] + b"Authorization: right\r\n\r\n"
+
+
+def gate(header: str | None, address: str, resume: Any) -> Decision:
+    return Decision(RequestOutcome.ACCEPTED, "main") if header == "right" else REFUSED
+
+
+def come(broker: Broker, source: str) -> socket.socket:
+    return socket.create_connection(broker.address, timeout=10, source_address=(source, 0))
+
+
+@pytest.mark.parametrize("secure", [True, False], ids=["tls", "plain"])
+def test_newcomers_and_the_probe_are_answered_whatever_crowd_there_is(secure: bool) -> None:
+    """`python -m tools.crowds` does it with 1,250 connections and 20 newcomers."""
+    few = ("prlimit", "--nofile=164")  # leaves a hundred connections
+    assert list(run(secure, newcomers=3, each=40, updates=UPDATES // 4, wrap=few, seconds=1)) == []
+
+
+@pytest.mark.parametrize("answered", [False, True])
+def test_a_stream_of_key_updates_is_cut(broker: Broker, tmp_path: Path, answered: bool) -> None:
+    """RFC 8446 §4.6.3 sets no bound, and OpenSSL goes on as long as they come."""
+    keys = tmp_path / "keys"
+    broker.trust.keylog_filename = str(keys)
+    with broker.connect() as sock:
+        broker.trust.keylog_filename = None
+        assert isinstance(sock, ssl.SSLSocket)
+        lines = [line.split() for line in keys.read_text().splitlines()]
+        (secret,) = (bytes.fromhex(words[2]) for words in lines if words[0] == "CLIENT_TRAFFIC_SECRET_0")
+        with socket.socket(fileno=sock.detach()) as raw:
+            raw.settimeout(5)
+            records = list(key_updates(secret, 3000, answered=answered))
+            raw.sendall(b"".join(records[:20]))
+            assert not until(lambda: broker.loop.connections() == 0, 0.3), "some are no harm"
+            with pytest.raises(ConnectionError):
+                raw.sendall(b"".join(records[20:]))
+                while raw.recv(65_536):
+                    pass
+                raise ConnectionError
+    assert until(lambda: broker.loop.connections() == 0, 5)
+
+
+def test_who_shows_no_right_password_may_ask_only_so_often(trust: ssl.SSLContext, pair: Pair) -> None:
+    with running(trust, pair, Settings(unproven_requests=5), ask=gate) as broker:
+        with broker.connect() as sock:
+            sock.sendall(GET * 200)
+            reader = Reader(sock)
+            answers = [reader.answer() for _ in range(5)]
+            assert ["connection" in headers for _, headers, _ in answers] == [False] * 4 + [True]
+            assert reader.at_end()
+        with broker.connect() as sock:
+            sock.sendall(RIGHT + GET * 200)
+            reader = Reader(sock)
+            assert [reader.answer()[0] for _ in range(201)] == [200] * 201
+
+
+def test_who_shows_no_right_password_stays_only_so_long(trust: ssl.SSLContext) -> None:
+    with running(trust, None, Settings(unproven_seconds=0.5), ask=gate) as broker, broker.raw() as sock:
+        began = time.monotonic()
+        with broker.raw() as proven:
+            assert ask(proven, RIGHT)[0] == 200
+            with pytest.raises((OSError, EOFError)):
+                while time.monotonic() < began + 10:
+                    sock.sendall(GET[:5])
+                    time.sleep(0.1)
+                    sock.sendall(GET[5:])
+                    Reader(sock).answer()
+            assert 0.4 < time.monotonic() - began < 8
+            assert ask(proven, RIGHT)[0] == 200
+
+
+@pytest.mark.parametrize("asked", [b"", GET * 100], ids=["silent", "pipelining"])
+def test_the_client_that_holds_most_makes_room(trust: ssl.SSLContext, asked: bytes) -> None:
+    """Who has shown a right password keeps its place, and so does who just came."""
+    with running(trust, None, Settings(connections=8), ask=gate) as broker, ExitStack() as held:
+        proven = held.enter_context(come(broker, "127.0.0.3"))
+        assert ask(proven, RIGHT)[0] == 200
+        fresh = held.enter_context(come(broker, "127.0.0.4"))
+        for _ in range(40):
+            held.enter_context(come(broker, "127.0.0.2")).sendall(asked)
+        assert until(lambda: broker.stats.cut > 30)
+        with come(broker, "127.0.0.5") as newcomer:
+            assert ask(newcomer, RIGHT)[::2] == (200, SMALL)
+        assert ask(fresh, RIGHT)[0] == 200
+        assert ask(proven, RIGHT)[0] == 200
+
+
+def test_many_clients_with_one_connection_each_wait_for_each_other(trust: ssl.SSLContext) -> None:
+    """Each gets a place in the order in which it came, for long enough to ask; who is idle with a right password stays."""
+    settings = Settings(connections=8, settle_seconds=0.3)
+    with running(trust, None, settings, ask=gate) as broker, ExitStack() as held:
+        proven = held.enter_context(come(broker, "127.0.0.3"))
+        assert ask(proven, RIGHT)[0] == 200
+        for number in range(30):
+            held.enter_context(come(broker, f"127.0.1.{number}"))
+        began = time.monotonic()
+        with come(broker, "127.0.0.5") as newcomer:
+            assert ask(newcomer, RIGHT)[0] == 200
+        assert 0.5 < time.monotonic() - began < 8
+        assert ask(proven, RIGHT)[0] == 200
+
+
+def test_a_newcomer_keeps_its_place_while_its_password_is_checked(trust: ssl.SSLContext) -> None:
+    parked: list[Any] = []
+
+    def slow(header: str | None, address: str, resume: Any) -> Decision | None:
+        parked.append(resume)
+
+    with running(trust, None, Settings(connections=8, settle_seconds=0), ask=slow) as broker, ExitStack() as held:
+        newcomer = held.enter_context(come(broker, "127.0.0.5"))
+        newcomer.sendall(RIGHT)
+        assert until(lambda: parked)
+        for number in range(30):
+            held.enter_context(come(broker, f"127.0.1.{number}"))
+        assert until(lambda: broker.stats.cut > 20)
+        parked[0](gate("right", "", None))
+        assert Reader(newcomer).answer()[0] == 200

@@ -1,0 +1,213 @@
+"""Crowds without a password against `osbctl serve`: what newcomers with the right one, and a probe, feel meanwhile.
+
+    python -m tools.crowds [--newcomers 20]
+
+One broker for each of plain HTTP and TLS. Over TLS a stream of KeyUpdate messages comes first (RFC 8446 §4.6.3); then
+250 connections from each of five addresses send pipelined requests as fast as they are taken; then twenty clients do so
+and read 5 kB a second, against a limit of twenty connections. Each newcomer must get 200 within five times the time of
+one hash and a second, each probe an answer within two seconds, and a client that has shown a right password is not cut.
+Exits with 1 where something does not hold. Loopback only, bounded in time and in clients.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import hmac
+import logging
+import multiprocessing
+import socket
+import ssl
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+from osbctl.broker.hashing_worker import first_match
+from tools.soak import Broker, answer, request, timed
+
+ROUNDS = 100_000
+UPDATES = 200_000
+FEW = ("prlimit", "--nofile=84")
+"""Leaves twenty connections (`Settings.connection_limit`)."""
+
+PIPELINED = b"GET /v2/catalog HTTP/1.1\r\nHost: x\r\n\r\n" * 200
+
+
+def key_updates(secret: bytes, count: int, *, answered: bool = False) -> Iterator[bytes]:
+    """TLS records of KeyUpdate messages, for TLS_AES_256_GCM_SHA384; `secret` is client_traffic_secret_0."""
+
+    def expand(label: bytes, length: int) -> bytes:  # HKDF-Expand-Label (RFC 8446 §7.1), one block is enough
+        info = length.to_bytes(2, "big") + bytes([6 + len(label)]) + b"tls13 " + label + b"\0\1"
+        return hmac.digest(secret, info, "sha384")[:length]
+
+    head, message = b"\x17\x03\x03\x00\x16", b"\x18\0\0\1" + bytes([answered]) + b"\x16"
+    for _ in range(count):
+        yield head + AESGCM(expand(b"key", 32)).encrypt(expand(b"iv", 12), message, head)
+        secret = expand(b"traffic upd", 48)
+
+
+def send_key_updates(broker: Broker, source: str, count: int, ready: Any = None, *, answered: bool = False) -> int:
+    """Send them on one connection until it is cut. Returns how many bytes were sent, by parts of 64 kB."""
+    log = broker.folder / f"keys-{source}"
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode, context.keylog_filename = False, ssl.CERT_NONE, str(log)
+    sent = 0
+    with context.wrap_socket(broker.raw(source), server_hostname="localhost") as connection:
+        lines = (line.split() for line in log.read_text().splitlines())
+        (secret,) = (words[2] for words in lines if words[0] == "CLIENT_TRAFFIC_SECRET_0")
+        stream = b"".join(key_updates(bytes.fromhex(secret), count, answered=answered))
+        raw = socket.socket(fileno=connection.detach())
+        if ready:
+            ready.set()
+        with raw, contextlib.suppress(OSError):
+            for start in range(0, len(stream), 65_536):
+                raw.sendall(stream[start : start + 65_536])
+                sent += 65_536
+            while raw.recv(65_536):  # closing with unread data would take back what was sent
+                pass
+    return sent
+
+
+async def _pipeline(broker: Broker, source: str, rate: float) -> None:
+    """One connection that asks as fast as it is let, and reads `rate` bytes a second; opened anew for ever."""
+    while True:
+        with contextlib.suppress(OSError, EOFError, asyncio.TimeoutError):
+            reader, writer = await asyncio.open_connection(
+                *("127.0.0.1", broker.port),
+                local_addr=(source, 0),
+                limit=4096,
+                ssl=broker.context if broker.secure else None,
+                server_hostname="localhost" if broker.secure else None,
+            )
+            writing = asyncio.create_task(_write(writer))
+            try:
+                while await reader.read(4096 if rate > 4096 else 1000):
+                    await asyncio.sleep(1000 / rate)
+            finally:
+                writing.cancel()
+                writer.transport.abort()
+        await asyncio.sleep(0.01)
+
+
+async def _write(writer: asyncio.StreamWriter) -> None:
+    with contextlib.suppress(OSError):
+        while not writer.is_closing():
+            writer.write(PIPELINED)
+            await writer.drain()
+
+
+def _crowd(broker: Broker, addresses: int, each: int, rate: float) -> None:
+    """In a process of its own: `each` connections from so many addresses."""
+
+    async def run() -> None:
+        sources = [f"127.0.0.{2 + number}" for number in range(addresses)]
+        await asyncio.gather(*(_pipeline(broker, source, rate) for source in sources * each))
+
+    logging.getLogger("asyncio").setLevel(logging.ERROR)  # each connection that is cut is a warning
+    asyncio.run(run())
+
+
+@contextlib.contextmanager
+def process(target: Callable[..., object], *args: object) -> Iterator[None]:
+    """It runs meanwhile."""
+    started = multiprocessing.Process(target=target, args=args)
+    started.start()
+    try:
+        yield
+    finally:
+        started.kill()
+        started.join()
+
+
+def feel(title: str, broker: Broker, known: socket.socket, newcomers: int, first: int) -> Iterator[str]:
+    """What newcomers, the probe and one whose password was right feel."""
+    unfit = f"$6$rounds={ROUNDS}${'.' * 16}${'.' * 86}"
+    asked, probed, hashed = [], [], []
+    for number in range(first, first + newcomers):
+        hashed.append(timed(lambda: first_match("x", [unfit])))
+        try:
+            # Each header is another one: else the first newcomer's would be known.
+            header = request().replace(b"Basic ", b"Basic " + b" " * number)
+            asked.append(timed(lambda: _ask(broker, f"127.0.1.{1 + number}", header)))  # noqa: B023
+        except (OSError, AssertionError) as error:
+            yield f"{title}: a newcomer: {error!r}"
+        try:
+            probed.append(timed(broker.probe))
+        except (OSError, AssertionError) as error:
+            yield f"{title}: the probe: {error!r}"
+        try:
+            known.sendall(request())
+            assert answer(known)[0] == 200
+        except (OSError, AssertionError) as error:
+            yield f"{title}: one whose password was right: {error!r}"
+            break
+    bound = 5 * sorted(hashed)[len(hashed) // 2] + 1000
+    worst, probe = max(asked, default=0), max(probed, default=0)
+    print(f"  {title}: newcomers {len(asked)} of {newcomers}, at most {worst:.0f} ms (bound {bound:.0f});", end=" ")
+    print(f"/livez {len(probed)} of {newcomers}, at most {probe:.0f} ms", flush=True)
+    if worst > bound:
+        yield f"{title}: a newcomer waited {worst:.0f} ms"
+    if probe > 2000:
+        yield f"{title}: the probe waited {probe:.0f} ms"
+
+
+def _ask(broker: Broker, source: str, header: bytes) -> None:
+    with broker.connect(source) as connection:
+        connection.sendall(header)
+        assert answer(connection)[0] == 200
+
+
+def run(
+    secure: bool,
+    newcomers: int,
+    each: int = 250,
+    updates: int = UPDATES,
+    wrap: tuple[str, ...] = (),
+    seconds: float = 3,
+) -> Iterator[str]:
+    """What does not hold of one broker, started by `wrap`. A crowd has so many seconds before anybody else comes."""
+    print("TLS" if secure else "plain HTTP", flush=True)
+    with tempfile.TemporaryDirectory() as name:
+        broker = Broker(Path(name), ROUNDS, "--admin-listen", "127.0.0.1:0", secure=secure, wrap=wrap)
+        with broker.connect("127.0.1.1") as known:
+            known.sendall(request())
+            assert answer(known)[0] == 200
+            if secure:
+                ready = multiprocessing.Event()
+                with process(send_key_updates, broker, "127.0.0.9", updates, ready):
+                    ready.wait(60)
+                    yield from feel("a stream of KeyUpdates", broker, known, newcomers, 1)
+            with process(_crowd, broker, 5, each, 1e9):
+                time.sleep(seconds)
+                yield from feel(f"5 x {each} pipelining", broker, known, newcomers, 1 + newcomers)
+        if broker.stop() != 0:
+            yield "the broker did not end with 0"
+    with tempfile.TemporaryDirectory() as name:
+        broker = Broker(Path(name), ROUNDS, "--admin-listen", "127.0.0.1:0", secure=secure, wrap=FEW)
+        with broker.connect("127.0.1.1") as known:
+            known.sendall(request())
+            assert answer(known)[0] == 200
+            with process(_crowd, broker, 20, 1, 5000):
+                time.sleep(seconds)
+                yield from feel("20 that pipeline and read 5 kB/s, of 20 places", broker, known, newcomers, 1)
+        if broker.stop() != 0:
+            yield "the broker did not end with 0"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--newcomers", type=int, default=20)
+    newcomers = parser.parse_args().newcomers
+    wrong = [*run(False, newcomers), *run(True, newcomers)]
+    print("\n".join(wrong) or "all well")
+    return int(bool(wrong))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
