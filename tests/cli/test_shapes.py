@@ -1,0 +1,210 @@
+"""Every command that takes a SOURCE with every shape in which people have catalogs: read, or refused with its place.
+
+Never exit 0 with nothing looked at: what has no catalog is refused, and what is read is the catalog.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from osbctl.editor.analysis import analyse
+from osbctl.errors import DocumentError
+from osbctl.sources.yaml_text import dump
+from osbctl.tasks.load_catalog import CatalogSource, load
+from tests.cli.program import osbctl
+from tests.cli.test_every_command import commands
+
+PLAN = {
+    "id": "A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13",
+    "name": "small",
+    "description": "d",
+    "free": True,
+    "bindable": True,
+}
+SERVICE = {
+    "id": "6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4",
+    "name": "postgres",
+    "description": "A database.",
+    "bindable": True,
+    "plans": [PLAN, {**PLAN, "id": "B1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13", "name": "large"}],
+}
+CATALOG = {"services": [SERVICE]}
+
+
+class Shape(NamedTuple):
+    """How a catalog is written, and where it is then: no place where there is none, an empty one at the top.
+
+    `said` is on standard error, or is the error.
+    """
+
+    write: Callable[[Any], str]
+    places: tuple[str, ...]
+    said: str = ""
+
+
+def config_map(catalog: Any) -> str:
+    return "kind: ConfigMap\ndata:\n  catalog.json: |\n" + textwrap.indent(json.dumps(catalog, indent=1), "    ")
+
+
+def deep(catalog: Any) -> str:
+    for _ in range(12):
+        catalog = {"x": catalog}
+    return dump(catalog)
+
+
+SHAPES = {
+    "A, JSON": Shape(json.dumps, ("",)),
+    "A, YAML": Shape(dump, ("",)),
+    "B, in a configuration": Shape(lambda c: json.dumps({"log": 1, "broker": {"catalog": c}}), ("/broker/catalog",)),
+    "B, a list in a configuration": Shape(lambda c: dump({"x": c["services"]}), ("/x",)),
+    "B2, deep": Shape(deep, ("/x" * 12,)),
+    "B3, a stream": Shape(lambda c: f"kind: Deployment\n---\n{dump({'catalog': c})}", ("/1/catalog",)),
+    "B3, a text": Shape(config_map, ("/data/catalog.json",)),
+    "B3, a text in a stream": Shape(lambda c: f"kind: x\n---\n{config_map(c)}", ("/1/data/catalog.json",)),
+    "C, a list": Shape(lambda c: json.dumps(c["services"]), ("",), "read a list of service offerings as a catalog"),
+    "D, an offering": Shape(lambda c: dump(c["services"][0]), ("",), "read a single service offering as a catalog"),
+    "several": Shape(lambda c: json.dumps({"a": c, "b": [{"c": c}]}), ("/a", "/b/0/c")),
+    "several in a stream": Shape(lambda c: f"{dump(c)}---\n{config_map(c)}", ("/0", "/1/data/catalog.json")),
+    "a brokerpak": Shape(lambda _: "packversion: 1\nservice_definitions: [a.yml]\n", (), "brokerpak, which osbctl does not"),
+    "its definition": Shape(lambda c: dump({**c["services"][0], "provision": {}, "bind": {}}), (), "brokerpak, which"),
+    "an on-demand broker": Shape(
+        lambda _: dump({"jobs": [{"service_catalog": {"id": "x", "service_name": "y", "plans": [PLAN]}}]}), (), "no catalog"
+    ),
+    "a ConfigMap": Shape(lambda _: "kind: ConfigMap\ndata: {LOG: debug}\n", (), "no catalog"),
+    "a template": Shape(lambda _: "<% if x %>\nservices: []\n", (), "render it first"),
+}  # fmt: skip
+
+READING = {
+    "validate": "validate -f json @",
+    "show": "show -f json @",
+    "params": "params @ postgres small",
+    "page": "page @",
+    "page --since": "page changed.yaml --since @",
+    "diff, the old one": "diff -f json --fail-on never @ changed.yaml",
+    "diff, the new one": "diff -f json --fail-on never changed.yaml @",
+    "drift, the broker": "drift -f json --fail-on never @ changed.yaml",
+    "drift, what is stored": "drift -f json --fail-on never changed.yaml @",
+}
+WRITING = {"fix": "fix --check @", "split": "split @ folder"}
+NO_CATALOG_FILES = {
+    "build": "FOLDER alone", "serve": "below, without its server", "lsp": "below, without its editor", "fetch": "an address",
+    "check": "an address", "init": "none", "new": "none", "rules": "none", "schema": "none", "hash-password": "none",
+    "verify-password": "none",
+}  # fmt: skip
+"""The commands that take no file of a catalog, or have a test of their own, with the reason."""
+
+
+def test_every_command_is_in_the_table() -> None:
+    named = {words.split()[0] for words in (*READING.values(), *WRITING.values())} | NO_CATALOG_FILES.keys()
+    assert {name.split()[0] for name in commands()} - {"brokers"} == named
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "plain").mkdir()
+    return tmp_path
+
+
+def changed() -> dict[str, Any]:
+    other = copy.deepcopy(CATALOG)
+    other["services"][0]["plans"].pop()  # type: ignore[attr-defined]
+    return other
+
+
+def run(folder: Path, words: str, write: Callable[[Any], str], *more: str) -> Any:
+    """Run the command on files written so, both sides alike where it takes two."""
+    (folder / "source.yaml").write_text(write(CATALOG))
+    (folder / "changed.yaml").write_text(write(changed()))
+    return osbctl(*words.replace("@", "source.yaml").split(), *more, cwd=folder)
+
+
+def content(text: str) -> Any:
+    """What a command printed, without the places in JSON of findings and changes."""
+    if not text.startswith("{"):
+        return text
+    found = json.loads(text)
+    return [one["rule"] for one in found.get("changes", [])] or list(found)
+
+
+def refused(done: Any, shape: Shape, code: int) -> None:
+    told = done.stdout + done.stderr
+    assert done.returncode == code, told
+    assert all(f"{place}" in told for place in shape.places)
+    exports = "neither a catalog nor an export of a platform" in told  # what is stored may be one of these, too
+    assert shape.said in told or (code == 3 and exports)
+    if code == 1:
+        assert ("catalog-elsewhere" in told) == bool(shape.places)
+
+
+@pytest.mark.parametrize("name", SHAPES)
+@pytest.mark.parametrize("command", [*READING, *WRITING])
+def test_it_is_read_or_refused(folder: Path, command: str, name: str) -> None:
+    shape, words = SHAPES[name], {**READING, **WRITING}[command]
+    done = run(folder, words, shape.write)
+    whole = shape.places == ("",)
+    if len(shape.places) != 1 or (command in WRITING and not whole):
+        refused(done, shape, 3 if command.startswith("drift") else 1)  # to a script, 1 would be a drift
+        if shape.places:
+            pointed = run(folder, words, shape.write, "--at", shape.places[0])
+            embedded = name.startswith("B3") or "stream" in name
+            assert pointed.returncode == (2 if command == "fix" and embedded else 0), pointed.stderr
+        return
+    assert done.returncode == 0, done.stderr
+    assert (shape.said or f" at {shape.places[0]}" if shape.said or not whole else "") in done.stderr
+    assert content(done.stdout) == content(run(folder / "plain", words, dump).stdout)
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_what_is_served_stands_at_the_top(folder: Path, name: str) -> None:
+    shape, file = SHAPES[name], folder / "source.yaml"
+    file.write_text(shape.write(CATALOG))
+    if shape.places == ("",):
+        loaded = load(CatalogSource(str(file)))
+        assert (json.loads(loaded.body), shape.said in loaded.read_as) == (CATALOG, True)
+        return
+    with pytest.raises(DocumentError) as caught:
+        load(CatalogSource(str(file)))
+    (finding,) = caught.value.findings
+    assert all(place in finding.message for place in shape.places)
+    assert (finding.rule == "catalog-elsewhere") == bool(shape.places)
+    if shape.places:
+        assert json.loads(load(CatalogSource(str(file), at=shape.places[0])).body) == CATALOG
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_an_editor_reads_what_validate_reads(folder: Path, name: str) -> None:
+    shape, file = SHAPES[name], str(folder / "source.yaml")
+    analysis = analyse(file, {file: shape.write(CATALOG)}, "utf-16")
+    if len(shape.places) == 1:
+        assert analysis.document
+        assert analysis.document.data == CATALOG
+        return
+    assert analysis.document is None
+    assert analysis.verdicts is None
+    assert [finding.rule == "catalog-elsewhere" for finding in analysis.findings] == [bool(shape.places)]
+
+
+@pytest.mark.parametrize("command", [*READING, *WRITING])
+def test_the_folder_of_a_brokerpak(folder: Path, command: str) -> None:
+    (folder / "source.yaml").mkdir()
+    (folder / "source.yaml" / "manifest.yml").write_text("packversion: 1\nservice_definitions: [a.yml]\n")
+    (folder / "changed.yaml").write_text(dump(CATALOG))
+    done = osbctl(*{**READING, **WRITING}[command].replace("@", "source.yaml").split(), cwd=folder)
+    assert done.returncode in (1, 3)
+    assert "brokerpak, which osbctl does not read yet" in done.stdout + done.stderr
+
+
+def test_a_breaking_change_in_nested_catalogs_is_no_safe_one(folder: Path) -> None:
+    for name, catalog in (("old.json", CATALOG), ("new.json", changed())):
+        (folder / name).write_text(json.dumps({"rds_broker": {"catalog": catalog}}))
+    done = osbctl("diff", "old.json", "new.json", cwd=folder)
+    assert done.returncode == 1
+    assert "change-plan-removed" in done.stdout
+    assert done.stderr.count("read the catalog at /rds_broker/catalog") == 2
