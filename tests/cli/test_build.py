@@ -258,3 +258,42 @@ def test_new_makes_no_folder(tmp_path: Path) -> None:
     assert done.returncode == 3
     assert "nosuch: there is no such folder" in done.stderr
     assert not (tmp_path / "nosuch").exists()
+
+
+def plan_file(folder: Path, service: str, name: str, id_: str) -> Path:
+    file = folder / "source" / "services" / service / "plans" / f"{name}.yaml"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(f"name: {name}\nid: {id_}\ndescription: A plan.\nfree: true\n")
+    return file
+
+
+FIRST, SECOND = "0B9E2C61-D748-4A15-B3F0-7C5D1E8A4296", "E47B1D90-35AC-4F6E-8B12-9D0A6C8F5324"
+
+
+def test_a_plan_that_went_is_remembered_by_name_and_id(folder: Path) -> None:
+    file = plan_file(folder, "postgres", "huge", FIRST)
+    assert osbctl("build", "source", cwd=folder).returncode == 0
+    file.unlink()
+    for _ in range(2):  # the second build has it from the lock of the first alone
+        assert osbctl("build", "source", cwd=folder).returncode == 0
+    assert f'["postgres/huge", "{FIRST}"]' in (folder / "source" / "catalog.lock").read_text()
+    plan_file(folder, "postgres", "huge", SECOND)
+    back = osbctl("build", "source", cwd=folder)
+    assert back.returncode == 1
+    assert f"the id of plan 'postgres/huge' has changed; it was '{FIRST}'" in back.stderr
+
+
+def test_a_plan_that_moves_to_another_service_keeps_no_id(folder: Path) -> None:
+    """Platforms take it for the same plan of the old service; so with the id of a service that a plan gets."""
+    assert osbctl("new", "service", "redis", "-C", "source", cwd=folder).returncode == 0
+    file = plan_file(folder, "postgres", "huge", FIRST)
+    assert osbctl("build", "source", cwd=folder).returncode == 0
+    file.unlink()
+    other = plan_file(folder, "redis", "huge", FIRST)
+    done = osbctl("build", "source", cwd=folder)
+    assert done.returncode == 1
+    assert "the id of 'redis/huge' was that of 'postgres/huge'" in done.stderr
+    other.unlink()
+    plan_file(folder, "postgres", "vast", FIRST)  # under another name in its own service it is renamed
+    assert osbctl("build", "source", cwd=folder).returncode == 0
+    assert "huge" not in (folder / "source" / "catalog.lock").read_text()
