@@ -19,6 +19,7 @@ from osbctl.changes import DiffFailOn
 from osbctl.platforms import Platform
 from osbctl.registry.store import Registry
 from osbctl.reports.changes import DiffFormat
+from osbctl.resources import catalogs_folder
 from osbctl.sources.exports.read import StoredAs
 from osbctl.sources.yaml_text import dump
 from tests.drift.test_fields import CATALOG, changed
@@ -498,3 +499,30 @@ def test_a_missing_password_is_one_broker_s_failure(
 
 def test_stored_as_knows_every_platform() -> None:
     assert {one.value for one in StoredAs} == {one.value for one in Platform} | {"catalog"}
+
+
+@pytest.mark.parametrize(
+    ("stored", "says"),
+    [
+        (
+            {
+                "kind": "ClusterServiceClassList",
+                "metadata": {"continue": "abc", "remainingItemCount": 2},
+                "items": [{"metadata": {"name": "a"}, "spec": {"externalID": "s", "externalName": "db"}}],
+            },
+            ["the list was cut: it holds 1 of 3 service offerings", "--chunk-size=0"],
+        ),
+        (
+            {"kind": "List", "items": [{"kind": "CFServiceOffering"}]},
+            ["is one of Korifi's CFServiceOfferings", "cf curl"],
+        ),
+        ({"kind": "List", "items": [{"kind": "Pod"}]}, ["it holds no service offering"]),
+    ],
+)
+def test_lists_of_a_cluster_that_are_no_export(
+    osbctl: Run, tmp_path: Path, stored: dict[str, object], says: list[str]
+) -> None:
+    (tmp_path / "stored.json").write_text(json.dumps(stored))
+    done = osbctl("drift", str(catalogs_folder() / "data-services.yaml"), "stored.json")
+    assert done.code == 3
+    assert all(sentence in done.err for sentence in says), done.err

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from osbctl.paths import Path, found_at
-from osbctl.platforms.export import SCHEMAS, Export, Exported, ExportRow, Page, Shape, count, entries, shown
+from osbctl.platforms.export import SCHEMAS, Export, Exported, ExportRow, Page, Shape, count, entries, shown, wrong
 
 _CLASSES = ("ClusterServiceClass", "ServiceClass")
 _PLANS = ("ClusterServicePlan", "ServicePlan")
@@ -45,7 +45,7 @@ _SHAPE = Shape(
         (("metadata", "namespace"), ("spec", "servicePlanRef", "name")),
     ),
     brokers=(*_spec("clusterServiceBrokerName", "serviceBrokerName"), ("metadata", "namespace")),
-    whole="kubectl get clusterserviceclasses,clusterserviceplans -o json",
+    whole="kubectl get clusterserviceclasses,clusterserviceplans --chunk-size=0 -o json",
     gone=(("status", "removedFromBrokerCatalog"), True),
     unsure={
         "bindings_retrievable": "Service Catalog stores bindings_retrievable only where its feature "
@@ -79,6 +79,8 @@ def read(document: Exported) -> Page:
     for path, data in entries(document, ("items",)):
         # A list of one kind leaves it out in its items.
         kind = data.get("kind") or (str(top).removesuffix("List") if top else None)
+        if kind in ("CFServiceOffering", "CFServicePlan"):
+            raise wrong(document, path, f"is one of Korifi's {kind}s: export what its API shows, with cf curl")
         if kind in (*_CLASSES, *_PLANS) or not kind:
             page.rows.append(ExportRow(document, path, data, _is_plan(data, kind)))
     if left := count(found_at(metadata, ("remainingItemCount",))):

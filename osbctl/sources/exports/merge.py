@@ -113,9 +113,10 @@ def _gaps(
         found = [row for page in together for row in page.rows if row.is_plan == of_plans]
         held, total = len(_unique(shape, found)), max(page.total for page in together)
         word = "plans" if of_plans else "service offerings"
+        cut = "the list was cut: " if all(page.more for page in together) else ""
         if held < total:
-            yield f"it holds {held:,} of {total:,} {word}"
-        elif all(page.more for page in together):
+            yield f"{cut}it holds {held:,} of {total:,} {word}"
+        elif cut:
             yield f"it says that there are more {word} than it holds"
     if filters := sorted({name for page in pages for name in page.filters}):
         yield f"it was filtered by {_some(filters)}"
