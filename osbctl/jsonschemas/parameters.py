@@ -120,4 +120,5 @@ def _resolved(root: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str
 
 
 def _value(value: Any) -> str:
-    return safe(value) if isinstance(value, str) else safe(json.dumps(value, ensure_ascii=False))
+    """The value as JSON: a text in quotes, since 17 and "17" are two values."""
+    return safe(json.dumps(value, ensure_ascii=False))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import time
 from pathlib import Path
@@ -136,3 +137,16 @@ def test_branches_that_multiply_end_soon(tmp_path: Path, kind: str) -> None:
     assert time.process_time() - begun < 8
     assert done.returncode == 0
     assert "Example" in done.stdout or "No example" in done.stdout
+
+
+@pytest.mark.parametrize("command", ["show", "params", "page"])
+def test_texts_that_look_like_numbers_keep_their_quotes(command: str, tmp_path: Path) -> None:
+    schema = {"type": "object", "properties": {"version": {"type": "string", "enum": ["15", "17"], "default": "17"}}}
+    create = {"service_instance": {"create": {"parameters": schema}}}
+    plan = {"id": "p", "name": "small", "description": "d", "schemas": create}
+    service = {"id": "s", "name": "pg", "description": "d", "bindable": True, "plans": [plan]}
+    (tmp_path / "c.json").write_text(json.dumps({"services": [service]}))
+    words = {"show": ["c.json", "--service", "pg"], "params": ["c.json", "pg", "small"], "page": ["c.json"]}[command]
+    shown = html.unescape(osbctl(command, *words, cwd=tmp_path).stdout)
+    assert '"15" | "17"' in shown
+    assert "15 | 17" not in shown

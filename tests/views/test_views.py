@@ -204,7 +204,7 @@ def test_parameters() -> None:
     }
     assert [(row.name, row.kind, row.required, row.default, row.description) for row in parameters(schema)] == [
         ("size", "integer, ≥ 1, ≤ 9", True, "3", "How many."),
-        ("mode", "fast | safe", False, "", ""),
+        ("mode", '"fast" | "safe"', False, "", ""),
         ("backup", "object", False, "", ""),
         ("backup.hour", "integer or null", False, "", ""),
         ("zones", "array of string, at least 1 items", False, "", ""),
