@@ -119,7 +119,7 @@ class Judgement(NamedTuple):
 
     `left_out` counts the findings that were not asked for, or are ignored. `data` is the catalog, None where it could
     not be read, and `outcomes` what each platform does with it. `fail_on` None: as the whole run has it. `read_as` says
-    where the catalog was, as that of a `Document`.
+    where the catalog was, as that of a `Document`; `unchecked` what a broker that limits requests left unchecked.
     """
 
     name: str
@@ -130,6 +130,7 @@ class Judgement(NamedTuple):
     fail_on: FailOn | None = None
     outcomes: Mapping[Platform, Outcome] = {}
     read_as: str = ""
+    unchecked: tuple[str, ...] = ()
 
     @property
     def errors(self) -> tuple[Finding, ...]:

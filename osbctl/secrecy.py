@@ -5,8 +5,14 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from typing import Any
+from urllib.parse import unquote
+
+from osbctl.paths import Path, entries, pointer
 
 SECRET = "(secret)"  # noqa: S105  # what stands in its place
+
+SURE_LENGTH = 8
+"""A password of so many characters does not stand in a catalog by chance; a shorter one may."""
 
 _SURE = ("password", "passwd", "secret", "api_key", "apikey", "access_key", "private_key", "token")
 _PERHAPS = ("passphrase", "credential", "key", "pwd")
@@ -67,3 +73,26 @@ def _parameter(found: re.Match[str]) -> str:
     name, equals, _ = found.groups()
     short = re.split(r"[-_.]", name.lower())[-1] in _SHORT
     return f"{name}{equals}{_MASK}" if short or looks_secret(name) else found.group()
+
+
+def places_of(texts: tuple[str, ...], data: Any) -> list[str]:
+    """The JSON pointers of the keys and values in `data` that hold one of `texts`, in any case, percent-encoded too.
+
+    The secret of a dashboard client is not looked at: it belongs there, and is not stored.
+    """
+    found = []
+    todo: list[tuple[Path, Any]] = [((), data)]
+    while todo:
+        path, value = todo.pop()
+        words = [value] if isinstance(value, str) else list(value) if isinstance(value, dict) else ()
+        if any(text.casefold() in form for word in words for form in _forms(word) for text in texts):
+            found.append(pointer(path))
+        inside = entries(value)
+        if path[:1] == ("services",) and path[2:] == ("dashboard_client",) and isinstance(path[1], int):
+            inside = [(step, below) for step, below in inside if step != "secret"]
+        todo.extend(((*path, step), below) for step, below in inside)
+    return found
+
+
+def _forms(word: str) -> tuple[str, ...]:
+    return (word.casefold(), unquote(word).casefold()) if "%" in word else (word.casefold(),)

@@ -9,10 +9,12 @@ from typer import Argument, Option
 
 from osbctl.cli import options as common
 from osbctl.cli.connection import BrokerConnection, Conditions, PasswordStdin, User
+from osbctl.cli.output import note
 from osbctl.cli.spread import spread
 from osbctl.cli.validate import FailingSeverity, ReportFormat
 from osbctl.cli.validation_report import Display, put_report
 from osbctl.config import find_config
+from osbctl.errors import SourceError
 from osbctl.platforms import ApiVersion
 from osbctl.tasks.options import Request, effective_fail_on, validation_options
 
@@ -37,7 +39,7 @@ def check(
 ) -> int:
     """Check a running broker: how it answers, its catalog, and which platforms could register it.
 
-    Sends fewer than twenty requests, one after the other: with and without version and credentials, compressed, with
+    Sends about twenty requests, one after the other: with and without version and credentials, compressed, with
     the ETag, to other paths. Two of them try wrong logins, at the end. The password comes as with osbctl fetch.
 
     \b
@@ -61,4 +63,8 @@ def check(
     config = find_config(os.curdir)
     options, severity = validation_options(request, config), effective_fail_on(request, config)
     judgement = check_and_judge(address, connection.access(user or named, password), options)
-    return put_report([judgement._replace(fail_on=severity)], Display(format, output, color.value))
+    code = put_report([judgement._replace(fail_on=severity)], Display(format, output, color.value))
+    if judgement.unchecked:
+        note(f"stopped by 429; not checked: {', '.join(judgement.unchecked)}; ask again later, or lift the limit")
+        return SourceError.exit_code
+    return code

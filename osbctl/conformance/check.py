@@ -1,6 +1,6 @@
 """Asks a live broker what platforms and the public conformance checkers ask, and what they leave out.
 
-Fewer than twenty requests, one after the other, each bounded in time and size. Two of them try wrong logins.
+About twenty requests, one after the other, each bounded in time and size. Two of them try wrong logins.
 """
 
 from __future__ import annotations
@@ -47,6 +47,8 @@ class Checked:
     findings: tuple[Finding, ...]
     catalog: bytes | None
     own: Mapping[str, bytes | None] = field(default_factory=dict)
+    unchecked: tuple[str, ...] = ()
+    """What was not looked at, since the broker limits requests."""
 
 
 def check_broker(address: str, access: Access, patience: Patience = USUAL) -> Checked:
@@ -55,20 +57,19 @@ def check_broker(address: str, access: Access, patience: Patience = USUAL) -> Ch
     Raises SourceError: nobody is there, or the credentials are wrong: then there is nothing to check.
     """
     check_access(address, access)
-    faults, answers = _asked(Exchange(address, access), patience)
+    unchecked: list[str] = []
+    faults, answers = _asked(Exchange(address, access), patience, unchecked)
     first = answers.pop(access.api_version, None)
     own = {version: _catalog(reply) for version, reply in answers.items() if not first or reply.json != first.json}
-    # Without the password, should the broker have sent it back.
-    findings = (finding._replace(message=access.hide(finding.message)) for finding in findings_of(faults))
-    return Checked(tuple(findings), _catalog(first), own)
+    return Checked(tuple(findings_of(faults)), _catalog(first), own, tuple(unchecked))
 
 
 def _catalog(reply: Reply | None) -> bytes | None:
     return reply.body if reply and reply.status == 200 and not reply.fault and not reply.why_no_catalog else None
 
 
-def _asked(exchange: Exchange, patience: Patience) -> tuple[list[Fault], dict[str, Reply]]:
-    """The faults, and the answers by the API version that they were asked with."""
+def _asked(exchange: Exchange, patience: Patience, unchecked: list[str]) -> tuple[list[Fault], dict[str, Reply]]:
+    """The faults, and the answers by the API version that they were asked with; `unchecked` is added to."""
     faults = list(_transport(exchange))
     reply = exchange.ask(changes={"X-Broker-API-Request-Identity": probes.IDENTITY})
     for hop in range(MAX_REDIRECTS + 1):
@@ -89,7 +90,7 @@ def _asked(exchange: Exchange, patience: Patience) -> tuple[list[Fault], dict[st
     if reply.silence:
         return [*faults, _silence(exchange.name, reply, reply.silence)], {}
     answers = {exchange.access.api_version: reply}
-    probed = list(_probed(exchange, reply, patience, answers))
+    probed = list(_probed(exchange, reply, patience, answers, unchecked))
     if any(one.rule == "wire-unstable" for one in probed):  # then every answer is another
         probed = [one for one in probed if one.rule != "wire-version-differs"]
     faults += probes.of_catalog(reply, exchange.access, patience.slow, patience.gives_up, answers)
@@ -119,7 +120,7 @@ def _redirect(address: str, target: str, reply: Reply) -> Fault:
     refused, followed = _stopped_by(address, target, reply.status), is_beside(address, target)
     return fault(
         "wire-redirect",
-        f"redirected ({reply.status}) to {_named(address, target)}",
+        f"redirected ({reply.status}) to {reply.hide(_named(address, target))}",
         reply,
         severity=None if followed and not refused else Severity.ERROR,
         refused_by=refused,
@@ -150,13 +151,15 @@ def _target(address: str, location: str) -> str:
         return ""
 
 
-def _probed(exchange: Exchange, reply: Reply, patience: Patience, answers: dict[str, Reply]) -> Iterator[Fault]:
+def _probed(
+    exchange: Exchange, reply: Reply, patience: Patience, answers: dict[str, Reply], unchecked: list[str]
+) -> Iterator[Fault]:
     if reply.seconds > patience.probe:
         if not reply.fault:
             yield fault("wire-slow", "too slow to be asked anything else", reply, severity=Severity.INFO, refused_by=())
         return
     silent = 0
-    for probe in probes.PROBES:
+    for number, probe in enumerate(probes.PROBES.values()):
         visit = probes.Visit(exchange, reply, patience.probe, answers)
         found = list(probe(visit))
         yield from (fault("wire-no-answer", one.fault, one, refused_by=()) for one in visit.asked if not one.status)
@@ -164,8 +167,8 @@ def _probed(exchange: Exchange, reply: Reply, patience: Patience, answers: dict[
         yield from probes.of_errors(one for one in visit.asked if not visit.is_stuck(one))
         limited = [one for one in visit.asked if one.status == probes.TOO_MANY != reply.status]
         if limited:
-            said = "answered 429: it limits requests, so that it was asked nothing more"
-            yield fault("wire-limited", said, limited[0])
+            unchecked += list(probes.PROBES)[number:]
+            yield fault("wire-limited", f"stopped by 429; not checked: {', '.join(unchecked)}", limited[0])
         silent += sum(1 for one in visit.asked if one.fault)
         if limited or silent >= MOST_SILENT:
             return

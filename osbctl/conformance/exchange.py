@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ssl
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from http.client import HTTPConnection, HTTPException
@@ -40,6 +40,8 @@ class Reply:
     fault: str = ""
     silence: UnreachableError | None = None
     sent: str = field(default="", repr=False)
+    hide: Callable[[str], str] = field(default=str, repr=False)
+    """Masks the password in what came: a report's own words may happen to hold it."""
 
     @cached_property
     def _read(self) -> tuple[Any, str]:
@@ -108,7 +110,8 @@ class Exchange:
             reply = self._sent(line, method, self.at(path) if path else self.address, headers)
         sent = headers.get("Authorization", "")
         request = f"{method} {path or self.path}"
-        return replace(reply, request=request, how=how, seconds=time.monotonic() - began, sent=sent)
+        seconds, hide = time.monotonic() - began, self.access.hide
+        return replace(reply, request=request, how=how, seconds=seconds, sent=sent, hide=hide, fault=hide(reply.fault))
 
     def _sent(self, line: Line, method: str, url: str, headers: Mapping[str, str]) -> Reply:
         try:

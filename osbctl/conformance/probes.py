@@ -13,6 +13,7 @@ from osbctl.conformance.faults import Fault, fault, moved
 from osbctl.conformance.rules import EVERY
 from osbctl.findings import Severity
 from osbctl.platforms import Platform
+from osbctl.secrecy import SURE_LENGTH, places_of
 from osbctl.sources.access import Access, basic
 from osbctl.sources.broker import description
 from osbctl.sources.line import packing_of
@@ -78,6 +79,7 @@ def of_catalog(
     yield from _body(reply, concerned)
     if reply.fault:
         return
+    yield from _password(reply, access)
     yield from _identity(reply, access.api_version)
     if reply.seconds > slow:
         refused = tuple(platform for platform, bound in gives_up.items() if reply.seconds > bound)
@@ -86,20 +88,31 @@ def of_catalog(
         yield fault("wire-slow", said, reply, severity=severity, refused_by=refused)
 
 
+def _password(reply: Reply, access: Access) -> Iterator[Fault]:
+    """The password that was sent, in the catalog that everybody may read."""
+    secrets = (access.password, access.sent)
+    places = places_of(secrets, reply.json) if len(access.password) >= SURE_LENGTH else []
+    if places:
+        at = "" if places_of(secrets, places[0]) else f", at {places[0]}"
+        yield fault("wire-secret", f"the catalog holds the password that was sent{at}", reply, hint="change it")
+
+
 def _body(reply: Reply, concerned: Collection[Platform]) -> Iterator[Fault]:
     """What is wrong with the body of a good answer, which the platforms `concerned` get."""
     packing = packing_of(reply.headers.get("content-encoding"))
     if packing:
-        said = f"the body is compressed ({packing}), and there was no Accept-Encoding"
+        said = f"the body is compressed ({reply.hide(packing)}), and there was no Accept-Encoding"
         refused = None if packing == "gzip" else EVERY  # who unpacks at all, unpacks gzip
         yield _to(concerned, fault("wire-gzip-unasked", said, reply, refused_by=refused))
     if reply.fault:
         if packing in ("", "gzip"):
             yield _to(concerned, fault("wire-cut", reply.fault, reply))
     elif why := reply.why_no_catalog:
-        yield _to(concerned, fault("wire-not-json", f"the body is not a JSON object: {why}", reply))
+        yield _to(concerned, fault("wire-not-json", f"the body is not a JSON object: {reply.hide(why)}", reply))
     elif reply.media_type != "application/json":
-        yield fault("wire-content-type", f"called {reply.media_type or 'nothing'}, not application/json", reply)
+        yield fault(
+            "wire-content-type", f"called {reply.hide(reply.media_type) or 'nothing'}, not application/json", reply
+        )
 
 
 def _to(concerned: Collection[Platform], found: Fault) -> Fault:
@@ -151,7 +164,9 @@ def _error_body(reply: Reply) -> Iterator[Fault]:
     if not (isinstance(said, str) and said.strip()):
         yield fault("wire-error-body", "the body of the error is not JSON with a description", reply)
     elif reply.media_type != "application/json":
-        yield fault("wire-content-type", f"the body of the error is called {reply.media_type or 'nothing'}", reply)
+        yield fault(
+            "wire-content-type", f"the body of the error is called {reply.hide(reply.media_type) or 'nothing'}", reply
+        )
 
 
 def _again(visit: Visit) -> Iterator[Fault]:
@@ -167,7 +182,7 @@ def _again(visit: Visit) -> Iterator[Fault]:
         yield fault("wire-gzip-broken", f"answered {reply.status}, not 200", reply)
     elif reply.json != visit.first.json:
         severity, what = moved(visit.first.json, reply.json)
-        said = f"two requests in a row got different catalogs: {what}"
+        said = f"two requests in a row got different catalogs: {reply.hide(what)}"
         hint = "keep ids in the source; never make them at the start" if severity is Severity.ERROR else ""
         yield fault("wire-unstable", said, visit.first, severity=severity, hint=hint)
 
@@ -177,7 +192,12 @@ def _tag(visit: Visit) -> Iterator[Fault]:
     if visit.first.status != 200 or not tag:
         return
     reply = visit.ask("with If-None-Match", changes={"If-None-Match": tag})
-    if reply.status == 304 or visit.is_stuck(reply):
+    if reply.status == 304:
+        foreign = visit.ask("with a tag that it never gave", changes={"If-None-Match": f'"{IDENTITY}"'})
+        if foreign.status == 304:
+            yield fault("wire-tag", "answered 304: nobody would ever get a changed catalog", foreign)
+        return
+    if visit.is_stuck(reply):
         return
     now = reply.headers.get("etag")
     if now != tag and reply.json == visit.first.json:
@@ -225,7 +245,7 @@ def _otherwise(first: Reply, reply: Reply) -> Iterator[Fault]:
     """How the catalog at another version differs, where both are catalogs."""
     if first.status == 200 and first.json != reply.json and not first.why_no_catalog and not reply.why_no_catalog:
         severity, what = moved(first.json, reply.json)
-        yield fault("wire-version-differs", f"another catalog: {what}", reply, severity=severity)
+        yield fault("wire-version-differs", f"another catalog: {reply.hide(what)}", reply, severity=severity)
 
 
 def _credentials(visit: Visit) -> Iterator[Fault]:
@@ -297,7 +317,7 @@ def _head(visit: Visit) -> Iterator[Fault]:
         said = f"answered {reply.status}, not 200" if reply.status else reply.fault
         yield fault("wire-head", said, reply)
     elif length not in (None, real) and "content-encoding" not in visit.first.headers:
-        yield fault("wire-head", f"Content-Length is {length}, that of GET {real}", reply)
+        yield fault("wire-head", f"Content-Length is {reply.hide(length or '')}, that of GET {real}", reply)
     elif head_has_body(visit.exchange, min(visit.seconds, _HEAD_SECONDS)):
         hint = "a proxy takes it for the answer to the next request"
         yield fault("wire-head", "a body came behind the header", reply, hint=hint)
@@ -307,7 +327,7 @@ def _identity(reply: Reply, version: str) -> Iterator[Fault]:
     back = reply.headers.get("x-broker-api-request-identity")
     if back != IDENTITY:
         severity = None if _is_at_least(version, _ECHO) else Severity.INFO
-        said = f"X-Broker-API-Request-Identity {f'came back as {back}' if back else 'did not come back'}"
+        said = f"X-Broker-API-Request-Identity {f'came back as {reply.hide(back)}' if back else 'did not come back'}"
         yield fault("wire-request-identity", said, reply, severity=severity)
 
 
@@ -316,5 +336,14 @@ def _is_at_least(version: str, least: tuple[int, int]) -> bool:
     return major.isdigit() and minor.isdigit() and (int(major), int(minor)) >= least
 
 
-PROBES: tuple[Probe, ...] = (_again, _tag, _version, _own_versions, _elsewhere, _double_slash, _head, _credentials)
-"""In this order; wrong logins come last, since a broker may lock the account."""
+PROBES: dict[str, Probe] = {
+    "compression": _again,
+    "tags": _tag,
+    "versions": _version,
+    "platforms' versions": _own_versions,
+    "methods and paths": _elsewhere,
+    "double slash": _double_slash,
+    "HEAD": _head,
+    "logins": _credentials,
+}
+"""By what they look at, in this order; wrong logins come last, since a broker may lock the account."""

@@ -91,9 +91,9 @@ _ERRORS = {
 
     An operator who mistypes a password then reads of something else.
     Source: OSB, Platform to Service Broker Authentication""",
-    "wire-secret": """The answer to a request that failed holds the password that was sent.
+    "wire-secret": """The catalog, or the answer to a request that failed, holds the password that was sent.
 
-    Such answers end in logs and on screens.
+    A catalog is shown to every user; other answers end in logs and on screens.
     Source: OSB, Security Considerations""",
     "wire-gzip-unasked": """The body is compressed although the request did not ask for that.
 

@@ -6,8 +6,6 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from osbctl.paths import JsonValue, Path, entries, pointer
-
 if TYPE_CHECKING:
     from osbctl.registry.records import BrokerCatalog
 
@@ -32,22 +30,6 @@ def storable(catalog: BrokerCatalog) -> BrokerCatalog:
     if data is catalog.data:
         return catalog
     return replace(catalog, body=json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode(), data=data)
-
-
-def places_of(texts: tuple[str, ...], data: JsonValue) -> list[str]:
-    """The JSON pointers of the keys and values in `data` that hold one of `texts`; of what is not stored, none."""
-    found = []
-    todo: list[tuple[Path, JsonValue]] = [((), data)]
-    while todo:
-        path, value = todo.pop()
-        words = [value] if isinstance(value, str) else list(value) if isinstance(value, dict) else ()
-        if any(text in word for word in words for text in texts):
-            found.append(pointer(path))
-        inside = entries(value)
-        if path[:1] == ("services",) and path[2:] == ("dashboard_client",) and isinstance(path[1], int):
-            inside = [(step, below) for step, below in inside if step != "secret"]
-        todo.extend(((*path, step), below) for step, below in inside)
-    return found
 
 
 def _holds(service: Any) -> bool:

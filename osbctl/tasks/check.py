@@ -40,7 +40,7 @@ def check_and_judge(address: str, access: Access, options: ValidationOptions, pa
         findings += _only_there(judgement.findings, main.findings, platforms, version)
     stopped = [(one, [finding for finding in checked.findings if one in finding.refused_by]) for one in verdicts]
     verdicts = {one: _verdict(verdicts[one], faults) for one, faults in stopped}
-    return Judgement(name, tuple(findings), verdicts, left_out)
+    return Judgement(name, tuple(findings), verdicts, left_out, unchecked=checked.unchecked)
 
 
 def _judged(name: str, body: bytes | None, options: ValidationOptions) -> Judgement:

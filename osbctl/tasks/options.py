@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from osbctl.config import Config, find_config
-from osbctl.errors import ConfigError, OsbctlError
+from osbctl.errors import ConfigError, OsbctlError, UsageError
 from osbctl.findings import FailOn, Severity
 from osbctl.platforms import DEFAULT_API_VERSION, ApiVersion, Platform
 from osbctl.sources.limits import Limits
@@ -74,13 +74,18 @@ def validation_options(request: Request, config: Config) -> ValidationOptions:
     selected = _asked(request.select)
     named = (_choice(Platform, name, config, "platform") for name in config.platform)
     platforms = request.platforms or tuple(platform for platform in named if platform)
+    select = selected or _configured(config, "select", config.select)
+    ignore = _asked(request.ignore) | (_configured(config, "ignore", config.ignore) - selected)
+    if select and select <= ignore:
+        told = f"all that is selected is ignored, too: {', '.join(sorted(select))}"
+        raise UsageError(told, "leave one of the two out")
     return ValidationOptions(
         api_version=request.api_version
         or _choice(ApiVersion, config.api_version, config, "api-version")
         or DEFAULT_API_VERSION,
         platforms=frozenset(platforms),
-        select=(selected or _configured(config, "select", config.select)) or None,
-        ignore=_asked(request.ignore) | (_configured(config, "ignore", config.ignore) - selected),
+        select=select or None,
+        ignore=ignore,
         ignore_at=tuple(
             IgnoreAt(rule, service, plan)
             for word, service, plan in config.ignore_at

@@ -11,15 +11,12 @@ from osbctl.findings import Finding, Severity
 from osbctl.paths import pointer
 from osbctl.platforms import ApiVersion
 from osbctl.registry.records import BrokerCatalog, Registration, Remark
-from osbctl.registry.secrets import HELD, places_of
-from osbctl.secrecy import looks_secret
+from osbctl.registry.secrets import HELD
+from osbctl.secrecy import SURE_LENGTH, looks_secret, places_of
 from osbctl.sources.broker import CATALOG_PATH, Answer, fetch, split_url
 
 if TYPE_CHECKING:
     from osbctl.sources.access import Access
-
-SURE_LENGTH = 8
-"""A password of so many characters does not stand in a catalog by chance; a shorter one may."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +96,7 @@ class Reach:
             return None
         message = "the catalog contains the broker's own password: remove it, and change the password"
         place = places[0] if places else ""
-        hidden = any(secret in place for secret in secrets)
+        hidden = places_of(secrets, place)
         return Remark(HELD, "error", "" if hidden else place, message)
 
     def _forms(self, broker: Registration) -> tuple[str, ...]:

@@ -136,3 +136,10 @@ def test_a_broker_must_send_the_secret_of_its_dashboard_and_nobody_shows_it(mach
         assert "schema-required" in told
         assert "dashboard-secret-literal" not in told
         assert "s3cr3t-of-db" not in machine.output
+
+
+def test_a_broker_that_limits_requests_was_not_checked(machine: Machine) -> None:
+    told = check(machine, "limits", code=3)
+    assert "stopped by 429; not checked: " in told
+    assert "stopped by 429; not checked: " in machine.output
+    assert "logins; ask again later" in machine.output

@@ -172,6 +172,8 @@ class Handler(BaseHTTPRequestHandler):
                 catalog["services"] = []
             case "less-when-new" if version > "2.15":
                 del service["metadata"]
+            case "own-password":
+                service["description"] = f"Log in with {PASSWORD.upper().replace('-', '%2D')}."
             case "bad-catalog":
                 del plan["name"]
         return catalog
@@ -211,6 +213,8 @@ class Handler(BaseHTTPRequestHandler):
             headers["X-Broker-API-Request-Identity"] = identity
         if fault == "leaks":
             headers["X-Broker-API-Request-Identity"] = self.headers.get("Authorization", "")
+        if fault == "any-tag" and self.headers.get("If-None-Match"):
+            return self._send(304, b"", headers)
         if self.headers.get("If-None-Match") == tag and fault != "no-304":
             return self._send(304, b"", headers)
         body, packing = self._packed(body)

@@ -55,6 +55,8 @@ TABLE: dict[str, set[str]] = {
     "gzip-broken": {"wire-gzip-broken"},
     "tag-changes": {"wire-tag"},
     "no-304": {"wire-tag"},
+    "any-tag": {"wire-tag"},
+    "own-password": {"wire-secret"},
     "unstable": {"wire-unstable"},
     "updated": {"wire-unstable"},
     "reorders": {"wire-unstable"},
@@ -127,7 +129,7 @@ def test_a_fault_is_found(name: str) -> None:
             address, access, {"slow": IMPATIENCE, "hangs-later": HASTE, "drips-body": HASTE}.get(name, PATIENCE)
         )
         assert rules(checked) == TABLE[name], [finding.message for finding in checked.findings]
-        assert server.asked <= 19, "a handful of requests"
+        assert server.asked <= 20, "a handful of requests"
     catalog_came = name not in {
         "redirects-away",
         "redirects-nowhere",
@@ -434,3 +436,13 @@ def test_a_body_behind_the_header_of_head_is_seen_through_tls(authority: Authori
     with faulty("head-body", context(authority.issue("check-head"))) as (address, _):
         (found,) = check_broker(address, access, PATIENCE).findings
     assert (found.rule, found.message) == ("wire-head", "HEAD /v2/catalog: a body came behind the header")
+
+
+def test_the_words_of_a_report_are_not_masked_where_a_password_is_one_of_them() -> None:
+    with faulty("open") as (address, _):
+        checked = check_broker(address, replace(ACCESS, password="password"), PATIENCE)
+    (told,) = (finding.message for finding in checked.findings if finding.rule == "wire-open")
+    assert "with a wrong password" in told
+    with faulty("open") as (address, _):
+        checked = check_broker(address, replace(ACCESS, password="p"), PATIENCE)
+    assert f"{address} is plain HTTP" in [finding.message for finding in checked.findings]

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from osbctl import secrecy
 from osbctl.catalog import Catalog
 from osbctl.platforms import Platform
 from osbctl.platforms.korifi import verdict
@@ -96,7 +97,7 @@ def test_a_dashboard_clients_secret_may_be_the_password() -> None:
     """It is not stored; the same text anywhere else is."""
     word = "a password of a broker"
     client = {"id": "c", "secret": word, "redirect_uri": "x"}
-    assert secrets.places_of((word,), {"services": [{"dashboard_client": client}]}) == []
+    assert secrecy.places_of((word,), {"services": [{"dashboard_client": client}]}) == []
     for data, place in (
         ({"services": [{"dashboard_client": {**client, "id": word}}]}, "/services/0/dashboard_client/id"),
         ({"services": [{"metadata": {"dashboard_client": client}}]}, "/services/0/metadata/dashboard_client/secret"),
@@ -104,4 +105,6 @@ def test_a_dashboard_clients_secret_may_be_the_password() -> None:
         ({"services": {"x": {"dashboard_client": client}}}, "/services/x/dashboard_client/secret"),
         ({"services": [{word: 1}]}, "/services/0"),
     ):
-        assert secrets.places_of((word,), data) == [place]
+        assert secrecy.places_of((word,), data) == [place]
+    for written in (word.upper(), word.replace(" ", "%20"), word.title().replace("s", "%73")):
+        assert secrecy.places_of((word,), {"x": written}) == ["/x"]
