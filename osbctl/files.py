@@ -82,15 +82,8 @@ def write_file(path: Path | str, data: bytes, mode: int | None = None) -> None:
     Raises:
         SourceError: the folder is missing, or it or the file may not be written to; nobody reads from the FIFO.
     """
-    try:
-        descriptor = _special(str(path))
-        if descriptor is None:
-            with _replacing(os.path.realpath(path), data, mode):
-                return
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-    except OSError as error:
-        raise SourceError(f"{path}: cannot be written: {error.strerror}") from error
+    with staged(path, data, mode):
+        pass
 
 
 def write_linked(path: str, data: bytes) -> None:
@@ -121,15 +114,20 @@ def _overwrite(file: FileIO, data: bytes) -> None:
 
 
 @contextlib.contextmanager
-def staged(path: Path | str, data: bytes) -> Iterator[None]:
-    """Put `data` at `path` when the block has ended well; the block is not entered where that cannot be done.
+def staged(path: Path | str, data: bytes, mode: int | None = None) -> Iterator[None]:
+    """Put `data` at `path`, as `write_file`, when the block has ended well; what it raises leaves the old file.
 
-    Raises:
-        SourceError: as `write_file`.
+    The block is not entered where that cannot be done. Raises SourceError.
     """
     try:
-        with _replacing(os.path.realpath(path), data, None):
+        descriptor = _special(str(path))
+        if descriptor is None:
+            with _replacing(os.path.realpath(path), data, mode):
+                yield
+            return
+        with os.fdopen(descriptor, "wb") as file:
             yield
+            file.write(data)
     except OSError as error:
         raise SourceError(f"{path}: cannot be written: {error.strerror}") from error
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from typer import Argument, Option
 
-from osbctl.cli.output import put
+from osbctl.cli.output import cannot_print, put
 from osbctl.cli.passwords import ask_password, read_password
 from osbctl.errors import ConfigError, SourceError, UsageError
 
@@ -80,9 +83,7 @@ def hash_password(
         raise UsageError(error.message, error.advice) from None
     if generate and not (output or append):
         typer.echo(f"the password of {identity}, shown this once: {password}", err=True)
-    _deliver(record, output, append)
-    if generate and (output or append):
-        typer.echo(password)
+    _deliver(record, output, append, partial(_show, password) if generate else lambda: None)
     if record.password is not None:
         typer.echo("warning: the record holds the password in clear: keep it in a credential store only", err=True)
     _warn_of_few_rounds(record)
@@ -104,14 +105,25 @@ def _password(identity: str, *, stdin: bool, generate: bool) -> str:
     raise UsageError("the two passwords differed three times")
 
 
-def _deliver(record: CredentialRecord, output: Path | None, append: Path | None) -> None:
+def _show(password: str) -> None:
+    """Print a generated password. Raises SourceError, also where nobody reads it: then its record is of no use."""
+    try:
+        sys.stdout.write(password + "\n")
+        sys.stdout.flush()
+    except OSError as error:
+        raise cannot_print(error) from error
+
+
+def _deliver(
+    record: CredentialRecord, output: Path | None, append: Path | None, show_password: Callable[[], None]
+) -> None:
     from osbctl.credentials.file import append_record, as_json, write_record
 
     if append:
-        count = append_record(append, record)
+        count = append_record(append, record, show_password)
         typer.echo(f"{append} holds {count} record{'s' if count > 1 else ''}", err=True)
     elif output:
-        write_record(output, record)
+        write_record(output, record, show_password)
     else:
         put(as_json(record))
 

@@ -6,12 +6,12 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from osbctl.credentials.record import CredentialRecord
 from osbctl.errors import ConfigError, SourceError
-from osbctl.files import read_bounded, write_file
+from osbctl.files import read_bounded, staged
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -140,16 +140,21 @@ def as_json(record: CredentialRecord) -> str:
     return _dump(_fields(record))
 
 
-def write_record(path: Path, record: CredentialRecord) -> None:
-    """Write a file of one record, mode 0600. What a file held before is replaced. Raises SourceError."""
+def write_record(path: Path, record: CredentialRecord, ready: Callable[[], None] = lambda: None) -> None:
+    """Write a file of one record, mode 0600. What a file held before is replaced. Raises SourceError.
+
+    `ready` is called just before; what it raises leaves the file as it was.
+    """
     with _sentences(path), _locked(path.resolve().parent):
-        write_file(path, as_json(record).encode("utf-8"), 0o600)
+        with staged(path, as_json(record).encode("utf-8"), 0o600):
+            ready()
 
 
-def append_record(path: Path, record: CredentialRecord) -> int:
+def append_record(path: Path, record: CredentialRecord, ready: Callable[[], None] = lambda: None) -> int:
     """Add a record to a file, which becomes a list; a missing one is made. Returns how many it holds then.
 
-    Two that append at the same time both keep their record. Raises SourceError and ConfigError.
+    `ready` as for `write_record`. Two that append at the same time both keep their record.
+    Raises SourceError and ConfigError.
     """
     with _sentences(path):
         target = path.resolve()  # through a symbolic link it is replaced where it really stands
@@ -157,7 +162,8 @@ def append_record(path: Path, record: CredentialRecord) -> int:
             raise SourceError(f"{path} is not a regular file")
         with _locked(target.parent):
             records = (*_present(target), record)
-            write_file(path, _dump([_fields(each) for each in records]).encode("utf-8"), 0o600)
+            with staged(path, _dump([_fields(each) for each in records]).encode("utf-8"), 0o600):
+                ready()
             return len(records)
 
 

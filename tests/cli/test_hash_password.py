@@ -84,6 +84,18 @@ def test_appending_rotates_a_password(tmp_path: Path) -> None:
     assert (second.label, second.expires) == ("second", "2099-01-01T00:00:00Z")
 
 
+def test_a_file_that_append_makes_is_its_owners_alone(tmp_path: Path) -> None:
+    path = tmp_path / "c.json"
+    for mode in (None, 0o644):
+        if mode:
+            path.chmod(mode)
+        assert (
+            run("hash-password", "a", "--password-stdin", "--rounds", "1000", "--append", path, stdin="x").returncode
+            == 0
+        )
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
 def test_the_password_is_included_only_when_asked_and_with_a_warning() -> None:
     ran = run("hash-password", "admin", "--password-stdin", "--include-password", "--rounds", "1000", stdin=SECRET)
     assert json.loads(ran.stdout)["password"] == SECRET
@@ -124,6 +136,37 @@ def test_a_file_that_cannot_be_written_ends_with_3_and_shows_no_password(tmp_pat
     ran = run("hash-password", "admin", "--generate", "--rounds", "1000", "-o", tmp_path / "none" / "c.json")
     assert (ran.returncode, ran.stdout) == (3, "")
     assert "cannot write" in ran.stderr
+
+
+@pytest.mark.parametrize("option", [["--force", "-o"], ["--append"]])
+@pytest.mark.parametrize("full", [True, False])
+def test_a_password_that_cannot_be_shown_leaves_the_old_record(tmp_path: Path, option: list[str], full: bool) -> None:
+    """Else the new password is known to nobody. `full` is a device that is, else a pipe without a reader."""
+    path = tmp_path / "c.json"
+    write_record(path, make_record("admin", "first", rounds=1000))
+    before = path.read_bytes()
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [
+        sys.executable,
+        "-m",
+        "osbctl",
+        "hash-password",
+        "admin",
+        "--generate",
+        "--rounds",
+        "1000",
+        *option,
+        path,
+    ]
+    with open("/dev/full", "wb") if full else os.fdopen(writing, "wb") as output:  # noqa: PTH123
+        ran = subprocess.run(command, stdout=output, stderr=subprocess.PIPE, text=True, cwd=ROOT, timeout=60)
+    if full:
+        os.close(writing)
+    assert ran.returncode == 3
+    assert "standard output cannot be written" in ran.stderr
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def at_a_terminal(*answers: str) -> tuple[int, str, str]:
