@@ -28,12 +28,12 @@ test-browser: $(READY)
 
 ## Build the image with buildah on a base of Debian's packages (debootstrap), and run it. As root.
 test-container: $(READY)
-	$(BIN)/python -m pytest -m container tests/deploy
+	$(BIN)/python -m pytest -m container -o faulthandler_timeout=3600 tests/deploy
 
 ## Run each install line as it is printed, and the checks of a release against a fault each.
 test-release: $(READY)
 	-$(BIN)/python -m pip install --quiet --group release
-	$(BIN)/python -m pytest -n auto -m release
+	$(BIN)/python -m pytest -n auto -m release -o faulthandler_timeout=3600
 
 ## Is what is here ready to be published? docs/how-to/publish.md has the steps.
 release-check: $(READY)
@@ -95,7 +95,7 @@ soak: $(READY)
 
 ## Run the property tests for long: at least 50,000 examples.
 fuzz: $(READY)
-	OSBCTL_FUZZ=1 $(BIN)/python -m pytest -n auto -m fuzz
+	OSBCTL_FUZZ=1 $(BIN)/python -m pytest -n auto -m fuzz -o faulthandler_timeout=3600
 
 ## Change the lines that security and soundness hang on, one at a time: a test must turn red for each (CONTRIBUTING.md).
 mutants: $(READY)

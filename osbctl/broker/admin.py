@@ -59,9 +59,7 @@ class AdminApp:
         days = standing.days_left
         if days is None or days >= SOON_DAYS:
             return _plain("200 OK", "ready")
-        return _plain(
-            "200 OK", f"ready, but the certificate {'has expired' if days < 0 else f'lasts {int(days)} days'}"
-        )
+        return _plain("200 OK", f"ready, but the certificate {'has expired' if days < 0 else f'lasts {days:.0f} days'}")
 
     def _metrics(self) -> tuple[str, str, bytes]:
         from prometheus_client import CollectorRegistry

@@ -103,7 +103,8 @@ _BARE = re.compile(r"[0-9A-Za-z.:]*")
 class Entry(NamedTuple):
     """A request. `started` is its monotonic arrival and `size` the count of bytes sent before its body;
 
-    after `close` they are the duration in seconds and the bytes of the body that were sent.
+    after `close` they are the duration in seconds and the bytes of the body that were sent, and what the client chose
+    is cut: thousands of entries wait where nobody reads the log.
     """
 
     time: float
@@ -123,7 +124,13 @@ class Entry(NamedTuple):
 
     def close(self, sent_bytes: int) -> Entry:
         """The finished entry; `sent_bytes` is what the connection had sent in all."""
-        return self._replace(started=time.monotonic() - self.started, size=max(0, sent_bytes - self.size))
+        return self._replace(
+            started=time.monotonic() - self.started,
+            size=max(0, sent_bytes - self.size),
+            method=self.method[:LONGEST_METHOD],
+            path=_path(self.path),
+            identity=self.identity[:LONGEST],
+        )
 
 
 AccessLog: TypeAlias = LineWriter[Entry]
@@ -134,13 +141,13 @@ def fields(entry: Entry) -> dict[str, str | int | float]:
     return {
         "time": timestamp(entry.time),
         "client": entry.client,
-        "method": entry.method[:LONGEST_METHOD],
-        "path": _path(entry.path),
+        "method": entry.method,
+        "path": entry.path,
         "status": int(entry.status),
         "bytes": entry.size,
         "duration_ms": round(entry.started * 1000, 3),
         "credential": entry.label,
-        "request_identity": entry.identity[:LONGEST],
+        "request_identity": entry.identity,
     }
 
 
@@ -150,14 +157,14 @@ def as_json(entry: Entry) -> str:
 
 def as_text(entry: Entry) -> str:
     """Written out rather than made of `fields`: this is done for every request."""
-    path = _quoted(f"{entry.method[:LONGEST_METHOD]} {_path(entry.path)}")
+    path = _quoted(f"{entry.method} {entry.path}")
     client = entry.client if _BARE.fullmatch(entry.client) else _quoted(entry.client)
     line = f"{timestamp(entry.time)} {client} {path} {entry.status} {entry.size}"
     line += f" {entry.started * 1000:.3f}ms"
     if entry.label:
         line += f" credential={_quoted(entry.label)}"
     if entry.identity:
-        line += f" request_identity={_quoted(entry.identity[:LONGEST])}"
+        line += f" request_identity={_quoted(entry.identity)}"
     return line
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,8 @@ Look: TypeAlias = tuple[tuple[int, ...] | None, ...]
 
 FINDINGS_LOGGED = 20
 
+HELD_LOOKS = 12
+
 
 @dataclass(frozen=True)
 class Watched(Generic[T]):
@@ -27,7 +30,8 @@ class Watched(Generic[T]):
 
     `name` is for the log. `paths()` lists the files now. `load()` reads and checks them; what it
     raises keeps the old value. `apply(value)` swaps one reference; it must not fail. `secrets` are
-    those that should be their owner's alone.
+    those that should be their owner's alone. `loss(value)` says what is lost where that is most of what is there now:
+    perhaps the file is still being written.
     """
 
     name: str
@@ -35,6 +39,7 @@ class Watched(Generic[T]):
     load: Callable[[], T]
     apply: Callable[[T], None]
     secrets: Sequence[Path] = ()
+    loss: Callable[[T], str] = lambda _: ""
 
     def look(self) -> Look:
         try:
@@ -64,7 +69,8 @@ class Watcher:
     """A thread that looks at the files every `seconds`, and at once when asked to (SIGHUP).
 
     A change counts when two looks agree: a file that is being written is not read. The look before
-    reading is the one that is remembered, so what changes during the reading is read again.
+    reading is the one that is remembered, so what changes during the reading is read again. A change that loses most
+    of what is there counts when it stays the same for `HELD_LOOKS` more.
     `also` is called at each look.
     """
 
@@ -81,6 +87,8 @@ class Watcher:
         self._ended = False
         self._applied = [item.look() for item in watched]
         self._seen = list(self._applied)
+        self._held: list[tuple[Look, float]] = [((), 0.0)] * len(watched)
+        """What loses most as long as it stays the same, and until when (monotonic)."""
         self._thread = threading.Thread(target=self._run, name="reload", daemon=True)
 
     def start(self) -> None:
@@ -110,17 +118,26 @@ class Watcher:
                 self._check(index, item, asked)
 
     def _check(self, index: int, item: Watched[Any], asked: bool) -> None:
-        look = item.look()
+        look, now = item.look(), time.monotonic()
         settled = look != self._applied[index] and look == self._seen[index]
         self._seen[index] = look
-        if asked or settled:
-            self._applied[index] = look
-            self._reload(item)
+        held, until = self._held[index]
+        if asked or (settled and (look != held or now >= until)):
+            if self._reload(item, sure=asked or look == held):
+                self._applied[index] = look
+            else:
+                self._held[index] = look, now + HELD_LOOKS * self._seconds
 
-    def _reload(self, item: Watched[Any]) -> None:
+    def _reload(self, item: Watched[Any], *, sure: bool) -> bool:
+        """Load and apply; False where it is to be looked at again, since it loses most and is not `sure`."""
         result = "failed"
         try:
-            item.apply(item.load())
+            value = item.load()
+            loss = "" if sure else item.loss(value)
+            if loss:
+                _log.warning("the %s would lose most, %s: waiting for the end of a write", item.name, loss)
+                return False
+            item.apply(value)
             result = "ok"
             _log.info("reloaded the %s", item.name)
             item.warn_of_others()
@@ -132,3 +149,4 @@ class Watcher:
         except Exception:
             _log.exception("cannot reload the %s, the old version stays in use", item.name)
         self._stats.reloads[item.name, result] += 1
+        return True

@@ -124,7 +124,7 @@ def _run(
         _open(options, sockets, shared, service, loop)
         watcher.start()
         signals.call({signal.SIGTERM: loop.stop, signal.SIGINT: loop.stop, signal.SIGHUP: watcher.reload_now})
-        _announce(options, sockets, shared.tls)  # from here on connections are taken
+        _announce(options, sockets, shared)  # from here on connections are taken
         for sentence in service.summary:
             _log.info("%s", sentence)
         left = loop.run()
@@ -181,10 +181,17 @@ def _open(
             _log.info("admin on %s", listeners.name_of(sock, "http"))
 
 
-def _announce(options: ServeOptions, sockets: Sequence[socket.socket], tls: Tls | None) -> None:
+def _announce(options: ServeOptions, sockets: Sequence[socket.socket], shared: Shared) -> None:
     for sock in sockets:
         _log.info("listening on %s", listeners.name_of(sock, options.scheme))
     if options.insecure_http:
         _log.warning("INSECURE: plain HTTP, passwords can be read on the way; for testing only")
-    if tls:
-        tls.tell()
+    for network in shared.proxy.networks if shared.proxy else ():
+        if not network.prefixlen:
+            _log.warning(
+                "INSECURE: --trusted-proxy %s trusts every address: any client may claim to come over HTTPS, and from "
+                "any address, which it can guess passwords from without end",
+                network,
+            )
+    if shared.tls:
+        shared.tls.tell()

@@ -63,19 +63,31 @@ def _next(sources: Sources, served: ServedCatalog) -> ServedCatalog:
 
 
 def _service(sources: Sources, catalog: ServedCatalog, records: Sequence[CredentialRecord], read_as: str) -> Service:
-    gate, answers = Gate(records), sources.answers(catalog)
-
-    paths = sources.credentials_paths
+    gate, answers, paths = Gate(records), sources.answers(catalog), sources.credentials_paths
+    in_force = len(records)
 
     def swap(new: ServedCatalog) -> None:
         answers.catalog = new
+
+    def renew(new: Sequence[CredentialRecord]) -> None:
+        nonlocal in_force
+        gate.renew(new)
+        in_force = len(new)
 
     return Service(
         answers,
         ask=gate.ask,
         watched=[
-            Watched("catalog", sources.catalog_paths, lambda: _next(sources, answers.catalog), swap),
-            Watched("credentials", paths, sources.load_credentials, gate.renew, paths()),
+            Watched(
+                "catalog",
+                sources.catalog_paths,
+                lambda: _next(sources, answers.catalog),
+                swap,
+                loss=lambda new: _loss(answers.catalog.services, new.services),
+            ),
+            Watched(
+                "credentials", paths, sources.load_credentials, renew, paths(), lambda new: _loss(in_force, len(new))
+            ),
         ],
         catalog=lambda: answers.catalog,
         waiting=lambda: gate.waiting,
@@ -83,7 +95,12 @@ def _service(sources: Sources, catalog: ServedCatalog, records: Sequence[Credent
         summary=[
             *filter(None, [read_as]),
             f"serving {plural(catalog.services, 'service')} with {plural(catalog.plans, 'plan')}",
-            "credentials: " + ", ".join(record.name for record in records),
+            "credentials: "
+            + ", ".join(record.label or f"{record.public_name} ({record.identity})" for record in records),
         ],
         close=gate.close,
     )
+
+
+def _loss(before: int, after: int) -> str:
+    return f"{after} left of {before}" if 2 * after < before else ""

@@ -41,10 +41,10 @@ class Certificate:
         return (self.not_after - datetime.now(UTC)).total_seconds() / 86400
 
     def __str__(self) -> str:
-        days, until = floor(self.days_left()), self.not_after.strftime("%Y-%m-%d %H:%M UTC")
+        days, until = self.days_left(), self.not_after.strftime("%Y-%m-%d %H:%M UTC")
         if days < 0:
             return f"the certificate expired on {until}"
-        return f"the certificate lasts {days} days, until {until}"
+        return f"the certificate lasts {days:.0f} days, until {until}"
 
 
 class Tls:

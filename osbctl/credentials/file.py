@@ -40,7 +40,8 @@ def read_credentials(path: Path) -> tuple[CredentialRecord, ...]:
     try:
         raw = read_bounded(path, LARGEST)
     except OSError as error:
-        raise SourceError(f"cannot read {path}: {error.strerror}") from error
+        advice = "make it with `osbctl hash-password IDENTITY --generate -o FILE`" if not path.exists() else ""
+        raise SourceError(f"cannot read {path}: {error.strerror}", advice) from error
     if len(raw) > LARGEST:
         raise ConfigError(f"{path}: larger than {LARGEST} bytes: this is not a credentials file")
     try:
@@ -145,9 +146,8 @@ def write_record(path: Path, record: CredentialRecord, ready: Callable[[], None]
 
     `ready` is called just before; what it raises leaves the file as it was.
     """
-    with _sentences(path), _locked(path.resolve().parent):
-        with staged(path, as_json(record).encode("utf-8"), 0o600):
-            ready()
+    with _sentences(path), _locked(path.resolve().parent), staged(path, as_json(record).encode("utf-8"), 0o600):
+        ready()
 
 
 def append_record(path: Path, record: CredentialRecord, ready: Callable[[], None] = lambda: None) -> int:

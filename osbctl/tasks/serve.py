@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -26,10 +27,13 @@ def sources(
     """Where the catalog and the credentials come from, and how they are answered.
 
     Raises:
-        UsageError: the minimum version is no `2.N`, or the status none of 412 and 400.
+        UsageError: the minimum version is no `2.N`, the status none of 412 and 400, the path not one.
     """
     if missing_version_status not in (412, 400):
         raise UsageError("--missing-version-status must be 412 or 400")
+
+    if not re.fullmatch(r"[A-Za-z0-9/._~!$&'()*+,;=:@-]*", base_path):
+        raise UsageError(f"--base-path {base_path!a} is not a path as a request has it", "write it like /brokers/data")
 
     # Standard input is there once: a reload gets what was read.
     loaded = load(catalog) if catalog.source == "-" else None

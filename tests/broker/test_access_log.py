@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import json
 import logging
+import time
+from typing import TYPE_CHECKING
 
 import pytest
 
 from osbctl.broker.decision import Decision, RequestOutcome
 from osbctl.broker.logs import STANDARD_ERROR, Entry, JsonLines, LineWriter, TextLines, as_json, as_text
+from tests.broker.harness import ask
+
+if TYPE_CHECKING:
+    from tests.broker.harness import Broker
 
 
 def entry(method: str = "GET", path: str = "/v2/catalog", client: str = "192.0.2.1", identity: str = "") -> Entry:
-    return Entry(0, 0.001, client, method, path, "200", 3, Decision(RequestOutcome.ACCEPTED, "main"), identity)
+    begun = Entry(
+        0, time.monotonic(), client, method, path, "200", 0, Decision(RequestOutcome.ACCEPTED, "main"), identity
+    )
+    return begun.close(3)
 
 
 @pytest.mark.parametrize(
@@ -23,6 +32,7 @@ def entry(method: str = "GET", path: str = "/v2/catalog", client: str = "192.0.2
         ("//platform:secret@host/v2/catalog", "***@host/v2/catalog"),
         ("platform:secret@host:443", "***@host:443"),
         ("https://platform:se?cr/et:secret@host/", "***@host/"),
+        ("https://platform:p@ss@host/v2/catalog", "***@host/v2/catalog"),
         ("//v2/catalog", "//v2/catalog"),
     ],
 )
@@ -34,6 +44,17 @@ def test_a_target_is_logged_without_userinfo_and_query(target: str, shown: str) 
 def test_a_method_is_cut() -> None:
     assert len(as_text(entry(method="A" * 10_000))) < 200
     assert len(as_json(entry(method="A" * 10_000))) < 300
+
+
+def test_what_a_client_chose_is_cut_before_it_waits_in_the_queue(broker: Broker) -> None:
+    """Ten thousand entries are kept where nobody reads the log."""
+    head = b"Host: b\r\nX-Broker-API-Request-Identity: " + b"i" * 5000 + b"\r\n\r\n"
+    with broker.connect() as sock:
+        assert ask(sock, b"GET /" + b"a" * 8000 + b" HTTP/1.1\r\n" + head)[0] == 200
+        assert ask(sock, b"GET https://platform:p@ss@host/ HTTP/1.1\r\n" + head)[0] == 200
+    long, hidden = broker.lines.entries
+    assert (len(long.path), len(long.identity)) == (1024, 1024)
+    assert hidden.path == "***@host/"
 
 
 @pytest.mark.parametrize("client", ['fe80::1%" 200 credential="main', "fe80::1%\x85\x9b31m", "fe80::1%a b", "::1%\x7f"])

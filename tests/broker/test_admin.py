@@ -17,7 +17,7 @@ from osbctl.broker.admin import AdminApp
 from osbctl.broker.sharing import Standing, Stats
 from osbctl.credentials.file import write_record
 from osbctl.credentials.record import make_record
-from tests.broker.harness import GET, until
+from tests.broker.harness import GET, ask, until
 from tests.broker.processes import admin, over_tls, process
 from tests.deploy.harness import ROOT
 from tests.deploy.running import ask as platform_asks
@@ -44,6 +44,14 @@ def test_the_admin_listener_is_asked_by_its_own_names_only(host: str, status: in
     environ = {"REQUEST_METHOD": "GET", "PATH_INFO": "/readyz", "HTTP_HOST": host}
     app(environ, lambda line, _: seen.append(line))
     assert int(seen[0][:3]) == status
+
+
+def test_a_name_that_ends_or_begins_like_an_own_one_is_another(tmp_path: Path) -> None:
+    ours = "metrics.internal"
+    with process(tmp_path, insecure_http=True, admin_listen="127.0.0.1:0", admin_hosts=[ours]) as broker:
+        for host, status in ((ours, 200), (f"evil.{ours}", 421), (f"{ours}.evil", 421), ("evillocalhost", 421)):
+            with socket.create_connection(("127.0.0.1", broker.port("admin on")), timeout=10) as sock:
+                assert ask(sock, f"GET /livez HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())[0] == status, host
 
 
 def test_the_admin_listener(tmp_path: Path, trust: ssl.SSLContext, tls: dict[str, str]) -> None:

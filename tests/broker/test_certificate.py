@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import pty
 import ssl
+import subprocess
+import sys
 import tempfile
+import termios
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+from cryptography.hazmat.primitives import serialization
 
 from osbctl.broker import tls
 from osbctl.broker.tls import Certificate, Tls
+from osbctl.credentials.file import write_record
+from osbctl.credentials.record import make_record
 from tests.broker.harness import Authority, until
 from tests.broker.processes import admin, over_tls, process
+from tests.cli.program import ROOT
 
 
 def test_the_certificate_is_reloaded(tmp_path: Path, authority: Authority, trust: ssl.SSLContext) -> None:
@@ -24,7 +33,7 @@ def test_the_certificate_is_reloaded(tmp_path: Path, authority: Authority, trust
         assert until(lambda: "cannot reload the certificate" in broker.log)
         assert over_tls(trust, broker.port())[0] == 200
         authority.issue("served", days=9)
-        assert until(lambda: "the certificate lasts 8 days" in broker.log)
+        assert until(lambda: "the certificate lasts 9 days" in broker.log)
         assert over_tls(trust, broker.port())[0] == 200
 
 
@@ -39,7 +48,7 @@ def test_an_expired_certificate_does_not_replace_a_good_one(
             lambda: "cannot reload the certificate, the old version stays in use: the certificate expired" in broker.log
         )
         assert over_tls(trust, broker.port())[0] == 200
-        assert admin(broker.port("admin on"), "/readyz") == (200, b"ready, but the certificate lasts 8 days\n")
+        assert admin(broker.port("admin on"), "/readyz") == (200, b"ready, but the certificate lasts 9 days\n")
     with process(tmp_path, **told) as broker:  # whoever starts with one is told, and served
         assert "ERROR the certificate expired on" in broker.log
         assert admin(broker.port("admin on"), "/readyz") == (200, b"ready, but the certificate has expired\n")
@@ -55,6 +64,37 @@ def test_the_end_of_a_certificate_is_told_once_a_day_and_when_it_comes(caplog: p
     assert [record.levelname for record in caplog.records] == ["WARNING"] * 3 + ["ERROR"] * 2
     assert "the certificate lasts 13 days, until 2030-01-31 12:00 UTC" in caplog.text
     assert "the certificate expired on 2030-01-31 12:00 UTC" in caplog.text
+
+
+def test_no_passphrase_is_asked_at_the_terminal(tmp_path: Path, pair: tuple[Path, Path]) -> None:
+    key = serialization.load_pem_private_key(pair[1].read_bytes(), None)
+    locked = tmp_path / "locked.key"
+    secret = serialization.BestAvailableEncryption(b"secret")
+    form = serialization.PrivateFormat.PKCS8
+    locked.write_bytes(key.private_bytes(serialization.Encoding.PEM, form, secret))
+    write_record(tmp_path / "c.json", make_record("platform", "right", rounds=1000))
+    command = [sys.executable, "-m", "osbctl", "serve", "catalogs/interface-example.json", "--tls-cert", str(pair[0])]
+    command += ["--tls-key", str(locked), "--credentials", str(tmp_path / "c.json"), "--port", "0"]
+    ours, theirs = pty.openpty()
+    try:
+        ran = subprocess.run(
+            command,
+            stdin=theirs,
+            capture_output=True,
+            text=True,
+            start_new_session=True,
+            preexec_fn=lambda: fcntl.ioctl(theirs, termios.TIOCSCTTY, 0),  # OpenSSL asks at the controlling one
+            cwd=ROOT,
+            timeout=20,
+        )
+        os.set_blocking(ours, False)
+        with pytest.raises(BlockingIOError):
+            os.read(ours, 100)
+    finally:
+        os.close(ours)
+        os.close(theirs)
+    assert ran.returncode == 3
+    assert "the TLS key is encrypted" in ran.stderr
 
 
 def test_a_self_signed_key_is_on_no_disk(monkeypatch: pytest.MonkeyPatch) -> None:

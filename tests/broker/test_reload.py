@@ -127,6 +127,29 @@ def test_what_is_still_being_written_is_not_read(file: Path) -> None:
     assert (held.value, held.loads) == ("half of", 1)
 
 
+def test_a_change_that_loses_most_waits_until_it_stays(file: Path) -> None:
+    file.write_text("123456")
+    held = Held(file)
+    watched = Watched("catalog", lambda: [file], held.load, held.swap, loss=lambda new: "" if len(new) > 2 else "most")
+    watcher = Watcher([watched], Stats(), seconds=0.02)
+    watcher.start()
+    try:
+        file.write_text("1")
+        assert until(lambda: held.loads == 1)
+        file.write_text("12")
+        assert until(lambda: held.loads == 2)
+        assert held.value == "123456"
+        assert until(lambda: held.value == "12"), "it stays the same"
+        assert held.loads == 3, "it is not read at each look"
+        file.write_text("123456")
+        assert until(lambda: held.value == "123456")
+        file.write_text("1")
+        watcher.reload_now()
+        assert until(lambda: held.value == "1"), "asked to, at once"
+    finally:
+        watcher.close()
+
+
 @pytest.mark.parametrize(
     ("mode", "told"), [(0o640, False), (0o660, True), (0o644, True), (0o602, True), (0o600, False)]
 )

@@ -6,6 +6,7 @@ import ast
 import json
 import os
 import re
+import select
 import signal
 import socket
 import ssl
@@ -24,7 +25,7 @@ from tests.broker.harness import GET, Authority, ask, until
 from tests.broker.processes import PROGRAM, over_tls, over_tls_or_none, process
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -34,7 +35,7 @@ def test_it_starts_says_what_and_ends_with_0(
     with process(tmp_path, **tls) as broker:
         assert over_tls(trust, broker.port())[2] == b"one"
         assert broker.end(number) == 0
-        assert "the certificate lasts 19 days" in broker.log
+        assert "the certificate lasts 20 days" in broker.log
         line = broker.out.read_text()
         assert re.fullmatch(r'\S+Z 127\.0\.0\.1 "GET /v2/catalog" 200 3 [\d.]+ms credential="main"\n', line)
 
@@ -49,6 +50,8 @@ def test_the_catalog_is_reloaded_and_a_bad_one_is_not(
         broker.file.write_bytes(b"two")
         assert until(lambda: over_tls(trust, broker.port())[2] == b"two")
         before = broker.log.count("reloaded the catalog")
+        time.sleep(0.5)  # ten looks
+        assert broker.log.count("reloaded the catalog") == before == 1, "loaded once for each change"
         broker.process.send_signal(signal.SIGHUP)
         assert until(lambda: broker.log.count("reloaded the catalog") > before)
         assert broker.end() == 0
@@ -70,12 +73,12 @@ def test_files_with_secrets_that_others_may_read_are_told_and_served(tmp_path: P
 
 
 @contextmanager
-def full_pipe() -> Iterator[tuple[int, int]]:
-    """A pipe's end to write to, and one to fill it by: what is set of the second is not set of the first."""
+def full_pipe() -> Iterator[tuple[int, int, int]]:
+    """A pipe's end to write to, one to fill it by, and one to read: what is set of one is not set of the others."""
     reading, writing = os.pipe()
     filling = os.open(f"/proc/self/fd/{writing}", os.O_WRONLY | os.O_NONBLOCK)
     try:
-        yield writing, filling
+        yield writing, filling, reading
     finally:
         for descriptor in (reading, writing, filling):
             os.close(descriptor)
@@ -92,7 +95,7 @@ def test_pipes_that_nobody_reads_stop_neither_serving_nor_reloading_nor_the_end(
 ) -> None:
     file = tmp_path / "catalog.json"
     file.write_bytes(b"one")
-    with socket.socket() as listener, full_pipe() as (out, fill_out), full_pipe() as (err, fill_err):
+    with socket.socket() as listener, full_pipe() as (out, fill_out, _), full_pipe() as (err, fill_err, _):
         listener.bind(("127.0.0.1", 0))
         port = listener.getsockname()[1]
         listener.close()
@@ -111,6 +114,89 @@ def test_pipes_that_nobody_reads_stop_neither_serving_nor_reloading_nor_the_end(
         finally:
             started.kill()
             started.wait(10)
+
+
+@contextmanager
+def asked(tmp_path: Path, output: int, times: int, **settings: float) -> Iterator[socket.socket]:
+    """A broker that writes its access log to `output`, and has answered so many requests of one connection."""
+    file, log = tmp_path / "catalog.json", tmp_path / "err"
+    file.write_bytes(b"one")
+    told = json.dumps({"file": str(file), "port": 0, "insecure_http": True, "settings": settings})
+    with log.open("wb") as err:
+        started = subprocess.Popen([sys.executable, PROGRAM, told], stdout=output, stderr=err)
+    try:
+        assert until(lambda: "1 service" in log.read_text() or started.poll() is not None), log.read_text()
+        port = re.search(r"listening on http://127.0.0.1:(\d+)", log.read_text())
+        assert port
+        with socket.create_connection(("127.0.0.1", int(port[1])), timeout=10) as sock:
+            for _ in range(times):
+                assert ask(sock)[0] == 200
+            yield sock
+        assert "Traceback" not in log.read_text()
+    finally:
+        started.kill()
+        started.wait(10)
+
+
+def test_lines_of_requests_that_nobody_reads_are_bounded_counted_and_said(tmp_path: Path) -> None:
+    with full_pipe() as (out, fill_out, reading):
+        fill(fill_out)
+        with asked(tmp_path, out, 1, log_lines=5, log_seconds=0.05) as sock:
+            time.sleep(0.5)  # the first line is being written, and waits
+            for _ in range(20):
+                assert ask(sock)[0] == 200
+            lines = read_lines(reading, lambda seen: "lost" in seen)
+    assert '{"event": "lost", "lines": 15}' in lines
+    assert sum('"GET /v2/catalog" 200' in line for line in lines) == 6
+
+
+def test_lines_that_cannot_be_written_are_counted_and_the_next_ones_written(tmp_path: Path) -> None:
+    with full_pipe() as (out, fill_out, reading):
+        os.set_blocking(out, False)
+        fill(fill_out)
+        with asked(tmp_path, out, 3, log_seconds=0.05) as sock:
+            time.sleep(0.5)
+            drain(reading)
+            assert ask(sock)[0] == 200
+            lines = read_lines(reading, lambda seen: "lost" in seen)
+    assert '"GET /v2/catalog" 200' in lines[0]
+    assert lines[1] == '{"event": "lost", "lines": 3}'
+
+
+def test_the_log_is_written_in_whole_lines_of_at_most_4096_bytes(tmp_path: Path) -> None:
+    """So processes that share a pipe mix no lines (PIPE_BUF). Each write is a datagram here."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    ours.settimeout(20)
+    with ours, theirs, asked(tmp_path, theirs.fileno(), 200, log_seconds=1):
+        written = [ours.recv(1 << 16)]
+        while sum(data.count(b"\n") for data in written) < 200:
+            written.append(ours.recv(1 << 16))
+    assert all(data.endswith(b"\n") and len(data) <= 4096 for data in written)
+    assert len(written) < 40, "many lines in one write"
+
+
+def read_lines(reading: int, complete: Callable[[str], bool]) -> list[str]:
+    """The lines of a pipe, without what filled it."""
+    data = b""
+    while not complete(data.decode()):
+        assert select.select([reading], [], [], 10)[0], data
+        data += os.read(reading, 1 << 16)
+    return data.decode().lstrip("x").splitlines()
+
+
+def drain(reading: int) -> None:
+    os.set_blocking(reading, False)
+    with suppress(BlockingIOError):
+        while os.read(reading, 1 << 16):
+            pass
+    os.set_blocking(reading, True)
+
+
+def test_every_address_as_a_trusted_proxy_is_a_warning(tmp_path: Path) -> None:
+    for proxy, loud in (("0.0.0.0/0", True), ("::/0", True), ("10.0.0.0/8", False)):
+        with process(tmp_path, trusted_proxies=[proxy]) as broker:
+            assert (f"WARNING INSECURE: --trusted-proxy {proxy} trusts every address" in broker.log) is loud
+            assert broker.end() == 0
 
 
 def test_a_unix_socket_behind_a_proxy(tmp_path: Path) -> None:

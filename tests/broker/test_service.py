@@ -24,6 +24,8 @@ from osbctl.tasks import load_catalog
 from osbctl.tasks.load_catalog import CatalogSource, load_apart
 from osbctl.tasks.serve import sources
 from tests.broker.harness import ask, until
+from tests.cli.program import osbctl
+from tests.deploy.running import serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -70,7 +72,7 @@ def test_the_whole_broker(tmp_path: Path) -> None:
         started = subprocess.Popen(command, stdout=log, stderr=log, cwd=ROOT)
     try:
         text = (tmp_path / "log").read_text
-        assert until(lambda: "credentials: platform" in text() or started.poll() is not None, 10), text()
+        assert until(lambda: "credentials: record 1 (platform)" in text() or started.poll() is not None, 10), text()
         port = re.search(r"listening on https://127.0.0.1:(\d+)", text())
         assert port
         context = ssl.create_default_context()
@@ -86,6 +88,44 @@ def test_the_whole_broker(tmp_path: Path) -> None:
     finally:
         started.kill()
         started.wait(10)
+
+
+def test_files_that_are_written_in_place_with_pauses_are_not_served_in_part(tmp_path: Path) -> None:
+    """A catalog in YAML and an htpasswd file are whole at each line."""
+    plan = "{{id: p{0}, name: small, description: x, free: true}}"
+    service = "- {{id: s{0}, name: s{0}, description: x, bindable: true, plans: [" + plan + "]}}\n"
+    lines = [f"platform{n}:{make_record('x', 'right', rounds=1000).hash}\n" for n in range(3)]
+    catalog, htpasswd = tmp_path / "c.yaml", tmp_path / "htpasswd"
+
+    def write(count: int, records: int) -> None:
+        catalog.write_text("services:\n" + "".join(service.format(n) for n in range(count)))
+        htpasswd.write_text("".join(lines[:records]))
+
+    write(6, 3)
+    with serving(tmp_path, str(catalog), "--credentials", str(htpasswd), "--insecure-http", "--port", "0") as broker:
+        write(1, 1)
+        assert until(lambda: "catalog would lose most, 1 left of 6" in broker.log)
+        assert until(lambda: "credentials would lose most, 1 left of 3" in broker.log)
+        write(5, 2)
+        assert until(lambda: "reloaded the catalog" in broker.log)
+        assert until(lambda: "reloaded the credentials" in broker.log)
+        assert broker.log.count("reloaded") == 2
+
+
+@pytest.mark.parametrize("path", ["/a?b", "/a#b", "/ä", "/%41", "/a b"])
+def test_a_base_path_that_no_request_can_have_is_refused(path: str) -> None:
+    ran = osbctl("serve", "x.json", "--credentials", "missing.json", "--insecure-http", "--base-path", path)
+    assert ran.returncode == 2
+    assert "--base-path" in ran.stderr
+    assert "/brokers/data" in ran.stderr
+
+
+def test_a_credentials_file_that_is_missing_is_told_how_to_make(tmp_path: Path) -> None:
+    missing = tmp_path / "c.json"
+    ran = osbctl("serve", "catalogs/interface-example.json", "--credentials", str(missing), "--insecure-http", cwd=ROOT)
+    assert ran.returncode == 3
+    assert f"cannot read {missing}: No such file or directory" in ran.stderr
+    assert "osbctl hash-password" in ran.stderr
 
 
 def _connect(context: ssl.SSLContext, port: int) -> ssl.SSLSocket:
