@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from osbctl.jsonschemas.same import same_value
+from osbctl.jsonschemas.equality import same_value
 from osbctl.paths import JsonValue, Path
 from osbctl.secrecy import SECRET, looks_secret
 from osbctl.secrecy import masked as _masked

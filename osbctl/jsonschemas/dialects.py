@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from osbctl.jsonschemas.walk import UndecidableError
+from osbctl.jsonschemas.walk import UndecidableError, subschemas
 from osbctl.paths import JsonValue
 
 
@@ -45,12 +45,13 @@ class Dialect(NamedTuple):
 
 
 _OLD, _NEW = "http://json-schema.org/draft-{}/schema", "https://json-schema.org/draft/{}/schema"
+DRAFT_4 = Dialect("draft-04", 2013, _OLD.format("04"), "Draft4Validator", _DRAFT_4)
 DRAFT_7 = Dialect("draft-07", 2018, _OLD.format("07"), "Draft7Validator", _DRAFT_7)
 
 DIALECTS = {
     dialect.uri.partition("://")[2]: dialect
     for dialect in (
-        Dialect("draft-04", 2013, _OLD.format("04"), "Draft4Validator", _DRAFT_4),
+        DRAFT_4,
         Dialect("draft-06", 2017, _OLD.format("06"), "Draft6Validator", _DRAFT_6),
         DRAFT_7,
         Dialect("2019-09", 2019, _NEW.format("2019-09"), "Draft201909Validator", _DRAFT_2019),
@@ -70,15 +71,28 @@ def misnamed_dialect(schema: dict[str, JsonValue]) -> str:
 
 
 def dialect_of(schema: JsonValue) -> Dialect:
-    """The draft that `$schema` names; draft-07 where it names none.
+    """The draft that `$schema` names; where it names none draft-04, as the rules read it.
 
-    Draft-07 is the stricter guess: what draft-04 alone allows (a boolean `exclusiveMinimum`) is
-    then a broken schema, never one that is silently misread. Raises `UndecidableError` for an unknown draft.
+    That is draft-07 where such a schema is not valid under draft-04, or uses a keyword that draft-04 ignores: a `const`
+    that changed is a change, whatever its author forgot. Raises `UndecidableError` for an unknown draft.
     """
     if not isinstance(schema, dict) or "$schema" not in schema:
-        return DRAFT_7
+        return DRAFT_4 if _is_draft_4(schema) else DRAFT_7
     uri = schema["$schema"]
     known = isinstance(uri, str) and DIALECTS.get(uri.removesuffix("#").split("://")[-1])
     if not known:
         raise UndecidableError("its $schema names no draft from 04 to 2020-12")
     return known
+
+
+def _is_draft_4(schema: JsonValue) -> bool:
+    import jsonschema_rs
+
+    if not isinstance(schema, dict):
+        return isinstance(schema, bool)
+    if any(not (_DRAFT_7 - _DRAFT_4).isdisjoint(place.value) for place in subschemas(schema)):
+        return False
+    try:
+        return bool(jsonschema_rs.meta.is_valid({**schema, "$schema": DRAFT_4.uri}))
+    except (ValueError, jsonschema_rs.ReferencingError):
+        return False

@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from osbctl.catalog import objects
-from osbctl.jsonschemas.decider import decider
+from osbctl.jsonschemas.fast_validator import fast_validator
 from osbctl.paths import Path
 from osbctl.platforms.golang import folded
 from osbctl.platforms.outcome import OddFields
@@ -76,7 +76,7 @@ class _Part(NamedTuple):
 @cache
 def _part(kind: str) -> _Part:
     schema = _plan() if kind == "plan" else _service(_NEVER)
-    fields = {key: decider({"items": value}, _DRAFT) for key, value in schema["properties"].items()}
+    fields = {key: fast_validator({"items": value}, _DRAFT) for key, value in schema["properties"].items()}
     return _Part(fields, frozenset(schema["required"]))
 
 
@@ -97,7 +97,7 @@ def _once(values: Iterable[str]) -> bool:
 
 @cache
 def _usual() -> Callable[[Any], bool]:
-    return decider(_closed(("services",), services=_list(_service(_list(_plan())))), _DRAFT)
+    return fast_validator(_closed(("services",), services=_list(_service(_list(_plan())))), _DRAFT)
 
 
 def _service(plans: dict[str, Any]) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 For each place, values are tried in the order that a reader would like best (the author's default and examples,
 listed values, then something plain that meets the bounds), and the first that the schemas of the place accept is
-taken. The samples of the schema comparison, made for its edges, come last. Patterns are run by the bounded oracle
+taken. The values of `ValueGenerator`, made for the edges, come last. Patterns are run by the bounded validator
 alone, so that no catalog can make this slow.
 """
 
@@ -15,11 +15,11 @@ from itertools import chain, takewhile
 from typing import Any
 
 from osbctl.jsonschemas import patterns
+from osbctl.jsonschemas.bounded_validator import BoundedValidator, checked_tree
 from osbctl.jsonschemas.comparison.changes import ABSENT, Absent
-from osbctl.jsonschemas.comparison.facts import OBJECT, Facts, items, listed, names
-from osbctl.jsonschemas.comparison.samples import FORMATS, Samples, numbers
-from osbctl.jsonschemas.oracle import Oracle, checked
-from osbctl.jsonschemas.roots import Root, Subschema
+from osbctl.jsonschemas.constraints import OBJECT, Constraints, items
+from osbctl.jsonschemas.schema_tree import SchemaTree, Subschema
+from osbctl.jsonschemas.value_generator import FORMATS, ValueGenerator, numbers
 from osbctl.jsonschemas.walk import UndecidableError
 from osbctl.paths import JsonValue
 from osbctl.secrecy import looks_secret
@@ -49,82 +49,87 @@ class Examples:
 
 
 def examples(schema: JsonValue) -> Examples:
-    """Examples for a parameter schema (draft-04 to 2020-12; draft-07 where `$schema` is missing); never raises."""
+    """Examples for a parameter schema (draft-04 to 2020-12; see `dialect_of`); never raises."""
     try:
-        root = checked("new", schema)
+        tree = checked_tree("new", schema)
     except UndecidableError as error:
         return Examples(why=f"no example can be made for this schema: {error}")
-    oracle = Oracle()
-    smallest = _made(root, oracle, full=False)
-    fullest = _made(root, oracle, full=True)
+    smallest = _made(tree, full=False)
+    fullest = _made(tree, full=True)
     if smallest is None and fullest is None:
         return Examples(why="no request was found that this schema accepts")
     return Examples(fullest if smallest is None else smallest, smallest if fullest is None else fullest)
 
 
-def _made(root: Root, oracle: Oracle, *, full: bool) -> dict[str, JsonValue] | None:
-    maker = _Maker(oracle.rested(), full)
-    value = maker.value(Facts((), within=OBJECT).and_also(root.top), "", 0)
-    proved = isinstance(value, dict) and oracle.rested().accepts(root.top, value, formats=True)
+def _made(tree: SchemaTree, *, full: bool) -> dict[str, JsonValue] | None:
+    maker = _Maker(BoundedValidator(), full)
+    value = maker.value(Constraints(within=OBJECT).and_also(tree.top), "", 0)
+    proved = isinstance(value, dict) and BoundedValidator().accepts(tree.top, value, formats=True)
     return value if proved and isinstance(value, dict) else None
 
 
 class _Maker:
-    def __init__(self, oracle: Oracle, full: bool) -> None:
+    def __init__(self, validator: BoundedValidator, full: bool) -> None:
         self.full = full
-        self.oracle = oracle
-        self.samples = Samples(self.oracle)
+        self.validator = validator
+        self.values = ValueGenerator(self.validator)
         self.left = MAX_VALUES
         self.under_way: set[Any] = set()
 
-    def value(self, facts: Facts, name: str, depth: int) -> JsonValue | Absent:
+    def value(self, constraints: Constraints, name: str, depth: int) -> JsonValue | Absent:
         """The best value for a place, where `name` is the key that it stands under; none within itself."""
         self.left -= 1  # a place costs as much as a value: branches and references multiply
-        if self.left < 0 or depth > MAX_DEPTH or (facts.known and facts.key in self.under_way):
+        if self.left < 0 or depth > MAX_DEPTH or (constraints.known and constraints.key in self.under_way):
             return ABSENT
-        self.under_way.add(facts.key)
+        self.under_way.add(constraints.key)
         try:
-            tries = takewhile(lambda _: self.left > 0, self._tries(facts, name, depth))
-            return next(filter(partial(self._fits, facts), tries), ABSENT)
+            tries = takewhile(lambda _: self.left > 0, self._tries(constraints, name, depth))
+            return next(filter(partial(self._fits, constraints), tries), ABSENT)
         finally:
-            self.under_way.discard(facts.key)
+            self.under_way.discard(constraints.key)
 
-    def _fits(self, facts: Facts, value: JsonValue) -> bool:
+    def _fits(self, constraints: Constraints, value: JsonValue) -> bool:
         self.left -= 1
-        return self.left >= 0 and all(self.oracle.accepts(schema, value, formats=True) for schema in facts.known)
+        return self.left >= 0 and all(
+            self.validator.accepts(schema, value, formats=True) for schema in constraints.known
+        )
 
-    def _tries(self, facts: Facts, name: str, depth: int) -> Iterator[JsonValue]:
-        known = [schema for schema in facts.known if isinstance(schema.value, dict)]
-        kinds = _kinds(facts, known)
+    def _tries(self, constraints: Constraints, name: str, depth: int) -> Iterator[JsonValue]:
+        known = [schema for schema in constraints.known if isinstance(schema.value, dict)]
+        kinds = _kinds(constraints, known)
         written = [] if looks_secret(name) else list(_written(known))
         composed = kinds[:1] in (["object"], ["array"])
         if not composed:
             yield from written
-        yield from chain.from_iterable(listed(schema) or () for schema in known)
+        yield from chain.from_iterable(schema.listed or () for schema in known)
         if self.full:
-            yield from self._of_branches(facts, known, name, depth)
+            yield from self._of_branches(constraints, known, name, depth)
         for kind in kinds:
-            yield from self._of_kind(kind, facts, known, name, depth)
+            yield from self._of_kind(kind, constraints, known, name, depth)
         if not self.full:
-            yield from self._of_branches(facts, known, name, depth)
+            yield from self._of_branches(constraints, known, name, depth)
         if composed:
             yield from written
-        yield from self.samples.valid(facts)
+        yield from self.values.valid(constraints)
 
-    def _of_branches(self, facts: Facts, known: list[Subschema], name: str, depth: int) -> Iterator[JsonValue]:
+    def _of_branches(
+        self, constraints: Constraints, known: list[Subschema], name: str, depth: int
+    ) -> Iterator[JsonValue]:
         for schema in known:
             for branch in (*schema.children("anyOf"), *schema.children("oneOf")):
-                more = facts.and_also(branch)
-                if set(more.known) != set(facts.known):
+                more = constraints.and_also(branch)
+                if set(more.known) != set(constraints.known):
                     value = self.value(more, name, depth + 1)
                     if value is not ABSENT:
                         yield value
 
-    def _of_kind(self, kind: str, facts: Facts, known: list[Subschema], name: str, depth: int) -> Iterator[JsonValue]:
+    def _of_kind(
+        self, kind: str, constraints: Constraints, known: list[Subschema], name: str, depth: int
+    ) -> Iterator[JsonValue]:
         if kind == "object":
-            yield from self._objects(facts, known, depth)
+            yield from self._objects(constraints, depth)
         elif kind == "array":
-            yield from self._arrays(facts, known, name, depth)
+            yield from self._arrays(constraints, known, name, depth)
         elif kind == "string":
             yield from _strings(known, name)
         elif kind in ("integer", "fraction"):
@@ -135,46 +140,48 @@ class _Maker:
         else:
             yield None
 
-    def _objects(self, facts: Facts, known: list[Subschema], depth: int) -> Iterator[JsonValue]:
-        described = list(dict.fromkeys(names(known)))
-        required = facts.required()
-        least = self._with({}, facts, [*(n for n in described if n in required), *sorted(required)], depth)
+    def _objects(self, constraints: Constraints, depth: int) -> Iterator[JsonValue]:
+        described = constraints.names()
+        required = constraints.required()
+        least = self._with({}, constraints, [*(n for n in described if n in required), *sorted(required)], depth)
         optional = [n for n in described if n not in least][:_MAX_OPTIONAL]
         if self.full:
-            everything = self._with(least, facts, optional, depth)
+            everything = self._with(least, constraints, optional, depth)
             yield everything
             grown = least
             for key in [key for key in everything if key not in least]:  # some of them rule others out
                 more = {**grown, key: everything[key]}
-                if self._fits(facts, more) or not self._fits(facts, grown):
+                if self._fits(constraints, more) or not self._fits(constraints, grown):
                     grown = more
             yield grown
         yield least
-        fewest = int(facts.least("minProperties"))
+        fewest = int(constraints.least("minProperties"))
         if fewest > len(least):
             more_names = [*optional, *(f"name{i + 1}" for i in range(min(fewest, _MAX_OPTIONAL)))]
-            filled = self._with(least, facts, more_names[: fewest - len(least)], depth)
+            filled = self._with(least, constraints, more_names[: fewest - len(least)], depth)
             yield filled
 
-    def _with(self, value: dict[str, JsonValue], facts: Facts, more: list[str], depth: int) -> dict[str, JsonValue]:
+    def _with(
+        self, value: dict[str, JsonValue], constraints: Constraints, more: list[str], depth: int
+    ) -> dict[str, JsonValue]:
         """`value` with those of these properties that have a value."""
         fresh = [name for name in dict.fromkeys(more) if name not in value]
-        found = {name: self.value(facts.at_key(name), name, depth + 1) for name in fresh}
+        found = {name: self.value(constraints.at_key(name), name, depth + 1) for name in fresh}
         return {**value, **{name: inner for name, inner in found.items() if inner is not ABSENT}}
 
-    def _arrays(self, facts: Facts, known: list[Subschema], name: str, depth: int) -> Iterator[JsonValue]:
-        fewest = int(facts.least("minItems"))
+    def _arrays(self, constraints: Constraints, known: list[Subschema], name: str, depth: int) -> Iterator[JsonValue]:
+        fewest = int(constraints.least("minItems"))
         fixed = max((len(items(schema)[0]) for schema in known), default=0)
         count = max(fewest, fixed, 1) if self.full else fewest
-        made = [self.value(facts.at_index(i), name, depth + 1) for i in range(min(count, 20))]
+        made = [self.value(constraints.at_index(i), name, depth + 1) for i in range(min(count, 20))]
         yield [value for value in made if value is not ABSENT]
 
 
-def _kinds(facts: Facts, known: list[Subschema]) -> list[str]:
+def _kinds(constraints: Constraints, known: list[Subschema]) -> list[str]:
     """The kinds to try; first the one that the keywords speak of."""
     used = {word for schema in known for word in schema.value if schema.get(word) is not None}
     marked = [kind for kind, words in _MARKS.items() if not used.isdisjoint(words)]
-    return [kind for kind in dict.fromkeys([*(marked or ["string"]), *_KINDS]) if kind in facts.kinds]
+    return [kind for kind in dict.fromkeys([*(marked or ["string"]), *_KINDS]) if kind in constraints.kinds]
 
 
 def _written(known: list[Subschema]) -> Iterator[JsonValue]:

@@ -7,8 +7,8 @@ from typing import Any
 
 from osbctl.errors import SourceError
 from osbctl.findings import Finding, Severity
-from osbctl.jsonschemas.comparison.facts import names
-from osbctl.jsonschemas.oracle import Oracle, checked
+from osbctl.jsonschemas.bounded_validator import BoundedValidator, checked_tree
+from osbctl.jsonschemas.constraints import Constraints
 from osbctl.jsonschemas.sentences import field_name, refusal
 from osbctl.jsonschemas.walk import UndecidableError
 from osbctl.paths import JsonValue, Path
@@ -26,15 +26,15 @@ def faults(schema: JsonValue, request: dict[str, JsonValue]) -> list[Finding]:
             a pattern that takes too long.
     """
     try:
-        root = checked("new", schema)
+        tree = checked_tree("new", schema)
     except UndecidableError as error:
         raise SourceError(f"the plan's schema cannot be applied: {error}") from None
-    errors = Oracle().errors(root.top, request)
+    errors = BoundedValidator().errors(tree.top, request)
     if errors is None:
         raise SourceError(
             "the plan's schema cannot be applied: it asks for a pattern that takes too long, or is broken"
         )
-    known = set(names(root.top.plain()))
+    known = set(Constraints().and_also(tree.top).names())
     return list(dict.fromkeys(finding for error in _innermost(errors) for finding in _findings(error, known)))
 
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from osbctl.catalog import names_at
 from osbctl.fields import CONVENTIONS, is_boolean, load_schema
 from osbctl.findings import Finding, Fix, Severity
-from osbctl.jsonschemas.decider import decider
+from osbctl.jsonschemas.fast_validator import fast_validator
 from osbctl.jsonschemas.sentences import field_name, refusal
 from osbctl.paths import JSON_TYPES, Path, entries
 from osbctl.platforms import ApiVersion
@@ -102,7 +102,7 @@ def _faults(value: Any, schema: dict[str, Any], path: Path, version: ApiVersion)
 @cache
 def _decider(version: ApiVersion, kind: str) -> Callable[[Any], bool]:
     definitions = load_schema(version)["definitions"]
-    return decider({**definitions[kind], "definitions": definitions})
+    return fast_validator({**definitions[kind], "definitions": definitions})
 
 
 _PLAIN = {kind: name for kind, name in JSON_TYPES.items() if kind not in (dict, list)}

@@ -8,7 +8,7 @@ from typing import Any
 
 from osbctl.fields import load_schema
 from osbctl.findings import Finding
-from osbctl.jsonschemas.decider import decider
+from osbctl.jsonschemas.fast_validator import fast_validator
 from osbctl.paths import Path
 from osbctl.platforms import ApiVersion
 from osbctl.validation.options import MAX_FINDINGS
@@ -30,4 +30,4 @@ def check_schema(
 
 @cache
 def _decider(api_version: ApiVersion) -> Callable[[Any], bool]:
-    return decider(load_schema(api_version))
+    return fast_validator(load_schema(api_version))

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
-from osbctl.jsonschemas.decider import decider
+from osbctl.jsonschemas.fast_validator import fast_validator
 from osbctl.platforms.outcome import Schemas
 from osbctl.sources.document import Document
 from osbctl.validation.node import CatalogNode, Parameters
@@ -145,4 +145,4 @@ def _plain() -> Callable[[Any], bool]:
         # A schema, or an array of them.
         "definitions": {"nested": {"items": nested, "properties": {**plain, "$schema": never}}},
     }
-    return decider(top, "Draft4Validator")
+    return fast_validator(top, "Draft4Validator")

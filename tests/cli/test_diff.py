@@ -6,6 +6,7 @@ import copy
 import json
 import shutil
 import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from osbctl.changes import DiffFailOn
 from osbctl.reports.changes import DiffFormat
 from osbctl.sources.yaml_text import dump
 from tests.cli.program import ROOT, osbctl
+from tests.corpus import CORPUS, needs_corpus
 
 SECRET = "hunter2-and-more"
 OLD: dict[str, Any] = {
@@ -358,3 +360,38 @@ def test_in_text_of_one_line_places_are_pointers_and_what_is_new_has_no_old_one(
     assert "/services/0/plans/1/free → /services/0/plans/1/free" in shown
     assert "– → /services/0/plans/2" in shown
     assert "1:" not in shown
+
+
+def diff_of_schemas(folder: Path, old: Any, new: Any) -> list[dict[str, Any]]:
+    """The changes between two catalogs that differ in one parameter schema."""
+    for name, schema in (("old", old), ("new", new)):
+        catalog = changed(schemas={"service_instance": {"create": {"parameters": schema}}})
+        (folder / f"{name}.json").write_text(json.dumps(catalog), encoding="utf-8")
+    run = osbctl("diff", "-f", "json", "old.json", "new.json", cwd=folder)
+    return [change for change in json.loads(run.stdout)["changes"] if "schema" in change["rule"]]
+
+
+def test_schemas_whose_references_double_forty_times_are_compared(tmp_path: Path) -> None:
+    def doubling(leaf: dict[str, Any]) -> dict[str, Any]:
+        steps = {f"d{i}": {"allOf": [{"$ref": f"#/definitions/d{i + 1}"}] * 2} for i in range(40)}
+        top = {"$schema": "http://json-schema.org/draft-04/schema#", "allOf": [{"$ref": "#/definitions/d0"}]}
+        return {**top, "definitions": {**steps, "d40": leaf}}
+
+    began = time.monotonic()
+    [change] = diff_of_schemas(tmp_path, doubling({"type": "object"}), doubling({"required": ["size"]}))
+    assert change["level"] == "risky"  # a validator would judge each request a million million times
+    assert time.monotonic() - began < 20
+
+
+@needs_corpus
+def test_a_schema_that_holds_itself_is_not_called_safe(tmp_path: Path) -> None:
+    assert CORPUS
+    case = json.loads((CORPUS / "recursive-schemas.json").read_text("utf-8"))
+    levels = {change["level"] for change in diff_of_schemas(tmp_path, case["old"], case["new"])}
+    assert levels & {"risky", "breaking"}
+
+
+def test_to_name_draft_04_is_safe(tmp_path: Path) -> None:
+    schema = {"type": "object", "properties": {"size": {"type": "integer", "minimum": 1, "exclusiveMinimum": True}}}
+    [change] = diff_of_schemas(tmp_path, schema, {**schema, "$schema": "http://json-schema.org/draft-04/schema#"})
+    assert change["level"] == "safe"

@@ -14,7 +14,7 @@ from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.comparison.refusals import Refused, new_refusals, touched_alone
 from osbctl.comparison.rules import load_all
 from osbctl.comparison.values import MAX_TEXT, shown_both
-from osbctl.jsonschemas.same import same_value
+from osbctl.jsonschemas.equality import same_value
 from osbctl.platforms import Platform
 from osbctl.platforms.judge import judge_all
 from osbctl.reports.changes import DiffFormat, DiffReport, render

@@ -14,19 +14,24 @@ from typing import Any
 
 import jsonschema
 import pytest
-import yaml
 
+from osbctl.catalog import PARAMETER_PLACES
+from osbctl.jsonschemas.bounded_validator import MAX_JUDGEMENTS, BoundedValidator
 from osbctl.jsonschemas.comparison import compare, compare_schemas
 from osbctl.jsonschemas.comparison.changes import ABSENT
-from osbctl.jsonschemas.comparison.prover import Prover
+from osbctl.jsonschemas.comparison.keywords import CHECKS
+from osbctl.jsonschemas.comparison.subsumption import Subsumption
 from osbctl.jsonschemas.dialects import DIALECTS, Dialect
-from osbctl.jsonschemas.oracle import MAX_JUDGEMENTS, Oracle
-from osbctl.jsonschemas.roots import Root
+from osbctl.jsonschemas.equality import same_value
+from osbctl.jsonschemas.schema_tree import SchemaTree
+from osbctl.paths import found_at
 from osbctl.sources.limits import MAX_DEPTH
+from osbctl.sources.parse import parse_document
+from tests.corpus import catalogs, needs_corpus
 
 from .strategies import DRAFT_4, DRAFT_7
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 FINE = {"$schema": DRAFT_7, "type": "object", "required": ["a"]}
 
 
@@ -96,14 +101,14 @@ def test_a_heavy_pattern_is_not_run_on_a_long_text(schema: Any) -> None:
 
 
 def test_what_patterns_cost_is_counted() -> None:
-    place = Root("new", {"pattern": HEAVY}).top
-    oracle = Oracle()
-    assert oracle.accepts(place, "a" * 8 + "b") is True
-    assert oracle.left < MAX_JUDGEMENTS - 10
-    assert oracle.accepts(place, LONG[0]) is None
-    oracle.left = 5
-    assert oracle.accepts(place, "a" * 8 + "b") is None
-    assert oracle.left < 0
+    place = SchemaTree("new", {"pattern": HEAVY}).top
+    validator = BoundedValidator()
+    assert validator.accepts(place, "a" * 8 + "b") is True
+    assert validator.left < MAX_JUDGEMENTS - 10
+    assert validator.accepts(place, LONG[0]) is None
+    validator.left = 5
+    assert validator.accepts(place, "a" * 8 + "b") is None
+    assert validator.left < 0
 
 
 def big(properties: int, most: int) -> dict[str, Any]:
@@ -118,8 +123,8 @@ def big(properties: int, most: int) -> dict[str, Any]:
 @pytest.mark.parametrize(("old", "new"), [(5, 6), (6, 5)])
 def test_work_grows_with_the_schema_not_its_square(monkeypatch: pytest.MonkeyPatch, old: int, new: int) -> None:
     steps: list[int] = []
-    plain = Prover.compare
-    monkeypatch.setattr(Prover, "compare", lambda self, pair: (steps.append(1), plain(self, pair))[1])
+    plain = Subsumption.compare
+    monkeypatch.setattr(Subsumption, "compare", lambda self, pair: (steps.append(1), plain(self, pair))[1])
     counts = []
     for size in (200, 400, 800):
         steps.clear()
@@ -130,8 +135,10 @@ def test_work_grows_with_the_schema_not_its_square(monkeypatch: pytest.MonkeyPat
 
 def test_the_number_of_judged_values_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
-    plain = Oracle._judge
-    monkeypatch.setattr(Oracle, "_judge", lambda self, *a, **k: (asked.append(1), plain(self, *a, **k))[1])
+    plain = BoundedValidator._validator
+    monkeypatch.setattr(
+        BoundedValidator, "_validator", lambda self, *a, **k: (asked.append(1), plain(self, *a, **k))[1]
+    )
     changes = compare_schemas(big(1500, 5), big(1500, 4))
     assert len(asked) <= 2 * MAX_JUDGEMENTS
     assert sum(change.level == "breaking" for change in changes) >= 100
@@ -236,6 +243,14 @@ def test_the_validator_is_loaded_only_for_schemas_that_differ() -> None:
     subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
 
 
+def test_every_keyword_that_asserts_has_a_check_or_is_no_subject_of_this_comparison() -> None:
+    flattened, refused = (
+        {"$ref", "allOf"},
+        {"$dynamicRef", "$recursiveRef", "unevaluatedItems", "unevaluatedProperties"},
+    )
+    assert set().union(*(d.keywords for d in DIALECTS.values())) == CHECKS.keys() | flattened | refused
+
+
 def test_the_keywords_are_those_that_jsonschema_asserts() -> None:
     for dialect in DIALECTS.values():
         asserted = set(getattr(jsonschema, dialect.validator).VALIDATORS)
@@ -287,44 +302,30 @@ def is_schema(dialect: Dialect, schema: dict[str, Any]) -> bool:
 JUDGED = [(dialect, *case) for dialect in DIALECTS.values() for case in ASSERTED if is_schema(dialect, case[0])]
 
 
-def test_the_oracle_says_what_jsonschema_says() -> None:
+def test_the_validator_says_what_jsonschema_says() -> None:
     for dialect, schema, value in JUDGED:
-        root = Root("new", {"$schema": dialect.uri, **schema})
+        root = SchemaTree("new", {"$schema": dialect.uri, **schema})
         theirs = getattr(jsonschema, dialect.validator)(schema).is_valid(value)
-        assert Oracle().accepts(root.top, value) is theirs, (dialect.name, schema, value)
+        assert BoundedValidator().accepts(root.top, value) is theirs, (dialect.name, schema, value)
 
 
-def corpus() -> list[Any]:
-    folders = [root / "shared/corpus/catalogs" for root in (ROOT.parent, ROOT.parent.parent)]
-    folder = next((f for f in folders if f.is_dir()), None)
-    if folder is None:
-        pytest.skip("the corpus is not here")
-    found: list[Any] = []
-    for file in sorted(p for p in folder.rglob("*") if p.is_file()):
-        try:
-            catalog = yaml.safe_load(file.read_text(encoding="utf-8"))
-        except (yaml.YAMLError, UnicodeDecodeError):
-            continue
-        found += schemas_in(catalog)
-    return found
-
-
-def schemas_in(value: Any) -> list[Any]:
-    if isinstance(value, list):
-        return [found for part in value for found in schemas_in(part)]
-    if not isinstance(value, dict):
-        return []
-    own = [value["parameters"]] if isinstance(value.get("parameters"), dict) else []
-    return own + [found for part in value.values() for found in schemas_in(part)]
-
-
+@needs_corpus
 def test_real_schemas() -> None:
-    real = corpus()
-    assert real
+    places = [(outer, inner, "parameters") for outer, inner in PARAMETER_PLACES]
+    real = []
+    for file in catalogs():
+        for plan in plans(parse_document(file.read_bytes(), file.name).data):
+            real += [found for place in places if isinstance(found := found_at(plan, ("schemas", *place)), dict)]
+    assert len(real) > 1
     for old, new in itertools.product(real, repeat=2):
         for change in compare_schemas(old, copy.deepcopy(new)):
-            assert old is not new
+            assert not same_value(old, new)
             assert change.level != "breaking" or change.witness is not ABSENT
+
+
+def plans(data: Any) -> list[Any]:
+    services = found_at(data, ("services",)) or []
+    return [plan for service in services for plan in found_at(service, ("plans",)) or []]
 
 
 @pytest.mark.parametrize(
@@ -359,8 +360,8 @@ def test_an_identity_is_in_nobodys_way(name: str) -> None:
 
 def test_a_pattern_that_the_engine_refuses_is_compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[Any] = []
-    monkeypatch.setattr(Oracle, "_made", lambda _, place, formats: made.append((place, formats)) or 1 / 0)
-    judge, place = Oracle(), Root("new", {"pattern": "^\\p{L}{500}$"}).top
+    monkeypatch.setattr(BoundedValidator, "_compile", lambda _, place, formats: made.append((place, formats)) or 1 / 0)
+    judge, place = BoundedValidator(), SchemaTree("new", {"pattern": "^\\p{L}{500}$"}).top
     assert [judge.accepts(place, "x") for _ in range(9)] == [None] * 9
     assert len(made) == 1
 
@@ -377,7 +378,7 @@ def test_how_deep_the_caller_is_does_not_stick(monkeypatch: pytest.MonkeyPatch) 
         raise RecursionError
 
     with monkeypatch.context() as patched:
-        patched.setattr(compare, "_compare", too_deep)
+        patched.setattr(compare, "_changes", too_deep)
         assert compare_schemas(old, new)[0].level == "risky"
     assert compare_schemas(old, new)[0].level == "breaking"
 

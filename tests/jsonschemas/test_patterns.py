@@ -9,7 +9,7 @@ import time
 import pytest
 
 from osbctl.jsonschemas import patterns
-from osbctl.jsonschemas.comparison import compare_schemas
+from osbctl.jsonschemas.comparison import ABSENT, compare_schemas
 from osbctl.requests.faults import faults
 
 HARMLESS = [
@@ -116,3 +116,37 @@ def test_repetitions_that_may_meet_are_both_asked_for(pattern: str, text: str) -
     assert [fault.rule for fault in faults(schema, {"p": text})] == ["pattern"]
     old, new = ({"properties": {"p": {"enum": [text], **more}}} for more in ({}, {"pattern": pattern}))
     assert [change.level for change in compare_schemas(old, new)] == ["breaking"]
+
+
+NARROWED = [
+    ("a", "^[a-z]+$"),
+    ("^[a-z][a-z0-9-]*$", "^[a-z][a-z0-9-]{0,30}$"),
+    ("^[a-z]*$", "^[a-z]+$"),
+    ("^[a-z]$", "^[b-z]$"),
+    ("^[a-z]$", "^[a-y]$"),
+    ("^[^a]$", "^[^ab]$"),
+    ("^\\w$", "^[a-zA-Z0-9]$"),
+    ("^a{2,4}$", "^a{2,3}$"),
+    ("^a{2,4}$", "^a{3,4}$"),
+    ("^a{2}$", "^a{3}$"),
+    ("^a+$", "^a?$"),
+    ("a", "^a"),
+    ("a", "a$"),
+    ("^[a-c]$", "^[ac]$"),
+    ("^[a-\U0010ffff]$", "^[a-\U0010fffe]$"),
+    ("^(a|b|c)$", "^(a|c)$"),
+    ("^a{0,2}$", "^a{0}$"),
+]
+
+
+@pytest.mark.parametrize(("old", "new"), NARROWED)
+def test_a_text_shows_that_a_pattern_takes_less(old: str, new: str) -> None:
+    [change] = compare_schemas(*({"properties": {"p": {"type": "string", "pattern": p}}} for p in (old, new)))
+    assert change.level == "breaking"
+    assert change.witness is not ABSENT
+
+
+@pytest.mark.parametrize("pattern", ["^\\p{L}+$", "^(?<n>a)$", f"^(?:{'ab' * 200})$"])
+def test_a_pattern_that_stays_is_no_change_however_it_is_written(pattern: str) -> None:
+    schemas = ({"properties": {"p": {"type": "string", "pattern": pattern, "maxLength": n}}} for n in (5, 9))
+    assert [change.rule for change in compare_schemas(*schemas)] == ["schema-relaxed"]

@@ -6,6 +6,7 @@ knows them all.
 
 from __future__ import annotations
 
+import json
 import os
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from jsonschema.validators import validator_for
 from osbctl.jsonschemas import dialects
 from osbctl.jsonschemas.comparison import ABSENT, compare_schemas
 from osbctl.text import is_safe
+from tests.corpus import CORPUS, needs_corpus
 
 from .strategies import pairs, request
 
@@ -51,8 +53,15 @@ def valid(schema: Any, value: Any, formats: bool = False) -> bool | None:
         return None
 
 
+def valid_by_rust(schema: Any, value: Any) -> bool | None:
+    try:
+        return jsonschema_rs.validator_for(schema, validate_formats=False).is_valid(value)
+    except Exception:
+        return None
+
+
 @pytest.mark.fuzz
-@settings(MESSY, max_examples=6_000 if LONG else 60)
+@settings(MESSY, max_examples=24_000 if LONG else 40)
 @given(pairs())
 def test_levels_are_true_and_no_two_changes_of_a_rule_have_one_field(
     pair: tuple[dict[str, Any], dict[str, Any], random.Random],
@@ -67,9 +76,17 @@ def test_levels_are_true_and_no_two_changes_of_a_rule_have_one_field(
             assert valid(old, change.witness, formats) is True
             assert valid(new, change.witness, formats) is False
     if all(change.level == "safe" or change.rule == "schema-default-changed" for change in changes):
-        for _ in range(60):
-            value = request(choose)
-            assert not (valid(old, value) is True and valid(new, value) is False), value
+        for value in (request(choose) for _ in range(60)):
+            for judge in (valid, valid_by_rust):
+                assert not (judge(old, value) is True and judge(new, value) is False), value
+
+
+@needs_corpus
+def test_schemas_that_hold_themselves_are_not_called_safe() -> None:
+    assert CORPUS
+    case = json.loads((CORPUS / "recursive-schemas.json").read_text("utf-8"))
+    assert (valid(case["old"], case["request"]), valid(case["new"], case["request"])) == (True, False)
+    assert {change.level for change in compare_schemas(case["old"], case["new"])} & {"risky", "breaking"}
 
 
 @settings(MESSY, max_examples=1_000 if LONG else 30)

@@ -194,6 +194,8 @@ def test_narrowed_is_breaking_and_shown(name: str, old: Any, new: Any, rule: str
 
 
 NARROWED_BOTH_WAYS = {"behind a reference", "pattern of names", "oneOf overlaps"}
+UNDECIDED_BACK = {"pattern sharpened", "in a recursive schema"}
+"""A pattern is implied by an equal one alone, and a recursion that is met again is not shown."""
 
 
 @pytest.mark.parametrize(("name", "old", "new", "rule"), NARROWED, ids=[entry[0] for entry in NARROWED])
@@ -202,6 +204,8 @@ def test_the_other_way_round_is_safe(name: str, old: Any, new: Any, rule: str) -
     levels = {change.level for change in changes}
     if name in NARROWED_BOTH_WAYS:
         assert "breaking" in levels
+    elif name in UNDECIDED_BACK:
+        assert levels == {"risky", "safe"} if name == "in a recursive schema" else {"risky"}, changes
     else:
         assert levels == {"safe"}, changes
         assert {change.rule for change in changes} <= {"schema-relaxed", "schema-wording"}
@@ -315,14 +319,14 @@ def test_what_is_only_called_like_a_word_counts() -> None:
 
 def test_pairs_under_other_titles_are_compared_once(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Any] = []
-    compared = compare._compare
-    monkeypatch.setattr(compare, "_known", {})
-    monkeypatch.setattr(compare, "_compare", lambda *pair: asked.append(pair) or compared(*pair))
-    for old, new in (({"maxLength": 9}, {"maxLength": 8}), ({"$ref": "#/none"}, {"$ref": "elsewhere"})):
+    checked = compare.check_schema
+    compare._compared.cache_clear()
+    monkeypatch.setattr(compare, "check_schema", lambda tree: (asked.append(tree.side), checked(tree)))
+    for old, new, once in (({"maxLength": 9}, {"maxLength": 8}, 2), ({"$ref": "#/none"}, {"$ref": "elsewhere"}, 1)):
         asked.clear()
         first, second = (compare_schemas({**old, "title": title}, {**new, "title": title}) for title in "ab")
         assert first == second != []
-        assert len(asked) == 1
+        assert len(asked) == once
 
 
 @pytest.mark.parametrize("keyword", ["anyOf", "oneOf"])
@@ -504,6 +508,20 @@ def test_a_not_without_end_leaves_only_itself_undecided() -> None:
     changes = compare_schemas(endless(here, 0), endless({"not": here}, 1))
     assert [c.rule for c in changes if c.message.startswith('"size": not changed')] == ["schema-undecided"]
     assert "schema-relaxed" in {c.rule for c in changes}
+
+
+@pytest.mark.parametrize("schema", [size(INTEGER), size({"minimum": 1, "exclusiveMinimum": True}), {"title": "x"}])
+def test_no_draft_is_draft_04(schema: dict[str, Any]) -> None:
+    unnamed = {key: value for key, value in schema.items() if key != "$schema"}
+    for pair in ((unnamed, {**unnamed, "$schema": DRAFT_4}), ({**unnamed, "$schema": DRAFT_4}, unnamed)):
+        assert {change.level for change in compare_schemas(*pair)} == {"safe"}
+
+
+@pytest.mark.parametrize("later", [{"const": 2}, {"exclusiveMinimum": 5}, {"if": {}, "then": False}, {"not": True}])
+def test_what_draft_04_would_ignore_or_refuse_counts_where_no_draft_is_named(later: dict[str, Any]) -> None:
+    old, new = {"properties": {"n": INTEGER}}, {"properties": {"n": {**INTEGER, **later}}}
+    assert [change.level for change in compare_schemas(old, new)] == ["breaking"]
+    assert {change.level for change in compare_schemas(new, old)} == {"safe"}  # 1.0 is an integer on both sides
 
 
 def test_what_only_the_drafts_see_differently_is_not_decided() -> None:

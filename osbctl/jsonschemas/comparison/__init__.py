@@ -7,7 +7,7 @@ with a request that jsonschema-rs confirms, and all else is `risky`.
 from __future__ import annotations
 
 from osbctl.jsonschemas.comparison.changes import ABSENT, Absent, SchemaChange, SchemaLevel
-from osbctl.jsonschemas.same import same_value
+from osbctl.jsonschemas.equality import same_value
 from osbctl.paths import JsonValue
 
 __all__ = ["ABSENT", "Absent", "SchemaChange", "SchemaLevel", "compare_schemas"]
@@ -16,7 +16,7 @@ __all__ = ["ABSENT", "Absent", "SchemaChange", "SchemaLevel", "compare_schemas"]
 def compare_schemas(old: JsonValue, new: JsonValue) -> list[SchemaChange]:
     """What changes for requests when a plan's `parameters` schema changes from `old` to `new`.
 
-    Both are JSON Schemas (draft-04 to 2020-12; `$schema` decides, draft-07 where it is missing),
+    Both are JSON Schemas (draft-04 to 2020-12; `$schema` decides, see `dialect_of`),
     `True`, `False`, or None for no schema; `{}` counts as none. A request is any JSON *object*;
     whatever else a schema accepts at its top does not matter. Formats are annotations to JSON
     Schema: they matter to the rule `schema-format-changed` alone.

@@ -12,7 +12,7 @@ from osbctl.paths import JsonValue, Path, entries, value_at
 from osbctl.secrecy import looks_secret, masked
 
 if TYPE_CHECKING:
-    from osbctl.jsonschemas.roots import Root, Subschema
+    from osbctl.jsonschemas.schema_tree import SchemaTree, Subschema
 
 
 def secret_places(schema: JsonValue) -> set[Path]:
@@ -45,14 +45,14 @@ def is_within(path: Path, places: set[Path]) -> bool:
 class Secrets:
     """What may not be shown of two schemas and of requests made up from them."""
 
-    def __init__(self, *roots: Root) -> None:
-        self._places = {root.side: secret_places(root.value) for root in roots}
-        self._known = frozenset(v for root in roots for p in self._places[root.side] for v in _literals(root.value, p))
+    def __init__(self, *trees: SchemaTree) -> None:
+        self._places = {tree.side: secret_places(tree.value) for tree in trees}
+        self._known = frozenset(v for tree in trees for p in self._places[tree.side] for v in _literals(tree.value, p))
 
     def at(self, *places: Subschema) -> bool:
         """Whether the values that one of these places speaks of may be secrets."""
         return any(
-            any(map(looks_secret, place.pointer)) or is_within(place.pointer, self._places[place.side])
+            any(map(looks_secret, place.pointer)) or is_within(place.pointer, self._places[place.tree.side])
             for place in places
         )
 

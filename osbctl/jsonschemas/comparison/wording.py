@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import islice
 
+from osbctl.jsonschemas.comparison.candidates import FORBIDDEN, FORMAT, REQUIRED, UNDECIDED, Candidate, Step
 from osbctl.jsonschemas.comparison.changes import ABSENT, Absent
 from osbctl.jsonschemas.comparison.secrets import Secrets
-from osbctl.jsonschemas.comparison.suspects import FORBIDDEN, FORMAT, REQUIRED, UNDECIDED, Step, Suspect
-from osbctl.jsonschemas.roots import Subschema
+from osbctl.jsonschemas.schema_tree import Subschema
 from osbctl.paths import JsonValue
 from osbctl.secrecy import SECRET, looks_secret, without_secrets
 from osbctl.text import ELLIPSIS, safe
@@ -38,29 +38,29 @@ def _verb(word: str, steps: Sequence[Step]) -> str:
     return word if subject(steps) == "the parameters" else f"{word}s"
 
 
-def refused(suspect: Suspect, value: JsonValue | Absent, secrets: Secrets) -> str:
-    """For a change that a witness proves; `value` is the one at the suspect's place."""
-    steps = suspect.pair.steps()
+def refused(candidate: Candidate, value: JsonValue | Absent, secrets: Secrets) -> str:
+    """For a change that a witness proves; `value` is the one at the candidate's place."""
+    steps = candidate.pair.steps
     where = subject(steps)
-    if suspect.rule == REQUIRED:
+    if candidate.rule == REQUIRED:
         inside = f" in {where}" if steps else ""
-        return f'"{cut(suspect.name)}" is now required{inside}'
-    if suspect.rule == FORBIDDEN and not suspect.keyword:
+        return f'"{cut(candidate.name)}" is now required{inside}'
+    if candidate.rule == FORBIDDEN and not candidate.keyword:
         if _is_fresh(steps):
             return f"{subject(steps[:-1])} no longer may have other properties"
         return f"{where} is no longer allowed"
-    shown = SECRET if _is_secret(suspect, secrets) else example(value, secrets, MAX_TEXT)
-    condition = " where formats are enforced" if suspect.rule == FORMAT else ""
-    return f"{where} no longer {_verb('accept', steps)} {shown}{_because(suspect, secrets)}{condition}"
+    shown = SECRET if _is_secret(candidate, secrets) else example(value, secrets, MAX_TEXT)
+    condition = " where formats are enforced" if candidate.rule == FORMAT else ""
+    return f"{where} no longer {_verb('accept', steps)} {shown}{_because(candidate, secrets)}{condition}"
 
 
-def undecided(suspect: Suspect, secrets: Secrets) -> str:
+def undecided(candidate: Candidate, secrets: Secrets) -> str:
     """For a change that could be neither proved harmless nor shown to hurt."""
-    where = subject(suspect.pair.steps())
-    if suspect.keyword == "type" and suspect.rule == UNDECIDED:
+    where = subject(candidate.pair.steps)
+    if candidate.keyword == "type" and candidate.rule == UNDECIDED:
         return f"{where}: the new draft does not accept 1.0 as an integer; whether requests hold such is not known"
-    what = f"{where}: {suspect.keyword or 'the schema'} changed"
-    return f"{what}{_because(suspect, secrets)}; whether it refuses requests that were valid cannot be decided"
+    what = f"{where}: {candidate.keyword or 'the schema'} changed"
+    return f"{what}{_because(candidate, secrets)}; whether it refuses requests that were valid cannot be decided"
 
 
 def unknown_before(steps: Sequence[Step]) -> str:
@@ -71,26 +71,26 @@ def unknown_before(steps: Sequence[Step]) -> str:
     )
 
 
-def relaxed(suspect: Suspect, secrets: Secrets) -> str:
+def relaxed(candidate: Candidate, secrets: Secrets) -> str:
     """For what the new schema accepts, and the old did not for certain.
 
-    The suspect was found from the other end: what is new to it is the old schema.
+    The candidate was found from the other end: what is new to it is the old schema.
     """
-    steps = suspect.pair.steps()
+    steps = candidate.pair.steps
     where = subject(steps)
-    if suspect.rule == REQUIRED:
-        return f'"{cut(suspect.name)}" is no longer required'
-    if suspect.rule == FORBIDDEN and not suspect.keyword:
+    if candidate.rule == REQUIRED:
+        return f'"{cut(candidate.name)}" is no longer required'
+    if candidate.rule == FORBIDDEN and not candidate.keyword:
         return f"{subject(steps[:-1])} may have other properties now" if _is_fresh(steps) else f"{where} is allowed now"
-    return f"{where} {_verb('accept', steps)} more than before{_loosened(suspect, secrets)}"
+    return f"{where} {_verb('accept', steps)} more than before{_loosened(candidate, secrets)}"
 
 
-def _loosened(suspect: Suspect, secrets: Secrets) -> str:
+def _loosened(candidate: Candidate, secrets: Secrets) -> str:
     """` (maximum 1 → 2)`, ` (maximum 1 dropped)`; without values where they are whole schemas, or may be secrets."""
-    keyword, pair = suspect.keyword, suspect.pair
-    sides = [side.value for side in (pair.new, *pair.facts.known) if isinstance(side.value, dict)]
+    keyword, pair = candidate.keyword, candidate.pair
+    sides = [side.value for side in (pair.new, *pair.old.known) if isinstance(side.value, dict)]
     before, *after = [side[keyword] for side in sides if keyword in side] or [ABSENT]
-    if not isinstance(before, str | int | float | list) or _is_secret(suspect, secrets):
+    if not isinstance(before, str | int | float | list) or _is_secret(candidate, secrets):
         return f" (changed: {keyword})" if keyword else ""
     shown = f"{keyword} {example(before, secrets, MAX_TEXT)}"
     return f" ({shown} → {example(after[0], secrets, MAX_TEXT)})" if after else f" ({shown} dropped)"
@@ -128,19 +128,19 @@ def _from_to(before: Subschema, after: Subschema, secrets: Secrets) -> str:
     return " from {} to {}".format(*map(cut, texts))
 
 
-def _because(suspect: Suspect, secrets: Secrets) -> str:
-    if not suspect.keyword or not isinstance(suspect.pair.new.value, dict):
+def _because(candidate: Candidate, secrets: Secrets) -> str:
+    if not candidate.keyword or not isinstance(candidate.pair.new.value, dict):
         return ""
-    value = suspect.pair.new.value.get(suspect.keyword)
-    hide = suspect.keyword in ("enum", "const") and _is_secret(suspect, secrets)
+    value = candidate.pair.new.value.get(candidate.keyword)
+    hide = candidate.keyword in ("enum", "const") and _is_secret(candidate, secrets)
     if isinstance(value, str | int | float | list) and not hide:
-        return f" ({suspect.keyword}: {example(value, secrets, MAX_TEXT)})"
-    return f" ({suspect.keyword})"
+        return f" ({candidate.keyword}: {example(value, secrets, MAX_TEXT)})"
+    return f" ({candidate.keyword})"
 
 
-def _is_secret(suspect: Suspect, secrets: Secrets) -> bool:
-    pair = suspect.pair
-    return any(looks_secret(step.at) for step in pair.steps()) or secrets.at(pair.new, *pair.facts.known)
+def _is_secret(candidate: Candidate, secrets: Secrets) -> bool:
+    pair = candidate.pair
+    return any(looks_secret(step.at) for step in pair.steps) or secrets.at(pair.new, *pair.old.known)
 
 
 def _is_fresh(steps: Sequence[Step]) -> bool:

@@ -1,4 +1,4 @@
-"""A JSON Schema that is only asked yes or no: jsonschema-rs decides a whole catalog in milliseconds."""
+"""A validator that only says yes or no: jsonschema-rs decides a whole catalog in milliseconds."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 
-def decider(schema: dict[str, Any], draft: str = "Draft7Validator") -> Callable[[Any], bool]:
-    """Tells whether a value meets `schema`; `format` is a note. False where the value is nested deeper than is read."""
+def fast_validator(schema: dict[str, Any], draft: str = "Draft7Validator") -> Callable[[Any], bool]:
+    """A function that tells whether a value meets `schema`, where `format` refuses nothing.
+
+    False where the value is nested deeper than is read.
+    """
     import jsonschema_rs
 
     validator = getattr(jsonschema_rs, draft)(schema, validate_formats=False)

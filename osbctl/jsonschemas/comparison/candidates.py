@@ -1,4 +1,4 @@
-"""What the prover hands on: the places where it could not show that nothing is refused."""
+"""The places where a new schema may refuse what the old one accepted."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from osbctl.jsonschemas.comparison.facts import Facts
-from osbctl.jsonschemas.roots import Subschema
+from osbctl.jsonschemas.constraints import Constraints
+from osbctl.jsonschemas.schema_tree import Side, Subschema
 from osbctl.paths import JsonValue, Path
 
 BOUND, LENGTH = "schema-bound-tightened", "schema-length-tightened"
 COMBINATION, UNDECIDED = "schema-combination-narrowed", "schema-undecided"
 FORBIDDEN, REQUIRED = "schema-property-forbidden", "schema-required-added"
 ITEMS, FORMAT = "schema-items-narrowed", "schema-format-changed"
+DESCRIBED = "schema-property-described"
 
 RULES = {
     "type": "schema-type-narrowed",
@@ -25,10 +26,7 @@ RULES = {
     "required": REQUIRED,
     "properties": FORBIDDEN,
     "additionalProperties": FORBIDDEN,
-    "items": ITEMS,
-    "additionalItems": ITEMS,
-    "prefixItems": ITEMS,
-    "contains": ITEMS,
+    **dict.fromkeys(("items", "additionalItems", "prefixItems", "contains"), ITEMS),
     "uniqueItems": "schema-unique-items-added",
     **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"), BOUND),
     **dict.fromkeys(("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"), LENGTH),
@@ -38,21 +36,19 @@ RULES = {
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """How a value is reached from the one around it.
+    """One step from a value to a part of it.
 
-    `fresh`: the key stands for all keys that no schema names, and that match `pattern` if there is one. `unknown`: the
-    old schema said nothing of this property.
+    `fresh`: the key stands for all keys that no schema names, and that match `pattern` if there is one.
     """
 
     kind: Literal["key", "index"]
     at: str | int
     fresh: bool = False
-    unknown: bool = False
     pattern: str = ""
 
     @property
     def named(self) -> str:
-        """What no other step is called: a key, `[0]` for an item, `*` for all other keys, their pattern behind it."""
+        """A name that no other step has: a key, `[0]` for an item, `*` for all other keys, their pattern behind it."""
         if self.kind == "index":
             return f"[{self.at}]"
         if self.fresh:
@@ -62,67 +58,65 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class PlacePair:
-    """What the old schema says of a value in a request, and a new schema for the same value."""
+    """The constraints that the old schema sets for a value in a request, and a new schema for the same value."""
 
-    facts: Facts
+    old: Constraints
     new: Subschema
     parent: PlacePair | None = None
     step: Step | None = None
 
-    def steps(self) -> list[Step]:
-        """From the top of the request to the value."""
-        above = self.parent.steps() if self.parent else []
-        return [*above, self.step] if self.step else above
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The way from the top of the request to the value."""
+        above = self.parent.steps if self.parent else ()
+        return (*above, self.step) if self.step else above
 
-    def enter(self, facts: Facts, new: Subschema, step: Step) -> PlacePair:
+    def enter(self, old: Constraints, new: Subschema, step: Step) -> PlacePair:
         """The pair for a part of the value."""
-        return PlacePair(facts, new, self, step)
+        return PlacePair(old, new, self, step)
 
-    def at(self, new: Subschema) -> PlacePair:
-        """The same value, and another new schema for it."""
-        return PlacePair(self.facts, new, self.parent, self.step)
-
-    def suspect(self, keyword: str, *values: JsonValue, name: str = "", rule: str = "") -> Suspect:
+    def candidate(self, keyword: str, *values: JsonValue, name: str = "", rule: str = "") -> Candidate:
         """This keyword of the new schema may refuse what the old accepted; `values` are worth a try."""
-        return Suspect(rule or RULES.get(keyword, COMBINATION), keyword, self, values, name)
+        return Candidate(rule or RULES.get(keyword, COMBINATION), keyword, self, values, name)
 
 
 @dataclass(frozen=True, slots=True)
-class Suspect:
-    """A keyword of the new schema that the old one was not shown to imply; `case`: not even under these facts."""
+class Candidate:
+    """A keyword of the new schema that the old one was not shown to imply, not even under the constraints `case`."""
 
     rule: str
     keyword: str
     pair: PlacePair
     values: tuple[JsonValue, ...] = ()
     name: str = ""
-    case: Facts | None = None
+    case: Constraints | None = None
 
     @property
     def pointer_new(self) -> Path:
-        """Where the keyword stands; a `false` schema has none, so it is the place itself."""
-        return self.pair.new.pointer + ((self.keyword,) if self.pair.new.value is not False else ())
+        """The place of the keyword; the schema itself where no keyword decides."""
+        return (*self.pair.new.pointer, self.keyword) if self.keyword else self.pair.new.pointer
 
     @property
     def field(self) -> Path:
-        """Names the suspect, as `SchemaChange.field` does."""
-        return (*named(self.pointer_new, self.pair.steps()), *([self.name] if self.name else []))
+        """The name of the candidate, as `SchemaChange.field` has it."""
+        return (*with_steps(self.pointer_new, self.pair.steps), *([self.name] if self.name else []))
 
-    def pointer_old(self, side: str) -> Path | None:
+    def pointer_old(self, side: Side) -> Path:
         """The keyword, else the schema of the same value, else of the closest value around it."""
         pair: PlacePair | None = self.pair
         while pair:
-            known = [s for s in pair.facts.known if s.side == side and isinstance(s.value, dict)]
-            for schema in known if pair is self.pair else ():
-                if self.keyword in schema.value:
-                    return (*schema.pointer, self.keyword)
+            known = [s for s in pair.old.known if s.tree.side == side and isinstance(s.value, dict)]
+            if pair is self.pair:
+                known.sort(key=lambda schema: self.keyword not in schema.value)
+                if known and self.keyword in known[0].value:
+                    return (*known[0].pointer, self.keyword)
             if known:
                 return known[0].pointer
             pair = pair.parent
         return ()
 
 
-def named(pointer: Path, steps: Sequence[Step]) -> Path:
+def with_steps(pointer: Path, steps: Sequence[Step]) -> Path:
     """`pointer`, and behind it the steps in a request, unless it spells out just these."""
     names = tuple(step.named for step in steps)
     return pointer if names == tuple(_spelled(pointer)) else (*pointer, *names)

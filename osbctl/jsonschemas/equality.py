@@ -1,25 +1,22 @@
-"""Whether two schemas say the same because they are written the same."""
+"""Equality of JSON values, and of schemas that are written alike."""
 
 from __future__ import annotations
 
-import marshal
 from typing import TYPE_CHECKING
 
 from osbctl.jsonschemas.walk import UndecidableError, references, subschemas
 from osbctl.paths import JsonValue, entries
 
 if TYPE_CHECKING:
-    from osbctl.jsonschemas.roots import Subschema
+    from osbctl.jsonschemas.schema_tree import Subschema
 
 
 def same_value(left: JsonValue, right: JsonValue) -> bool:
     """Whether two JSON values are equal; `true` is not 1 here, though Python takes it so."""
     if left != right:
-        return False  # The quick answer; what is left is true against 1.
+        return False
     if not isinstance(left, dict | list):
         return isinstance(left, bool) == isinstance(right, bool)
-    if marshal.dumps(left, 2) == marshal.dumps(right, 2):
-        return True  # Alike to the byte, types and all: what most values are that are equal.
     return all(same_value(value, right[key]) for key, value in entries(left))
 
 
@@ -32,17 +29,17 @@ _IN_ALL_DRAFTS = {
 
 
 def same_schema(left: Subschema, right: Subschema) -> bool:
-    """Whether both are written the same, in words that both drafts take alike, and so is all that they refer to."""
+    """Whether both are written alike, in words that both drafts read alike, and so is all that they refer to."""
     todo, seen = [(left, right)], set()
     while todo:
         a, b = todo.pop()
-        if not same_value(a.value, b.value) or (a.root.dialect != b.root.dialect and not _is_in_all_drafts(a.value)):
+        if not same_value(a.value, b.value) or (a.tree.dialect != b.tree.dialect and not _is_in_all_drafts(a.value)):
             return False
         for _, ref in references(a.value):
             if ref not in seen:
                 seen.add(ref)
                 try:
-                    todo.append((a.root.resolve(ref), b.root.resolve(ref)))
+                    todo.append((a.tree.resolve(ref), b.tree.resolve(ref)))
                 except UndecidableError:  # A value that only looks like a reference.
                     return False
     return True
@@ -54,11 +51,24 @@ def _is_in_all_drafts(schema: JsonValue) -> bool:
     return all(part.keys() <= _IN_ALL_DRAFTS and "integer" not in part.get("type", ()) for part in parts)
 
 
-def same_keywords(left: Subschema, right: Subschema, keywords: tuple[str, ...]) -> bool:
-    """Whether both schemas hold these keywords, which must hold schemas or plain values, alike."""
+def same_keywords(left: Subschema, right: Subschema, *keywords: str) -> bool:
+    """Whether both schemas hold these keywords, each a schema, a list of schemas or a plain value, alike."""
     for keyword in keywords:
-        if (left.get(keyword) is None) != (right.get(keyword) is None):
-            return False
-        if left.get(keyword) is not None and not same_schema(left.child(keyword), right.child(keyword)):
+        a, b = left.get(keyword), right.get(keyword)
+        if isinstance(a, list) and isinstance(b, list):
+            if len(a) != len(b) or not all(map(same_schema, left.children(keyword), right.children(keyword))):
+                return False
+        elif isinstance(a, dict | bool) and isinstance(b, dict | bool):
+            if not same_schema(left.child(keyword), right.child(keyword)):
+                return False
+        elif not same_value(a, b):
             return False
     return True
+
+
+def same_entry(left: Subschema, right: Subschema, keyword: str, name: str) -> bool:
+    """Whether both schemas hold this entry, a schema or a list of names, of a keyword that has entries, alike."""
+    a, b = ((schema.get(keyword) or {}).get(name) for schema in (left, right))
+    if isinstance(a, dict | bool) and isinstance(b, dict | bool):
+        return same_schema(left.child(keyword, name), right.child(keyword, name))
+    return same_value(a, b)

@@ -1,0 +1,189 @@
+"""A validator of single values with a budget: it fetches nothing, and leaves undecided what would take long."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, NoReturn
+from urllib.parse import quote
+
+import jsonschema_rs
+
+from osbctl.jsonschemas import patterns
+from osbctl.jsonschemas.schema_tree import SchemaTree, Side, Subschema
+from osbctl.jsonschemas.walk import UndecidableError, references
+from osbctl.paths import JsonValue, entries, pointer
+from osbctl.text import safe
+
+MAX_JUDGEMENTS = 20_000
+"""Small values judged by small schemas for one pair of schemas; beyond this differences are left undecided."""
+
+_PARTS = 50
+"""So many parts of a schema, values in a value, or errors cost one more judgement."""
+
+_WORK = 5_000
+"""Characters times a pattern's weight: so much costs one more judgement."""
+
+_ROOT = "urn:osbctl:schema"
+_NOT_EVERYWHERE = ("contentEncoding", "contentMediaType", "dependencies")
+"""What jsonschema-rs asserts under drafts that do not, or only may."""
+
+_MARKS = {"exclusiveMaximum": "maximum", "exclusiveMinimum": "minimum"}
+"""In draft-04 these mark the bounds that stand beside them."""
+
+
+class BoundedValidator:
+    """Judges values by the schemas of both sides, until the budget `left` is spent."""
+
+    def __init__(self, left: int = MAX_JUDGEMENTS) -> None:
+        self.left = left
+        self._compiled: dict[tuple[Subschema, bool], Any] = {}
+        self._registries: dict[SchemaTree, Any] = {}
+        self._weights: dict[Subschema, int] = {}
+
+    def accepts(self, node: Subschema, value: JsonValue, formats: bool = False) -> bool | None:
+        """Whether the value is valid there; None where that cannot be decided."""
+        if isinstance(node.value, bool):
+            return node.value
+        errors = self.errors(node, value, formats, brief=True)
+        return None if errors is None else not errors
+
+    def objections(self, node: Subschema, value: JsonValue) -> frozenset[str] | None:
+        """The keywords directly at this place that refuse the value, whether formats are asserted or not.
+
+        Under a `not`, to assert a format is to refuse less.
+        """
+        if isinstance(node.value, bool):
+            return frozenset() if node.value else frozenset({""})
+        found: set[str] = set()
+        for formats in (False, True) if node.tree.has_formats else (False,):
+            errors = self.errors(node, value, formats)
+            if errors is None:
+                return None
+            # The first step is our own reference to the place.
+            found.update(str(error.evaluation_path[1]) for error in errors)
+        return (
+            frozenset(_MARKS.get(name, name) for name in found) if node.tree.dialect.year < 2014 else frozenset(found)
+        )
+
+    def errors(
+        self, node: Subschema, value: JsonValue, formats: bool = True, brief: bool = False
+    ) -> list[jsonschema_rs.ValidationError] | None:
+        """The errors of a value; `brief`: any of them will do. None where it cannot be judged within the budget."""
+        if self.left <= 0:
+            return None
+        heaviest = node.tree.heaviest_pattern
+        longest = _longest_text(value) if heaviest else 0
+        self.left -= 1 + self._weight(node) + _size(value) // _PARTS + longest * heaviest // _WORK
+        if self.left < 0 or (heaviest and not patterns.affordable(longest, heaviest)):
+            return None
+        validator = self._validator(node, formats and node.tree.has_formats)
+        if validator is None:
+            return None
+        try:
+            if brief and validator.is_valid(value):
+                return []
+            errors = list(validator.iter_errors(value))
+        except Exception:  # Whatever it trips over, the value is not judged.
+            return None
+        self.left -= len(errors) // _PARTS
+        return None if any(map(patterns.gave_up, errors)) else errors
+
+    def _validator(self, node: Subschema, formats: bool) -> Any:
+        """The validator of this place; None where it cannot be made, which takes its time and is tried once."""
+        key = (node, formats)
+        if key not in self._compiled:
+            try:
+                self._compiled[key] = self._compile(node, formats)
+            except Exception:  # A pattern that no engine takes, or that they take for too large.
+                self._compiled[key] = None
+        return self._compiled[key]
+
+    def _compile(self, node: Subschema, formats: bool) -> Any:
+        dialect = node.tree.dialect
+        make = partial(
+            getattr(jsonschema_rs, dialect.validator),
+            {"$ref": f"{_ROOT}#{quote(pointer(node.pointer))}"},
+            registry=self._registry(node.tree),
+            retriever=_fetch_nothing,
+            validate_formats=formats,
+            keywords={name: _Silent for name in _NOT_EVERYWHERE if name not in dialect.keywords},
+        )
+        quick, patient = patterns.ENGINES
+        try:
+            return make(pattern_options=quick)
+        except ValueError:
+            return make(pattern_options=patient)
+
+    def _weight(self, node: Subschema) -> int:
+        """The cost of the schema beside that of a small one; a reference in it may lead to the whole."""
+        if node not in self._weights:
+            parts: float = _tables(node.value)
+            if any(True for _ in references(node.value)):
+                parts = _tables(node.tree.value) + node.tree.most_applied
+            self._weights[node] = int(min(parts, MAX_JUDGEMENTS * _PARTS)) // _PARTS
+        return self._weights[node]
+
+    def _registry(self, tree: SchemaTree) -> Any:
+        if tree not in self._registries:
+            draft = getattr(jsonschema_rs, tree.dialect.validator.removesuffix("Validator"))
+            resources = [(_ROOT, tree.anonymous)]
+            self._registries[tree] = jsonschema_rs.Registry(resources, draft=draft, retriever=_fetch_nothing)
+        return self._registries[tree]
+
+
+def checked_tree(side: Side, schema: JsonValue) -> SchemaTree:
+    """The schema as a tree that was found fit to be reasoned about. Raises `UndecidableError`."""
+    tree = SchemaTree(side, schema)
+    check_schema(tree)
+    return tree
+
+
+def check_schema(tree: SchemaTree) -> None:
+    """Raises `UndecidableError` for what is no schema, with the place, or is beyond what can be judged here."""
+    for place in map(_broken_at, (tree.top, *tree.unread)):
+        if place is not None:
+            where = f" at {safe(place[:80])}" if place else ""
+            raise UndecidableError(f"it is not a valid {tree.dialect.name} schema{where}")
+    tree.check_supported()
+
+
+def _broken_at(node: Subschema) -> str | None:
+    """The JSON pointer to where the schema is not valid under the metaschema of its draft; None where it is valid."""
+    if not isinstance(node.value, dict):
+        return None if isinstance(node.value, bool) else pointer(node.pointer)
+    try:
+        jsonschema_rs.meta.validate({**node.value, "$schema": node.tree.dialect.uri})
+    except jsonschema_rs.ValidationError as error:
+        return pointer((*node.pointer, *error.instance_path))
+    except (ValueError, jsonschema_rs.ReferencingError):
+        return pointer(node.pointer)
+    return None
+
+
+def _size(value: JsonValue) -> int:
+    """The number of values in a value, itself among them."""
+    return 1 + sum(_size(inner) for _, inner in entries(value))
+
+
+def _tables(value: JsonValue) -> int:
+    return isinstance(value, dict) + sum(_tables(inner) for _, inner in entries(value))
+
+
+def _longest_text(value: JsonValue) -> int:
+    if isinstance(value, str):
+        return len(value)
+    return max((max(_longest_text(key), _longest_text(inner)) for key, inner in entries(value)), default=0)
+
+
+class _Silent:
+    """A keyword that refuses nothing."""
+
+    def __init__(self, *_: object) -> None:
+        pass
+
+    def validate(self, _: object) -> None:
+        pass
+
+
+def _fetch_nothing(uri: str) -> NoReturn:
+    raise ValueError(uri)

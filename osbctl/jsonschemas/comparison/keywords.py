@@ -1,0 +1,273 @@
+"""One check for each keyword of JSON Schema: whether the constraints of the old schema imply it.
+
+A check yields a candidate for everything that it cannot show; see `subsumption.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING
+
+from osbctl.jsonschemas import patterns
+from osbctl.jsonschemas.comparison.candidates import DESCRIBED, UNDECIDED, Candidate, PlacePair, Step
+from osbctl.jsonschemas.comparison.subsumption import Check, Subsumption
+from osbctl.jsonschemas.constraints import COUNTED, NUMBERS, Constraints, for_index, for_key, items, kinds_of
+from osbctl.jsonschemas.equality import same_entry, same_keywords, same_schema
+from osbctl.jsonschemas.unsatisfiable import Unsatisfiable
+
+if TYPE_CHECKING:
+    from osbctl.jsonschemas.schema_tree import Subschema
+
+_STEPS_TO_COMPARE = 4
+"""Steps for each schema that is held against another word by word."""
+
+
+def check_type(_: Subsumption, pair: PlacePair) -> Iterator[Candidate]:
+    """`type`. What only draft-04 and later drafts see differently (is 1.0 an integer?) is undecided."""
+    lost = pair.old.kinds - kinds_of(pair.new)
+    if lost:
+        yield pair.candidate("type", rule=UNDECIDED if lost == {"whole"} else "")
+
+
+def check_values(_: Subsumption, pair: PlacePair) -> Iterator[Candidate]:
+    """`enum` and `const`, where the old values are not few (each of few values is asked of the validator)."""
+    yield pair.candidate("const" if pair.new.get("enum") is None else "enum")
+
+
+def check_bounds(_: Subsumption, pair: PlacePair) -> Iterator[Candidate]:
+    """`minimum`, `maximum` and their exclusive forms, boolean (draft-04) or numeric."""
+    kinds, new = pair.old.kinds, Constraints((pair.new,))
+    if not kinds & NUMBERS:
+        return
+    if pair.old.lower(kinds) < new.lower(kinds):
+        yield pair.candidate("minimum" if pair.new.get("minimum") is not None else "exclusiveMinimum")
+    if pair.old.upper(kinds) < new.upper(kinds):
+        yield pair.candidate("maximum" if pair.new.get("maximum") is not None else "exclusiveMaximum")
+
+
+def check_multiple(_: Subsumption, pair: PlacePair) -> Iterator[Candidate]:
+    """`multipleOf`. Validators differ on fractions (is 0.3 a multiple of 0.1?), so only equal ones count."""
+    step = pair.new.get("multipleOf")
+    numbers = pair.old.kinds & NUMBERS
+    if not numbers or (type(step) is int and step == 1 and "fraction" not in numbers):
+        return
+    for old in (schema.get("multipleOf") for schema in pair.old.known):
+        if type(old) is type(step) and (old == step or (type(step) is int and old % step == 0)):
+            return
+    yield pair.candidate("multipleOf")
+
+
+def check_counts(_: Subsumption, pair: PlacePair) -> Iterator[Candidate]:
+    """`minLength`, `maxItems` and their like, of every kind that has them."""
+    for kind, unit in COUNTED.items():
+        if kind in pair.old.kinds:
+            least, most = pair.old.counts(kind)
+            if least < (pair.new.get(f"min{unit}") or 0):
+                yield pair.candidate(f"min{unit}")
+            limit = pair.new.get(f"max{unit}")
+            if limit is not None and most > limit:
+                yield pair.candidate(f"max{unit}")
+
+
+def check_pattern(_: Subsumption, pair: PlacePair) -> Iterator[Candidate]:
+    """`pattern`: implied by an equal one alone."""
+    pattern = pair.new.get("pattern")
+    known = {old for schema in pair.old.known if (old := schema.get("pattern")) is not None}
+    if "string" in pair.old.kinds and pattern not in patterns.ALWAYS and pattern not in known:
+        yield pair.candidate("pattern", *(text for old in sorted(known) for text in patterns.edge_texts(old)))
+
+
+def check_format(_: Subsumption, pair: PlacePair) -> Iterator[Candidate]:
+    """`format`: an annotation to many, but brokers may enforce it."""
+    form = pair.new.get("format")
+    if "string" in pair.old.kinds and all(schema.get("format") != form for schema in pair.old.known):
+        yield pair.candidate("format")
+
+
+def check_required(_: Subsumption, pair: PlacePair) -> Iterator[Candidate]:
+    """`required`, one candidate for each name."""
+    if "object" in pair.old.kinds:
+        known = pair.old.required()
+        for name in dict.fromkeys(pair.new.get("required")):
+            if name not in known:
+                yield pair.candidate("required", name=name)
+
+
+def check_properties(subsumption: Subsumption, pair: PlacePair) -> Iterator[Candidate]:
+    """`properties`, `patternProperties` and `additionalProperties`, for each class of keys.
+
+    All that the new schema may demand of a key is compared with what the old one demands for certain.
+    """
+    known = set(pair.old.names())
+    for step, old, demands in _key_classes(subsumption, pair) if "object" in pair.old.kinds else ():
+        is_new = not step.fresh and not old.known and step.at not in known
+        for demand in demands:
+            inner = pair.enter(old, demand, step)
+            found = subsumption.compare(inner)
+            yield from _newly_described(inner, found) if is_new else found
+
+
+def _key_classes(
+    subsumption: Subsumption, pair: PlacePair
+) -> Iterator[tuple[Step, Constraints, Collection[Subschema]]]:
+    """Every key falls in one: spelled out by either side; or matching some pattern of either side; or neither."""
+    new = pair.new
+    ours = list(new.get("patternProperties") or ())
+    theirs = [pattern for schema in pair.old.known for pattern in schema.get("patternProperties") or ()]
+    rest = new.optional("additionalProperties")
+    spelled = {*pair.old.names(), *(new.get("properties") or ())}
+    for name in sorted(spelled):
+        subsumption.spend(pair.old, len(ours) + len(theirs))
+        sure, perhaps = for_key(new, name)
+        if sure or perhaps:
+            yield Step("key", name), pair.old.at_key(name), (*sure, *perhaps)
+    for pattern in dict.fromkeys(ours + theirs):
+        demand = new.child("patternProperties", pattern) if pattern in ours else rest
+        if demand:
+            step = Step("key", _key_like(pattern, spelled), fresh=True, pattern=pattern)
+            yield step, Constraints().and_also(*_for_pattern(pair.old, pattern)), (demand,)
+    if rest:
+        others = filter(None, (schema.optional("additionalProperties") for schema in pair.old.known))
+        step = Step("key", _other_key(spelled, ours + theirs), fresh=True)
+        yield step, Constraints().and_also(*others), (rest,)
+
+
+def _newly_described(pair: PlacePair, found: list[Candidate]) -> Iterator[Candidate]:
+    """The candidates in a property of which the old schema said nothing: one for all but those that forbid."""
+    forbidding = [candidate for candidate in found if candidate.pair.new.value is False]
+    yield from forbidding
+    if len(forbidding) < len(found):
+        yield pair.candidate("", rule=DESCRIBED)
+
+
+def _for_pattern(old: Constraints, pattern: str) -> Iterator[Subschema]:
+    """The demands on a key that matches the pattern, and perhaps others, but is not spelled out."""
+    for schema in old.known:
+        if pattern in (schema.get("patternProperties") or ()):
+            yield schema.child("patternProperties", pattern)
+        elif not schema.get("patternProperties") and (rest := schema.optional("additionalProperties")):
+            yield rest
+
+
+def _key_like(pattern: str, spelled: set[str]) -> str:
+    fits = (text for text in patterns.texts(pattern) if text not in spelled and patterns.matches(pattern, text))
+    return next(fits, _other_key(spelled, ()))
+
+
+def _other_key(spelled: set[str], unlike: Collection[str]) -> str:
+    """A key that is not spelled out and, where one is found, matches none of these patterns."""
+    names = (f"{word}{more}" for more in ("", "_", "__", "_0") for word in ("other", "OTHER", "0", "-", " ", "é"))
+    free = [name for name in names if name not in spelled] or ["other" + "_" * max(map(len, spelled))]
+    return next((n for n in free if all(patterns.matches(p, n) is False for p in unlike)), free[0])
+
+
+def check_dependencies(_: Subsumption, pair: PlacePair) -> Iterator[Candidate]:
+    """`dependencies` and their later forms: each entry is implied by an equal one alone."""
+    for keyword in _DEPENDENCIES if "object" in pair.old.kinds else ():
+        names = pair.new.get(keyword) or ()
+        if not all(any(same_entry(schema, pair.new, keyword, name) for schema in pair.old.known) for name in names):
+            yield pair.candidate(keyword)
+
+
+def check_items(subsumption: Subsumption, pair: PlacePair) -> Iterator[Candidate]:
+    """`items`, `prefixItems` and `additionalItems`: each place of a tuple, then all places after it."""
+    if "array" not in pair.old.kinds:
+        return
+    last = max(len(items(schema)[0]) for schema in (pair.new, *pair.old.known))
+    most = pair.old.counts("array")[1]
+    for index in range(last + 1):
+        demand = for_index(pair.new, index)
+        if demand and index < most:
+            yield from subsumption.compare(pair.enter(pair.old.at_index(index), demand, Step("index", index)))
+
+
+def check_unique(_: Subsumption, pair: PlacePair) -> Iterator[Candidate]:
+    """`uniqueItems`."""
+    known = any(schema.get("uniqueItems") for schema in pair.old.known) or pair.old.counts("array")[1] <= 1
+    if "array" in pair.old.kinds and pair.new.get("uniqueItems") and not known:
+        yield pair.candidate("uniqueItems")
+
+
+def check_contains(subsumption: Subsumption, pair: PlacePair) -> Iterator[Candidate]:
+    """`contains` with its limits (2019-09): implied by equal ones alone."""
+    keywords = ("contains", "minContains", "maxContains")
+    asserts = "array" in pair.old.kinds and pair.new.get("contains") is not None
+    if asserts and not _is_known(subsumption, pair, *keywords):
+        yield pair.candidate("contains")
+
+
+def check_names(subsumption: Subsumption, pair: PlacePair) -> Iterator[Candidate]:
+    """`propertyNames`: implied by an equal one alone."""
+    if "object" in pair.old.kinds and not _is_known(subsumption, pair, "propertyNames"):
+        yield pair.candidate("propertyNames")
+
+
+def check_any_of(subsumption: Subsumption, pair: PlacePair) -> Iterator[Candidate]:
+    """`anyOf`: one branch that takes all."""
+    branches = pair.new.children("anyOf")
+    alike = sorted(branches, key=lambda branch: not any(same_schema(known, branch) for known in pair.old.known))
+    if not any(subsumption.implies(pair.old, branch) for branch in alike):
+        yield pair.candidate("anyOf")
+
+
+def check_one_of(subsumption: Subsumption, pair: PlacePair) -> Iterator[Candidate]:
+    """`oneOf`: an equal one, or one branch that takes all while every other takes none."""
+    if _is_known(subsumption, pair, "oneOf"):
+        return
+    branches = pair.new.children("oneOf")
+    taking = next((branch for branch in branches if subsumption.implies(pair.old, branch)), None)
+    others = (branch for branch in branches if branch is not taking)
+    if taking is None or not all(_disjoint(subsumption, pair.old, other) for other in others):
+        yield pair.candidate("oneOf")
+
+
+def check_not(subsumption: Subsumption, pair: PlacePair) -> Iterator[Candidate]:
+    """`not`: an equal one, or no value that is possible meets it."""
+    if not _is_known(subsumption, pair, "not") and not _disjoint(subsumption, pair.old, pair.new.child("not")):
+        yield pair.candidate("not")
+
+
+def check_if(subsumption: Subsumption, pair: PlacePair) -> Iterator[Candidate]:
+    """`if`: both cases hold, or an equal one is known."""
+    new = pair.new
+    if new.get("if") is None or _is_known(subsumption, pair, "if", "then", "else"):
+        return
+    for keyword, old in (("then", pair.old.and_also(new.child("if"))), ("else", pair.old)):
+        demand = new.optional(keyword)
+        if demand and not subsumption.implies(old, demand):
+            yield pair.candidate(keyword)
+
+
+def _is_known(subsumption: Subsumption, pair: PlacePair, *keywords: str) -> bool:
+    """Whether the old schema has these keywords, all of them, just as the new one."""
+    subsumption.spend(pair.old, _STEPS_TO_COMPARE)
+    return any(same_keywords(schema, pair.new, *keywords) for schema in pair.old.known)
+
+
+def _disjoint(subsumption: Subsumption, old: Constraints, other: Subschema) -> bool:
+    return bool(Unsatisfiable(subsumption).reason(old.and_also(other)))
+
+
+_DEPENDENCIES = ("dependencies", "dependentRequired", "dependentSchemas")
+_TABLE: dict[Check, Collection[str]] = {
+    check_type: ["type"],
+    check_values: ["enum", "const"],
+    check_bounds: ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"],
+    check_multiple: ["multipleOf"],
+    check_counts: [end + unit for unit in COUNTED.values() for end in ("min", "max")],
+    check_pattern: ["pattern"],
+    check_format: ["format"],
+    check_required: ["required"],
+    check_properties: ["properties", "patternProperties", "additionalProperties"],
+    check_names: ["propertyNames"],
+    check_dependencies: _DEPENDENCIES,
+    check_items: ["items", "prefixItems", "additionalItems"],
+    check_unique: ["uniqueItems"],
+    check_contains: ["contains", "minContains", "maxContains"],
+    check_any_of: ["anyOf"],
+    check_one_of: ["oneOf"],
+    check_not: ["not"],
+    check_if: ["if", "then", "else"],
+}
+CHECKS = {keyword: check for check, keywords in _TABLE.items() for keyword in keywords}
+"""The check of each keyword. `$ref` and `allOf` have none: they are flattened into schemas that are compared singly."""

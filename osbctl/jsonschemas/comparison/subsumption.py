@@ -1,0 +1,149 @@
+"""Proof that a new schema accepts whatever an old one accepted.
+
+`safe` is said of a pair of schemas where, and only where, `Subsumption.compare` finds no candidate for it. These are
+all the reasons why no request that the old schema took and the new one refuses is ever called safe:
+
+1. Constraints are an upper bound. `Constraints` hold only schemas that every value of a place meets, if the whole
+   request meets the old schema. A value that meets them need not exist: then more is asked than needed, never less.
+2. Every keyword has a check. Each keyword of the new schema that its draft asserts is handed to its check, and a check
+   stays silent only where the constraints alone imply the keyword. A keyword without a check is a candidate.
+3. The checks cover each part of a value. Object keys are spelled out, or match a pattern, or are neither; items stand
+   in the tuple or after it: `keywords.py` compares a pair of schemas for each such class.
+4. Not shown means candidate. That holds for a pair that is met again while it is being compared (recursion), for one
+   that is nested too deeply, and for a value that the bounded validator does not decide. Past the budget of steps the
+   whole comparison raises `UndecidableError`, and the schemas are risky.
+5. A schema that is written alike, references included, accepts the same. That is the only thing taken for granted.
+6. A case split is complete: a value that meets an `anyOf` or a `oneOf` meets one of its branches, and each value is of
+   one kind. The candidates of a pair go only where every case has none.
+7. "No value is possible" (for `not`, `oneOf`, `if`) comes from `unsatisfiable.py`, which says so only where it is
+   shown, from the same constraints, by these same rules.
+
+What becomes of a candidate cannot weaken this. It is `breaking` with a request that the validator confirms on both
+whole schemas (`counterexamples.py`), and `risky` without one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import TypeAlias
+
+from osbctl.jsonschemas.bounded_validator import BoundedValidator
+from osbctl.jsonschemas.comparison.candidates import FORBIDDEN, ITEMS, UNDECIDED, Candidate, PlacePair
+from osbctl.jsonschemas.constraints import NUMBERS, Constraints
+from osbctl.jsonschemas.equality import same_schema
+from osbctl.jsonschemas.schema_tree import Subschema
+from osbctl.jsonschemas.walk import UndecidableError
+from osbctl.paths import JsonValue
+
+Check: TypeAlias = "Callable[[Subsumption, PlacePair], Iterator[Candidate]]"
+
+MAX_STEPS = 50_000
+"""Pairs of places looked at, each counted by its constraints: a second or so. A 64 kB schema has some 2,000 places."""
+
+MAX_NESTING = 100
+"""Pairs within pairs; bounds the recursion."""
+
+_CONSTRAINTS_A_STEP = _BRANCHES_A_STEP = 16
+_MAX_VALUES = 8
+"""Values that are kept for a candidate, of those that were refused."""
+
+
+class Subsumption:
+    """One comparison, within a budget of steps. Raises `UndecidableError` where that is spent."""
+
+    def __init__(self, validator: BoundedValidator, checks: Mapping[str, Check], steps: int = MAX_STEPS) -> None:
+        self._checks = checks
+        self.validator = validator
+        self.left = steps
+        self._shown: set[object] = set()
+        self._failed: dict[object, Candidate] = {}
+        self._under_way: set[object] = set()
+
+    def compare(self, pair: PlacePair) -> list[Candidate]:
+        """The keywords that may refuse a value that meets the old constraints; empty where none can."""
+        self.spend(pair.old)
+        key = (pair.old.key, pair.new)
+        if key in self._shown:
+            return []
+        if key in self._failed:
+            return [self._failed[key]]
+        if key in self._under_way or len(self._under_way) > MAX_NESTING:
+            return [pair.candidate("", rule=UNDECIDED)]
+        self._under_way.add(key)
+        found = self._candidates(pair)
+        self._under_way.discard(key)
+        if found:
+            self._failed[key] = found[0]
+        else:
+            self._shown.add(key)
+        return found
+
+    def implies(self, old: Constraints, new: Subschema) -> bool:
+        """Whether all that meets the constraints is shown to meet the schema."""
+        return not self.compare(PlacePair(old, new))
+
+    def spend(self, old: Constraints, times: int = 1) -> None:
+        """Count so many looks at all constraints. Raises `UndecidableError` where that is too much."""
+        self.left -= times + times * len(old.known) // _CONSTRAINTS_A_STEP
+        if self.left < 0:
+            raise UndecidableError("the schemas are too large or too entangled to compare in full")
+
+    def valid_values(self, old: Constraints) -> list[JsonValue] | None:
+        """The values that meet the constraints, where these are few; those that are undecided among them."""
+        values = old.values()
+        if values is None or len(values) * len(old.known) > self.validator.left:
+            return None
+        return [v for v in values if all(self.validator.accepts(s, v) is not False for s in old.known)]
+
+    def _candidates(self, pair: PlacePair) -> list[Candidate]:
+        if not pair.old.kinds:
+            return []
+        found = [candidate for part in pair.new.conjuncts for candidate in self._against(replace(pair, new=part))]
+        if not found:
+            return []
+        cases = self._cases(pair.old)
+        case = next((case for case in cases if not self.implies(case, pair.new)), None)
+        return [replace(candidate, case=case) for candidate in found] if case or not cases else []
+
+    def _cases(self, old: Constraints) -> list[Constraints]:
+        """Constraints of which each value meets one: with each branch of a keyword, else of each kind."""
+        known = set(old.known)
+        for schema in old.known:
+            for keyword in ("anyOf", "oneOf"):
+                branches = schema.children(keyword)
+                self.spend(old, len(branches) // _BRANCHES_A_STEP)
+                if branches and not any(known.issuperset(branch.conjuncts) for branch in branches):
+                    return [old.and_also(branch) for branch in branches]
+        kinds = {NUMBERS if kind in NUMBERS else frozenset({kind}) for kind in old.kinds}
+        return (
+            [Constraints(old.known, old.within & some) for some in sorted(kinds, key=sorted)] if len(kinds) > 1 else []
+        )
+
+    def _against(self, pair: PlacePair) -> list[Candidate]:
+        """Hold one schema, without those that it refers to, against the constraints."""
+        self.spend(pair.old)
+        if any(same_schema(schema, pair.new) for schema in pair.old.known):
+            return []
+        if not isinstance(pair.new.value, dict):
+            return [pair.candidate("", rule=ITEMS if pair.step and pair.step.kind == "index" else FORBIDDEN)]
+        values = self.valid_values(pair.old)
+        if values is not None:
+            return self._refused(pair, values)
+        asserted = pair.new.tree.dialect.keywords & pair.new.value.keys()
+        checks = dict.fromkeys(check for keyword, check in self._checks.items() if keyword in asserted)
+        unchecked = [pair.candidate(keyword) for keyword in sorted(asserted - self._checks.keys() - {"$ref", "allOf"})]
+        return [candidate for check in checks for candidate in check(self, pair)] + unchecked
+
+    def _refused(self, pair: PlacePair, values: list[JsonValue]) -> list[Candidate]:
+        """Where few values are left, ask the validator about each one."""
+        refused: dict[str, list[JsonValue]] = {}
+        formats = {schema.get("format") for schema in pair.old.known}
+        for value in values:
+            objections = self.validator.objections(pair.new, value)
+            if objections is None:
+                refused.setdefault("pattern" if pair.new.get("pattern") else "", []).append(value)
+            for keyword in sorted((objections or frozenset()) & set(pair.new.value) - {"allOf", "$ref"}):
+                if keyword != "format" or pair.new.get("format") not in formats:
+                    refused.setdefault(keyword, []).append(value)
+        return [pair.candidate(keyword, *wrong[:_MAX_VALUES]) for keyword, wrong in refused.items()]

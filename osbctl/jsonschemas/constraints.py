@@ -1,0 +1,173 @@
+"""The constraints on a value at some place: the schemas that it must meet there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+from math import ceil, floor, inf, isinf
+from typing import TYPE_CHECKING, TypeAlias
+
+from osbctl.jsonschemas import patterns
+
+if TYPE_CHECKING:
+    from osbctl.jsonschemas.schema_tree import Subschema
+    from osbctl.paths import JsonValue
+
+Kinds: TypeAlias = frozenset[str]
+"""Kinds of JSON values. `whole` is a number like 1.0, which is an `integer` since draft-06 only."""
+
+Bound: TypeAlias = tuple[float, bool]
+"""A lower limit, and whether it is itself excluded. An upper limit is written as a lower one: negated."""
+
+NUMBERS: Kinds = frozenset({"integer", "whole", "fraction"})
+ALL: Kinds = NUMBERS | {"null", "boolean", "string", "array", "object"}
+OBJECT: Kinds = frozenset({"object"})
+
+COUNTED = {"string": "Length", "array": "Items", "object": "Properties"}
+"""What the keywords `min…` and `max…` count of each kind that has parts."""
+
+
+@dataclass(frozen=True)
+class Constraints:
+    """A value meets all schemas of `known`, and is of one of the kinds `within`.
+
+    Everything here is an upper bound: each value of the place meets it, and not all that meets it need be possible.
+    """
+
+    known: tuple[Subschema, ...] = ()
+    within: Kinds = ALL
+
+    @cached_property
+    def kinds(self) -> Kinds:
+        """The kinds that the value can be of; empty where no value is possible."""
+        return self.within.intersection(*map(kinds_of, self.known))
+
+    @cached_property
+    def key(self) -> tuple[frozenset[Subschema], Kinds]:
+        """Equal for constraints that say the same."""
+        return frozenset(self.known), self.within
+
+    def and_also(self, *schemas: Subschema) -> Constraints:
+        """These constraints and those of these schemas, flattened."""
+        more = chain.from_iterable(schema.conjuncts for schema in schemas)
+        return Constraints(tuple(dict.fromkeys([*self.known, *more])), self.within)
+
+    def values(self) -> list[JsonValue] | None:
+        """The few values that `enum`, `const` or the kinds leave, unchecked otherwise; None where they are not few."""
+        lists = [schema.listed for schema in self.known if schema.listed is not None]
+        if lists:
+            return min(lists, key=len)
+        if self.kinds <= {"null", "boolean"}:
+            return [v for v, kind in ((None, "null"), (False, "boolean"), (True, "boolean")) if kind in self.kinds]
+        return None
+
+    def required(self) -> set[str]:
+        """The names that an object has for certain."""
+        return {name for schema in self.known for name in schema.get("required") or ()}
+
+    def names(self) -> list[str]:
+        """The property names that are spelled out."""
+        return list(dict.fromkeys(name for schema in self.known for name in schema.get("properties") or ()))
+
+    def at_key(self, name: str) -> Constraints:
+        """The constraints on the value of the property `name`, if the object has it."""
+        return Constraints().and_also(*chain.from_iterable(for_key(schema, name)[0] for schema in self.known))
+
+    def at_index(self, index: int) -> Constraints:
+        """The constraints on the item at `index`, if the array has it."""
+        return Constraints().and_also(*filter(None, (for_index(schema, index) for schema in self.known)))
+
+    def least(self, keyword: str) -> float:
+        """The strongest lower limit that this keyword sets for a count; 0 where none does."""
+        return max((schema.get(keyword) or 0 for schema in self.known), default=0)
+
+    def most(self, keyword: str) -> float:
+        """The strongest upper limit that this keyword sets for a count; infinite where none does."""
+        return min((limit for schema in self.known if (limit := schema.get(keyword)) is not None), default=inf)
+
+    def counts(self, kind: str) -> tuple[float, float]:
+        """The bounds of what `COUNTED` counts of a value of this kind."""
+        least, most = self.least(f"min{COUNTED[kind]}"), self.most(f"max{COUNTED[kind]}")
+        if kind == "object":
+            closed = [
+                s for s in self.known if s.get("additionalProperties") is False and not s.get("patternProperties")
+            ]
+            names = [len(s.get("properties") or ()) for s in closed]
+            return max(least, len(self.required())), min([most, *names])
+        if kind == "array":
+            lengths = [
+                len(prefix) for prefix, rest in map(items, self.known) if rest is not None and rest.value is False
+            ]
+            return least, min([most, *lengths])
+        return least, most
+
+    def lower(self, kinds: Kinds) -> Bound:
+        """The strongest lower limit for a number of these kinds; among integers it is one itself."""
+        return self._limit("minimum", "exclusiveMinimum", 1, kinds)
+
+    def upper(self, kinds: Kinds) -> Bound:
+        """The strongest upper limit for a number of these kinds, negated."""
+        return self._limit("maximum", "exclusiveMaximum", -1, kinds)
+
+    def _limit(self, keyword: str, exclusive: str, sign: int, kinds: Kinds) -> Bound:
+        found: list[Bound] = [(-inf, False)]
+        for schema in self.known:
+            limit, mark = schema.get(keyword), schema.get(exclusive)
+            if limit is not None:
+                found.append((sign * limit, mark is True))  # in draft-04 the exclusive keyword marks the other
+            if mark is not None and not isinstance(mark, bool):
+                found.append((sign * mark, True))
+        value, excluded = max(found)
+        if "fraction" in kinds or isinf(value):
+            return value, excluded
+        return floor(value) + 1 if excluded else ceil(value), False
+
+
+def kinds_of(schema: Subschema) -> Kinds:
+    """The kinds that the schema's `type` allows; none for `false`."""
+    if schema.value is False:
+        return frozenset()
+    named = schema.get("type")
+    if named is None:
+        return ALL
+    kinds = {named} if isinstance(named, str) else set(named)
+    if "number" in kinds:
+        kinds = kinds - {"number"} | NUMBERS
+    if "integer" in kinds and schema.tree.dialect.year > 2013:
+        kinds.add("whole")
+    return frozenset(kinds)
+
+
+def for_key(schema: Subschema, name: str) -> tuple[list[Subschema], list[Subschema]]:
+    """The subschemas that the property `name` must meet: those for certain, and those perhaps.
+
+    Perhaps, because a pattern that may not be run decides.
+    """
+    sure: list[Subschema] = []
+    perhaps: list[Subschema] = []
+    if name in (schema.get("properties") or ()):
+        sure.append(schema.child("properties", name))
+    for pattern in schema.get("patternProperties") or ():
+        matched = patterns.matches(pattern, name)
+        if matched is not False:
+            (sure if matched else perhaps).append(schema.child("patternProperties", pattern))
+    # Where a pattern is undecided, so is whether this is an additional property.
+    if not sure and (rest := schema.optional("additionalProperties")):
+        (perhaps or sure).append(rest)
+    return sure, perhaps
+
+
+def items(schema: Subschema) -> tuple[tuple[Subschema, ...], Subschema | None]:
+    """The schemas of the first items, one each, and the one of all the rest (None: anything)."""
+    if schema.tree.dialect.year >= 2020:
+        return schema.children("prefixItems"), schema.optional("items")
+    if isinstance(schema.get("items"), list):
+        return schema.children("items"), schema.optional("additionalItems")
+    return (), schema.optional("items")
+
+
+def for_index(schema: Subschema, index: int) -> Subschema | None:
+    """The schema of the item at `index`; None where it may be anything."""
+    prefix, rest = items(schema)
+    return prefix[index] if index < len(prefix) else rest

@@ -1,0 +1,237 @@
+"""A parameter schema as a tree of nodes, with its local references resolved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from graphlib import CycleError, TopologicalSorter
+from math import inf
+from typing import Literal, TypeAlias
+
+from osbctl.jsonschemas import patterns
+from osbctl.jsonschemas.dialects import dialect_of
+from osbctl.jsonschemas.walk import BY_NAME, IN_PLACE, UndecidableError, target_of
+from osbctl.paths import JsonValue, Path, depth
+
+Side: TypeAlias = Literal["old", "new"]
+
+MAX_DEPTH = 64
+"""Levels of nesting; real schemas have under 12. Below this no recursion here comes near Python's limit."""
+
+_ONE = ("additionalItems", "additionalProperties", "contains", "else", "if", "items", "not", "propertyNames", "then")
+_LIST = ("allOf", "anyOf", "items", "oneOf", "prefixItems")
+_SAME_VALUE = (*IN_PLACE, "dependencies", "dependentSchemas")
+_IDENTITIES = ("$id", "id")
+STRUCTURE = frozenset({*_ONE, *_LIST, *BY_NAME, *_IDENTITIES, "$schema", "default"})
+"""The keywords that are kept beside those that the draft asserts."""
+_UNSUPPORTED = ("$dynamicRef", "$recursiveRef", "unevaluatedItems", "unevaluatedProperties")
+
+
+class Subschema:
+    """One schema of a tree. There is one object for each place, so two are equal where they are the same place."""
+
+    def __init__(self, tree: SchemaTree, pointer: Path, value: JsonValue) -> None:
+        self.tree = tree
+        self.pointer = pointer
+        self.value = value
+        self._children: dict[str, tuple[Subschema, ...]] = {}
+
+    def get(self, keyword: str) -> JsonValue:
+        """The keyword's value; None where it is missing or its draft does not assert it."""
+        if isinstance(self.value, dict) and keyword in self.tree.dialect.keywords:
+            return self.value.get(keyword)
+        return None
+
+    def child(self, *steps: str | int) -> Subschema:
+        """The subschema that these steps lead to, which must exist."""
+        return self.tree.nodes[(*self.pointer, *steps)]
+
+    def optional(self, keyword: str) -> Subschema | None:
+        """The subschema that this keyword holds; None where it is missing."""
+        return None if self.get(keyword) is None else self.child(keyword)
+
+    def children(self, keyword: str) -> tuple[Subschema, ...]:
+        """The subschemas in a keyword that holds a list of them; none where it is missing."""
+        if keyword not in self._children:
+            found = self.get(keyword)
+            count = len(found) if isinstance(found, list) else 0
+            self._children[keyword] = tuple(self.child(keyword, i) for i in range(count))
+        return self._children[keyword]
+
+    @cached_property
+    def conjuncts(self) -> tuple[Subschema, ...]:
+        """The schemas that must all hold: this one, those of its `allOf` and the target of its `$ref`, flattened.
+
+        `true` adds nothing; `false` stays.
+        """
+        found: dict[Subschema, None] = {}
+        self._flatten(found, set())
+        return tuple(found)
+
+    def _flatten(self, found: dict[Subschema, None], visited: set[Subschema]) -> None:
+        if self in visited or self.value is True:
+            return
+        visited.add(self)
+        if self.get("$ref") is not None:
+            self.tree.resolve(self.value["$ref"])._flatten(found, visited)
+            if self.tree.dialect.ref_stands_alone:
+                return
+        found[self] = None
+        for part in self.children("allOf"):
+            part._flatten(found, visited)
+
+    @cached_property
+    def listed(self) -> list[JsonValue] | None:
+        """The only values that it allows: of `enum` or `const`, or of all branches of an `anyOf` or `oneOf`."""
+        if isinstance(self.value, dict) and "const" in self.value and "const" in self.tree.dialect.keywords:
+            return [self.value["const"]]
+        found = self.get("enum")
+        if isinstance(found, list):
+            return found
+        for keyword in ("anyOf", "oneOf"):
+            lists = [_shortest(branch.conjuncts) for branch in self.children(keyword)]
+            if lists and None not in lists:
+                return [value for found in lists for value in found or ()]
+        return None
+
+
+def _shortest(schemas: Iterable[Subschema]) -> list[JsonValue] | None:
+    return min((schema.listed for schema in schemas if schema.listed is not None), key=len, default=None)
+
+
+class SchemaTree:
+    """A whole schema of one side.
+
+    Raises `UndecidableError` where it is nested too deeply or names an unknown draft.
+    """
+
+    def __init__(self, side: Side, value: JsonValue) -> None:
+        self.side: Side = side
+        self.value = value
+        if depth(value) > MAX_DEPTH:
+            raise UndecidableError(f"it is nested deeper than {MAX_DEPTH} levels")
+        self.dialect = dialect_of(value)
+
+    @cached_property
+    def nodes(self) -> dict[Path, Subschema]:
+        """Every place that holds a schema, by pointer."""
+        found: dict[Path, Subschema] = {}
+        todo: list[tuple[Path, JsonValue]] = [((), self.value)]
+        while todo:
+            path, value = todo.pop()
+            found[path] = Subschema(self, path, value)
+            todo += [((*path, *steps), inner) for steps, inner in _parts(value)]
+        return found
+
+    @property
+    def top(self) -> Subschema:
+        """The whole schema."""
+        return self.nodes[()]
+
+    @property
+    def assertions(self) -> JsonValue:
+        """The schema under its draft, without all that refuses nothing, such as titles; defaults stay."""
+        kept = _kept(self.value, self.dialect.keywords | STRUCTURE)
+        return {**kept, "$schema": self.dialect.uri} if isinstance(kept, dict) else kept
+
+    @property
+    def anonymous(self) -> JsonValue:
+        """The schema without identities: no reference that is followed leads to one, and relative ones need a base."""
+        return _kept(self.value, self.dialect.keywords | STRUCTURE - {*_IDENTITIES})
+
+    @property
+    def unread(self) -> Iterator[Subschema]:
+        """The schemas under keywords of other drafts: the metaschema skips them, but a reference may lead there."""
+        read = self.dialect.keywords | {"definitions", *(("$defs",) if self.dialect.year >= 2019 else ())}
+        return (inner for node in self.nodes.values() for keyword, inner in below(node) if keyword not in read)
+
+    @cached_property
+    def has_formats(self) -> bool:
+        """Whether anything depends on whether formats are enforced."""
+        return any(node.get("format") is not None for node in self.nodes.values())
+
+    @cached_property
+    def heaviest_pattern(self) -> int:
+        """The weight of the pattern that costs most to run; 0 where there is none."""
+        own = [node.get("pattern") for node in self.nodes.values()]
+        of_keys = [pattern for node in self.nodes.values() for pattern in node.get("patternProperties") or ()]
+        return max((patterns.weight(pattern) for pattern in (*own, *of_keys) if pattern), default=0)
+
+    def resolve(self, ref: JsonValue) -> Subschema:
+        """The schema that a local `$ref` names. Raises `UndecidableError`."""
+        if not isinstance(ref, str) or not (ref == "#" or ref.startswith("#/")):
+            raise UndecidableError("it has a $ref that leaves the schema, or is not a JSON pointer")
+        node = self.nodes.get(pointer) if (pointer := target_of(self.value, ref)) is not None else None
+        if node is None:
+            raise UndecidableError("it has a $ref to a place that holds no schema")
+        return node
+
+    def check_supported(self) -> None:
+        """Raises `UndecidableError` where references or keywords are beyond this comparison."""
+        refers = any(_has_ref(node) for node in self.nodes.values())
+        for node in self.nodes.values():
+            if not isinstance(node.value, dict):
+                continue
+            for keyword in _UNSUPPORTED:
+                if node.get(keyword) is not None:
+                    raise UndecidableError(f"it uses {keyword}, which this comparison does not read")
+            identified = any(isinstance(node.value.get(keyword), str) for keyword in _IDENTITIES)
+            if node.pointer and ("$schema" in node.value or (identified and refers)):
+                raise UndecidableError("a part of it has an identity or a draft of its own")
+        if refers and self.most_applied == inf:
+            raise UndecidableError("its references run in a loop")
+
+    @cached_property
+    def most_applied(self) -> float:
+        """The number of schemas that judge one value at most, each as often as references lead to it.
+
+        Infinite where they run in a loop that never enters a part of the value.
+        """
+        graph = {node: [*self._of_same_value(node)] for node in self.nodes.values()}
+        counts: dict[Subschema, int] = {}
+        try:
+            for node in TopologicalSorter(graph).static_order():
+                counts[node] = 1 + sum(counts[inner] for inner in graph[node])
+        except CycleError:
+            return inf
+        return max(counts.values())
+
+    def _of_same_value(self, node: Subschema) -> Iterator[Subschema]:
+        if _has_ref(node):
+            yield self.resolve(node.value["$ref"])
+        yield from (inner for keyword, inner in below(node) if keyword in _SAME_VALUE)
+
+
+def below(node: Subschema) -> Iterator[tuple[str, Subschema]]:
+    """The schemas one step further down, each with the keyword that holds it."""
+    return ((steps[0], node.child(*steps)) for steps, _ in _parts(node.value))
+
+
+def _has_ref(node: Subschema) -> bool:
+    return isinstance(node.value, dict) and "$ref" in node.value
+
+
+def _parts(schema: JsonValue) -> Iterator[tuple[tuple[str, *tuple[str | int, ...]], JsonValue]]:
+    """The schemas directly within a schema, each with the steps that lead there."""
+    for keyword, value in schema.items() if isinstance(schema, dict) else ():
+        if keyword in BY_NAME and isinstance(value, dict):
+            yield from (((keyword, n), inner) for n, inner in value.items() if isinstance(inner, dict | bool))
+        elif keyword in _ONE and isinstance(value, dict | bool):
+            yield (keyword,), value
+        elif keyword in _LIST and isinstance(value, list):
+            yield from (((keyword, i), inner) for i, inner in enumerate(value))
+
+
+def _kept(schema: JsonValue, keywords: frozenset[str]) -> JsonValue:
+    """A copy of a schema with these keywords alone, at every level."""
+    if not isinstance(schema, dict):
+        return schema
+    return {keyword: _kept_inside(keyword, value, keywords) for keyword, value in schema.items() if keyword in keywords}
+
+
+def _kept_inside(keyword: str, value: JsonValue, keywords: frozenset[str]) -> JsonValue:
+    if keyword in BY_NAME and isinstance(value, dict):
+        return {name: _kept(inner, keywords) for name, inner in value.items()}
+    if keyword in _LIST and isinstance(value, list):
+        return [_kept(inner, keywords) for inner in value]
+    return _kept(value, keywords) if keyword in _ONE else value
