@@ -32,6 +32,9 @@ CONVENTIONS = frozenset((
 ))  # fmt: skip
 """Metadata fields whose types are a convention of the profile, not a rule of the specification."""
 
+BOOLEAN_WORDS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
+"""What people write for a boolean, in lower case."""
+
 _SAP = {
     "service_metadata": ("createInstanceDocumentationUrl", "updateInstanceDocumentationUrl"),
     "plan_metadata": ("supportedMinOSBVersion", "supportedMaxOSBVersion"),

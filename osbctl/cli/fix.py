@@ -96,6 +96,8 @@ def _told(mended: Mended, verb: str) -> Iterator[str]:
     yield from filter(None, [mended.read_as])
     for finding in mended.mended:
         yield f"{finding.location or mended.source}: {verb}: {finding.message} [{finding.rule}]"
+    for finding, why in mended.stuck:
+        yield f"{finding.location or mended.source}: not fixed: {finding.message} [{finding.rule}]: {why}"
     more = f", {len(mended.unsafe)} more with --unsafe" if mended.unsafe else ""
     left = len(mended.left) - len(mended.unsafe)
     yield f"{mended.source}: {verb} {len(mended.mended)}{more}; {left} left for you"

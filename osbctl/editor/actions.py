@@ -44,9 +44,10 @@ class Mender:
         """What can be done about findings in `file`."""
         for finding in with_fixes(islice(findings, MOST), self.document):
             told = [diagnostic(finding, file)]
-            for fix in finding.fixes:
-                yield from self._action(_title(fix), types.CodeActionKind.QuickFix, [finding._replace(fixes=(fix,))],
-                                        diagnostics=told, is_preferred=fix.safe or None)  # fmt: skip
+            for fixes in _at_once(finding):
+                yield from self._action(_title(fixes[0]), types.CodeActionKind.QuickFix,
+                                        [finding._replace(fixes=fixes)], diagnostics=told,
+                                        is_preferred=fixes[0].safe or None)  # fmt: skip
             if finding.rule in _OF_IDS and finding.path[-1:] == ("id",) and len(finding.path) in (3, 5):
                 fresh = Fix("set", finding.path, str(uuid.uuid4()).upper())
                 yield from self._action("Set a fresh GUID", types.CodeActionKind.QuickFix,
@@ -109,6 +110,13 @@ class Mender:
     def _read(self, files: dict[str, bytes]) -> Document:
         texts = {path: data.decode("utf-8", "surrogatepass") for path, data in files.items()}
         return read(self.analysis.source, texts, self.open.encoding)
+
+
+def _at_once(finding: Finding) -> list[tuple[Fix, ...]]:
+    """The fixes that are one action each; those of a text that several values are of can only be made together."""
+    if finding.also and not finding.several:
+        return [finding.fixes] if finding.fixes else []
+    return [(fix,) for fix in finding.fixes]
 
 
 def _title(fix: Fix) -> str:

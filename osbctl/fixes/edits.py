@@ -17,6 +17,7 @@ from osbctl.sources.document import Document
 from osbctl.sources.spans import Span
 
 _FIRST = ("id", "name", "description")
+_ANCHOR = re.compile(r"&[^\s,\[\]{}]+[ \t]+(?=[^\s!])")
 
 
 class Edit(NamedTuple):
@@ -35,8 +36,13 @@ def edit(document: Document, spans: Mapping[Path, Span], fix: Fix, path: Path) -
     text, span = document.text, spans.get(path)
     if fix.action == "set" and span is None:
         return _inserted(document, spans, path, fix.value)
-    if span is None or span.anchored or span.style in ("|", ">"):
+    if span is None or span.style in ("|", ">"):
         return None
+    if fix.action != "rename" and span.anchored:
+        anchor = _ANCHOR.match(text, span.start, span.end)
+        if anchor is None:
+            return None
+        span = span._replace(start=anchor.end())
     if fix.action == "rename":
         quote = text[span.key[0]] if text[span.key[0]] in "\"'" else ""
         return Edit(span.key[0], span.key[1], f"{quote}{fix.value}{quote}") if span.key[1] else None

@@ -357,7 +357,7 @@ class _Builder:
         hint = "write true or false, or put it in quotes" if boolean else "put it in quotes if it is text"
         place = self._lines.at(event.start_mark.index, event.end_mark.index)
         path = self._path(event.value)
-        fixes = (Fix("quote", (), safe=True),) if value == event.value else ()  # text here stays text, there too
+        fixes = (Fix("quote", ()),) if value == event.value else ()  # text here stays text; others saw something else
         self._notes.append(Finding("yaml-1.1", Severity.WARNING, message, path, place, hint=hint, fixes=fixes))
 
     def _path(self, key: str) -> Path:

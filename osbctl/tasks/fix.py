@@ -6,31 +6,29 @@ what it held before but for the fixes; else nothing of that pass is kept.
 
 from __future__ import annotations
 
-import json
 import os
-import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from osbctl.errors import OsbctlError, SourceError, UsageError
 from osbctl.files import write_file, write_linked
-from osbctl.findings import Finding, Fix, Location
+from osbctl.findings import Finding
 from osbctl.fixes.drafts import draft_fix
-from osbctl.fixes.edits import Edit, applied, edit, quoted
-from osbctl.paths import Path as Steps
-from osbctl.paths import found_at, value_at
+from osbctl.fixes.passes import Pass, Wanted
 from osbctl.sources.catalogs import parse_catalog
 from osbctl.sources.document import Document
 from osbctl.sources.folder import read_folder
-from osbctl.sources.parse import decoded, parse_text
+from osbctl.sources.parse import decoded
 from osbctl.sources.read import read_bytes, read_source
-from osbctl.sources.spans import Span, spans
 from osbctl.validation.judge import judge
 from osbctl.validation.options import ValidationOptions
 
-_Wanted: TypeAlias = tuple[Finding, Fix]
+if TYPE_CHECKING:
+    from osbctl.fixes.edits import Edit
+
 _Read: TypeAlias = Callable[[dict[str, bytes]], Document]
 
 MAX_PASSES = 100
@@ -39,14 +37,12 @@ MAX_PASSES = 100
 _MAX_FAULTS = 100_000
 """So many errors of the schema are asked for in a pass, which reads and judges the whole source again."""
 
-_BOM = b"\xef\xbb\xbf"
-
 
 @dataclass(frozen=True, slots=True)
 class Mended:
     """One source: its files before and after, what was mended, what `--unsafe` would mend, and what is left.
 
-    `read_as` as that of a `Document`.
+    `stuck` is what of that has a fix which cannot be made, with the reason; `read_as` as that of a `Document`.
     """
 
     source: str
@@ -56,6 +52,7 @@ class Mended:
     unsafe: tuple[Finding, ...]
     left: tuple[Finding, ...]
     read_as: str = ""
+    stuck: tuple[tuple[Finding, str], ...] = ()
 
     @property
     def changed(self) -> dict[str, tuple[bytes, bytes]]:
@@ -95,10 +92,12 @@ def fix_bytes(name: str, data: bytes, options: ValidationOptions, *, unsafe: boo
 
 def with_fixes(findings: Iterable[Finding], document: Document) -> tuple[Finding, ...]:
     """The findings with all their fixes: those that the rules name, and drafts brought to one that is taken."""
-    return tuple(
-        finding._replace(fixes=(fix,)) if (fix := draft_fix(finding, document.data)) else finding
-        for finding in findings
-    )
+    return tuple(_with_draft_fixes(finding, document.data) for finding in findings)
+
+
+def _with_draft_fixes(finding: Finding, data: Any) -> Finding:
+    fixes = (draft_fix(finding._replace(path=path), data) for path in (finding.path, *finding.also))
+    return finding._replace(fixes=tuple(filter(None, fixes)) or finding.fixes)
 
 
 def edits_of(
@@ -113,7 +112,7 @@ def edits_of(
     `files` are those of the document that differ from what is on disk, `read` reads it with those that it is given.
     Empty where nothing can be done so that the source holds what it should then.
     """
-    possible = _possible(document, files, _wanted(findings, unsafe), read, [])
+    possible = _possible(document, files, _wanted(findings, document, unsafe), read, [])
     return possible[0].edits() if possible else {}
 
 
@@ -139,11 +138,19 @@ def _passes(
 ) -> Mended:
     before, after = dict(files), dict(files)
     mended: list[Finding] = []
-    failed: list[_Wanted] = []
+    failed: list[Wanted] = []
+    tried_at = 0
     document = read(after)
     findings = _findings(document, options)
     for _ in range(MAX_PASSES):
-        possible = _possible(document, after, _wanted(findings, unsafe), read, failed)
+        wanted = _wanted(findings, document, unsafe)
+        # A word in quotes has lost what YAML 1.1 saw in it: first comes whatever says what is meant.
+        possible = _possible(document, after, [one for one in wanted if one[1].path], read, failed) or _possible(
+            document, after, wanted, read, failed
+        )
+        if possible is None and failed and len(mended) > tried_at:
+            failed, tried_at = [], len(mended)  # what was mended since may have been in the way
+            continue
         if possible is None:
             break
         step, document = possible
@@ -151,23 +158,36 @@ def _passes(
         before, after = {name: step.content(name) for name in changes} | before, after | changes
         mended += step.done
         findings = _findings(document, options)
-    would = tuple(finding for finding in findings if any(not fix.safe for fix in finding.fixes))
-    return Mended(source, before, after, tuple(mended), () if unsafe else would, findings, document.read_as)
+    would = {id(one): one for one, fix in _wanted(findings, document, True) if not (fix.safe or unsafe)}
+    stuck = tuple(_stuck(_wanted(findings, document, unsafe), failed))
+    return Mended(source, before, after, tuple(mended), tuple(would.values()), findings, document.read_as, stuck)
 
 
-def _wanted(findings: Iterable[Finding], unsafe: bool) -> list[_Wanted]:
-    return [(finding, fix) for finding in findings for fix in finding.fixes if fix.safe or unsafe]
+def _wanted(findings: Iterable[Finding], document: Document, unsafe: bool) -> list[Wanted]:
+    """The fixes to be made. A scalar of a file is put in quotes only inside of its list of service offerings."""
+    found = [(finding, fix) for finding in findings for fix in finding.fixes if fix.safe or unsafe]
+    if document.syntax == "folder":
+        return found
+    is_catalog = isinstance(document.data.get("services"), list)
+    return [one for one in found if one[1].path or (is_catalog and one[0].path[:1] == ("services",))]
+
+
+def _stuck(wanted: list[Wanted], failed: list[Wanted]) -> Iterator[tuple[Finding, str]]:
+    known = {(finding.rule, finding.path) for finding, _ in failed}
+    for finding in {id(finding): finding for finding, _ in wanted}.values():
+        elsewhere = (finding.rule, finding.path) in known
+        yield finding, "what is written there also counts elsewhere" if elsewhere else "it cannot be edited as written"
 
 
 def _possible(
-    document: Document, files: dict[str, bytes], wanted: list[_Wanted], read: _Read, failed: list[_Wanted]
-) -> tuple[_Pass, Document] | None:
+    document: Document, files: dict[str, bytes], wanted: list[Wanted], read: _Read, failed: list[Wanted]
+) -> tuple[Pass, Document] | None:
     """The pass that carries out those of the `wanted` that can be made, and what the source holds then.
 
-    Where it would hold something else than it should, since a text counts in several places, say, a half of them is
-    tried. What fails alone is `failed`. None where nothing can be done.
+    Where it would hold something else than it should, since a text counts in several places, say, a half of the edits
+    is tried. What fails alone is `failed`. None where nothing can be done.
     """
-    step = _Pass(document, files)
+    step = Pass(document, files)
     step.mend([one for one in wanted if one not in failed])
     if not step.made:
         return None
@@ -175,14 +195,15 @@ def _possible(
         again = read(files | step.changes())
     except OsbctlError:
         again = None
-    if again is not None and again.data == step.expected:
+    if again is not None and again.data == step.expected and step.keeps_the_rest():
         return step, again
-    if len(step.made) == 1:
-        failed += step.made
+    groups = list(step.made.values())
+    if len(groups) == 1:
+        failed += groups[0]
         return None
-    half = len(step.made) // 2
-    return _possible(document, files, step.made[:half], read, failed) or _possible(
-        document, files, step.made[half:], read, failed
+    half = len(groups) // 2
+    return _possible(document, files, list(chain(*groups[:half])), read, failed) or _possible(
+        document, files, list(chain(*groups[half:])), read, failed
     )
 
 
@@ -190,111 +211,3 @@ def _findings(document: Document, options: ValidationOptions) -> tuple[Finding, 
     """What is to be said of the document, each finding with its fixes."""
     options = options._replace(max_schema_findings=_MAX_FAULTS)
     return with_fixes(judge(document, options).findings, document)
-
-
-class _Pass:
-    """The edits of one pass over the findings, and the value that the catalog must have after it."""
-
-    def __init__(self, document: Document, files: dict[str, bytes]) -> None:
-        self.document = document
-        self.expected = json.loads(json.dumps(document.data))  # where an alias stands, too, a value is one by itself
-        self.made: list[_Wanted] = []
-        self._files = dict(files)
-        self._texts: dict[str, _Text] = {}
-        self._edits: dict[str, dict[int, Edit]] = {}
-
-    def mend(self, wanted: list[_Wanted]) -> None:
-        """Make an edit of each fix that can be made, one for each place."""
-        paths = {path for _, fix in wanted for path in (fix.path, fix.path[:-1])}
-        paths = {path for path in paths if found_at(self.document.data, path, self) is not self}
-        places = self.document.locate(paths) if paths else {}
-        for finding, fix in wanted:
-            self._one(finding, fix, places)
-
-    def _one(self, finding: Finding, fix: Fix, places: dict[Steps, Location]) -> None:
-        place = (places.get(fix.path) or places.get(fix.path[:-1])) if fix.path else finding.location
-        if place is None:
-            return
-        made = self._text(place.source).edit(fix, place, exists=fix.path in places)
-        edits = self._edits.setdefault(place.source, {})
-        # One text may stand in several places of the catalog; two edits at one place are made in two passes.
-        if made and edits.get(made.start, made) == made and _carry_out(self.expected, fix, made):
-            edits[made.start] = made
-            self.made.append((finding, fix))
-
-    @property
-    def done(self) -> list[Finding]:
-        """The findings that something was done about, each once."""
-        return list({id(finding): finding for finding, _ in self.made}.values())
-
-    def _text(self, name: str) -> _Text:
-        if name not in self._texts:
-            self._texts[name] = _Text(name, self.content(name))
-        return self._texts[name]
-
-    def content(self, name: str) -> bytes:
-        """A file as it is before this pass."""
-        if name not in self._files:
-            self._files[name] = Path(name).read_bytes()
-        return self._files[name]
-
-    def edits(self) -> dict[str, list[Edit]]:
-        """The edits of this pass, by file."""
-        return {name: list(edits.values()) for name, edits in self._edits.items() if edits}
-
-    def changes(self) -> dict[str, bytes]:
-        """The files that this pass changes."""
-        texts = {name: applied(self._texts[name].text, edits) for name, edits in self.edits().items()}
-        marks = {name: _BOM if self.content(name).startswith(_BOM) else b"" for name in texts}
-        return {name: marks[name] + text.encode() for name, text in texts.items()}
-
-
-class _Text:
-    """One file: its text, and where in it every value stands."""
-
-    def __init__(self, name: str, data: bytes) -> None:
-        self._document = parse_text(decoded(data, name), name)
-        self.text = self._document.text
-        self.spans: dict[Steps, Span] = spans(self._document)
-        self._lines = [0, *(found.end() for found in re.finditer(r"\r\n?|\n", self.text))]
-        self._keys = {span.key[0]: path for path, span in self.spans.items() if span.key[1]}
-        self._items = {span.start: path for path, span in self.spans.items() if not span.key[1]}
-        values = {s.start: (s.start, s.end) for s in self.spans.values() if not (s.style or s.anchored)}
-        # What begins with a key begins where that does: the key comes last.
-        self._plain = values | {span.key[0]: span.key for span in self.spans.values() if span.key[1]}
-
-    def edit(self, fix: Fix, place: Location, *, exists: bool) -> Edit | None:
-        """The edit that carries out `fix`; `place` is that of its value, or of what that will be put into."""
-        offset = self._lines[place.line - 1] + place.column - 1
-        if not fix.path:
-            return quoted(self.text, self._plain.get(offset))
-        inside = self._path(offset, fix.path if exists else fix.path[:-1])
-        if inside is None:
-            return None
-        return edit(self._document, self.spans, fix, inside if exists else (*inside, fix.path[-1]))
-
-    def _path(self, offset: int, path: Steps) -> Steps | None:
-        """The path in this file of the value that stands at `path` of the catalog, by where it begins."""
-        named = bool(path) and isinstance(path[-1], str)
-        found = (self._keys if named else self._items).get(offset)
-        if named and found is None:  # the file of a service is one entry of the catalog, and the top of its own file
-            found = self._items.get(offset)
-        same = found is not None and (not named or not found or found[-1] == path[-1])
-        return found if same else None
-
-
-def _carry_out(data: Any, fix: Fix, made: Edit) -> bool:
-    """Do to the value what the edit does to its text; whether it could be done."""
-    if not fix.path:
-        return True
-    *steps, last = fix.path
-    data = value_at(data, tuple(steps))
-    if fix.action == "rename":
-        if fix.value in data or last not in data:
-            return False
-        data[fix.value] = data.pop(last)
-    elif fix.action == "wrap":
-        data[last] = [fix.value]
-    else:
-        data[last] = json.loads(made.new) if fix.action == "quote" else fix.value
-    return True

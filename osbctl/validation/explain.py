@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from osbctl.catalog import names_at
-from osbctl.fields import CONVENTIONS, is_boolean, load_schema
+from osbctl.fields import BOOLEAN_WORDS, CONVENTIONS, is_boolean, load_schema
 from osbctl.findings import Finding, Fix, Severity
 from osbctl.jsonschemas.fast_validator import fast_validator
 from osbctl.jsonschemas.sentences import field_name, refusal
@@ -23,7 +23,6 @@ from osbctl.platforms.outcome import MAX_REFUSALS
 from osbctl.text import did_you_mean
 from osbctl.validation.options import MAX_FINDINGS
 
-_WORDS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 _LISTS = {"services", "plans", "tags", "requires", "bullets", "costs"}
 _NO_SPACE = re.compile(r"[a-zA-Z_]\w*:[^\s/]")
 _REST = {Severity.ERROR: "schema-other", Severity.WARNING: "metadata-type"}
@@ -184,8 +183,8 @@ def _type_advice(path: Path, value: Any, safe: bool) -> tuple[str, tuple[Fix, ..
         return _list_advice(path, value, safe)
     if field in _LISTS and value is not None:
         return "write a list, even of a single entry", ()
-    if isinstance(value, str) and value.lower() in _WORDS and is_boolean(str(field)):
-        meant = _WORDS[value.lower()]
+    if isinstance(value, str) and value.lower() in BOOLEAN_WORDS and is_boolean(str(field)):
+        meant = BOOLEAN_WORDS[value.lower()]
         return f"write {json.dumps(meant)}, without quotes", (Fix("set", path, meant, safe),)
     if field == "amount":
         return "write each amount under its currency, such as {usd: 9.5}", ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from osbctl.findings import Finding
+from osbctl.text import plural
 
 
 def folded(findings: Iterable[Finding]) -> list[Finding]:
@@ -16,16 +17,32 @@ def folded(findings: Iterable[Finding]) -> list[Finding]:
     for number, finding in enumerate(findings):
         key = (finding.rule, finding.severity, finding.several, finding.hint) if finding.several else number
         groups.setdefault(key, []).append(finding)
-    return [_joined(group) for group in groups.values()]
+    return [_joined(group, f"{len(group):,} {group[0].several}") for group in groups.values()]
 
 
-def _joined(group: list[Finding]) -> Finding:
+def once_a_text(located: Iterable[Finding]) -> list[Finding]:
+    """The findings, with those of one rule and field joined that stand at one text, which aliases or merges repeat."""
+    groups: dict[object, list[Finding]] = {}
+    for finding in located:
+        groups.setdefault((finding.rule, finding.severity, finding.location, finding.path[-1:]), []).append(finding)
+    return [one for group in groups.values() for one in _at_one_text(group)]
+
+
+def _at_one_text(group: list[Finding]) -> list[Finding]:
+    paths = {finding.path for finding in group}
+    if len(paths) < 2 or len(paths) < len(group):
+        return group
+    more = plural(len(group) - 1, "more place")
+    return [_joined(group, f"{group[0].message} (an alias or a merge repeats it in {more})")]
+
+
+def _joined(group: list[Finding], message: str) -> Finding:
     first = group[0]
     if len(group) == 1:
         return first
     return first._replace(
-        message=f"{len(group):,} {first.several}",
-        also=tuple(finding.path for finding in group[1:]),
+        message=message,
+        also=(*first.also, *(path for finding in group[1:] for path in (finding.path, *finding.also))),
         fixes=tuple(fix for finding in group for fix in finding.fixes),
         refused_by=tuple(dict.fromkeys(platform for finding in group for platform in finding.refused_by)),
         platform_messages=tuple(dict.fromkeys(words for finding in group for words in finding.platform_messages)),

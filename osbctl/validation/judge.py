@@ -20,7 +20,7 @@ from osbctl.platforms.outcome import Outcome, VerdictKind
 from osbctl.rule import RULES
 from osbctl.sources.document import Document
 from osbctl.validation.engine import is_wanted, run_rules
-from osbctl.validation.fold import folded
+from osbctl.validation.fold import folded, once_a_text
 from osbctl.validation.inline import without_ignored
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.rules import SHARED
@@ -165,7 +165,7 @@ def _located(findings: Iterable[Finding], document: Document) -> list[Finding]:
     paths = {path for f in findings if f.location is None for path in (f.path, f.earlier) if path is not None}
     places = document.locate(paths) if paths else {}
     located = [f if f.location else _placed(f, places) for f in findings]
-    return sorted(located, key=reading_order)
+    return sorted(once_a_text(located), key=reading_order)
 
 
 def _placed(finding: Finding, places: Mapping[Path, Location]) -> Finding:

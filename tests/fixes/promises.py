@@ -35,9 +35,10 @@ def check(name: str, data: bytes, *, unsafe: bool, options: ValidationOptions = 
     text, made = data, []
     for step in passes:
         changed = step.changes()[name]
-        _check_pass(name, text, changed, step.made)
+        fixes = [one for group in step.made.values() for one in group]
+        _check_pass(name, text, changed, fixes)
         text = changed
-        made += step.made
+        made += fixes
     assert text == after
     no_new_findings(judge(parse_document(data, name), options).findings, found.left, made)
     return len(made)
@@ -105,7 +106,7 @@ def is_meant(path: tuple[Any, ...], old: Any, new: Any, fixes: dict[tuple[Any, .
 
 
 def _regions(before: Any, made: list[tuple[Finding, Fix]]) -> Regions:
-    found, by_path = dict[tuple[int, int], list[str]](), spans(before)
+    found, by_path = dict[tuple[int, int], list[str]](), spans(before, aliases=True)
     starts = [0, *(end.end() for end in re.finditer(r"\r\n?|\n", before.text))]
     for finding, fix in made:
         span = by_path.get(fix.path) if fix.path else None
@@ -119,6 +120,8 @@ def _regions(before: Any, made: list[tuple[Finding, Fix]]) -> Regions:
             for at in entries:
                 found.setdefault((at, at), []).append(entry)
         else:
+            anchor = re.compile(r"&[^\s,]+[ \t]+").match(before.text, span.start, span.end)
+            span = span._replace(start=anchor.end() if anchor else span.start)
             text = before.text[span.start : span.end]
             place, new = {
                 "set": ((span.start, span.end), re.escape(json.dumps(fix.value))),

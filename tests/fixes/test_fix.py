@@ -32,6 +32,7 @@ def mend(text: str, name: str = "c.yaml", unsafe: bool = False) -> tuple[str, Me
     return found.after[name].decode(), found
 
 
+ELSEWHERE = "what is written there also counts elsewhere"
 LISTS = "  bindable: false\n  tags:{}\n"
 
 
@@ -77,13 +78,14 @@ def test_a_misnamed_draft_is_renamed(key: str, draft: str) -> None:
         ("  bindable: 'Off'\n", "  bindable: false\n", False),
         ("  bindable: false\n  tags: one # of them\n", '  bindable: false\n  tags: ["one"] # of them\n', False),
         ("  bindable: false\n  tags: 'it''s'\n", "  bindable: false\n  tags: ['it''s']\n", False),
-        ("  bindable: false\n  tags: [no, 'on', y]\n", '  bindable: false\n  tags: ["no", \'on\', "y"]\n', False),
+        ("  bindable: false\n  tags: [no, 'on', y]\n", '  bindable: false\n  tags: ["no", \'on\', "y"]\n', True),
         (
             "  bindable: true\n  metadata: {y: 1, 'y ': &a no, no: [No]}\n  on: x\n",
             '  bindable: true\n  metadata: {"y": 1, \'y \': &a no, "no": ["No"]}\n  "on": x\n',
-            False,
+            True,
         ),
         ("  bindable: false\n  planUpdateable: true\n", "  bindable: false\n  plan_updateable: true\n", True),
+        ("  bindable: false\n  planUpdateable: yes\n", "  bindable: false\n  plan_updateable: true\n", True),
         ('  bindable: false\n  "plan_updatable": true\n', '  bindable: false\n  "plan_updateable": true\n', True),
         (
             "  bindable: false\n  metadata:\n    displayName: 12\n",
@@ -113,7 +115,6 @@ def test_a_value_is_mended_and_all_else_stays(old: str, new: str, unsafe: bool) 
         HEAD
         + "  bindable: false\n  plan_updatable: true\n  plan_updateable: false\n"
         + PLAN,  # the right one stands there
-        HEAD + "  bindable: false\n  planUpdateable: 'yes'\n" + PLAN,  # of another type
         HEAD + "  bindable: &x 'yes'\n  other: *x\n" + PLAN,  # an alias would change, too
         HEAD + "  bindable: |\n    true\n" + PLAN,
         HEAD + "  bindable: maybe\n" + PLAN,
@@ -289,7 +290,12 @@ def test_a_text_that_counts_in_two_places_stays_and_the_others_are_mended() -> N
     shared = "  plan_updateable: &f 'no'\n  x: *f\n  metadata: &m {bullets: one, shareable: 'no'}\n"
     plan = "  - {id: q, name: q, description: d, free: 'no', bindable: true, metadata: *m}\n"
     text = HEAD + "  bindable: 'no'\n" + shared + PLAN + plan
-    after, _ = mend(text, unsafe=True)
+    after, found = mend(text, unsafe=True)
+    shared = shared.replace("one", '["one"]')  # which both read
+    assert [(one.path[-1], why) for one, why in found.stuck] == [
+        ("plan_updateable", ELSEWHERE),
+        ("shareable", ELSEWHERE),
+    ]
     assert after == HEAD + "  bindable: false\n" + shared + PLAN + plan.replace("'no'", "false")
 
 
@@ -322,7 +328,7 @@ def test_more_errors_than_a_report_names_take_one_pass(monkeypatch: pytest.Monke
 
 def test_more_than_a_reader_points_out_at_a_time() -> None:
     words = "  bindable: true\n  x:\n" + "  - no\n" * 250
-    assert mend(HEAD + words + PLAN)[0] == HEAD + words.replace("no", '"no"') + PLAN
+    assert mend(HEAD + words + PLAN, unsafe=True)[0] == HEAD + words.replace("no", '"no"') + PLAN
 
 
 def test_what_was_saved_while_it_was_mended_is_not_lost(tmp_path: Path) -> None:

@@ -144,8 +144,8 @@ def test_a_broken_promise_is_seen(break_it: Callable[[bytes], bytes], monkeypatc
     """The check checks: each of these edits is one that `fix` must not make."""
     from osbctl.tasks import fix as task
 
-    made = task._Pass.changes
-    monkeypatch.setattr(task._Pass, "changes", lambda step: {name: break_it(new) for name, new in made(step).items()})
+    made = task.Pass.changes
+    monkeypatch.setattr(task.Pass, "changes", lambda step: {name: break_it(new) for name, new in made(step).items()})
     whole = (
         b"\xef\xbb\xbfservices:\r\n- id: a\r\n  description: d\r\n  name: n # well\r\n  bindable: 'yes'\r\n  plans: []"
     )
@@ -158,9 +158,9 @@ def lenient(possible: Any) -> Any:
     """`_possible` without its own look at what comes out."""
 
     def one(document: Any, files: Any, wanted: Any, read: Any, failed: Any) -> Any:
-        from osbctl.tasks.fix import _Pass
+        from osbctl.fixes.passes import Pass
 
-        step = _Pass(document, files)
+        step = Pass(document, files)
         step.mend(wanted)
         return (step, read(files | step.changes())) if step.made else None
 

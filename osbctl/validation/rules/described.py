@@ -107,7 +107,7 @@ _READING_WARNINGS = {
     ten, and `2001-01-01` as a date.
     Bad: free: no
     Good: free: false
-    Fix: puts what is text here in quotes.
+    Fix: puts what is text here in quotes, with --unsafe: to YAML 1.1 readers it was something else.
     Source: YAML 1.2, section 10.3, against YAML 1.1's type repository""",
     "ignore-unused": """A comment `# osbctl: ignore[rule]` silences nothing.
 

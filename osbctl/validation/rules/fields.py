@@ -7,9 +7,10 @@ from functools import cache
 from typing import Any, TypeAlias
 
 from osbctl.catalog import parameter_holders
-from osbctl.fields import PARTS, known, since, wanted
+from osbctl.fields import BOOLEAN_WORDS, PARTS, known, since, wanted
 from osbctl.findings import Fix, Severity
 from osbctl.paths import JSON_TYPES, Path
+from osbctl.placeholders import holds_placeholder
 from osbctl.platforms import ApiVersion, Platform
 from osbctl.rule import Category, rule
 from osbctl.text import closest, semantic_version
@@ -70,11 +71,14 @@ def _slip(field: _Field) -> Hit | None:
     meant = _meant(kind, key)
     if not meant or meant in holder:
         return None
-    fits = wanted(kind, meant) in ("", JSON_TYPES.get(type(holder[key])))
+    value, type_of_it = holder[key], wanted(kind, meant)
+    fits = type_of_it in ("", JSON_TYPES.get(type(value)))
     if kind in _FREE and not fits:
         return None
-    hint = f"rename to {meant}" + ("" if fits else f", and make it {wanted(kind, meant)}")
-    fixes = (Fix("rename", (*path, key), meant),) if fits else ()
+    is_open = isinstance(value, str) and holds_placeholder(value)
+    hint = f"rename to {meant}" + ("" if fits or is_open else f", and make it {type_of_it}")
+    becomes_fit = type_of_it == "boolean" and isinstance(value, str) and value.lower() in BOOLEAN_WORDS
+    fixes = (Fix("rename", (*path, key), meant),) if (fits or becomes_fit) and not is_open else ()
     several = f"fields are named {key!r}: did you mean {meant}?"
     return Hit(f"unknown field {key!r}: did you mean {meant}?", (*path, key), hint, fixes, several)
 
@@ -88,7 +92,8 @@ def field_near_miss(catalog: CatalogNode) -> Iterator[Hit]:
 
     Bad: planUpdateable: true
     Good: plan_updateable: true
-    Fix: renames the field, with --unsafe, where its value has the type that the known field takes.
+    Fix: renames the field, with --unsafe, where its value has the type that the known field takes, or is a word for a
+        boolean.
     Source: OSB 2.14: unknown fields are allowed and ignored, so that a slip goes unnoticed
     """
     unknown = {kind: names - known(kind) for kind, names in catalog.fields.items()}

@@ -1,0 +1,155 @@
+"""One pass of fixes over a source: the edits of its texts, and what the catalog must hold after them."""
+
+from __future__ import annotations
+
+import json
+import re
+from itertools import chain
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from osbctl.findings import Finding, Fix, Location
+from osbctl.fixes.edits import Edit, applied, edit, quoted
+from osbctl.paths import Path as Steps
+from osbctl.paths import found_at
+from osbctl.sources.document import Document
+from osbctl.sources.parse import decoded, parse_text
+from osbctl.sources.spans import Span, spans
+
+Wanted: TypeAlias = tuple[Finding, Fix]
+
+_BOM = b"\xef\xbb\xbf"
+
+
+class Pass:
+    """The edits of one pass over the findings, and the value that the catalog must have after it."""
+
+    def __init__(self, document: Document, files: dict[str, bytes]) -> None:
+        self.document = document
+        self.expected = json.loads(json.dumps(document.data))  # where an alias stands, too, a value is one by itself
+        self.made: dict[tuple[str, Edit], list[Wanted]] = {}
+        self._files = dict(files)
+        self._texts: dict[str, _Text] = {}
+        self._edits: dict[str, dict[int, Edit]] = {}
+
+    def mend(self, wanted: list[Wanted]) -> None:
+        """Make an edit of each fix that can be made, one for each place."""
+        paths = {path for _, fix in wanted for path in (fix.path, fix.path[:-1])}
+        paths = {path for path in paths if found_at(self.document.data, path, self) is not self}
+        places = self.document.locate(paths) if paths else {}
+        for finding, fix in wanted:
+            self._one(finding, fix, places)
+
+    def _one(self, finding: Finding, fix: Fix, places: dict[Steps, Location]) -> None:
+        place = (places.get(fix.path) or places.get(fix.path[:-1])) if fix.path else finding.location
+        if place is None:
+            return
+        top = self.document.top
+        made, path = self._text(place.source).edit(fix, place, exists=fix.path in places, alone=bool(top))
+        edits = self._edits.setdefault(place.source, {})
+        # One text may stand in several places of the catalog; two edits at one place are made in two passes.
+        if made and edits.get(made.start, made) == made and _carry_out(self.expected, fix, made):
+            edits[made.start] = made
+            self.made.setdefault((place.source, made), []).append((finding, fix))
+            anchor = path[len(top) :] if path[: len(top)] == top else ()
+            if anchor != fix.path and found_at(self.document.data, anchor, self) is not self:
+                _carry_out(self.expected, fix._replace(path=anchor), made)  # where the text stands itself
+
+    @property
+    def done(self) -> list[Finding]:
+        """The findings that something was done about, each once."""
+        return list({id(finding): finding for finding, _ in chain(*self.made.values())}.values())
+
+    def keeps_the_rest(self) -> bool:
+        """Whether a file that holds more than the catalog holds the same outside of it after this pass."""
+        top = self.document.top
+        return not top or all(
+            _rest(self.content(name), name, top) == _rest(data, name, top) for name, data in self.changes().items()
+        )
+
+    def _text(self, name: str) -> _Text:
+        if name not in self._texts:
+            self._texts[name] = _Text(name, self.content(name))
+        return self._texts[name]
+
+    def content(self, name: str) -> bytes:
+        """A file as it is before this pass."""
+        if name not in self._files:
+            self._files[name] = Path(name).read_bytes()
+        return self._files[name]
+
+    def edits(self) -> dict[str, list[Edit]]:
+        """The edits of this pass, by file."""
+        return {name: list(edits.values()) for name, edits in self._edits.items() if edits}
+
+    def changes(self) -> dict[str, bytes]:
+        """The files that this pass changes."""
+        texts = {name: applied(self._texts[name].text, edits) for name, edits in self.edits().items()}
+        marks = {name: _BOM if self.content(name).startswith(_BOM) else b"" for name in texts}
+        return {name: marks[name] + text.encode() for name, text in texts.items()}
+
+
+class _Text:
+    """One file: its text, and where in it every value stands."""
+
+    def __init__(self, name: str, data: bytes) -> None:
+        self._document = parse_text(decoded(data, name), name)
+        self.text = self._document.text
+        self.spans: dict[Steps, Span] = spans(self._document, aliases=True)
+        self._lines = [0, *(found.end() for found in re.finditer(r"\r\n?|\n", self.text))]
+        self._keys = {span.key[0]: path for path, span in self.spans.items() if span.key[1]}
+        self._items = {span.start: path for path, span in self.spans.items() if not span.key[1]}
+        values = {s.start: (s.start, s.end) for s in self.spans.values() if not (s.style or s.anchored)}
+        # What begins with a key begins where that does: the key comes last.
+        self._plain = values | {span.key[0]: span.key for span in self.spans.values() if span.key[1]}
+
+    def edit(self, fix: Fix, place: Location, *, exists: bool, alone: bool) -> tuple[Edit | None, Steps]:
+        """The edit that carries out `fix`, and the path in this file of what it edits.
+
+        `place` is that of its value, or of what that will be put into. `alone`: a scalar is not put in quotes where an
+        alias may stand for it, too.
+        """
+        offset = self._lines[place.line - 1] + place.column - 1
+        if not fix.path:
+            shared = alone and any(one.anchored and one.start <= offset < one.end for one in self.spans.values())
+            return (None if shared else quoted(self.text, self._plain.get(offset))), ()
+        inside = self._path(offset, fix.path if exists else fix.path[:-1])
+        if inside is None:
+            return None, ()
+        path = inside if exists else (*inside, fix.path[-1])
+        return edit(self._document, self.spans, fix, path), path
+
+    def _path(self, offset: int, path: Steps) -> Steps | None:
+        """The path in this file of the value that stands at `path` of the catalog, by where it begins."""
+        named = bool(path) and isinstance(path[-1], str)
+        found = (self._keys if named else self._items).get(offset)
+        if named and found is None:  # the file of a service is one entry of the catalog, and the top of its own file
+            found = self._items.get(offset)
+        same = found is not None and (not named or not found or found[-1] == path[-1])
+        return found if same else None
+
+
+def _rest(data: bytes, name: str, top: Steps) -> Any:
+    """What a file holds outside of the catalog at `top`."""
+    whole: Any = json.loads(json.dumps(parse_text(decoded(data, name), name).data))
+    found_at(whole, top[:-1])[top[-1]] = None
+    return whole
+
+
+def _carry_out(whole: Any, fix: Fix, made: Edit) -> bool:
+    """Do to the value what the edit does to its text; whether it could be done."""
+    if not fix.path:
+        return True
+    data: Any = found_at(whole, fix.path[:-1])
+    last = fix.path[-1]
+    if type(data) not in (dict, list):
+        return False
+    if fix.action == "rename":
+        if fix.value in data or last not in data:
+            return False
+        data[fix.value] = data.pop(last)
+    elif fix.action == "wrap":
+        data[last] = [fix.value]
+    else:
+        data[last] = json.loads(made.new) if fix.action == "quote" else fix.value
+    return True

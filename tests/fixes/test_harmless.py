@@ -1,0 +1,238 @@
+"""A fix harms nothing: placeholders, what stands outside of the catalog, and what YAML 1.1 readers see stay."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+import yaml
+
+from osbctl.errors import OsbctlError
+from osbctl.findings import Severity
+from osbctl.paths import found_at
+from osbctl.placeholders import holds_placeholder
+from osbctl.sources.parse import decoded, parse_document, parse_text
+from osbctl.tasks.fix import Mended, fix_bytes
+from osbctl.validation.judge import judge
+from osbctl.validation.options import ValidationOptions
+from tests.cli.program import osbctl
+from tests.corpus import CORPUS, catalogs, needs_corpus
+from tests.fixes.generated import catalog, text
+from tests.fixes.promises import differences
+from tests.fixes.test_fix import HEAD, PLAN, mend
+
+OPTIONS = ValidationOptions()
+PLACEHOLDERS = ["((x))", "(( grab meta.x ))", "<value>", "REPLACE_WITH_IT", "{{ .Values.x }}", "${X}"]
+NOT_READ = object()
+
+
+def old_reading(data: bytes) -> Any:
+    """The value that a YAML 1.1 reader sees."""
+    try:
+        return yaml.safe_load(data.removeprefix(b"\xef\xbb\xbf").decode())
+    except (yaml.YAMLError, ValueError, TypeError):
+        return NOT_READ
+
+
+def renamed(path: tuple[Any, ...], mended: Mended) -> set[tuple[Any, ...]]:
+    """The path, and what it may be called after the fixes."""
+    found = {path}
+    for finding in mended.mended:
+        for fix in finding.fixes:
+            if fix.action == "rename":
+                found |= {(*one[: len(fix.path) - 1], fix.value, *one[len(fix.path) :]) for one in found
+                          if one[: len(fix.path)] == fix.path}  # fmt: skip
+    return found
+
+
+def check_safe(name: str, data: bytes) -> bool:
+    """Hold the safe fixes of a text to what old readers see; whether something was fixed."""
+    mended = fix_bytes(name, data, OPTIONS)
+    places = {fix.path for finding in mended.mended for fix in finding.fixes if fix.safe}
+    allowed = places | {other for place in places for other in renamed(place, mended)}
+    after = mended.after[name]
+    before_11, after_11 = old_reading(data), old_reading(after)
+    assert (before_11 is NOT_READ) == (after_11 is NOT_READ), name
+    pairs = [(parse_document(data, name).data, parse_document(after, name).data)]
+    pairs += [(before_11, after_11)] if before_11 is not NOT_READ else []
+    for old, new in pairs:
+        for path, was, now in differences(old, new):
+            assert path in allowed, f"{name}: {path}: {was!r} became {now!r}"
+    return bool(mended.changed)
+
+
+def check_placeholders(name: str, data: bytes, paths: list[tuple[Any, ...]]) -> None:
+    before = parse_document(data, name).data
+    mended = fix_bytes(name, data, OPTIONS, unsafe=True)
+    after = parse_document(mended.after[name], name).data
+    for path in paths:
+        was = found_at(before, path)
+        assert holds_placeholder(was)
+        assert was in [found_at(after, one) for one in renamed(path, mended)], f"{name}: {path} holds {was!r} no more"
+
+
+def check_outside(random: Random, inside: bytes) -> None:
+    """A catalog below another key: nothing beside it changes to any reader, in safe fixes nor in unsafe ones."""
+    if b"\r" in inside or inside.startswith(b"\xef\xbb\xbf") or b"---" in inside or b"%" in inside or b"..." in inside:
+        return
+    catalog = "\n".join(f"  {line}" for line in inside.decode().split("\n"))
+    whole = f"first: {{free: no, n: 1_0, at: 1:30}}\nbroker: \n{catalog}\nlast: [yes, 0o7, 'true']\n"
+    whole = whole.replace("broker: \n", random.choice(["broker: \n", "broker: &c\n"]))
+    whole += random.choice(["", "again: *c\n"]) if "&c" in whole else ""
+    data = whole.encode()
+    for unsafe in (False, True):
+        try:
+            mended = fix_bytes("c.yaml", data, OPTIONS, unsafe=unsafe, at="/broker")
+        except OsbctlError:
+            return
+        for read in old_reading, lambda one: parse_text(decoded(one, "c.yaml"), "c.yaml").data:
+            old, new = read(data), read(mended.after["c.yaml"])
+            if old is NOT_READ:
+                continue
+            assert {**old, "broker": 0} == {**new, "broker": 0}
+
+
+def mutated() -> Iterator[Any]:
+    assert CORPUS
+    for name in ("service-manager-cases", "korifi-cases"):
+        with gzip.open(CORPUS / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
+            yield from (found for line in lines if isinstance(found := json.loads(line).get("catalog"), dict))
+
+
+def texts(random: Random, number: int) -> Iterator[tuple[str, bytes]]:
+    yield from (text(random, catalog(random)) for _ in range(number))
+    for file in catalogs():
+        yield file.name, file.read_bytes()
+    if CORPUS:
+        yield from (text(random, one) for one in islice(mutated(), number))
+
+
+def readable(random: Random, number: int) -> Iterator[tuple[str, bytes]]:
+    for name, data in texts(random, number):
+        try:
+            parse_document(data, name)
+        except (OsbctlError, RecursionError):
+            continue
+        yield name, data
+
+
+@pytest.mark.fuzz
+def test_safe_fixes_change_for_no_reader_what_they_are_not_about() -> None:
+    assert sum(check_safe(*one) for one in readable(Random(1), 150)) > 50
+
+
+@pytest.mark.fuzz
+def test_nothing_beside_the_catalog_changes() -> None:
+    random = Random(2)
+    for name, data in readable(random, 100):
+        if name.endswith("yaml"):
+            check_outside(random, data)
+
+
+def strings(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """The paths of all values but the top."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    below = [found for key, item in inner for found in strings(item, (*path, key))]
+    return [path, *below] if path else below
+
+
+@pytest.mark.fuzz
+def test_no_value_with_a_placeholder_changes() -> None:
+    random = Random(3)
+    for name, data in readable(random, 120):
+        whole = json.loads(json.dumps(parse_document(data, name).data))
+        paths = strings(whole)
+        made: list[tuple[Any, ...]] = []
+        for path in random.sample(paths, min(len(paths), 3)):
+            holder = found_at(whole, path[:-1])
+            if isinstance(holder, dict | list) and not any(path[: len(one)] == one for one in made):
+                holder[path[-1]] = random.choice(PLACEHOLDERS)
+                made = [one for one in made if one[: len(path)] != path] + [path]
+        check_placeholders(*text(random, whole), made)
+
+
+def test_the_fix_for_old_readers_is_not_safe() -> None:
+    """They saw false and 1000: quotes change that."""
+    words = "  bindable: true\n  metadata: {highAvailability: no, n: 1_000}\n"
+    after, mended = mend(HEAD + words + PLAN)
+    assert after == HEAD + words + PLAN
+    assert len(mended.unsafe) == 3  # the key n, too
+    changed = '  bindable: true\n  metadata: {highAvailability: "no", "n": "1_000"}\n'
+    assert mend(HEAD + words + PLAN, unsafe=True)[0] == HEAD + changed + PLAN
+
+
+@pytest.mark.parametrize("top", ["services: {web: {version: 1_0, on: yes}}\n", "version: 1_0\nsize: no\n"])
+def test_a_file_without_a_catalog_stays(top: str, tmp_path: Path) -> None:
+    file = tmp_path / "c.yaml"
+    file.write_text(top)
+    osbctl("fix", "--unsafe", str(file))
+    assert file.read_text() == top
+
+
+MERGED = """x-base: &base
+  free: "true"
+{more}services:
+- name: a
+  id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4
+  description: d
+  bindable: &b "true"
+  plans:
+  - {{<<: *base, id: 1D0E6C3B-8A4F-4E57-9B1C-2D7F5A90E3B4, name: p, description: d, bindable: *b}}
+  - {{<<: *base, id: 1D0E6C3B-8A4F-4E57-9B1C-2D7F5A90E3B5, name: q, description: d}}
+"""
+
+
+def test_what_an_anchor_repeats_is_fixed_where_all_of_it_is_wrong() -> None:
+    after, mended = mend(MERGED.format(more=""))
+    assert after == MERGED.format(more="").replace('"true"', "true")
+    assert not mended.stuck
+
+
+@pytest.mark.parametrize("more", ["y: {<<: *base}\n", "y: *base\n"])
+def test_what_an_anchor_repeats_elsewhere_is_left_with_the_reason(more: str, tmp_path: Path) -> None:
+    whole = MERGED.format(more=more)
+    after, mended = mend(whole)
+    assert after == whole.replace('&b "true"', "&b true")
+    assert [why for _, why in mended.stuck] == ["what is written there also counts elsewhere"]
+    file = tmp_path / "c.yaml"
+    file.write_text(whole)
+    told = osbctl("fix", str(file)).stderr
+    assert f"{file}:2:3: not fixed: " in told
+    assert "[schema-type]: what is written there also counts elsewhere\n" in told
+
+
+def test_a_base_outside_of_the_catalog_is_left_with_the_reason() -> None:
+    lines = MERGED.format(more="").partition("services:")
+    nested = f"{lines[0]}broker:\n  " + "\n  ".join((lines[1] + lines[2]).splitlines()) + "\n"
+    mended = fix_bytes("c.yaml", nested.encode(), OPTIONS, at="/broker")
+    assert mended.after["c.yaml"].decode() == nested.replace('&b "true"', "&b true")
+    assert [why for _, why in mended.stuck] == ["what is written there also counts elsewhere"]
+
+
+def test_one_merge_is_one_finding() -> None:
+    document = parse_document(MERGED.format(more="").encode(), "c.yaml")
+    errors = [one for one in judge(document, OPTIONS).findings if one.severity is Severity.ERROR]
+    assert [(one.path[-1], one.location and one.location.line) for one in errors] == [
+        ("free", 2), ("bindable", 7), ("bindable", 9),
+    ]  # fmt: skip
+    assert errors[0].message.endswith("(an alias or a merge repeats it in 1 more place)")
+    assert errors[0].also == (("services", 0, "plans", 1, "free"),)
+
+
+@needs_corpus
+def test_real_catalogs_keep_their_placeholders() -> None:
+    for file in catalogs():
+        try:
+            data = parse_document(file.read_bytes(), file.name).data
+        except OsbctlError:
+            continue
+        held = [
+            path for path in strings(data) if isinstance(one := found_at(data, path), str) and holds_placeholder(one)
+        ]
+        check_placeholders(file.name, file.read_bytes(), held)
