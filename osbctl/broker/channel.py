@@ -23,17 +23,15 @@ from osbctl.broker.task import AnswerTask, Forbidden, RefusalTask
 RECORD = 16384
 """The largest TLS record (RFC 8446 §5.1), and what one read or write takes."""
 
-LINGER_BYTES = 1 << 20
-"""What a client may still send after the last answer before it is cut."""
-
-_BLANK_LINES = re.compile(rb"(?:\r\n)*")
+_BLANK_LINES = re.compile(rb"\A(?:\r\n)+")
 
 
 class Phase(Enum):
     """Where a connection stands."""
 
     HANDSHAKE = auto()  # TLS: nothing can be asked yet
-    READING = auto()  # idle, or a part of a request has come
+    IDLE = auto()
+    READING = auto()  # a part of a request has come
     READY = auto()  # a request is complete and waits for its turn
     PARKED = auto()  # the gate decides on it
     ANSWERING = auto()  # its answer is being sent
@@ -41,7 +39,16 @@ class Phase(Enum):
     CLOSED = auto()
 
 
-_READABLE = (Phase.READING, Phase.HANDSHAKE, Phase.LINGERING)
+_SILENT = (Phase.IDLE, Phase.READING)
+_READABLE = (*_SILENT, Phase.HANDSHAKE, Phase.LINGERING)
+_DEADLINES = {
+    Phase.HANDSHAKE: "handshake_seconds",
+    Phase.IDLE: "idle_seconds",
+    Phase.READING: "request_seconds",
+    Phase.READY: "parked_seconds",
+    Phase.PARKED: "parked_seconds",
+    Phase.LINGERING: "linger_seconds",
+}
 
 
 class Channel(HTTPChannel):  # type: ignore[misc]
@@ -49,20 +56,17 @@ class Channel(HTTPChannel):  # type: ignore[misc]
 
     Nothing here may raise into the loop. `peer` is who is connected, `addr[0]` who asks: the client that a
     trusted proxy names, else the same. `server` is waitress's; what is ours is in `shared`.
-    `proven`: it has shown a right password, or none is asked for.
+    `proven`: it has shown a right password, or none is asked for. `since` is when its phase began; from READY to
+    ANSWERING, when the request was complete.
     """
 
     task_class = AnswerTask
     error_task_class = RefusalTask
     parser_class = StrictParser
 
-    phase = Phase.READING
+    phase = Phase.IDLE
     unparsed = b""  # pipelined requests, as they came
     unproven_requests = 0
-    request_started = 0.0
-    arrived = 0.0
-    linger_until = 0.0
-    discarded = 0
     sent_bytes = 0
     sendbuf_len: int
     close_when_flushed: bool = False
@@ -77,7 +81,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         self.shared = server.shared
         self.peer, self.client = addr[0], client_of(addr[0])
         self.proven = self.shared.ask is None
-        self.opened = self.idle_since = time.monotonic()
+        self.opened = self.since = time.monotonic()
         self.budget = self.shared.settings.turn_bytes
         super().__init__(server, sock, addr, adj, map=map)
         self.sendbuf_len = min(self.sendbuf_len, 1 << 17)
@@ -107,16 +111,12 @@ class Channel(HTTPChannel):  # type: ignore[misc]
 
     def handle_read(self) -> None:
         data = self.take() if self.socket is not None and self._has_a_turn() else None
-        if data is None:
-            return None
-        if self.phase is Phase.LINGERING:
-            self.discarded += len(data)
-            return self.handle_close() if not data or self.discarded > LINGER_BYTES else None
-        if not data:
-            return self.handle_close()
-        self.budget = self.shared.settings.turn_bytes
-        self.unparsed += data
-        return self._parse()
+        if data == b"":
+            self.handle_close()
+        elif data and self.phase is not Phase.LINGERING:
+            self.budget = self.shared.settings.turn_bytes
+            self.unparsed += data
+            self._parse()
 
     def handle_write(self) -> None:
         self.budget = self.shared.settings.turn_bytes
@@ -139,12 +139,10 @@ class Channel(HTTPChannel):  # type: ignore[misc]
 
     def _parse(self) -> None:
         """Take the next request out of what has come; what follows it stays as it is until it is answered."""
-        while self.unparsed and self.phase is Phase.READING and not self.will_close:
-            if self.request is None:
-                if self.unparsed.startswith(b"\r\n"):
-                    self.unparsed = _BLANK_LINES.sub(b"", self.unparsed, count=1)
-                self.request = self.parser_class(self.adj)
-            request = self.request
+        if self.request is None:
+            self.unparsed = _BLANK_LINES.sub(b"", self.unparsed)
+        while self.unparsed and self.phase in _SILENT:
+            request = self.request = self.request or self.parser_class(self.adj)
             self.unparsed = self.unparsed[request.received(self.unparsed) :]
             if request.expect_continue and request.headers_finished and not self.sent_continue:
                 self.send_continue()
@@ -152,17 +150,21 @@ class Channel(HTTPChannel):  # type: ignore[misc]
                 self.request, self.sent_continue = None, False
                 if not request.empty:
                     self.requests.append(request)
-                    self.phase, self.arrived = Phase.READY, time.monotonic()
-                    self.server.task_dispatcher.add_task(self)
+                    self._enter(Phase.READY)
+                    self.server.ready.append(self)
+            elif self.phase is Phase.IDLE:
+                self._enter(Phase.READING)
         if self.will_close:
             self.handle_close()
-        self.request_started = 0.0 if self.request is None else self.request_started or time.monotonic()
+
+    def _enter(self, phase: Phase) -> None:
+        self.phase, self.since = phase, time.monotonic()
 
     def run(self) -> None:
         """Its request is complete, or the gate has decided on it: answer it, or park it."""
         if self.phase is Phase.READY:
             if not self._has_a_turn():
-                self.server.task_dispatcher.add_task(self)
+                self.server.ready.append(self)
                 return
             self.phase = Phase.PARKED
             if self._may_run(self.requests[0]):
@@ -185,7 +187,8 @@ class Channel(HTTPChannel):  # type: ignore[misc]
     def _resume(self, request: Any, decision: Decision) -> None:
         """The gate has decided. From any thread; a connection that is gone meanwhile stays as it is."""
         request.decision = decision
-        self.server.add_ready(self)
+        self.server.ready.append(self)
+        self.server.wake()
 
     def _serve(self) -> None:
         """Answer the first request and send what the socket takes now."""
@@ -218,7 +221,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         if self.close_when_flushed:
             self.linger()
         else:
-            self.phase, self.idle_since = Phase.READING, time.monotonic()
+            self._enter(Phase.IDLE)
             self._parse()
 
     # The socket.
@@ -260,13 +263,11 @@ class Channel(HTTPChannel):  # type: ignore[misc]
     def linger(self) -> None:
         """Send no more, but read on for a moment: closing with unread data would destroy the answer."""
         self.say_goodbye()
+        self._enter(Phase.LINGERING)
         try:
             self.socket.shutdown(socket.SHUT_WR)
         except OSError:
-            return self.handle_close()
-        self.phase = Phase.LINGERING
-        self.linger_until = time.monotonic() + self.shared.settings.linger_seconds
-        return None
+            self.handle_close()
 
     def abort(self) -> None:
         """Cut the connection and give the kernel's memory back at once (a reset, no close in order)."""
@@ -291,7 +292,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         """While draining: close if nothing is asked or half asked, else after the answer."""
         if self.phase is Phase.ANSWERING and not self.unparsed:
             self.close_when_flushed = True
-        elif self.phase in (Phase.HANDSHAKE, Phase.READING) and not self.request_started and grace_over:
+        elif self.phase in (Phase.HANDSHAKE, Phase.IDLE) and grace_over:
             self.handle_close()  # until then, who asks again is told that the connection ends
 
     # Deadlines.
@@ -304,26 +305,18 @@ class Channel(HTTPChannel):  # type: ignore[misc]
 
     @property
     def silent_since(self) -> float | None:
-        """Since when the client owes the rest of its request; None while it is answered."""
-        return (self.request_started or self.idle_since) if self.phase is Phase.READING else None
+        """Since when the client owes a request, or the rest of it; None while it is answered."""
+        return self.since if self.phase in _SILENT else None
 
     def overdue(self, now: float) -> bool:
         """Whether a deadline has passed. `now` is monotonic; asked about once a second."""
         limits: Settings = self.shared.settings
-        if self.phase is Phase.LINGERING:
-            return now > self.linger_until
-        if self.phase is Phase.HANDSHAKE:
-            return now - self.opened > limits.handshake_seconds
-        if self.phase in (Phase.READY, Phase.PARKED):
-            return now - self.arrived > limits.parked_seconds
         if not self.proven and now - self.opened > limits.unproven_seconds:
             return True
         if self.phase is Phase.ANSWERING:
             return self._stalled(now)
         self.stall = None
-        if self.request_started:
-            return now - self.request_started > limits.request_seconds
-        return now - self.idle_since > limits.idle_seconds
+        return bool(now - self.since > getattr(limits, _DEADLINES[self.phase]))
 
     def _stalled(self, now: float) -> bool:
         limits: Settings = self.shared.settings
@@ -332,23 +325,6 @@ class Channel(HTTPChannel):  # type: ignore[misc]
             return False
         self.stall = (now, self.sent_bytes)
         return self.sent_bytes - sent < limits.stall_bytes_per_second * limits.stall_seconds
-
-    # The access log.
-
-    def begin_entry(self, task: Any, head_bytes: int) -> None:
-        """Remember what is being answered; the line is written when the answer is sent or cut."""
-        request = task.request
-        self.entry = Entry(
-            time.time(),
-            self.arrived,
-            self.addr[0],
-            getattr(request, "command", "-"),
-            getattr(request, "request_uri", "-"),
-            task.status[:3],
-            self.sent_bytes + head_bytes,
-            request.decision,
-            request.headers.get("X_BROKER_API_REQUEST_IDENTITY", ""),
-        )
 
     def _end_entry(self) -> None:
         entry, self.entry = self.entry, None

@@ -5,11 +5,13 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections import deque
 from typing import Any
 
 from waitress import wasyncore  # type: ignore[import-untyped]
 
-from osbctl.broker.server import Dispatcher, Server
+from osbctl.broker.channel import Channel
+from osbctl.broker.server import Server
 from osbctl.broker.settings import Settings
 
 _log = logging.getLogger("osbctl.broker")
@@ -26,7 +28,7 @@ class Loop:
         self.map: dict[int, Any] = {}
         self.servers: list[Server] = []
         self.admin: list[Server] = []
-        self.dispatcher = Dispatcher()
+        self.ready: deque[Channel] = deque()
         self.draining = False
         self._stop = threading.Event()
         self._hurry = threading.Event()
@@ -46,7 +48,7 @@ class Loop:
 
     def turn(self, wait: float) -> None:
         """Wait for sockets at most `wait` seconds, move bytes, answer what is ready. Never raises."""
-        if self.dispatcher.ready:
+        if self.ready:
             wait = 0
         for server in self.servers:
             server.shared.steps.clear()
@@ -57,7 +59,14 @@ class Loop:
         except Exception:  # a broken turn must not end the service, nor spin
             _log.exception("a turn of the main loop failed")
             time.sleep(0.05)
-        self.dispatcher.run()
+        # What becomes ready meanwhile waits for the next turn. A catalog request never blocks; what would is parked.
+        for _ in range(len(self.ready)):
+            channel = self.ready.popleft()
+            try:
+                channel.run()
+            except Exception:  # nothing may end the main loop
+                _log.exception("a request failed outside of the application")
+                channel.handle_close()
         now = time.monotonic()
         if now >= self._next_sweep:
             self._next_sweep = now + self.settings.sweep_seconds

@@ -9,6 +9,9 @@ from datetime import UTC, datetime
 
 _VERSION = re.compile(r"(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})")
 
+_WEIGHT = re.compile(r"[ \t]*q[ \t]*=(0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?)[ \t]*")
+"""The qvalue of RFC 9110 §12.4.2, `q=0` to `q=1` with up to three decimals."""
+
 Version = tuple[int, int]
 """A version of the Open Service Broker API: major, minor."""
 
@@ -34,21 +37,9 @@ def prefers_gzip(accept_encoding: str) -> bool:
 def _weights(accept_encoding: str) -> Iterator[tuple[str, float]]:
     for item in accept_encoding.lower().split(","):
         coding, _, parameter = item.partition(";")
-        weight = _weight(parameter.strip(" \t")) if parameter else 1.0
-        if weight is not None:
-            yield coding.strip(" \t"), weight
-
-
-def _weight(parameter: str) -> float | None:
-    """The qvalue of RFC 9110 §12.4.2, `q=0` to `q=1` with up to three decimals; None for anything else."""
-    name, _, value = parameter.partition("=")
-    whole, _, decimals = value.partition(".")
-    if name.rstrip(" \t") != "q" or whole not in ("0", "1") or len(decimals) > 3:
-        return None
-    if decimals and not (decimals.isascii() and decimals.isdigit()):
-        return None
-    weight = float(value)
-    return weight if weight <= 1 else None
+        weight = _WEIGHT.fullmatch(parameter or "q=1")
+        if weight:
+            yield coding.strip(" \t"), float(weight[1])
 
 
 def tag_listed(header: str, etag: str) -> bool:

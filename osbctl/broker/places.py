@@ -3,30 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Protocol
-
-
-class Holder(Protocol):
-    """What is asked of a connection: see `osbctl.broker.channel.Channel`."""
-
-    client: str
-    proven: bool
-
-    @property
-    def settling(self) -> bool: ...
-
-    @property
-    def silent_since(self) -> float | None: ...
-
-    def abort(self) -> None: ...
+from typing import Any
 
 
 class Places:
-    """The connections of listeners that share one limit. `each` is the limit of a client, 0 for none."""
+    """The connections (`osbctl.broker.channel.Channel`) of listeners that share one limit. `each` is the limit of a
+    client, 0 for none.
+    """
 
     def __init__(self, limit: int, each: int = 0) -> None:
         self.limit, self.each = limit, each
-        self.holders: dict[Holder, None] = {}
+        self.holders: dict[Any, None] = {}
         """In the order in which they came."""
         self.held: Counter[str] = Counter()
 
@@ -39,18 +26,18 @@ class Places:
         """Whether a client (see `client_of`) has as many connections as it may."""
         return 0 < self.each <= self.held[client]
 
-    def enter(self, holder: Holder) -> None:
+    def enter(self, holder: Any) -> None:
         self.holders[holder] = None
         self.held[holder.client] += 1
 
-    def leave(self, holder: Holder) -> None:
+    def leave(self, holder: Any) -> None:
         if holder in self.holders:
             del self.holders[holder]
             self.held[holder.client] -= 1
             if not self.held[holder.client]:
                 del self.held[holder.client]
 
-    def first_to_go(self, count: int) -> list[Holder]:
+    def first_to_go(self, count: int) -> list[Any]:
         """Those whose places others get, `count` at most.
 
         First who has shown no right password: of the client with most such connections the oldest, and so on; an

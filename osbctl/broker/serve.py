@@ -158,7 +158,7 @@ def _open(
 
     def server(app: Callable[..., Any], sock: socket.socket, shared: Shared, *, admin: bool) -> Server:
         secure = not admin and not options.insecure_http
-        return Server(app, sock, loop_map=loop.map, dispatcher=loop.dispatcher, shared=shared, secure=secure)
+        return Server(app, sock, loop_map=loop.map, ready=loop.ready, shared=shared, secure=secure)
 
     def standing() -> Standing:
         catalog, tls = service.catalog(), shared.tls

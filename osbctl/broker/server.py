@@ -28,39 +28,14 @@ ACCEPTS_A_TURN = 64
 """At most. A process with few connections takes one at a time, so that others on the same socket get their share."""
 
 
-class Dispatcher:
-    """Stands where waitress expects a pool of threads: connections whose request is ready, each answered in turn.
-
-    A catalog request never blocks. What would (a slow password hash) is parked by the gate and resumed.
-    """
-
-    def __init__(self) -> None:
-        self.ready: deque[Channel] = deque()
-
-    def add_task(self, channel: Channel) -> None:
-        """Called by waitress where a request is complete. Safe from any thread."""
-        self.ready.append(channel)
-
-    def run(self) -> None:
-        """Answer what is ready now; what becomes ready meanwhile waits for the next turn."""
-        for _ in range(len(self.ready)):
-            channel = self.ready.popleft()
-            try:
-                channel.run()
-            except Exception:  # nothing may end the main loop
-                _log.exception("a request failed outside of the application")
-                channel.handle_close()
-
-
 class Server(TcpWSGIServer):  # type: ignore[misc]
     """One listener.
 
-    Several servers share one `map` (descriptor to channel) and so one loop. `sock` is bound, and may be
-    an IPv4, IPv6 or Unix socket. Nothing may raise out of `handle_accept`, `readable` or `sweep`:
-    the listener would be closed or the loop would end.
+    Several servers share one `map` (descriptor to channel) and so one loop; `ready` are the channels that it is to run.
+    `sock` is bound, and may be an IPv4, IPv6 or Unix socket. Nothing may raise out of `handle_accept`, `readable` or
+    `sweep`: the listener would be closed or the loop would end.
     """
 
-    task_dispatcher: Dispatcher
     active_channels: dict[int, Channel]
     accepting: bool
     accept_again = 0.0
@@ -71,7 +46,7 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
         sock: socket.socket,
         *,
         loop_map: dict[int, Any],
-        dispatcher: Dispatcher,
+        ready: deque[Channel],
         shared: Shared,
         secure: bool = True,
     ) -> None:
@@ -79,7 +54,8 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
         self.channel_class = Channel if shared.tls is None else TlsChannel
         info = (sock.family, sock.type, sock.proto, sock.getsockname())
         adj = adjustments(self.settings, "https" if secure else "http")
-        super().__init__(app, loop_map, _sock=sock, dispatcher=dispatcher, adj=adj, sockinfo=info, bind_socket=False)
+        self.ready = ready
+        super().__init__(app, loop_map, _sock=sock, dispatcher=ready, adj=adj, sockinfo=info, bind_socket=False)
         # A full pipe must not stop the thread that wakes the loop: the loop is being woken already.
         os.set_blocking(self.trigger.trigger, False)
 
@@ -92,13 +68,6 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
         """Make the loop turn now. From any thread or signal handler."""
         with contextlib.suppress(OSError, IndexError):
             self.trigger.pull_trigger()
-
-    # Requests.
-
-    def add_ready(self, channel: Channel) -> None:
-        """Run a request that was parked. From any thread."""
-        self.task_dispatcher.add_task(channel)
-        self.wake()
 
     # Connections.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from functools import lru_cache
 from typing import Any
 
@@ -10,6 +11,7 @@ from waitress.task import ErrorTask, WSGITask  # type: ignore[import-untyped]
 from waitress.utilities import build_http_date  # type: ignore[import-untyped]
 
 from osbctl.broker.decision import DECISION
+from osbctl.broker.logs import Entry
 
 _NAMES = {
     400: ("BadRequest", "the request is malformed"),
@@ -36,6 +38,8 @@ class Forbidden:
 class _Closing:
     """Both tasks: record what was answered, and announce the end of a connection."""
 
+    request: Any
+    status: str
     channel: Any
     """The connection that is answered: `osbctl.broker.channel.Channel`, which knows its tasks."""
 
@@ -43,8 +47,23 @@ class _Closing:
         if self.channel.must_end:
             self.set_close_on_finish()  # type: ignore[attr-defined]
         head: bytes = super().build_response_header()  # type: ignore[misc]
-        self.channel.begin_entry(self, len(head))
+        self.begin_entry(len(head))
         return head
+
+    def begin_entry(self, head_bytes: int) -> None:
+        """Remember what is being answered; the line is written when the answer is sent or cut."""
+        request, channel = self.request, self.channel
+        channel.entry = Entry(
+            time.time(),
+            channel.since,
+            channel.addr[0],
+            getattr(request, "command", "-"),
+            getattr(request, "request_uri", "-"),
+            self.status[:3],
+            channel.sent_bytes + head_bytes,
+            request.decision,
+            request.headers.get("X_BROKER_API_REQUEST_IDENTITY", ""),
+        )
 
 
 class AnswerTask(_Closing, WSGITask):  # type: ignore[misc]
@@ -72,7 +91,7 @@ class AnswerTask(_Closing, WSGITask):  # type: ignore[misc]
             return super().build_response_header()
         fields = "".join([f"{name}: {value}\r\n" for name, value in self.response_headers])
         head = f"HTTP/1.1 {self.status}\r\n{fields}Date: {_http_date(int(self.start_time))}\r\n\r\n"
-        self.channel.begin_entry(self, len(head))
+        self.begin_entry(len(head))
         return head.encode("latin-1")
 
     def write(self, data: bytes) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import logging
 import ssl
-import time
 from typing import Any
 
 from osbctl.broker.channel import RECORD, Channel, Phase
@@ -82,7 +81,8 @@ class TlsChannel(Channel):
                 self.outgoing.write(NO_COMMON_PROTOCOL)
                 raise ssl.SSLError("no common protocol") from None
             return None
-        self.phase, self.hello, self.idle_since = Phase.READING, b"", time.monotonic()
+        self._enter(Phase.IDLE)
+        self.hello = b""
         return self._decrypt()
 
     def _decrypt(self) -> bytes | None:

@@ -169,7 +169,7 @@ def running(
     tls = Tls(load_certificate(*pair)) if pair else None
     sock = options.pop("sock", None) or listen_tcp("127.0.0.1", 0)[0]
     server = Server(
-        options.pop("app", app), sock, loop_map=loop.map, dispatcher=loop.dispatcher,
+        options.pop("app", app), sock, loop_map=loop.map, ready=loop.ready,
         shared=Shared(settings, stats, options.pop("ask", let_in), tls, access_log=lines, **options),
     )  # fmt: skip
     loop.servers.append(server)

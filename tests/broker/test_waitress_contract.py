@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
+import re
 from typing import Any
 
 import pytest
 from waitress import adjustments, channel, parser, server, task, trigger, wasyncore
+
+from tests.deploy.harness import ROOT
 
 C, S, W = channel.HTTPChannel, server.BaseWSGIServer, wasyncore.dispatcher
 
@@ -18,7 +22,7 @@ C, S, W = channel.HTTPChannel, server.BaseWSGIServer, wasyncore.dispatcher
         (C.readable, "self"),
         (C.writable, "self"),
         (C.service, "self"),
-        (C.received, "self data"),
+        (C.send_continue, "self"),
         (C.write_soon, "self data"),
         (C._flush_some, "self do_close"),
         (C._flush_exception, "self flush do_close"),
@@ -57,8 +61,8 @@ def test_signature(function: Any, parameters: str) -> None:
         ),
         (S.accept_connections, ["self.socket.listen(self.adj.backlog)"]),
         (C.service, ["self.task_class(self, request)", "self.error_task_class(self", "self.requests.pop(0)"]),
-        (C.service, ["self.server.add_task(self)", "self.close_when_flushed = True"]),
-        (C.received, ["self.parser_class(self.adj)", "self.server.add_task(self)", "self.request = None"]),
+        (C.service, ["self.server.pull_trigger()", "self.close_when_flushed = True"]),
+        (C.send_continue, ["self.outbufs[-1].append(", "self._flush_some()", "self.request.completed = False"]),
         (C._flush_some, ["outbuf.get(self.sendbuf_len)", "self.send(chunk, do_close=do_close)"]),
         (C._flush_some, ["self.total_outbufs_len -= num_sent"]),
         (C.write_soon, ["self.adj.send_bytes", "ReadOnlyFileBasedBuffer"]),
@@ -86,3 +90,46 @@ def test_settings() -> None:
     for name in ("asyncore_use_poll", "connection_limit", "max_request_header_size", "max_request_body_size"):
         assert name in known
     assert adjustments.Adjustments.send_bytes == 1
+
+
+USED = {
+    "channel.py": (
+        [channel.HTTPChannel],
+        """_flush_exception _flush_some add_channel addr adj close_when_flushed del_channel error_task_class handle_close
+        handle_expt handle_read handle_write parser_class readable received recv request requests send send_continue sendbuf_len
+        sent_continue server service socket task_class total_outbufs_len will_close writable""",
+    ),
+    "tls_channel.py": ([channel.HTTPChannel], "sendbuf_len socket total_outbufs_len will_close"),
+    "server.py": (
+        [server.TcpWSGIServer],
+        """_map accept accepting active_channels addr adj channel_class close family fix_addr getsockname handle_accept
+        handle_close pull_trigger readable set_socket_options socket trigger""",
+    ),
+    "task.py": (
+        [task.WSGITask, task.ErrorTask],
+        """build_response_header channel content_bytes_written content_length environ execute get_environment has_body
+        request response_headers set_close_on_finish start_time status version write wrote_header""",
+    ),
+    "parser.py": (
+        [parser.HTTPRequestParser],
+        "body_rcv completed connection_close error expect_continue header_plus headers parse_header received",
+    ),
+}
+"""What each file takes from the classes of waitress, beside what those of `object` have."""
+
+
+def insides(base: type) -> set[str]:
+    """The names of a class: those that it has, and those that its functions give to an instance."""
+    given = re.findall(r"self\.(\w+)(?:, self\.\w+)* =[^=]", "".join(map(inspect.getsource, base.__mro__[:-1])))
+    return {*dir(base), *given} - set(dir(object))
+
+
+@pytest.mark.parametrize("file", USED)
+def test_each_name_that_is_used_is_there_and_no_other_is_used(file: str) -> None:
+    bases, names = USED[file]
+    tree = ast.parse((ROOT / "osbctl" / "broker" / file).read_text())
+    attributes = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
+    used = {node.attr for node in attributes if getattr(node.value, "id", "") != "_log"}
+    used |= {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+    used |= {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    assert used & set().union(*map(insides, bases)) == set(names.split())
