@@ -22,8 +22,8 @@ from osbctl.tasks.validate import unread
 from osbctl.validation.judge import judge
 from osbctl.validation.options import ValidationOptions
 
-_LIST_OF_SERVICES = re.compile(r"^services:[ \t]*(?:#.*)?(?:\r?\n[ \t]*(?:#.*)?)*(?:[ \t]*- |[ \t]*\[)", re.MULTILINE)
-_ARRAY_OF_SERVICES = re.compile(r'"services"\s*:\s*\[')
+_BEGUN = re.compile(r"""(?:^|")services"?\s*:(?:\s|#.*$)*[-\[]""", re.MULTILINE)
+"""The list of services in a text that cannot be read as it is."""
 DEFAULT_OPTIONS = ValidationOptions()
 
 
@@ -61,7 +61,7 @@ def _is_catalog(path: str, text: str, encoding: str) -> bool:
     try:
         return any(map(holds_catalog, parse_stream(_decoded(path, text), path)))
     except DocumentError:
-        return named or bool(_LIST_OF_SERVICES.search(text) or _ARRAY_OF_SERVICES.search(text))
+        return named or bool(_BEGUN.search(text))
 
 
 def _is_folder(folder: Path) -> bool:

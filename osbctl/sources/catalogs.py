@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -142,7 +143,8 @@ def _below(place: _Place, met: dict[int, Any]) -> Iterator[_Place]:
     value = place.value
     if isinstance(value, str):
         if _TEXT_OF_CATALOG.search(value) and place.document.text:
-            yield from (one for inner in _try_inside(place) for one in _below(inner, met))
+            with suppress(DocumentError):  # then it is no catalog
+                yield from (one for inner in _inside(place) for one in _below(inner, met))
     elif isinstance(value, dict | list) and id(value) not in met:
         met[id(value)] = value
         if _shape(value):
@@ -172,13 +174,6 @@ def _resolved(places: list[_Place], at: str) -> list[_Place]:
 
 
 # Texts in strings.
-
-
-def _try_inside(place: _Place) -> list[_Place]:
-    try:
-        return _inside(place)
-    except DocumentError:
-        return []
 
 
 def _inside(place: _Place) -> list[_Place]:
