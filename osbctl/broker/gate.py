@@ -39,17 +39,6 @@ ENDED_SECONDS = 60.0
 """A refusal that may come of a record's end is remembered so long: the clock may be set right meanwhile."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Verified:
-    record: CredentialRecord
-    ends: float
-    decision: Decision
-
-    @classmethod
-    def of(cls, record: CredentialRecord) -> _Verified:
-        return cls(record, record.ends, Decision(RequestOutcome.ACCEPTED, record.public_name))
-
-
 @dataclass(slots=True, eq=False)
 class _Job:
     """A header that waits for its hash, with all the requests that carry it."""
@@ -81,7 +70,7 @@ class Gate:
         self._now, self._clock = now, clock
         self._clients = Clients(clock=clock)
         self._key = os.urandom(32)
-        self._verified: Remembered[_Verified] = Remembered(REMEMBERED)
+        self._verified: Remembered[CredentialRecord] = Remembered(REMEMBERED)
         self._refused: Remembered[float] = Remembered(REMEMBERED)
         """Until when, by the monotonic clock."""
         self._waiting: dict[bytes, _Job] = {}
@@ -126,11 +115,11 @@ class Gate:
         with self._changed:
             self._records = known
             self._refused.clear()
-            kept = [(digest, known.same(verified.record)) for digest, verified in self._verified.items()]
+            kept = [(digest, known.same(record)) for digest, record in self._verified.items()]
             self._verified.clear()
             for digest, record in kept:
                 if record is not None:
-                    self._verified.put(digest, _Verified.of(record))
+                    self._verified.put(digest, record)
 
     def close(self) -> None:
         """End the thread and the child process. Requests that still wait are answered as busy."""
@@ -143,7 +132,7 @@ class Gate:
     def _recall(self, digest: bytes) -> Decision | None:
         verified = self._verified.get(digest)
         if verified is not None and verified.ends > self._now():
-            return verified.decision
+            return _accepted(verified)
         if self._refused.get(digest, -inf) <= self._clock():
             return None
         with self._changed:
@@ -232,9 +221,8 @@ class Gate:
     def _remember(self, job: _Job, record: CredentialRecord | None) -> Decision:
         self._clients.settled(job.client, record is not None)
         if record is not None:
-            verified = _Verified.of(record)
-            self._verified.put(job.digest, verified)
-            return verified.decision
+            self._verified.put(job.digest, record)
+            return _accepted(record)
         hangs_on_time = self._records.ended(job.given.identity, self._now())
         self._refused.put(job.digest, self._clock() + ENDED_SECONDS if hangs_on_time else inf)
         return REFUSED
@@ -283,6 +271,10 @@ class Gate:
                 resume(decision)
             except Exception:  # one broken connection must not end the thread for all
                 _log.exception("a parked request could not be resumed")
+
+
+def _accepted(record: CredentialRecord) -> Decision:
+    return Decision(RequestOutcome.ACCEPTED, record.public_name)
 
 
 def _arranged(records: Iterable[CredentialRecord]) -> KnownRecords:

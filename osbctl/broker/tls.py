@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -132,35 +133,19 @@ def _no_password() -> str:
 def expiry(pem: str) -> datetime:
     """When the first certificate in `pem` ends. Raises ConfigError where there is none.
 
-    RFC 5280 §4.1: TBSCertificate begins with version, serial number, algorithm, issuer, validity.
+    RFC 5280 §4.1.2.5: two times stand together in it, of which the first is when it begins. Their years have two digits
+    (tag 0x17, below 50 they are 20YY) or four (0x18).
     """
     begin, end = "-----BEGIN CERTIFICATE-----", "-----END CERTIFICATE-----"
     first = pem.find(begin)
     try:
         der = ssl.PEM_cert_to_DER_cert(pem[first : pem.index(end, first) + len(end)])
-        to_be_signed = _children(_children(der)[0][1])[0][1]
-        # Without the version (0xA0), which may be left out.
-        parts = [content for tag, content in _children(to_be_signed) if tag != 0xA0]
-        tag, text = _children(parts[3])[1]
-        digits = text.decode("ascii")
-        if tag == 0x17:  # UTCTime (RFC 5280 §4.1.2.5.1): years below 50 are 20YY
-            digits = ("20" if int(digits[:2]) < 50 else "19") + digits
+        times = re.search(rb"(?:\x17\r\d{12}Z|\x18\x0f\d{14}Z)(?:\x17\r(\d{12}Z)|\x18\x0f(\d{14}Z))", der)
+        short, long = times.groups() if times else (b"", b"")
+        digits = (long or (b"20" if short[:2] < b"50" else b"19") + short).decode()
         return datetime.strptime(digits, "%Y%m%d%H%M%SZ").replace(tzinfo=UTC)
-    except (ValueError, IndexError) as error:
+    except ValueError as error:
         raise ConfigError("the certificate file holds no certificate that can be read") from error
-
-
-def _children(data: bytes) -> list[tuple[int, bytes]]:
-    """The tags and contents of the DER values in `data`, one after the other."""
-    found = []
-    while data:
-        tag, length, start = data[0], data[1], 2
-        if length & 0x80:
-            start = 2 + (length & 0x7F)
-            length = int.from_bytes(data[2:start], "big")
-        found.append((tag, data[start : start + length]))
-        data = data[start + length :]
-    return found
 
 
 DAYS = 30
