@@ -62,6 +62,7 @@ OPTIONS = {
     "kubernetes-unique": COUNTED,
     "cloudfoundry-feature": ValidationOptions(platforms=frozenset({Platform.CLOUD_FOUNDRY})),
     "cloudfoundry-mysql": ValidationOptions(platforms=frozenset({Platform.CLOUD_FOUNDRY})),
+    "cloudfoundry-schema-unclear": ValidationOptions(platforms=frozenset({Platform.CLOUD_FOUNDRY})),
     "korifi-bindable-implicit": ValidationOptions(platforms=frozenset({Platform.KORIFI})),
     "service-manager-unique": COUNTED,
     "house-schema": ValidationOptions(house_schemas=(("house.json", HOUSE),)),

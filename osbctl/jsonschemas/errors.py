@@ -42,6 +42,9 @@ def sentences(error: ValidationError) -> Iterator[tuple[Path, str]]:
 def sentence(error: ValidationError, whole: str) -> str:
     """One error as a sentence of ours; `whole` is what the top is called."""
     error = _innermost(error)
+    missing = _missing(error) if error.validator == "dependencies" else None
+    if missing is not None:
+        return f"{field_name(missing)} is missing"
     return refusal(str(error.validator), error.validator_value, error.instance, tuple(error.absolute_path), whole)
 
 

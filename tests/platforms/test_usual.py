@@ -202,6 +202,8 @@ def test_what_is_known_of_parameter_schemas_changes_no_verdict() -> None:
     data = changed(("services", 0, "plans"), plans)
     refused = list(dict.fromkeys(refusal.path[3] for refusal in judge_all(data)[Platform.CLOUD_FOUNDRY].refusals))
     assert refused == [2, 3, 4, 5, 6, 8, 11, *range(14, 20)]
+    unclear = [one.path[3] for one in judge_all(dict(data))[Platform.CLOUD_FOUNDRY].doubts]
+    assert unclear == [], "a refusal comes before a doubt"
 
 
 def spellings(key: str) -> set[str]:

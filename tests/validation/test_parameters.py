@@ -9,9 +9,9 @@ import jsonschema
 import pytest
 
 from osbctl.jsonschemas.errors import sentence
+from osbctl.jsonschemas.metaschema import DRAFTS, faults
 from osbctl.jsonschemas.references import Nowhere, References
 from osbctl.jsonschemas.walk import subschemas
-from osbctl.validation.metaschema import DRAFTS, faults
 
 D4 = "http://json-schema.org/draft-04/schema#"
 D7 = "http://json-schema.org/draft-07/schema#"

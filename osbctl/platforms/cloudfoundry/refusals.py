@@ -117,6 +117,13 @@ REFUSALS = {
     Bad: properties: {size: {$ref: "https://example.com/size.json"}}
     Good: properties: {size: {type: integer}}
     Source: Cloud Controller, lib/services/service_brokers/v2/schema.rb""",
+    "schema-unclear": """The answer of Cloud Foundry to a parameter schema cannot be predicted.
+
+    Its JSON Schema library decides by rules of its own: base URIs of `id`, keywords of draft-03, Ruby's patterns as
+    keys of `patternProperties`. Nothing is guessed: the verdict is unclear.
+    Bad: parameters: {$schema: "http://json-schema.org/draft-04/schema#", patternProperties: {"^\\\\p{Alpha}": {}}}
+    Good: parameters: {$schema: "http://json-schema.org/draft-04/schema#", patternProperties: {"^[a-z]": {}}}
+    Source: Cloud Controller, lib/services/service_brokers/v2/schema.rb""",
     "storage": """Cloud Foundry's validator accepts it, and its database does not.
 
     The names of two plans of a service offering differ in upper and lower case or in outer blanks alone: the operator

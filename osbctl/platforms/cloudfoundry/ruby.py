@@ -7,6 +7,7 @@ fraction or an exponent arrive there as `BigDecimal`, never as `Float`.
 from __future__ import annotations
 
 import json
+import unicodedata
 from decimal import Decimal
 from typing import Any
 
@@ -27,6 +28,7 @@ _ESCAPES = {
     "\a": "\\a",
     "\x1b": "\\e",
 }
+_UNPRINTABLE = ("Cc", "Cs", "Cn", "Zl", "Zp")
 _WORTH_COUNTING = 6
 """ActiveSupport writes `<`, `>`, `&`, U+2028 and U+2029 with 6 characters; nothing grows by more."""
 
@@ -88,11 +90,7 @@ def _escaped(char: str, following: str) -> str:
         return _ESCAPES[char]
     if char == "#" and following and following in "{$@":
         return "\\#"
-    if char.isascii() and char.isprintable():
-        return char
-    from osbctl.platforms.cloudfoundry.printable import is_printable
-
-    if is_printable(char):
+    if unicodedata.category(char) not in _UNPRINTABLE:
         return char
     return f"\\u{ord(char):04X}" if ord(char) < 0x10000 else f"\\u{{{ord(char):X}}}"
 

@@ -8,29 +8,30 @@ from __future__ import annotations
 from typing import Any
 
 from osbctl.catalog import parameter_holders
-from osbctl.paths import Path
-from osbctl.platforms.cloudfoundry.library import Library
-from osbctl.platforms.cloudfoundry.metaschema import faults
+from osbctl.jsonschemas.metaschema import faults
+from osbctl.paths import Path, value_at
 from osbctl.platforms.cloudfoundry.report import Errors
-from osbctl.platforms.cloudfoundry.ruby import RubyCrash, inspect, json_length
+from osbctl.platforms.cloudfoundry.ruby import RubyCrash, inspect, json_length, same
+from osbctl.platforms.cloudfoundry.schema_gem import UnclearSchemaError, refusal
 from osbctl.platforms.outcome import UNKNOWN, Refusal, Schemas
 
 _LONGEST_SCHEMA = 65_536
+_DRAFT_04 = "http://json-schema.org/draft-04/schema#"
 _PLACES = {"service_instance": ("create", "update"), "service_binding": ("create",)}
 _MUST_CONFORM = "Must conform to JSON Schema Draft 04 (experimental support for later versions): "
 
 
 class SchemaChecks:
-    """Judges the schemas of one plan after another; the library keeps what it has loaded, as there.
+    """Judges the schemas of one plan after another; schemas of one content are judged once.
 
-    Schemas that are alike are judged once, as long as nothing new was loaded in between. Of plain ones, which have
-    no references and ids, nothing is open.
+    `doubts` are the schemas for which the platform's answer is unclear.
     """
 
     def __init__(self, schemas: Schemas = UNKNOWN.schemas) -> None:
         self._schemas = schemas
-        self._library = Library()
         self._known: dict[tuple[int, int], tuple[Refusal, ...]] = {}
+        self._ids: set[str] = set()
+        self.doubts: list[Refusal] = []
 
     def may_refuse(self, plan: dict[str, Any]) -> bool:
         """Whether a parameter schema of a plan may be refused."""
@@ -68,27 +69,44 @@ class SchemaChecks:
             # The lengths of schemas that are alike differ by their titles.
             if json_length(schema, _LONGEST_SCHEMA) > _LONGEST_SCHEMA:
                 return (Refusal("cloudfoundry-schema-size", (), "Must not be larger than 64KB"),)
-            key = self._schemas.alike.get(id(schema), id(schema)), self._library.loaded
-            known = self._known.get(key)
-            if known is None:
-                known = self._known[key] = self._judged(schema)
-        except (RubyCrash, RecursionError) as crash:
+            # What a reference finds depends on the names of schemas that were loaded before.
+            key = self._schemas.alike.get(id(schema), id(schema)), len(self._ids)
+            if key not in self._known:
+                self._known[key] = self._judged(schema)
+            return self._known[key]
+        except RubyCrash as crash:
             raise RubyCrash(path) from crash
-        return known
+        except UnclearSchemaError as unclear:
+            self.doubts.append(Refusal("cloudfoundry-schema-unclear", (*path, *unclear.path), unclear.reason))
+            return ()
+        except RecursionError:
+            self.doubts.append(Refusal("cloudfoundry-schema-unclear", path, "it is nested too deep"))
+            return ()
 
     def _judged(self, schema: dict[str, Any]) -> tuple[Refusal, ...]:
         if schema.get("$schema") is None or schema["$schema"] is False:
             text = "Schema must have $schema key but was not present"
             return (Refusal("cloudfoundry-schema-dialect", ("$schema",), text),)
+        # Cloud Foundry takes every schema for one of draft-04, whatever its `$schema` says.
+        as_draft_04 = {**schema, "$schema": _DRAFT_04} if isinstance(schema["$schema"], str) else schema
+        found = faults(as_draft_04, "Draft4Validator")
         wrong = tuple(
-            Refusal("cloudfoundry-schema-metaschema", path, _MUST_CONFORM + message) for path, message in faults(schema)
+            Refusal("cloudfoundry-schema-metaschema", path, _MUST_CONFORM + message)
+            for path, message in found
+            if not _is_taken(schema, path)
         )
         if wrong:
             return wrong
-        from osbctl.platforms.cloudfoundry.evaluation import refusal  # most schemas are plain, and need none of it
-
-        refused = refusal(self._library, schema)
+        refused = refusal(schema, self._ids)
         return (refused,) if refused else ()
+
+
+def _is_taken(schema: dict[str, Any], path: Path) -> bool:
+    """Whether the platform takes what the metaschema refuses: any `format`, and an `enum` with both 1 and 1.0."""
+    if path[-1:] != ("enum",):
+        return path[-1:] == ("format",)
+    items = value_at(schema, path)
+    return isinstance(items, list) and 0 < len(items) == len({same(item, strict=True) for item in items})
 
 
 def _hash(holder: dict[str, Any], path: Path, keys: tuple[str, ...], errors: Errors) -> dict[str, Any] | None:

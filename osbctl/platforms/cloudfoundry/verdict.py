@@ -28,14 +28,16 @@ def judge(data: dict[str, Any], known: Known = UNKNOWN) -> Outcome:
     """
     try:
         services = _built(data)
-        errors = _checked(services, known)
+        judge_schemas = SchemaChecks(known.schemas)
+        errors = _checked(services, known, judge_schemas)
     except RubyCrash as crash:
         refusal = Refusal("cloudfoundry-crash", crash.path, f"{_UNKNOWN_ERROR}: {crash.reason}")
         return Outcome(VerdictKind.CRASHES, (refusal,))
     if not errors:
         unstored = bounded(_not_stored(services))
         if not unstored:
-            return Outcome(VerdictKind.ACCEPTS)
+            doubts = bounded(judge_schemas.doubts)
+            return Outcome(VerdictKind.UNCLEAR if doubts else VerdictKind.ACCEPTS, doubts=doubts)
         refuses = unstored[0].path[-1] == "name"  # the first that fails ends it
         return Outcome(VerdictKind.REFUSES if refuses else VerdictKind.CRASHES, unstored)
     return Outcome(VerdictKind.REFUSES, bounded(errors.refusals()), errors.lines())
@@ -68,8 +70,8 @@ def _build_plans(plans: Any, path: Path) -> None:
             raise RubyCrash((*path, number), "a plan is no object")
 
 
-def _checked(services: list[dict[str, Any]], known: Known) -> Errors:
-    errors, judge_schemas = Errors(), SchemaChecks(known.schemas)
+def _checked(services: list[dict[str, Any]], known: Known, judge_schemas: SchemaChecks) -> Errors:
+    errors = Errors()
     for number, service in enumerate(services):
         errors.nest(judge_service(service, ("services", number), judge_schemas, known.odd))
     if not services:

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 
 from osbctl.findings import Fix, Severity
 from osbctl.jsonschemas.dialects import misnamed_dialect
+from osbctl.jsonschemas.metaschema import DRAFTS, faults
 from osbctl.jsonschemas.walk import subschemas
 from osbctl.rule import Category, Scope, rule
-from osbctl.validation.metaschema import DRAFTS, faults
 from osbctl.validation.node import Hit, Node
 
 MAX_BYTES = 65_536

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from osbctl.findings import Severity
+from osbctl.jsonschemas.metaschema import DRAFTS
 from osbctl.jsonschemas.references import Nowhere, References
 from osbctl.rule import Category, Scope, rule
-from osbctl.validation.metaschema import DRAFTS
 from osbctl.validation.node import Hit, Node
 
 
