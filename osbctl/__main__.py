@@ -89,7 +89,7 @@ def _command(arguments: list[str]) -> int:
         from osbctl.cli.validation_report import Display, run
         from osbctl.tasks.options import Request
 
-        return run(Request(sources=tuple(words), database=os.environ.get("OSBCTL_DATABASE")), Display())
+        return run(Request(sources=tuple(words)), Display())
     from osbctl.cli.app import run_app
 
     return run_app(arguments)

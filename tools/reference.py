@@ -17,7 +17,7 @@ REPORTS = {
     "params-1.json": "osbctl params",
     "diff-1.json": "osbctl diff` and `osbctl drift",
     "drift-all-1.json": "osbctl drift --all",
-    "brokers-1.json": "osbctl brokers list`, `show` and `history",
+    "brokers-1.json": "osbctl brokers list",
     "rules-1.json": "osbctl rules",
     "credentials.json": "osbctl hash-password",
 }

@@ -18,7 +18,7 @@ from osbctl.cli.spread import spread
 from osbctl.platforms import DEFAULT_PLATFORM, Platform
 from osbctl.registry import location
 from osbctl.registry.records import Refresh, RefreshOutcome, Registration, What
-from osbctl.registry.text import COLUMNS, broker_lines, cells, history_lines, refresh_lines, table
+from osbctl.registry.text import COLUMNS, broker_lines, cells, refresh_lines, table
 from osbctl.text import safe
 
 if TYPE_CHECKING:
@@ -106,20 +106,22 @@ def list_brokers(
 def show(
     name: common.BrokerName,
     format: common.Format = TextOrJson.TEXT,  # the option's own name
+    version: Annotated[int, Option(min=-1, max=0, metavar="-1", help="The catalog before the current one.")] = 0,
     database: common.Database = None,
 ) -> int:
-    """Show a registered broker in full.
+    """Show a registered broker in full, or print its stored catalog for a pipe.
 
-    How it is registered, its stored catalog, and what is kept beside that.
+    How it is registered, its stored catalog, and what is kept beside that; as JSON, the catalog alone.
 
     \b
     osbctl brokers show data
-    osbctl brokers show data --format json | jq .catalog | osbctl show -
+    osbctl brokers show data --format json | osbctl validate -
+    osbctl brokers show data -f json --version -1 | osbctl diff - catalog.yaml
     """
     with location.open_registry(database) as registry:
-        broker = registry.broker(name)
+        broker = registry.broker(name, before=version < 0)
     if format is TextOrJson.JSON:
-        put_json({"version": 1, **broker.json})
+        put_json(broker.data)
     else:
         put_lines(broker_lines(broker))
     return 0
@@ -173,33 +175,11 @@ def refresh(
         return _report(results, len(chosen), policy, quiet)
 
 
-@brokers.command("history")
-def history(
-    name: common.BrokerName,
-    format: common.Format = TextOrJson.TEXT,  # the option's own name
-    database: common.Database = None,
-) -> int:
-    """Show what each refresh of a broker changed.
-
-    The newest first: when, how it ended, the tag, the changes.
-
-    \b
-    osbctl brokers history data
-    """
-    with location.open_registry(database) as registry:
-        refreshes = registry.history(name)
-    if format is TextOrJson.JSON:
-        put_json({"version": 1, "name": name, "refreshes": [one.json for one in refreshes]})
-    else:
-        put_lines(history_lines(refreshes))
-    return 0
-
-
 @brokers.command("remove")
 def remove(name: common.BrokerName, database: common.Database = None) -> int:
     """Forget a registered broker.
 
-    Its stored catalog and its history go with it. The broker itself is not contacted.
+    Its stored catalogs go with it. The broker itself is not contacted.
 
     \b
     osbctl brokers remove data

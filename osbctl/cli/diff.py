@@ -10,15 +10,14 @@ from typer import Argument, Option
 
 from osbctl.cli import options as common
 from osbctl.cli.changes_report import ChangesDisplay
-from osbctl.cli.connection import shown
-from osbctl.cli.sources import NamedSources
+from osbctl.cli.connection import BrokerConnection, shown
+from osbctl.cli.sources import read_addressed
 from osbctl.cli.spread import spread
 from osbctl.errors import DocumentError, SourceError
 from osbctl.platforms import Platform
 
 _SOURCE = (
-    "A JSON or YAML file, a source folder, - for standard input, REV:path for a file in git, a broker's address, or "
-    + common.REGISTERED
+    "A JSON or YAML file, a source folder, - for standard input, REV:path for a file in git, or a broker's address."
 )
 
 
@@ -34,7 +33,7 @@ def diff(
     at: common.At = "",
     *,
     display: ChangesDisplay,
-    sources: NamedSources,
+    connection: BrokerConnection,
 ) -> int:
     """Compare two catalogs: what a platform would refuse, what would break users, and what is safe.
 
@@ -47,13 +46,13 @@ def diff(
     osbctl diff --format markdown -o comment.md main:catalog.yaml catalog.yaml
     osbctl diff --format allow old.yaml new.yaml >> accepted-changes.toml
     osbctl diff --user platform https://broker.example.com catalog.yaml
-    osbctl diff data@-1 data
+    osbctl brokers show data -f json --version -1 | osbctl diff - catalog.yaml
     """
     gc.disable()  # as in validation: the run is short, and makes next to no garbage in circles
-    sources.connection.check_stdin(old, new)
-    display.check_output(old, new, instances, sources.database, *sources.connection.how.files)
+    connection.check_stdin(old, new)
+    display.check_output(old, new, instances, *connection.how.files)
     try:
-        before, after = sources.read(old, at), sources.read(new, at)
+        before, after = read_addressed(connection, old, at), read_addressed(connection, new, at)
     except (DocumentError, SourceError) as error:
         display.put_unread(error, shown(old), shown(new))
         raise

@@ -10,10 +10,10 @@ from typer import Argument, Option
 
 from osbctl.cli import options as common
 from osbctl.cli.changes_report import ChangesDisplay
-from osbctl.cli.connection import shown
+from osbctl.cli.connection import BrokerConnection, shown
 from osbctl.cli.output import note, progress, put
 from osbctl.cli.passwords import Passwords
-from osbctl.cli.sources import NamedSources, announced
+from osbctl.cli.sources import announced, read_addressed
 from osbctl.cli.spread import spread
 from osbctl.errors import DocumentError, SourceError, UsageError
 from osbctl.platforms import Platform
@@ -32,9 +32,11 @@ _WANTED = "a side is a catalog or a platform's export, whole: JSON or YAML, in o
 
 
 @dataclass(frozen=True, slots=True)
-class Sides(NamedSources):
+class Sides:
     """Finds the two sides as the options say."""
 
+    connection: BrokerConnection
+    database: common.Database = None
     stored_as: Annotated[StoredAs | None, Option(help="What STORED is.  [default: by its content]")] = None
     stored_broker: Annotated[str, Option(metavar="NAME", help="The broker, where the export holds several.")] = ""
     credentials: common.Credentials = None
@@ -51,13 +53,14 @@ class Sides(NamedSources):
         if broker is None:
             raise UsageError("name a broker, or --all", "osbctl drift BROKER STORED...")
         self.connection.check_stdin(broker, *stored)
-        known = self._names_one(broker, among_files=bool(stored))
+        known = self._is_registered(broker, among_files=bool(stored))
         if not stored and not known:
             name = "at an address" if "://" in broker else repr(broker)  # an address may hold a password
             raise UsageError(f"no registered broker {name}, and no STORED is named", "osbctl drift BROKER STORED...")
         if not known:
-            return self._stored(stored), self.read_unregistered(broker, self.at)
-        ours = location.registered(broker, self.database)
+            return self._stored(stored), read_addressed(self.connection, broker, self.at)
+        with location.open_registry(self.database) as registry:
+            ours = registry.broker(broker)
         kept = self._stored(stored) if stored else stored_in_registry(ours)
         return kept, registered_catalog(ours, self.reach(single=True))
 
@@ -81,17 +84,14 @@ class Sides(NamedSources):
 
     def _stored(self, words: list[str]) -> StoredCatalog:
         from osbctl.sources.exports.read import read_documents, stored_catalog
-        from osbctl.tasks.drift import stored_in_registry
 
-        if len(words) == 1 and self.stored_as is None and self._names_one(words[0]):
-            return stored_in_registry(location.registered(words[0], self.database))
         limits = Limits(bytes=self.connection.max_bytes)
         documents = [document for word in words for document in read_documents(word, limits)]
         found = stored_catalog(documents, self.stored_as, self.stored_broker, self.at)
         announced(found.document)
         return found
 
-    def _names_one(self, word: str, *, among_files: bool = True) -> bool:
+    def _is_registered(self, word: str, *, among_files: bool) -> bool:
         """Whether `word` names a registered broker and is no address; `among_files`: nor a file that exists."""
         is_file = os.path.exists(word)  # noqa: PTH110
         if among_files and is_file:
@@ -110,7 +110,7 @@ def drift(
         list[str] | None,
         Argument(
             metavar="STORED...",
-            help="What the platform has: the files of its export, a catalog, or a name in the registry.  "
+            help="What the platform has: the files of its export, or a catalog.  "
             "[default: what the registry has of BROKER]",
             show_default=False,
         ),

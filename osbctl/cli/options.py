@@ -29,8 +29,7 @@ class TextOrJson(StrEnum):
     JSON = "json"
 
 
-REGISTERED = "what the registry has of a broker: NAME, NAME@2026-11-01, NAME@-1."
-_SOURCE = f"A JSON or YAML file, a source folder, - for standard input, REV:path for a file in git, or {REGISTERED}"
+_SOURCE = "A JSON or YAML file, a source folder, - for standard input, or REV:path for a file in git."
 
 Sources = Annotated[list[str], Argument(metavar="SOURCE...", help=_SOURCE, show_default=False)]
 Source = Annotated[str, Argument(metavar="SOURCE", help=_SOURCE, show_default=False)]

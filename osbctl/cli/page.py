@@ -12,15 +12,13 @@ from urllib.parse import urlsplit
 from typer import Argument, Option
 
 from osbctl.cli import options as common
-from osbctl.cli.connection import is_address, shown
+from osbctl.cli.connection import BrokerConnection, is_address, shown
 from osbctl.cli.output import put
-from osbctl.cli.sources import NamedSources
+from osbctl.cli.sources import read_addressed
 from osbctl.cli.spread import spread
 from osbctl.config import find_config, load_config
 from osbctl.errors import UsageError
 from osbctl.platforms import Platform
-from osbctl.registry.location import is_stored
-from osbctl.registry.location import named as registered_name
 
 if TYPE_CHECKING:
     from osbctl.tasks.page import Shelf
@@ -32,7 +30,7 @@ def page(
         list[str],
         Argument(
             metavar="SOURCE...",
-            help="Files, source folders, REV:path, brokers' addresses, names of registered brokers, or -.",
+            help="Files, source folders, REV:path, brokers' addresses, or -.",
             show_default=False,
         ),
     ],
@@ -58,7 +56,7 @@ def page(
     at: common.At = "",
     config: common.Config = None,
     *,
-    named: NamedSources,
+    connection: BrokerConnection,
 ) -> int:
     """Make a page of what is on offer: one HTML file that needs no server, no network, and no script to be read.
 
@@ -66,17 +64,17 @@ def page(
 
     \b
     osbctl page catalog.yaml -o marketplace.html
-    osbctl page catalog.yaml https://broker.example.com --user platform -o page.html
+    osbctl page catalog.yaml https://broker.example.com --user platform -o a.html
     osbctl page catalog.yaml --since main --findings -o review.html
     osbctl page services/*.yaml --title Shop --accent "#0a7" -o a.html
     """
     from osbctl.tasks.outputs import check_output
     from osbctl.tasks.page import PageOptions, house_look, make_page
 
-    check_output(output, [*sources, *(since or ()), logo, config, named.database, *named.connection.how.files])
+    check_output(output, [*sources, *(since or ()), logo, config, *connection.how.files])
     gc.disable()  # as in validation: the run is short, and makes next to no garbage in circles
     settings = load_config(config) if config else find_config(".")
-    shelves = _shelves(named, sources, since or [], at)
+    shelves = _shelves(connection, sources, since or [], at)
     options = PageOptions(
         look=house_look({"title": title, "logo": logo, "accent": accent}, settings.page),
         platforms=frozenset(platforms or Platform),
@@ -88,49 +86,42 @@ def page(
     return 0
 
 
-def _shelves(named: NamedSources, words: Sequence[str], since: Sequence[str], at: str) -> list[Shelf]:
+def _shelves(connection: BrokerConnection, words: Sequence[str], since: Sequence[str], at: str) -> list[Shelf]:
     """One shelf for each word. `since` has a revision for all of them, or an earlier catalog for each."""
     from osbctl.tasks.page import Shelf
 
-    named.connection.check_stdin(*words, *since)
-    before = _earlier(named, words, since)
+    connection.check_stdin(*words, *since)
+    before = _earlier(words, since)
     return [
-        Shelf(name, named.read(word, at), named.read(old, at) if old else None)
-        for name, word, old in zip(_names(named, words), words, before, strict=True)
+        Shelf(name, read_addressed(connection, word, at), read_addressed(connection, old, at) if old else None)
+        for name, word, old in zip(_names(words), words, before, strict=True)
     ]
 
 
-def _earlier(named: NamedSources, words: Sequence[str], since: Sequence[str]) -> Sequence[str]:
+def _earlier(words: Sequence[str], since: Sequence[str]) -> Sequence[str]:
     if not since:
         return [""] * len(words)
-    if len(since) == 1 and _is_revision(named, since[0]):
+    if len(since) == 1 and _is_revision(since[0]):
         if wrong := next((word for word in words if not os.path.isfile(word)), None):  # noqa: PTH113
             advice = "name an earlier catalog with --since"
             raise UsageError(f"{wrong} is not a file, so git has no revision of it", advice)
         return [f"{since[0]}:{word}" for word in words]
     if len(since) != len(words):
         raise UsageError("--since needs one revision, or an earlier catalog for each source", "repeat --since")
-    for word, old in zip(words, since, strict=True):
-        if word == old and is_stored(word, named.database):
-            advice = f"name an earlier one: {word}@-1 is the one before, {word}@2026-11-01 that of a day"
-            raise UsageError(f"--since {word}: this is the same catalog", advice)
     return since
 
 
-def _is_revision(named: NamedSources, word: str) -> bool:
-    apart = word == "-" or ":" in word or os.path.exists(word)  # noqa: PTH110
-    return not apart and not is_stored(word, named.database)
+def _is_revision(word: str) -> bool:
+    return not (word == "-" or ":" in word or os.path.exists(word))  # noqa: PTH110
 
 
-def _names(named: NamedSources, words: Sequence[str]) -> list[str]:
+def _names(words: Sequence[str]) -> list[str]:
     """What the page calls the brokers: short names, and the words themselves where two would be the same."""
-    short = [_short(word, registered=is_stored(word, named.database)) for word in words]
+    short = [_short(word) for word in words]
     return [name if short.count(name) == 1 else shown(word) for name, word in zip(short, words, strict=True)]
 
 
-def _short(word: str, *, registered: bool) -> str:
-    if registered:
-        return registered_name(word)[0]
+def _short(word: str) -> str:
     if is_address(word):
         return urlsplit(word).hostname or shown(word)
     return PurePath(word.rpartition(":")[2]).stem or word

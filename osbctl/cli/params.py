@@ -29,7 +29,6 @@ def params(
     format: common.Format = common.TextOrJson.TEXT,
     at: common.At = "",
     stdin_filename: common.StdinFilename = None,
-    database: common.Database = None,
 ) -> int:
     """Show the parameters of a plan with examples, or check a request and print the commands that send it.
 
@@ -37,7 +36,6 @@ def params(
     osbctl params catalog.yaml postgres small
     osbctl params catalog.yaml postgres small -c '{"size": 3}'
     osbctl params catalog.yaml postgres small -c @params.json --for update
-    osbctl params data postgres small
     """
     from osbctl.cli.sources import read_catalog
     from osbctl.reports.text_report import finding_lines
@@ -46,7 +44,7 @@ def params(
     from osbctl.tasks.params import plan_parameters
 
     check_stdin([source, "-" if request == "@-" else ""])
-    document = read_catalog(source, database=database, at=at, stdin_filename=stdin_filename)
+    document = read_catalog(source, at=at, stdin_filename=stdin_filename)
     about = plan_parameters(document, service, plan, purpose, request, broker)
     if format is common.TextOrJson.JSON:
         put_json(report.as_json(about))

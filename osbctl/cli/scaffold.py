@@ -90,7 +90,6 @@ def split(
     source: common.Source,
     folder: Annotated[Path, Argument(metavar="FOLDER", help="Where to write the source folder.")],
     at: common.At = "",
-    database: common.Database = None,
 ) -> int:
     """Split one catalog into a source folder that builds to the same catalog. Overwrites nothing.
 
@@ -101,7 +100,7 @@ def split(
     from osbctl.cli.sources import read_catalog
     from osbctl.sources.folder.files import check_split, split_files
 
-    document = read_catalog(source, database=database, at=at, nested=False)
+    document = read_catalog(source, at=at, nested=False)
     check_split(document)
     _write(folder, split_files(document.data))
     return 0

@@ -33,7 +33,6 @@ def show(
     format: Annotated[ShowFormat, Option("--format", "-f", help="How to show it.")] = ShowFormat.TABLE,
     at: common.At = "",
     stdin_filename: common.StdinFilename = None,
-    database: common.Database = None,
     color: common.ColorChoice = common.Color.AUTO,
 ) -> int:
     """Show a catalog: a table at a terminal, tab-separated columns in a pipe.
@@ -43,11 +42,10 @@ def show(
     osbctl show --service postgres catalog.yaml
     osbctl show --format markdown catalog.yaml > CATALOG.md
     osbctl show --format json catalog.yaml | jq '.services[].name'
-    osbctl show data@-1
     """
     from osbctl.cli.sources import read_catalog
 
-    document = read_catalog(source, database=database, at=at, stdin_filename=stdin_filename)
+    document = read_catalog(source, at=at, stdin_filename=stdin_filename)
     catalog = document.catalog
     chosen = named(catalog.services, service, "there is no service") if service is not None else None
     if format in (ShowFormat.JSON, ShowFormat.YAML):

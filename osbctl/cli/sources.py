@@ -1,25 +1,33 @@
-"""A catalog by the word that names it: a source, a broker's address, or a registered broker (`data`, `data@-1`)."""
+"""A catalog by the word that names it: a source, or a broker's address."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
-from osbctl.cli import options as common
 from osbctl.cli.connection import BrokerConnection, is_address
 from osbctl.cli.output import note
-from osbctl.registry.location import stored
 from osbctl.sources.document import Document
 from osbctl.sources.limits import Limits
 from osbctl.sources.read import read_source
 
 
-def read_catalog(word: str, *, database: str | None = None, **where: Any) -> Document:
-    """What the registry has stored of the broker that `word` names, else what `read_source` reads, with its options.
+def read_catalog(word: str, **where: Any) -> Document:
+    """Read the source `word` as `read_source` does, with its options.
 
-    Where it was found is said on standard error, if that is not its top.
+    Where the catalog was found is said on standard error, if that is not the top.
     """
-    return stored(word, database) or announced(read_source(word, **where))
+    return announced(read_source(word, **where))
+
+
+def read_addressed(connection: BrokerConnection, word: str, at: str = "") -> Document:
+    """Read the catalog of the broker at the address `word`, else the one in the source that it names, there at `at`.
+
+    Raises:
+        OsbctlError: it cannot be read.
+    """
+    if is_address(word):
+        return connection.read(word)
+    return read_catalog(word, limits=Limits(bytes=connection.max_bytes), at=at)
 
 
 def announced(document: Document) -> Document:
@@ -27,25 +35,3 @@ def announced(document: Document) -> Document:
     if document.read_as:
         note(document.read_as)
     return document
-
-
-@dataclass(frozen=True, slots=True)
-class NamedSources:
-    """The options by which a word leads to a catalog: in the registry, at an address, or in a source."""
-
-    connection: BrokerConnection
-    database: common.Database = None
-
-    def read(self, word: str, at: str = "") -> Document:
-        """What the registry has stored of the broker that `word` names, else as `read_unregistered`."""
-        return stored(word, self.database) or self.read_unregistered(word, at)
-
-    def read_unregistered(self, word: str, at: str = "") -> Document:
-        """The catalog of the broker at the address `word`, else the one in the source that it names, there at `at`.
-
-        Raises:
-            OsbctlError: it cannot be read.
-        """
-        if is_address(word):
-            return self.connection.read(word)
-        return announced(read_source(word, limits=Limits(bytes=self.connection.max_bytes), at=at))

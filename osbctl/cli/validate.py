@@ -52,7 +52,6 @@ def validate(
     stdin_filename: common.StdinFilename = None,
     color: common.ColorChoice = common.Color.AUTO,
     config: common.Config = None,
-    database: common.Database = None,
     max_bytes: common.MaxBytes = common.LIMITS.bytes,
 ) -> int:
     """Check catalogs: the schema, the specification's rules, good practice, and what each platform would say.
@@ -65,7 +64,6 @@ def validate(
     git show HEAD:catalog.json | osbctl validate - --stdin-filename catalog.json
     osbctl validate --concise --quiet services/*.json
     osbctl validate --statistics services/*.json
-    osbctl validate data@-1
     osbctl validate --baseline known.json --write-baseline services/*.json
     osbctl validate --format sarif -o osbctl.sarif catalog.yaml
     """
@@ -89,7 +87,6 @@ def validate(
             together=together,
             baseline=baseline,
             write_baseline=write_baseline,
-            database=database,
         ),
         Display(format, output, color.value, brevity),
         config,

@@ -47,7 +47,7 @@ def run(request: Request, display: Display, config: str | None = None) -> int:
 def _check_outputs(request: Request, display: Display, config: str | None) -> None:
     from osbctl.tasks.outputs import check_output
 
-    inputs = (*request.sources, *request.schemas, config, request.database)
+    inputs = (*request.sources, *request.schemas, config)
     check_output(display.output, (*inputs, request.baseline))
     if request.write_baseline:
         check_output(request.baseline, inputs)

@@ -20,7 +20,7 @@ from osbctl.text import safe
 if TYPE_CHECKING:
     from osbctl.registry.database import Database
 
-NEWEST = "0002"
+NEWEST = "0001"
 """The last migration in `migrations/versions`."""
 
 FOLDER = Path(__file__).parent / "migrations"

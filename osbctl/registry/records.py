@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from osbctl.catalog import Catalog
 from osbctl.errors import DocumentError, RegistryError
@@ -61,23 +61,11 @@ class Remark:
     message: str
 
 
-class When(NamedTuple):
-    """Which of the stored catalogs is meant: the last one that was stored by `until` (UTC), or as many `back`.
-
-    `text` is how it was written.
-    """
-
-    text: str
-    until: str = ""
-    back: int = 0
-
-
 @dataclass(frozen=True, slots=True)
 class Refresh:
     """One attempt to take over a broker's catalog. `at` is the time in UTC (RFC 3339, seconds).
 
-    `etag` is the tag of the broker's answer. `told`, a name of schemas/brokers-1.json, holds the changes, or why
-    the catalog was refused or not fetched.
+    `etag` is the tag of the broker's answer. `told` holds the changes, or why the catalog was refused or not fetched.
     """
 
     at: str
@@ -90,11 +78,6 @@ class Refresh:
     def counts(self) -> dict[str, int]:
         """How many service offerings and plans met with what."""
         return dict(Counter(action.what.value for action in self.actions))
-
-    @property
-    def json(self) -> dict[str, Any]:
-        """As JSON values, with the numbers of what happened."""
-        return asdict(self) | {"counts": self.counts()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,11 +164,6 @@ class RegisteredBroker:
     row: BrokerRow
     catalog: bytes
     kept: tuple[Kept, ...] = ()
-
-    @property
-    def json(self) -> dict[str, Any]:
-        """As JSON values."""
-        return self.row.json | {"catalog": self.data, "kept": [asdict(one) for one in self.kept]}
 
     @cached_property
     def document(self) -> Document:

@@ -108,11 +108,12 @@ def _take_over(
     stored = registry.broker(seen.name)
     if stored.row.revision != seen.revision:
         raise OutdatedError(seen.name)
-    _ = stored.data  # a damaged catalog is said to be damaged, not refused
     base = replace(base, etag=answer.etag if answer else seen.etag)
     catalog = judge(answer.body if answer else stored.catalog, replace(seen, platform=base.platform))
     fit = storable(catalog)
     if catalog.refused:
+        if answer is None:
+            _ = stored.data  # a damaged catalog is said to be damaged, not refused
         told = catalog.refused
         if any(one.rule == HELD for one in told) and fit.body == stored.catalog:
             told = (*told, Remark(HELD, "error", seen.name, _STORED))
@@ -129,7 +130,8 @@ def _take_over(
     told = (*result.told, Remark(HELD, "error", seen.name, _STORED)) if held else result.told
     done = _without(replace(base, outcome=RefreshOutcome.CHANGED, actions=result.actions, told=told), catalog.secrets)
     if not policy.dry_run:
-        registry.store_refresh(seen, done, catalog=fit, kept=result.kept)
+        new = fit if fit.body != stored.catalog else None
+        registry.store_refresh(seen, done, catalog=new, kept=result.kept)
     return done
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 import json
 import re
-import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -21,22 +20,15 @@ from osbctl.registry.records import (
     RefreshOutcome,
     RegisteredBroker,
     Registration,
-    When,
 )
 
 # `database` says what to install where SQLAlchemy is missing; so it is imported first.
-from sqlalchemy import Connection, Row, Select, Table, delete, func, insert, select, update  # isort: skip
+from sqlalchemy import Connection, Row, Select, delete, insert, select, update  # isort: skip
 from sqlalchemy.exc import IntegrityError  # isort: skip
 
 from osbctl.registry.migrate import migrate  # isort: skip
-from osbctl.registry.tables import BROKERS, CATALOGS, KEPT, LIGHT, REFRESHES  # isort: skip
-from osbctl.registry.tables import broker_row, catalog_of, kept_rows, past_refresh, stored, unpacked  # isort: skip
-
-MAX_REFRESHES = 1_000
-"""How many refreshes of each broker are remembered; the oldest go first."""
-
-MAX_CATALOGS = 20
-"""How many catalogs of each broker are kept, the last one among them; the oldest go first."""
+from osbctl.registry.tables import BROKERS, KEPT, LIGHT  # isort: skip
+from osbctl.registry.tables import broker_row, catalog_of, kept_rows, previous_of, stored  # isort: skip
 
 _PAGE = 200
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
@@ -104,42 +96,23 @@ class Registry:
             raise UnknownBrokerError(name, self.names())
         return broker_row(rows[0])
 
-    def broker(self, name: str) -> RegisteredBroker:
-        """One broker with its catalog and what is kept beside it.
+    def broker(self, name: str, *, before: bool = False) -> RegisteredBroker:
+        """One broker with its catalog and what is kept beside it; `before`: with the catalog before that.
 
-        Raises UnknownBrokerError: there is none of that name.
+        Raises:
+            UnknownBrokerError: there is none of that name.
+            SourceError: there was no catalog before.
         """
         with self._database.reading() as connection:
             row = connection.execute(select(BROKERS).where(BROKERS.c.name == name)).one_or_none()
             if row is None:
                 raise UnknownBrokerError(name, self.names())
             kept = connection.execute(select(KEPT).where(KEPT.c.broker_id == row.id).order_by(KEPT.c.id)).all()
+        if before and row.previous is None:
+            raise SourceError(f"the registry has no catalog of {name} before this one", "leave --version out")
+        if before:  # what was kept beside it is not known any more
+            return RegisteredBroker(broker_row(row), previous_of(row))
         return RegisteredBroker(broker_row(row), catalog_of(row), kept_rows(kept))
-
-    def earlier(self, name: str, when: When) -> RegisteredBroker:
-        """One broker with the catalog that was stored of it then; what was kept beside that is not known any more.
-
-        Raises:
-            UnknownBrokerError: there is none of that name.
-            SourceError: no catalog of then is kept.
-        """
-        row = self.row(name)
-        ours = CATALOGS.c.broker_id == row.id
-        query = select(CATALOGS.c.packed).where(ours).order_by(CATALOGS.c.id.desc()).limit(1)
-        found = self._rows(query.offset(when.back) if when.back else query.where(CATALOGS.c.at <= when.until))
-        if found:
-            return RegisteredBroker(row, unpacked(found[0]))
-        times = [one.at for one in self._rows(select(CATALOGS.c.at).where(ours).order_by(CATALOGS.c.id.desc()))]
-        advice = f"the last {MAX_CATALOGS} are kept; there are those of {', '.join(times)}"
-        raise SourceError(f"the registry has no catalog {name}@{when.text}", advice)
-
-    def history(self, name: str) -> list[Refresh]:
-        """The refreshes of a broker, the newest first, at most `MAX_REFRESHES`.
-
-        Raises UnknownBrokerError: there is none of that name.
-        """
-        query = select(REFRESHES).where(REFRESHES.c.broker_id == self.row(name).id).order_by(REFRESHES.c.id.desc())
-        return [past_refresh(row) for row in self._rows(query.limit(MAX_REFRESHES))]
 
     def add(self, new: Registration, catalog: BrokerCatalog, refresh: Refresh) -> None:
         """Register a broker with its first catalog, which was found to be valid. `refresh` tells of it.
@@ -154,17 +127,12 @@ class Registry:
             "kept_plans": 0,
             **stored(catalog, refresh),
         }
-        packed = zlib.compress(catalog.body)  # before other writers have to wait
         with self._database.writing() as connection:
             _check_free(connection, new.name)
             try:
-                result = connection.execute(insert(BROKERS).values(row))
+                connection.execute(insert(BROKERS).values(row))
             except IntegrityError:  # on PostgreSQL, another writer may have come in between
                 raise NameTakenError(new.name, new.name) from None
-            assert result.inserted_primary_key
-            broker_id = result.inserted_primary_key[0]
-            _remember(connection, broker_id, refresh)
-            _keep_catalog(connection, broker_id, refresh.at, packed)
 
     def check_free(self, name: str) -> None:
         """Whether a broker can be registered under that name.
@@ -191,24 +159,20 @@ class Registry:
         """
         values: dict[str, Any] = {"outcome": refresh.outcome.value, "revision": seen.revision + 1}
         if catalog is not None:
-            values |= stored(catalog, refresh)
-        elif refresh.outcome is RefreshOutcome.UNCHANGED:
+            values |= {"previous": BROKERS.c.catalog, **stored(catalog, refresh)}
+        elif refresh.outcome in (RefreshOutcome.UNCHANGED, RefreshOutcome.CHANGED):
             values |= {"refreshed_at": refresh.at, "etag": refresh.etag}
         if kept is not None:
             values["kept_plans"] = sum(1 for one in kept if one.plan_id)
-        packed = zlib.compress(catalog.body) if catalog is not None else None
         still = (BROKERS.c.id == seen.id) & (BROKERS.c.revision == seen.revision)
         with self._database.writing() as connection:
             if connection.execute(update(BROKERS).where(still).values(values)).rowcount != 1:
                 raise OutdatedError(seen.name)
             if kept is not None:
                 _replace_kept(connection, seen.id, kept)
-            _remember(connection, seen.id, refresh)
-            if packed is not None:
-                _keep_catalog(connection, seen.id, refresh.at, packed)
 
     def remove(self, name: str) -> None:
-        """Forget a broker with its catalog and its history. Raises UnknownBrokerError: there is none of that name."""
+        """Forget a broker with its catalogs. Raises UnknownBrokerError: there is none of that name."""
         with self._database.writing() as connection:
             removed = connection.execute(delete(BROKERS).where(BROKERS.c.name == name)).rowcount
         if not removed:
@@ -248,22 +212,3 @@ def _replace_kept(connection: Connection, broker_id: int, kept: Sequence[Kept]) 
     if kept:
         rows = [{"broker_id": broker_id, "content": json.dumps(asdict(one))} for one in kept]
         connection.execute(insert(KEPT), rows)
-
-
-def _remember(connection: Connection, broker_id: int, refresh: Refresh) -> None:
-    row = asdict(refresh) | {"outcome": refresh.outcome.value, "platform": refresh.platform.value}
-    row |= {key: json.dumps(row[key]) for key in ("actions", "told")}
-    connection.execute(insert(REFRESHES).values(broker_id=broker_id, **row))
-    _forget(connection, REFRESHES, broker_id, MAX_REFRESHES)
-
-
-def _keep_catalog(connection: Connection, broker_id: int, at: str, packed: bytes) -> None:
-    connection.execute(insert(CATALOGS).values(broker_id=broker_id, at=at, packed=packed))
-    _forget(connection, CATALOGS, broker_id, MAX_CATALOGS)
-
-
-def _forget(connection: Connection, table: Table, broker_id: int, kept: int) -> None:
-    """Delete the oldest rows of a broker, so that `kept` are left."""
-    ours = table.c.broker_id == broker_id
-    oldest = select(table.c.id).where(ours).order_by(table.c.id.desc()).limit(1).offset(kept)
-    connection.execute(delete(table).where(ours, table.c.id <= func.coalesce(oldest.scalar_subquery(), 0)))

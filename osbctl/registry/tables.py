@@ -4,18 +4,16 @@ and back. What the rows hold is not trusted."""
 from __future__ import annotations
 
 import json
-import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from sqlalchemy import Column, ForeignKey, Index, Integer, LargeBinary, MetaData, Row, String, Table, Text
+from sqlalchemy import Column, ForeignKey, Integer, LargeBinary, MetaData, Row, String, Table, Text
 
 from osbctl.errors import RegistryError
 from osbctl.platforms import ApiVersion, Platform
 from osbctl.platforms.record import State
-from osbctl.registry.records import Action, BrokerCatalog, BrokerRow, Kept, Refresh, RefreshOutcome, Remark, What
-from osbctl.sources.limits import MAX_BYTES
+from osbctl.registry.records import BrokerCatalog, BrokerRow, Kept, Refresh, RefreshOutcome
 
 METADATA = MetaData()
 
@@ -41,6 +39,7 @@ BROKERS = Table(
     Column("outcome", String(20), nullable=False),
     Column("revision", Integer, nullable=False),
     Column("catalog", LargeBinary, nullable=False),
+    Column("previous", LargeBinary),  # the catalog before it
     sqlite_autoincrement=True,  # the id of a removed broker is never given again
 )
 
@@ -53,32 +52,8 @@ KEPT = Table(
     Column("content", Text, nullable=False),
 )
 
-REFRESHES = Table(
-    "osbctl_refreshes",
-    METADATA,
-    Column("id", Integer, primary_key=True),
-    Column("broker_id", ForeignKey("osbctl_brokers.id", ondelete="CASCADE"), nullable=False),
-    Column("at", String(20), nullable=False),
-    Column("outcome", String(20), nullable=False),
-    Column("platform", String(40), nullable=False),
-    Column("etag", Text, nullable=False),
-    Column("actions", Text, nullable=False),
-    Column("told", Text, nullable=False),
-    Index("ix_osbctl_refreshes_broker", "broker_id", "id"),
-)
-
-CATALOGS = Table(
-    "osbctl_catalogs",
-    METADATA,
-    Column("id", Integer, primary_key=True),
-    Column("broker_id", ForeignKey("osbctl_brokers.id", ondelete="CASCADE"), nullable=False),
-    Column("at", String(20), nullable=False),
-    Column("packed", LargeBinary, nullable=False),  # by zlib: a tenth of the catalog, mostly
-    Index("ix_osbctl_catalogs_broker", "broker_id", "id"),
-)
-
-LIGHT = tuple(column for column in BROKERS.c if column.name not in ("catalog", "variable"))
-"""The columns of a broker without its catalog."""
+LIGHT = tuple(column for column in BROKERS.c if column.name not in ("catalog", "previous", "variable"))
+"""The columns of a broker without its catalogs."""
 
 
 def broker_row(row: Row[Any]) -> BrokerRow:
@@ -93,20 +68,19 @@ def broker_row(row: Row[Any]) -> BrokerRow:
 
 def catalog_of(row: Row[Any]) -> bytes:
     """The stored catalog in a row that has it."""
+    return _bytes(row.catalog)
+
+
+def previous_of(row: Row[Any]) -> bytes:
+    """The catalog before that in a row that has it."""
+    return _bytes(row.previous)
+
+
+def _bytes(value: Any) -> bytes:
     with _understood():
-        if not isinstance(row.catalog, bytes):  # SQLite takes any value in any column
+        if not isinstance(value, bytes):  # SQLite takes any value in any column
             raise TypeError
-        return row.catalog
-
-
-def unpacked(row: Row[Any]) -> bytes:
-    """The earlier catalog in a row that has it packed."""
-    with _understood():
-        reader = zlib.decompressobj()
-        body = reader.decompress(row.packed, MAX_BYTES)
-        if not reader.eof:
-            raise ValueError
-        return body
+        return value
 
 
 def kept_rows(rows: Iterable[Row[Any]]) -> tuple[Kept, ...]:
@@ -134,18 +108,5 @@ def _understood() -> Iterator[None]:
     """Tells of rows that osbctl did not write: whoever shares the database may have."""
     try:
         yield
-    except (ValueError, TypeError, KeyError, RecursionError, zlib.error):
+    except (ValueError, TypeError, KeyError, RecursionError):
         raise RegistryError("the database holds rows that osbctl did not write", "restore it from a backup") from None
-
-
-def past_refresh(row: Row[Any]) -> Refresh:
-    """The refresh in a row of its table."""
-    with _understood():
-        return Refresh(
-            at=row.at,
-            outcome=RefreshOutcome(row.outcome),
-            platform=Platform(row.platform),
-            etag=row.etag,
-            actions=tuple(Action(**one | {"what": What(one["what"])}) for one in json.loads(row.actions)),
-            told=tuple(Remark(**one) for one in json.loads(row.told)),
-        )

@@ -76,15 +76,6 @@ def refresh_lines(name: str, refresh: Refresh, dry_run: bool = False) -> Iterato
         yield from (f"  {_line(one)}" for one in refresh.told)
 
 
-def history_lines(history: Iterable[Refresh]) -> Iterator[str]:
-    """Each refresh as a line, with indented ones for what happened."""
-    for refresh in history:
-        tag = f"  {safe(refresh.etag)}" if refresh.etag else ""
-        first, *rest = refresh_lines(safe(refresh.at), refresh)
-        yield first + tag
-        yield from rest
-
-
 def _headline(refresh: Refresh, dry_run: bool) -> str:
     label = refresh.platform.label
     counts = ", ".join(f"{number:,} {what}" for what, number in refresh.counts().items()) or "wording only"

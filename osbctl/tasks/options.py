@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 class Request(NamedTuple):
     """What a validation is asked for; None stands for "not given", so that a configuration can decide.
 
-    `baseline` is a file with findings that are not reported, or are written there; `database` is that of registered
-    brokers, whose names are sources, too.
+    `baseline` is a file with findings that are not reported, or are written there.
     """
 
     sources: tuple[str, ...]
@@ -39,7 +38,6 @@ class Request(NamedTuple):
     together: bool = False
     baseline: str | None = None
     write_baseline: bool = False
-    database: str | None = None
 
 
 def config_of(source: str, stdin_filename: str | None = None, config: Config | None = None) -> Config:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -138,19 +137,9 @@ def _judge(source: str, request: Request, settings: _Settings) -> _Judged:
     from osbctl.validation.judge import judge, unreadable
 
     try:
-        document = _stored(source, request.database) or read_source(
-            source, limits=request.limits, at=request.at, stdin_filename=request.stdin_filename
-        )
+        document = read_source(source, limits=request.limits, at=request.at, stdin_filename=request.stdin_filename)
     except (DocumentError, SourceError) as error:
         code = error.exit_code if isinstance(error, SourceError) else 0
         return None, unreadable(called(source, request.stdin_filename), unread(error)), code
     judgement = judge(document, settings.options, settings.selection)
     return (document if request.together else None), judgement, 0
-
-
-def _stored(source: str, database: str | None) -> Document | None:
-    if source == "-" or os.path.exists(source):  # noqa: PTH110  # most are files, and need no look into a database
-        return None
-    from osbctl.registry.location import stored
-
-    return stored(source, database)

@@ -65,13 +65,12 @@ ROWS = {
             "schemas": "catalog.json --schema @",
             "config": "catalog.json --config @",
             "baseline": "catalog.json --baseline @",
-            **below("one", DATABASE),
         },
         {"output": "catalog.json -o @", "baseline": "catalog.json --write-baseline --baseline @"},
         onto="{} -o @",
     ),
     "schema": Row(""),
-    "show": Row("catalog.json", {"source": "@", **below("one", DATABASE)}),
+    "show": Row("catalog.json", {"source": "@"}),
     "fix": Row("catalog.json", {"sources": "@", "config": "catalog.json --config @"}, prints=False),
     "build": Row(
         "source",
@@ -84,7 +83,7 @@ ROWS = {
     "new": Row("plan postgres big -C source", writes={"folder": "service a -C @"}, prints=False, changes=("source/",)),
     "split": Row(
         "catalog.json new",
-        {"source": "@ new", **below("one new", DATABASE)},
+        {"source": "@ new"},
         {"folder": "catalog.json @"},
         prints=False,
         changes=("new/",),
@@ -98,7 +97,6 @@ ROWS = {
             "instances": "catalog.json other.json --fail-on never --instances @",
             "allow": "catalog.json other.json --fail-on never --allow @",
             **below("URL catalog.json --fail-on never", TLS),
-            **below("one catalog.json --fail-on never", DATABASE),
         },
         {"output": "catalog.json other.json --fail-on never -o @"},
         onto="{} -o @",
@@ -139,7 +137,6 @@ ROWS = {
         {
             "source": "@ message-queue shared",
             "request": "catalog.json message-queue shared --parameters AT@",
-            **below("one message-queue shared", DATABASE),
         },
     ),
     "page": Row(
@@ -150,7 +147,6 @@ ROWS = {
             "logo": "catalog.json --logo @",
             "config": "catalog.json --config @",
             **below("URL", TLS),
-            **below("one --password-stdin --ca-file ca.pem", DATABASE),
         },
         {"output": "catalog.json -o @"},
         onto="{} -o @",
@@ -188,7 +184,6 @@ ROWS = {
         changes=("brokers.sqlite",),
         onto="{} --database @",
     ),
-    "brokers history": Row("one --database brokers.sqlite", below("one", DATABASE), changes=("brokers.sqlite-",)),
     "brokers remove": Row("one --database brokers.sqlite", below("one", DATABASE), changes=("brokers.sqlite",)),
 }
 
@@ -197,7 +192,7 @@ NO_FILE = set(
     expires fail_on force format generate host identity ignore include_password insecure insecure_http jobs label log_format
     log_level max_bytes minimum_version missing_version_status name names password_stdin platform
     platforms plan port quiet rounds rule select self_signed service stdin_filename stored_as stored_broker thing timeout
-    trusted_proxy unix_socket url user variables dry_run purpose broker title accent date findings all_brokers
+    trusted_proxy unix_socket url user variables version dry_run purpose broker title accent date findings all_brokers
     connections_per_address stdio unsafe diff check together write_baseline concise
     statistics""".split()  # noqa: SIM905
 )

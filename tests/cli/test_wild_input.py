@@ -55,7 +55,7 @@ OF_CATALOGS = """validate --api-version 2.17 FILE|fix --unsafe --diff FILE|diff 
 show -f markdown FILE|page FILE --since good.json --findings -o made.html|params FILE postgres small|split FILE made
 drift FILE good.json"""
 OF_REGISTRY = """brokers refresh db|brokers refresh db --as korifi|brokers refresh db --as kubernetes|brokers show db
-brokers refresh db --as service-manager|brokers history db|brokers list|drift db|page db -o made.html|diff db@-1 db"""
+brokers refresh db --as service-manager|brokers show db --format json --version -1|brokers list|drift db"""
 VALUES = [
     "null", "true", "-1", "[]", "{}", "[[]]", "[null]", '{"": ""}', "1e308", "1e999", "NaN", "1" + "0" * 400, '"\\ud800"',
     f'"{"9" * 5_000}"', f'"1{"0" * 5_000}"', f'"{"[" * 60_000}"', f'"{"a" * 100_000}"', '"\\u0000"', '"\\u001b[2J\\u202e"',

@@ -3,7 +3,7 @@
     python -m tests.registry.killing URL TIMES
 
 Each round forks a process that stores one refresh after the other, and kills it at a random moment. A state is whole
-where catalog, tag, counts, kept rows and the newest entry of the history all tell of the same refresh. Prints as JSON
+where catalog, tag, counts and kept rows all tell of the same refresh. Prints as JSON
 how many kills there were, how many of them left a journal behind, and how many refreshes were stored.
 """
 
@@ -51,14 +51,13 @@ def check(url: str) -> int:
     """The number of the stored refresh; fails where it is not whole."""
     with Registry.open(url) as registry:
         broker = registry.broker("db")
-        newest = registry.history("db")[0]
     number = broker.row.revision
     if number > 1:
         assert broker.catalog == content(number), "the catalog is of another refresh"
         assert broker.kept == kept(number), "kept rows are of another refresh"
         assert broker.row.kept_plans == number % 5
         assert (broker.row.services, broker.row.plans) == (1, 300 + number % 7)
-    assert broker.row.etag == newest.etag == tag(broker.catalog)
+    assert broker.row.etag == tag(broker.catalog)
     if "://" not in url:
         connection = sqlite3.connect(url)
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)

@@ -6,7 +6,6 @@ import datetime
 import shutil
 import threading
 import time
-import zlib
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -21,8 +20,7 @@ from osbctl.platforms.record import State
 from osbctl.registry import migrate, store, tables
 from osbctl.registry.database import Database
 from osbctl.registry.errors import NameTakenError, OutdatedError, UnknownBrokerError
-from osbctl.registry.location import named
-from osbctl.registry.records import Action, Kept, RefreshOutcome, Remark, What, When
+from osbctl.registry.records import Action, Kept, RefreshOutcome, Remark, What
 from osbctl.registry.store import Registry
 from tests.registry.make import AT, SMALL, add, body, names, read, refresh, registration, service, tag
 
@@ -54,7 +52,6 @@ def test_what_was_added_is_read_again(registry: Registry) -> None:
     assert (row.services, row.plans, row.kept_plans, row.etag, row.outcome) == (2, 3, 0, '"tag"', RefreshOutcome.ADDED)
     assert (row.registered_at, row.refreshed_at) == (AT, AT)
     assert row == registry.row("db") == next(registry.brokers())
-    assert [one.outcome for one in registry.history("db")] == [RefreshOutcome.ADDED]
 
 
 def test_brokers_come_by_name_over_many_pages(registry: Registry, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -80,7 +77,7 @@ def test_an_unknown_broker_gets_advice(registry: Registry) -> None:
         registry.broker("db")
     assert error.value.advice == "none is registered yet"
     add(registry, "data-services")
-    for call in (registry.broker, registry.row, registry.history, registry.remove):
+    for call in (registry.broker, registry.row, registry.remove):
         with pytest.raises(UnknownBrokerError) as error:
             call("data-service")
         assert error.value.advice == "did you mean data-services?"
@@ -116,7 +113,7 @@ def test_who_comes_in_between_takes_the_name(registry: Registry, monkeypatch: py
     assert registry.names() == ["db"]
 
 
-def test_a_refresh_stores_catalog_kept_rows_and_history_together(registry: Registry) -> None:
+def test_a_refresh_stores_catalog_and_kept_rows_together(registry: Registry) -> None:
     add(registry, "db", "other")
     kept = (
         Kept("s", "", State.INACTIVE, AT, {"id": "s", "name": ODD}),
@@ -129,7 +126,6 @@ def test_a_refresh_stores_catalog_kept_rows_and_history_together(registry: Regis
     registry.store_refresh(registry.row("db"), done, catalog=read(content), kept=kept)
     broker = registry.broker("db")
     assert (broker.catalog, broker.kept, broker.row.kept_plans, broker.row.etag) == (content, kept, 1, '"2"')
-    assert registry.history("db")[0] == done
     assert registry.broker("other").catalog == SMALL
     registry.store_refresh(broker.row, done, catalog=read(content), kept=())
     assert (registry.broker("db").kept, registry.row("db").kept_plans) == ((), 0)
@@ -142,7 +138,20 @@ def test_what_brings_no_catalog_leaves_the_stored_one(registry: Registry, outcom
     registry.store_refresh(before.row, refresh(outcome, at="2026-05-05T00:00:00Z", etag='"other"'))
     after = registry.broker("db")
     assert after == replace(before, row=replace(before.row, outcome=outcome, revision=2))
-    assert [one.outcome for one in registry.history("db")] == [outcome, RefreshOutcome.ADDED]
+
+
+def test_the_catalog_before_is_kept(registry: Registry) -> None:
+    add(registry, "db", "other")
+    with pytest.raises(SourceError, match="the registry has no catalog of db before this one"):
+        registry.broker("db", before=True)
+    contents = [body(service("s", *"pqr"[:number])) for number in (2, 3)]
+    for content, before in zip(contents, (SMALL, contents[0]), strict=True):
+        registry.store_refresh(registry.row("db"), refresh(), catalog=read(content))
+        registry.store_refresh(registry.row("db"), refresh(RefreshOutcome.UNCHANGED))
+        found = registry.broker("db", before=True)
+        assert (registry.broker("db").catalog, found.catalog, found.kept) == (content, before, ())
+    with pytest.raises(SourceError):
+        registry.broker("other", before=True)
 
 
 def test_an_unchanged_catalog_moves_time_and_tag(registry: Registry) -> None:
@@ -160,7 +169,6 @@ def test_an_outdated_refresh_stores_nothing(registry: Registry) -> None:
     with pytest.raises(OutdatedError, match="db"):
         registry.store_refresh(seen, refresh(), catalog=read(body(service("second", "p"))), kept=())
     assert registry.broker("db") == stands
-    assert len(registry.history("db")) == 2
     registry.remove("db")
     add(registry)
     with pytest.raises(OutdatedError):  # another broker of the same name
@@ -175,89 +183,12 @@ def test_a_write_that_fails_in_the_middle_leaves_nothing(registry: Registry, mon
         raise ZeroDivisionError
 
     with monkeypatch.context() as patched:
-        patched.setattr(store, "_remember", fail)
+        patched.setattr(store, "_replace_kept", fail)
         kept = (Kept("s", "p", State.INACTIVE, AT, {}),)
         with pytest.raises(ZeroDivisionError):
             registry.store_refresh(before.row, refresh(), catalog=read(b'{"services":[]}'), kept=kept)
-        with pytest.raises(ZeroDivisionError):
-            add(registry, "new")
     assert registry.broker("db") == before
     assert registry.names() == ["db"]
-    assert len(registry.history("db")) == 1
-
-
-def test_history_is_bounded_for_each_broker(registry: Registry, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store, "MAX_REFRESHES", 3)
-    add(registry, "db", "other")
-    for number in range(6):
-        registry.store_refresh(registry.row("db"), refresh(RefreshOutcome.UNCHANGED, etag=f'"{number}"'))
-    assert [one.etag for one in registry.history("db")] == ['"5"', '"4"', '"3"']
-    assert len(registry.history("other")) == 1
-    assert len(registry._rows(sqlalchemy.select(tables.REFRESHES))) == 4
-    monkeypatch.setattr(store, "MAX_REFRESHES", 2)
-    assert len(registry.history("db")) == 2, "also where more were kept before"
-
-
-def test_earlier_catalogs_are_found_by_day_by_time_and_by_number(registry: Registry) -> None:
-    add(registry, "db", "other")
-    contents = [SMALL] + [body(service("s", *"pqr"[:number])) for number in (2, 3)]
-    for content, at in zip(contents[1:], ("2026-05-05T10:00:00Z", "2026-05-05T20:00:00Z"), strict=True):
-        registry.store_refresh(registry.row("db"), refresh(at=at), catalog=read(content))
-    registry.store_refresh(registry.row("db"), refresh(RefreshOutcome.UNCHANGED, at="2026-06-06T00:00:00Z"))
-    for word, number in {
-        "db@2026-01-02": 0,
-        "db@2026-05-04": 0,
-        "db@2026-05-05T09:59:59Z": 0,
-        "db@2026-05-05T10:00:00Z": 1,
-        "db@2026-05-05": 2,
-        "db@2027-01-01": 2,
-        "db@-1": 1,
-        "db@-2": 0,
-    }.items():
-        name, when = named(word)
-        assert when
-        found = registry.earlier(name, when)
-        assert (found.catalog, found.row, found.kept) == (contents[number], registry.row("db"), ()), word
-    for text in ("2026-01-01", "-3"):
-        with pytest.raises(SourceError, match=f"no catalog db@{text}") as error:
-            registry.earlier("db", named(f"db@{text}")[1] or pytest.fail())
-        assert f"2026-05-05T20:00:00Z, 2026-05-05T10:00:00Z, {AT}" in error.value.advice
-
-
-@pytest.mark.parametrize("word", ["db", "a.b-c", "db@", "db@-0", "db@5", "db@main", "db@2026-1-1", "HEAD@{1}", "@-1"])
-def test_words_without_a_time_mean_the_last_catalog(word: str) -> None:
-    assert named(word) == (word, None)
-
-
-def test_earlier_catalogs_are_bounded_for_each_broker(registry: Registry, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store, "MAX_CATALOGS", 2)
-    add(registry, "db", "other")
-    for _ in range(3):
-        registry.store_refresh(registry.row("db"), refresh(), catalog=read(SMALL))
-    registry.earlier("db", When("-1", back=1))
-    with pytest.raises(SourceError):
-        registry.earlier("db", When("-2", back=2))
-    registry.earlier("other", When("2027-01-01", until="2027-01-01T00:00:00Z"))
-
-
-@pytest.mark.parametrize("packed", [b"", b"no zlib", zlib.compress(SMALL)[:-1], zlib.compress(bytes(50_000_001))])
-def test_an_earlier_catalog_that_osbctl_did_not_write_is_refused(registry: Registry, url: str, packed: bytes) -> None:
-    add(registry)
-    with closing(Database(url)) as database, database.writing() as connection:
-        connection.execute(sqlalchemy.update(tables.CATALOGS).values(packed=packed))
-    with pytest.raises(RegistryError, match="osbctl did not write"):
-        registry.earlier("db", When("2027-01-01", until="2027-01-01T00:00:00Z"))
-
-
-def test_a_first_database_keeps_what_it_has_when_earlier_catalogs_come(url: str) -> None:
-    with Registry.open(url) as registry:
-        add(registry, "db", "other")
-    with closing(Database(url)) as database, database.writing() as connection:
-        connection.execute(sqlalchemy.text("DROP TABLE osbctl_catalogs"))
-        connection.execute(sqlalchemy.text("UPDATE osbctl_version SET version_num = '0001'"))
-    with Registry.open(url) as registry:
-        registry.store_refresh(registry.row("db"), refresh(), catalog=read(body(service("s", "p", "q"))))
-        assert registry.earlier("db", When("-1", back=1)).catalog == SMALL
 
 
 def test_a_removed_broker_leaves_no_trace(registry: Registry, url: str) -> None:
@@ -265,7 +196,7 @@ def test_a_removed_broker_leaves_no_trace(registry: Registry, url: str) -> None:
     registry.store_refresh(registry.row("db"), refresh(), kept=(Kept("s", "p", State.INACTIVE, AT, {}),))
     registry.remove("db")
     with closing(Database(url)) as database, database.reading() as connection:
-        for table, left in ((tables.BROKERS, 1), (tables.KEPT, 0), (tables.REFRESHES, 1), (tables.CATALOGS, 1)):
+        for table, left in ((tables.BROKERS, 1), (tables.KEPT, 0)):
             assert connection.scalar(sqlalchemy.select(sqlalchemy.func.count()).select_from(table)) == left
 
 
@@ -308,7 +239,7 @@ def test_of_two_that_add_one_name_one_wins(url: str) -> None:
 
 
 def test_several_writers_lose_nothing(url: str) -> None:
-    """Each adds its own services to the one catalog; at the end all are there, and every write has its entry."""
+    """Each adds its own services to the one catalog; at the end all are there."""
     with Registry.open(url) as registry:
         add(registry, content=body())
     each, writers, faults = 8, 4, []
@@ -332,10 +263,9 @@ def test_several_writers_lose_nothing(url: str) -> None:
     _together(work, writers)
     assert faults == []
     with Registry.open(url) as registry:
-        broker, history = registry.broker("db"), registry.history("db")
+        broker = registry.broker("db")
     assert {one["id"] for one in broker.data["services"]} == {f"{w}-{n}" for w in range(writers) for n in range(each)}
     assert (broker.row.revision, broker.row.etag) == (1 + each * writers, tag(broker.catalog))
-    assert len(history) == 1 + each * writers
 
 
 def test_the_migrations_make_the_tables_that_the_program_uses(url: str) -> None:
@@ -358,10 +288,9 @@ def test_the_newest_migration_is_the_one_that_the_program_knows() -> None:
 NEXT = """
 import sqlalchemy as sa
 from alembic import op
-revision, down_revision = "0003", "0002"
+revision, down_revision = "0002", "0001"
 def upgrade():
     op.add_column("osbctl_brokers", sa.Column("owner", sa.Text, nullable=False, server_default="nobody"))
-    op.execute("DELETE FROM osbctl_refreshes")
     FAULT
 """
 
@@ -374,10 +303,10 @@ def test_a_later_version_takes_over_the_data_or_changes_nothing(
         add(registry)
         before = registry.broker("db")
     shutil.copytree(migrate.FOLDER, tmp_path / "migrations 100%")
-    (tmp_path / "migrations 100%" / "versions" / "0003_next.py").write_text(NEXT.replace("FAULT", fault))
+    (tmp_path / "migrations 100%" / "versions" / "0002_next.py").write_text(NEXT.replace("FAULT", fault))
     with monkeypatch.context() as later:
         later.setattr(migrate, "FOLDER", tmp_path / "migrations 100%")
-        later.setattr(migrate, "NEWEST", "0003")
+        later.setattr(migrate, "NEWEST", "0002")
         if fault:
             with pytest.raises(ZeroDivisionError):
                 Registry.open(url)
@@ -386,7 +315,6 @@ def test_a_later_version_takes_over_the_data_or_changes_nothing(
     if fault:
         with Registry.open(url) as registry:
             assert registry.broker("db") == before
-            assert len(registry.history("db")) == 1
     with closing(Database(url)) as database, database.reading() as connection:
         columns = {column["name"] for column in sqlalchemy.inspect(connection).get_columns("osbctl_brokers")}
         assert ("owner" in columns) is not bool(fault)

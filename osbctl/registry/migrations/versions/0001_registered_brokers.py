@@ -1,4 +1,4 @@
-"""Registered brokers, what is kept beside their catalogs, and their refreshes."""
+"""Registered brokers, and what is kept beside their catalogs."""
 
 from __future__ import annotations
 
@@ -29,28 +29,18 @@ def upgrade() -> None:
         sa.Column("outcome", sa.String(20), nullable=False),
         sa.Column("revision", sa.Integer, nullable=False),
         sa.Column("catalog", sa.LargeBinary, nullable=False),
+        sa.Column("previous", sa.LargeBinary),
         sqlite_autoincrement=True,
     )
     op.create_table(
         "osbctl_kept",
         sa.Column("id", sa.Integer, primary_key=True),
-        _broker(index=True),
+        sa.Column(
+            "broker_id",
+            sa.Integer,
+            sa.ForeignKey("osbctl_brokers.id", ondelete="CASCADE"),
+            nullable=False,
+            index=True,
+        ),
         sa.Column("content", sa.Text, nullable=False),
     )
-    op.create_table(
-        "osbctl_refreshes",
-        sa.Column("id", sa.Integer, primary_key=True),
-        _broker(),
-        sa.Column("at", sa.String(20), nullable=False),
-        sa.Column("outcome", sa.String(20), nullable=False),
-        sa.Column("platform", sa.String(40), nullable=False),
-        sa.Column("etag", sa.Text, nullable=False),
-        sa.Column("actions", sa.Text, nullable=False),
-        sa.Column("told", sa.Text, nullable=False),
-    )
-    op.create_index("ix_osbctl_refreshes_broker", "osbctl_refreshes", ["broker_id", "id"])
-
-
-def _broker(index: bool = False) -> sa.Column[int]:
-    parent = sa.ForeignKey("osbctl_brokers.id", ondelete="CASCADE")
-    return sa.Column("broker_id", sa.Integer, parent, nullable=False, index=index)
