@@ -32,12 +32,12 @@ MAX_TOLD = 500
 class Reconciliation:
     """What a platform makes of a new catalog. Where it refuses, there are no actions and `kept` is as it was.
 
-    `told` holds the changes, or the reasons of the refusal.
+    `remarks` holds the changes, or the reasons of the refusal.
     """
 
     refused: bool
     actions: tuple[Action, ...]
-    told: tuple[Remark, ...]
+    remarks: tuple[Remark, ...]
     kept: tuple[Kept, ...]
 
 

@@ -65,7 +65,7 @@ class Remark:
 class Refresh:
     """One attempt to take over a broker's catalog. `at` is the time in UTC (RFC 3339, seconds).
 
-    `etag` is the tag of the broker's answer. `told` holds the changes, or why the catalog was refused or not fetched.
+    `etag` is the tag of the broker's answer. `remarks` holds the changes, or the reasons of a refusal or failure.
     """
 
     at: str
@@ -73,7 +73,7 @@ class Refresh:
     platform: Platform
     etag: str = ""
     actions: tuple[Action, ...] = ()
-    told: tuple[Remark, ...] = ()
+    remarks: tuple[Remark, ...] = ()
 
     def counts(self) -> dict[str, int]:
         """How many service offerings and plans met with what."""

@@ -48,7 +48,7 @@ def register(registry: Registry, new: Registration, fetch: Fetch, judge: Judge) 
     assert answer  # no tag was sent
     catalog = judge(answer.body, new)
     if catalog.refused:
-        return Refresh(now(), RefreshOutcome.REFUSED, new.platform, answer.etag, told=catalog.refused)
+        return Refresh(now(), RefreshOutcome.REFUSED, new.platform, answer.etag, remarks=catalog.refused)
     added = Refresh(now(), RefreshOutcome.ADDED, new.platform, answer.etag)
     registry.add(new, storable(catalog), added)
     return added
@@ -82,7 +82,7 @@ def refresh_or_tell(registry: Registry, name: str, fetch: Fetch, judge: Judge, p
         return refresh(registry, name, fetch, judge, policy)
     except (UnknownBrokerError, OutdatedError) as error:
         remarks = (Remark("not-stored", "error", name, error.message),)
-        return Refresh(now(), RefreshOutcome.FAILED, policy.platform or DEFAULT_PLATFORM, told=remarks)
+        return Refresh(now(), RefreshOutcome.FAILED, policy.platform or DEFAULT_PLATFORM, remarks=remarks)
 
 
 def _attempt(registry: Registry, seen: BrokerRow, fetch: Fetch, judge: Judge, policy: Policy) -> Refresh:
@@ -92,7 +92,7 @@ def _attempt(registry: Registry, seen: BrokerRow, fetch: Fetch, judge: Judge, po
         answer = fetch(seen, seen.etag)
     except (SourceError, UsageError) as error:  # an address that makes no sense was not written by osbctl
         words = error.message + (f" ({error.advice})" if error.advice else "")
-        gone = replace(base, outcome=RefreshOutcome.FAILED, told=(Remark("not-fetched", "error", seen.name, words),))
+        gone = replace(base, outcome=RefreshOutcome.FAILED, remarks=(Remark("not-fetched", "error", seen.name, words),))
         return _store(registry, seen, gone, policy)
     return _take_over(registry, seen, answer, base, judge, policy)
 
@@ -114,21 +114,23 @@ def _take_over(
     if catalog.refused:
         if answer is None:
             _ = stored.data  # a damaged catalog is said to be damaged, not refused
-        told = catalog.refused
-        if any(one.rule == HELD for one in told) and fit.body == stored.catalog:
-            told = (*told, Remark(HELD, "error", seen.name, _STORED))
-        return _store(registry, seen, replace(base, outcome=RefreshOutcome.REFUSED, told=told), policy)
+        remarks = catalog.refused
+        if any(one.rule == HELD for one in remarks) and fit.body == stored.catalog:
+            remarks = (*remarks, Remark(HELD, "error", seen.name, _STORED))
+        return _store(registry, seen, replace(base, outcome=RefreshOutcome.REFUSED, remarks=remarks), policy)
     if fit.body == stored.catalog and not stored.kept:  # nothing is new, and nothing waits for its last instance
         return _store(registry, seen, base, policy)
     result = reconcile(stored, fit.offered, base.platform, policy.instances, base.at)
     if result.refused:
-        refused = replace(base, outcome=RefreshOutcome.REFUSED, told=result.told)
+        refused = replace(base, outcome=RefreshOutcome.REFUSED, remarks=result.remarks)
         return _store(registry, seen, _without(refused, catalog.secrets), policy)
-    if not result.actions and not result.told and fit.body == stored.catalog:
+    if not result.actions and not result.remarks and fit.body == stored.catalog:
         return _store(registry, seen, base, policy)
     held = any(secret.encode() in stored.catalog for secret in catalog.secrets)
-    told = (*result.told, Remark(HELD, "error", seen.name, _STORED)) if held else result.told
-    done = _without(replace(base, outcome=RefreshOutcome.CHANGED, actions=result.actions, told=told), catalog.secrets)
+    remarks = (*result.remarks, Remark(HELD, "error", seen.name, _STORED)) if held else result.remarks
+    done = _without(
+        replace(base, outcome=RefreshOutcome.CHANGED, actions=result.actions, remarks=remarks), catalog.secrets
+    )
     if not policy.dry_run:
         new = fit if fit.body != stored.catalog else None
         registry.store_refresh(seen, done, catalog=new, kept=result.kept)
@@ -144,8 +146,8 @@ def _without(done: Refresh, secrets: tuple[str, ...]) -> Refresh:
         return text
 
     actions = (replace(a, service=hide(a.service), plan=hide(a.plan), note=hide(a.note)) for a in done.actions)
-    told = (replace(one, object=hide(one.object), message=hide(one.message)) for one in done.told)
-    return replace(done, actions=tuple(actions), told=tuple(told))
+    remarks = (replace(one, object=hide(one.object), message=hide(one.message)) for one in done.remarks)
+    return replace(done, actions=tuple(actions), remarks=tuple(remarks))
 
 
 def _store(registry: Registry, seen: BrokerRow, done: Refresh, policy: Policy) -> Refresh:

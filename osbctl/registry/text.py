@@ -73,7 +73,7 @@ def refresh_lines(name: str, refresh: Refresh, dry_run: bool = False) -> Iterato
     yield f"{safe(name)}: {_headline(refresh, dry_run)}"
     yield from (f"  {_action(action)}" for action in refresh.actions)
     if refresh.outcome is not RefreshOutcome.FAILED:
-        yield from (f"  {_line(one)}" for one in refresh.told)
+        yield from (f"  {_line(one)}" for one in refresh.remarks)
 
 
 def _headline(refresh: Refresh, dry_run: bool) -> str:
@@ -84,7 +84,7 @@ def _headline(refresh: Refresh, dry_run: bool) -> str:
         RefreshOutcome.UNCHANGED: "unchanged",
         RefreshOutcome.CHANGED: f"{'would change' if dry_run else 'changed'} as on {label}: {counts}",
         RefreshOutcome.REFUSED: f"refused as by {label}; what is stored stays as it was",
-        RefreshOutcome.FAILED: "not fetched: " + "; ".join(safe(one.message) for one in refresh.told),
+        RefreshOutcome.FAILED: "not fetched: " + "; ".join(safe(one.message) for one in refresh.remarks),
     }[refresh.outcome]
 
 

@@ -44,7 +44,7 @@ def test_a_broker_on_either_side(machine: Machine, authority: Authority, address
     assert machine.run("diff", *options, address, "same.yaml", **reached) == ""
     told = machine.run("diff", *options, address, "new.yaml", code=1, **reached)
     assert "change-free-to-paid" in told
-    assert re.search(r"^    1:\d+ → \d+:\d+$", told, re.MULTILINE)
+    assert re.search(r"^    /services/0/plans/1/free → \d+:\d+$", told, re.MULTILINE)
     assert told.splitlines()[-1].startswith(f"{address}/v2/catalog → new.yaml: ")
     back = machine.run("diff", *options, "new.yaml", address, **reached)
     assert "no breaking changes, but the catalogs differ" in back

@@ -109,7 +109,7 @@ def test_every_option_of_serve_has_an_environment_variable() -> None:
     assert all(options.values())
     assert options["at"] == "OSBCTL_AT"
     # The option is shared, its variable is not.
-    assert [one.name for one in ALL["validate"].params if one.envvar] == ["database"]
+    assert not any(one.envvar for one in ALL["validate"].params)
 
 
 @pytest.mark.parametrize("schema", sorted(p.name for p in (ROOT / "schemas").glob("*.json") if "catalog" not in p.name))

@@ -74,8 +74,8 @@ def test_what_is_gone(new: dict[str, Any], used: set[str] | None, platform: Plat
     assert (REFUSED if result.refused else did(result)) == expected
     assert {one.plan_id for one in result.kept if one.plan_id} <= (used or set()) or platform is KORIFI
     if result.refused:
-        assert result.told
-        assert all(one.level == "refused" for one in result.told)
+        assert result.remarks
+        assert all(one.level == "refused" for one in result.remarks)
 
 
 def changed(**services: Any) -> dict[str, Any]:
@@ -121,7 +121,7 @@ def test_new_and_changed_objects_are_told_each() -> None:
 def test_the_same_catalog_does_nothing_on_any_platform() -> None:
     for platform in Platform:
         result = run(OLD, platform, {"p", "q"})
-        assert (result.refused, result.actions, result.told, result.kept) == (False, (), (), ())
+        assert (result.refused, result.actions, result.remarks, result.kept) == (False, (), (), ())
 
 
 @pytest.mark.parametrize(("platform", "state"), [(CF, "inactive"), (K8S, "flagged"), (KORIFI, "offered")])
@@ -131,7 +131,7 @@ def test_what_is_kept_stays_until_its_last_instance_is_gone(platform: Platform, 
     assert first.kept[0].data == plan("q", "large")
     broker = stored(PLAN_GONE, *first.kept)
     again = reconcile(broker, PLAN_GONE, platform, None, "2027-01-01T00:00:00Z")
-    assert (again.kept, again.actions, again.told) == (first.kept, (), ())  # nobody said that the instances are gone
+    assert (again.kept, again.actions, again.remarks) == (first.kept, (), ())  # nobody said that the instances are gone
     empty = reconcile(broker, PLAN_GONE, platform, frozenset(), "2027-01-01T00:00:00Z")
     if platform is KORIFI:
         assert (empty.kept, empty.actions) == (first.kept, ())
@@ -154,7 +154,7 @@ def test_a_kept_plan_still_holds_its_name() -> None:
     new = changed(s=[plan("p", "small"), plan("q", "large"), plan("n", "Extra")])
     result = run(new, CF, {"x"}, kept)
     assert (result.refused, result.kept) == (True, (kept,))
-    assert "Plan names must be unique within a service" in result.told[0].message
+    assert "Plan names must be unique within a service" in result.remarks[0].message
     assert not run(new, K8S, {"x"}, kept).refused
 
 
@@ -181,14 +181,14 @@ def test_many_changes_are_told_up_to_a_bound(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(module, "MAX_TOLD", 3)
     result = run(changed(s=[plan("p", "small"), plan("q", "large"), *(plan(f"n{n}") for n in range(10))]), CF)
     assert len(result.actions) == 10
-    assert [one.message for one in result.told][3:] == ["and 7 more"]
+    assert [one.message for one in result.remarks][3:] == ["and 7 more"]
 
 
 def test_a_secret_that_changed_is_not_told() -> None:
     new = changed()
     new["services"][0]["dashboard_client"] = {"id": "c", "secret": "hunter2-and-more", "redirect_uri": "https://x"}
     for platform in Platform:
-        assert "hunter2" not in repr(run(new, platform).told)
+        assert "hunter2" not in repr(run(new, platform).remarks)
 
 
 def test_every_what_and_state_is_reached() -> None:

@@ -54,7 +54,11 @@ def test_registering_stores_the_catalog_with_its_tag(registry: Registry) -> None
 
 def test_a_refused_catalog_is_not_registered(registry: Registry) -> None:
     done = register(registry, registration(), Broker().fetch, faulty)
-    assert (done.outcome, done.told[0].message, registry.names()) == (RefreshOutcome.REFUSED, "not on cloudfoundry", [])
+    assert (done.outcome, done.remarks[0].message, registry.names()) == (
+        RefreshOutcome.REFUSED,
+        "not on cloudfoundry",
+        [],
+    )
 
 
 def test_a_broker_that_is_down_is_not_registered(registry: Registry) -> None:
@@ -68,7 +72,7 @@ def test_an_unchanged_catalog_costs_a_304_and_is_looked_at_again(registry: Regis
     broker = Broker()
     assert refresh(registry, "db", broker.fetch, fine, Policy()).outcome is RefreshOutcome.UNCHANGED
     done = refresh(registry, "db", broker.fetch, faulty, Policy())  # stored when less was known of it
-    assert (done.outcome, done.told[0].rule) == (RefreshOutcome.REFUSED, "some-rule")
+    assert (done.outcome, done.remarks[0].rule) == (RefreshOutcome.REFUSED, "some-rule")
     assert broker.asked == [tag(SMALL)] * 2
     assert registry.broker("db").catalog == SMALL
 
@@ -130,7 +134,7 @@ def test_what_fails_leaves_the_stored_catalog_and_says_why(registry: Registry, h
     assert (after.catalog, after.kept, after.row.etag) == (before.catalog, before.kept, before.row.etag)
     assert after.row.refreshed_at == before.row.refreshed_at
     assert done.outcome is (RefreshOutcome.FAILED if how == "down" else RefreshOutcome.REFUSED)
-    assert done.told
+    assert done.remarks
     assert done.actions == ()
 
 
@@ -162,7 +166,7 @@ def test_the_platform_of_the_row_counts_unless_another_is_named(registry: Regist
 def test_an_unchanged_catalog_is_looked_at_again_for_another_platform(registry: Registry) -> None:
     add(registry)
     done = refresh(registry, "db", Broker().fetch, faulty, Policy(Platform.KUBERNETES))
-    assert (done.outcome, done.told[0].message) == (RefreshOutcome.REFUSED, "not on kubernetes")
+    assert (done.outcome, done.remarks[0].message) == (RefreshOutcome.REFUSED, "not on kubernetes")
 
 
 def test_what_was_kept_goes_with_its_last_instance_at_a_304(registry: Registry) -> None:
@@ -220,7 +224,7 @@ def test_a_dashboard_clients_secret_is_not_stored(registry: Registry) -> None:
     again = refresh(registry, "db", Broker(with_dashboard(SECRET + "2")).fetch, fine, Policy())
     assert again.outcome is RefreshOutcome.UNCHANGED, "a new secret alone is nothing that is stored"
     moved = refresh(registry, "db", Broker(with_dashboard(SECRET, "https://new.example.com")).fetch, fine, Policy())
-    assert [told.rule for told in moved.told] == ["change-dashboard-client"]
+    assert [one.rule for one in moved.remarks] == ["change-dashboard-client"]
     gone = refresh(registry, "db", Broker(body(service("t", "q"))).fetch, fine, Policy(instances=frozenset("p")))
     assert gone.outcome is RefreshOutcome.CHANGED
     assert SECRET not in repr(registry.broker("db"))

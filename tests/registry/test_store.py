@@ -120,7 +120,7 @@ def test_a_refresh_stores_catalog_and_kept_rows_together(registry: Registry) -> 
         Kept("s", "p", State.INACTIVE, AT, {"id": "p", "name": ODD, "metadata": {ODD: [1.5, None]}}),
     )
     done = refresh(
-        etag='"2"', actions=(Action(What.KEPT, ODD, ODD, ODD),), told=(Remark("rule", "breaking", ODD, ODD),)
+        etag='"2"', actions=(Action(What.KEPT, ODD, ODD, ODD),), remarks=(Remark("rule", "breaking", ODD, ODD),)
     )
     content = body(service("t", "q"))
     registry.store_refresh(registry.row("db"), done, catalog=read(content), kept=kept)
