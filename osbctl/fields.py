@@ -10,6 +10,7 @@ import json
 from functools import cache
 from typing import Any
 
+from osbctl.paths import Path
 from osbctl.platforms import ApiVersion
 from osbctl.resources import catalog_schema
 
@@ -72,6 +73,19 @@ def is_boolean(key: str) -> bool:
 def since(kind: str, key: str) -> ApiVersion:
     """The first version that knows the field."""
     return next(version for version in ApiVersion if key in known(kind, version))
+
+
+def is_newer(path: Path, version: ApiVersion) -> bool:
+    """Whether the field at `path` of a catalog, or one that it is in, came after `version`."""
+    kind = "catalog"
+    for step in path:
+        if isinstance(step, str):
+            if step in known(kind) and since(kind, step) > version:
+                return True
+            kind = PARTS.get(kind, {}).get(step, "")
+            if not kind:
+                return False
+    return False
 
 
 def properties(kind: str, version: ApiVersion) -> dict[str, Any]:

@@ -60,6 +60,8 @@ OPTIONS = {
     "cloudfoundry-plan-ids": COUNTED,
     "cloudfoundry-plan-names": COUNTED,
     "kubernetes-unique": COUNTED,
+    "cloudfoundry-crash": ValidationOptions(select=frozenset({"cloudfoundry-crash"})),
+    "cloudfoundry-type": ValidationOptions(select=frozenset({"cloudfoundry-type"})),
     "cloudfoundry-feature": ValidationOptions(platforms=frozenset({Platform.CLOUD_FOUNDRY})),
     "cloudfoundry-mysql": ValidationOptions(platforms=frozenset({Platform.CLOUD_FOUNDRY})),
     "cloudfoundry-schema-unclear": ValidationOptions(platforms=frozenset({Platform.CLOUD_FOUNDRY})),

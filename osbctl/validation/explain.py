@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from osbctl.catalog import names_at
-from osbctl.fields import BOOLEAN_WORDS, CONVENTIONS, is_boolean, load_schema
+from osbctl.fields import BOOLEAN_WORDS, CONVENTIONS, LATEST, is_boolean, is_newer, load_schema
 from osbctl.findings import Finding, Fix, Severity
 from osbctl.jsonschemas.fast_validator import fast_validator
 from osbctl.jsonschemas.sentences import field_name, refusal
@@ -45,25 +45,26 @@ class CatalogFault(NamedTuple):
 
 
 def explained(data: dict[str, Any], version: ApiVersion, most: int) -> tuple[list[Finding], set[Path]]:
-    """A finding for each fault of `data` under a shipped schema; of more than `most`, the first and a word on the rest.
+    """A finding for each fault of `data` under the newest schema; of more than `most`, the first and a note.
 
-    And the places of errors that are in that rest, as many as a platform has reasons.
+    A fault in a field that is newer than `version` is a warning. And the places of errors that are in that rest, as
+    many as a platform has reasons.
     """
     number: Counter[Severity] = Counter()
     findings = []
     left_out: set[Path] = set()
-    for fault in faults(data, version):
-        severity = _severity(fault.path)
+    for fault in faults(data, LATEST):
+        severity = _severity(fault.path, version)
         number[severity] += 1
         if number[severity] <= most:
-            findings.append(_finding(data, fault))
+            findings.append(_finding(data, fault, severity))
         elif severity is Severity.ERROR:
             left_out.add(fault.path)
             if len(left_out) == MAX_REFUSALS:
                 break
         # Warnings beyond the bound are passed over, for an error may stand behind them.
     if not findings:  # A test holds that the walk knows all that the schemas ask; a catalog is never called well by it.
-        findings = [Finding("schema-other", Severity.ERROR, f"the schema of API version {version} refuses the catalog")]
+        findings = [Finding("schema-other", Severity.ERROR, f"the schema of API version {LATEST} refuses the catalog")]
     findings += [more(_REST[severity], severity, most) for severity, found in number.items() if found > most]
     return findings, left_out
 
@@ -129,14 +130,14 @@ def more(rule: str, severity: Severity, most: int = MAX_FINDINGS) -> Finding:
     return Finding(rule, severity, f"more than {most} {kind} of the schema; the rest is left out")
 
 
-def _finding(data: dict[str, Any], fault: CatalogFault) -> Finding:
+def _finding(data: dict[str, Any], fault: CatalogFault, severity: Severity) -> Finding:
     path, keyword, text = fault.path, fault.keyword, fault.sentence
     message = about(data, path) + text
     if keyword == "required" and path[0] == "services" and len(path) == 3 and path[-1] in data:
         message = f"{about(data, path)}{path[-1]} stands at the top, not in the service offering"
         hint = "indent it, and what is below it"
         return Finding("schema-required", Severity.ERROR, message, path, hint=hint, earlier=(str(path[-1]),))
-    if (severity := _severity(path)) is Severity.ERROR:
+    if not _is_convention(path):
         hint, fixes = _advice(fault, safe=True)
         return Finding(_rule(keyword), severity, message, path, hint=hint, fixes=fixes)
     if keyword == "type" and isinstance(path[-1], str) and fault.value is None:
@@ -148,9 +149,13 @@ def _finding(data: dict[str, Any], fault: CatalogFault) -> Finding:
     return Finding("metadata-type", severity, message, path, hint=hint, fixes=fixes, several=several)
 
 
-def _severity(path: Path) -> Severity:
+def _severity(path: Path, version: ApiVersion) -> Severity:
+    return Severity.WARNING if _is_convention(path) or is_newer(path, version) else Severity.ERROR
+
+
+def _is_convention(path: Path) -> bool:
     inside = path[path.index("metadata") + 1 :] if "metadata" in path else ()
-    return Severity.WARNING if inside and inside[0] in CONVENTIONS else Severity.ERROR
+    return bool(inside) and inside[0] in CONVENTIONS
 
 
 def _rule(keyword: str) -> str:

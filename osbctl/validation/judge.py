@@ -106,15 +106,15 @@ def _with_refusals(
     counted: frozenset[Platform],
     left_out: Container[Path] = (),
 ) -> list[Finding]:
-    """Join each refusal to the error at its place, or let it stand alone; at places `left_out` it is left out, too.
+    """Join each refusal to the finding of a fault at its place, or let it stand alone; not at places `left_out`.
 
     Why the verdict of a platform that counts is unclear is a warning, unless a finding of its rule is there.
     """
     findings = list(findings)
-    errors: dict[Path, int] = {}
+    faults: dict[Path, int] = {}
     for index, finding in enumerate(findings):
-        if finding.severity is Severity.ERROR:
-            errors.setdefault(finding.path, index)
+        if finding.severity is Severity.ERROR or finding.rule.startswith("schema-"):
+            faults.setdefault(finding.path, index)
     for platform, outcome in outcomes.items():
         severity = Severity.ERROR if platform in counted else Severity.WARNING
         known = {(finding.rule, finding.path) for finding in findings if outcome.doubts}
@@ -123,13 +123,26 @@ def _with_refusals(
                 message = f"the verdict of {platform.label} is unclear: {doubt.message}"
                 findings.append(Finding(doubt.rule, Severity.WARNING, message, doubt.path))
         for refusal in outcome.refusals:
-            if refusal.path in errors:
-                at = errors[refusal.path]
+            if refusal.path in faults:
+                at = faults[refusal.path]
                 findings[at] = _joined(findings[at], platform, refusal.message, bool(outcome.messages))
+                if severity is Severity.ERROR:
+                    findings[at] = findings[at]._replace(severity=severity)
             elif refusal.path not in left_out:
                 lone = Finding(refusal.rule, severity, refusal.message, refusal.path, refused_by=(platform,))
                 findings.append(lone)
-    return findings
+    return _without_refused_newcomers(findings)
+
+
+def _without_refused_newcomers(findings: list[Finding]) -> list[Finding]:
+    """The findings without those that call a field too new which another one calls wrong, or something in it."""
+    wrong = {
+        finding.path[:depth]
+        for finding in findings
+        if finding.rule.startswith("schema-") or finding.refused_by or finding.severity is Severity.ERROR
+        for depth in range(len(finding.path) + 1)
+    }
+    return [finding for finding in findings if finding.rule != "field-too-new" or finding.path not in wrong]
 
 
 def _joined(finding: Finding, platform: Platform, words: str, own_words: bool) -> Finding:

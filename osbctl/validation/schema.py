@@ -1,4 +1,4 @@
-"""The schema of an API version applied: jsonschema-rs decides; where there is something to explain, more is loaded."""
+"""The schema of catalogs applied: jsonschema-rs decides; where there is something to explain, more is loaded."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from osbctl.fields import load_schema
+from osbctl.fields import LATEST, load_schema
 from osbctl.findings import Finding
 from osbctl.jsonschemas.fast_validator import fast_validator
 from osbctl.paths import Path
@@ -17,11 +17,12 @@ from osbctl.validation.options import MAX_FINDINGS
 def check_schema(
     data: dict[str, Any], api_version: ApiVersion, most: int = MAX_FINDINGS
 ) -> tuple[list[Finding], set[Path]]:
-    """What the catalog schema of `api_version` says against `data`, and the places of errors that it leaves out.
+    """What the newest catalog schema says against `data`, and the places of errors that it leaves out.
 
+    Fields that are newer than `api_version` draw warnings: some platforms ask with a newer version and read them.
     Names `most` errors, and as many warnings.
     """
-    if _decider(api_version)(data):
+    if _decider()(data):
         return [], set()
     from osbctl.validation.explain import explained
 
@@ -29,5 +30,5 @@ def check_schema(
 
 
 @cache
-def _decider(api_version: ApiVersion) -> Callable[[Any], bool]:
-    return fast_validator(load_schema(api_version))
+def _decider() -> Callable[[Any], bool]:
+    return fast_validator(load_schema(LATEST))

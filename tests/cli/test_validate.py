@@ -340,3 +340,37 @@ def test_what_is_selected_and_ignored_leaves_nothing_and_is_wrong_use(tmp_path: 
     assert done.returncode == 2
     assert "all that is selected is ignored, too: house-schema, " in done.stderr
     assert osbctl("validate", FAULTY, "--select", "schema", "--ignore", "schema-type").returncode == 1
+
+
+NEWER = """services:
+- id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4
+  name: postgres
+  description: A database.
+  bindable: true
+  plans:
+  - {id: A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13, name: small, description: One core., free: true, bindable: true, FIELD}
+"""
+
+
+@pytest.mark.parametrize(
+    ("field", "rule", "refused_by"),
+    [
+        ("maximum_polling_duration: 3600s", "schema-type", {"cloudfoundry", "service-manager"}),
+        ('binding_rotatable: "yes"', "schema-type", {"korifi"}),
+        ("maintenance_info: {description: x}", "schema-required", {"cloudfoundry"}),
+        ("maintenance_info: {version: 1.0.0, public: true}", "cloudfoundry-maintenance-info", {"cloudfoundry"}),
+        ("maintenance_info: {version: v1}", "maintenance-version", {"cloudfoundry"}),
+        ("maintenance_info: {version: 1.0.0}", "field-too-new", set()),
+    ],
+)
+@pytest.mark.parametrize("counted", ["", "cloudfoundry", "kubernetes", "service-manager", "korifi"])
+def test_a_field_newer_than_the_version_is_checked_for_the_platforms_that_ask_for_it(
+    tmp_path: Path, field: str, rule: str, refused_by: set[str], counted: str
+) -> None:
+    (tmp_path / "catalog.yaml").write_text(NEWER.replace("FIELD", field))
+    done = osbctl("validate", "-f", "json", *["-p", counted][: 2 * bool(counted)], "catalog.yaml", cwd=tmp_path)
+    (finding,) = json.loads(done.stdout)["documents"][0]["findings"]
+    assert (finding["rule"], set(finding["refused_by"])) == (rule, refused_by)
+    severity = "error" if counted in refused_by or rule == "maintenance-version" else "warning"
+    assert finding["severity"] == ("info" if rule == "field-too-new" else severity)
+    assert done.returncode == (finding["severity"] == "error")

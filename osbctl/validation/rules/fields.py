@@ -104,7 +104,8 @@ def field_near_miss(catalog: CatalogNode) -> Iterator[Hit]:
 def field_too_new(catalog: CatalogNode) -> Iterator[Hit]:
     """A field is newer than the API version that is checked against.
 
-    A platform that speaks only that version ignores it.
+    A platform that speaks only that version ignores it. What is wrong in such a field is reported instead of this, as
+    a warning, or as an error where a platform of `--platform` refuses it: some ask with a newer version.
 
     Bad: maintenance_info: {version: 1.2.0}  # with --api-version 2.14
     Good: maintenance_info: {version: 1.2.0}  # with --api-version 2.15
