@@ -48,10 +48,11 @@ def instance(folder: Path, loaded: Path, listener: socket.socket) -> subprocess.
     descriptor = listener.fileno()
     with log.open("wb") as file:
         process = subprocess.Popen(
-            [sys.executable, "-c", HAND_OVER, str(descriptor), *command],
+            [sys.executable, "-c", HAND_OVER, str(descriptor), "", *command],
             pass_fds=[descriptor], stdin=subprocess.DEVNULL, stdout=file, stderr=file,
         )  # fmt: skip
     assert until(lambda: "credentials: " in log.read_text() or process.poll() is not None, 20), log.read_text()
+    assert process.poll() is None, log.read_text()
     return process
 
 
