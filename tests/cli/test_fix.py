@@ -200,3 +200,36 @@ def test_nothing_is_mended_where_the_call_is_wrong(tmp_path: Path) -> None:
     assert done.returncode == 3
     assert "nosuch" in done.stderr
     assert (tmp_path / "a/c.yaml").read_text() == TEXT
+
+
+@pytest.mark.parametrize(
+    ("field", "fixed", "safe"),
+    [
+        ("tags: sql", 'tags: ["sql"]', True),
+        ("tags: two words", 'tags: ["two words"]', False),
+        ("tags: sql, relational", 'tags: ["sql", "relational"]', False),
+        ("planUpdateable: true", "plan_updateable: true", False),
+    ],
+)
+def test_a_fix_that_may_change_what_was_meant_is_made_only_with_unsafe(
+    tmp_path: Path, field: str, fixed: str, safe: bool
+) -> None:
+    file = tmp_path / "c.yaml"
+    faulty = TEXT.replace('bindable: "yes"  # well', f"bindable: true\n  {field}").replace(
+        "name: p,", "name: p, free: true,"
+    )
+    mended = faulty.replace(field, fixed)
+    file.write_text(faulty)
+    assert osbctl("fix", str(file)).returncode == 0
+    assert file.read_text() == (mended if safe else faulty)
+    assert osbctl("fix", "--unsafe", str(file)).returncode == 0
+    assert file.read_text() == mended
+
+
+@pytest.mark.parametrize("option", ["--check", "--diff"])
+def test_what_would_be_fixed_is_counted(tmp_path: Path, option: str) -> None:
+    (tmp_path / "c.yaml").write_text(TEXT.replace("name: a", 'name: ""'))
+    done = osbctl("fix", option, "c.yaml", cwd=tmp_path)
+    assert done.stderr.endswith("c.yaml: would fix 1, 1 more with --unsafe; 1 left for you\n")
+    done = osbctl("fix", option, "--unsafe", "c.yaml", cwd=tmp_path)
+    assert done.stderr.endswith("c.yaml: would fix 2; 1 left for you\n")

@@ -114,3 +114,12 @@ def test_findings_do_not_name_the_folder_of_the_catalog(tmp_path: Path) -> None:
     shown = osbctl("page", str(catalog), "--findings").stdout
     assert "catalog.yaml:2:3" in shown
     assert str(tmp_path) not in shown
+
+
+def test_a_text_that_is_too_long_for_a_page_is_cut_and_says_so(tmp_path: Path) -> None:
+    for length, note in (20_000, ""), (20_001, " … (20,001 characters)"):
+        service = {"id": "s", "name": "a", "description": "x" * length, "bindable": True, "plans": []}
+        (tmp_path / "c.json").write_text(json.dumps({"services": [service]}))
+        shown = osbctl("page", "c.json", cwd=tmp_path).stdout
+        assert f"{'x' * 20_000}{note}<" in shown
+        assert "x" * 20_001 not in shown

@@ -150,3 +150,9 @@ def test_texts_that_look_like_numbers_keep_their_quotes(command: str, tmp_path: 
     shown = html.unescape(osbctl(command, *words, cwd=tmp_path).stdout)
     assert '"15" | "17"' in shown
     assert "15 | 17" not in shown
+
+
+@pytest.mark.parametrize("quote", "'\u2018\u2019\u201a\u201b")
+def test_what_powershell_takes_for_a_quote_is_doubled(quote: str) -> None:
+    shown = osbctl("params", CATALOG, "postgres", "small", "-c", "{}", "-b", f"it{quote}s").stdout
+    assert f"cf create-service postgres small my-instance -b 'it{quote * 2}s' -c params.json" in shown

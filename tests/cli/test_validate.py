@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -374,3 +375,84 @@ def test_a_field_newer_than_the_version_is_checked_for_the_platforms_that_ask_fo
     severity = "error" if counted in refused_by or rule == "maintenance-version" else "warning"
     assert finding["severity"] == ("info" if rule == "field-too-new" else severity)
     assert done.returncode == (finding["severity"] == "error")
+
+
+@pytest.mark.parametrize("command", ["::error::x", "::add-mask::x", "::stop-commands::x", "##[group]x", "##vso[x]"])
+def test_a_catalog_commands_no_runner(tmp_path: Path, command: str) -> None:
+    """GitHub obeys `::` behind the blanks of a line, Azure and TeamCity `##` anywhere."""
+    (tmp_path / "c.yaml").write_text(NEWER.replace("FIELD", "x: 1").replace("name: postgres", f'name: "{command}"'))
+    for words in (
+        "validate c.yaml",
+        "validate -f github c.yaml",
+        "validate -f json c.yaml",
+        "show c.yaml",
+        "page c.yaml",
+    ):
+        said = osbctl(*words.split(), cwd=tmp_path).stdout
+        assert command[-6:] in said
+        assert not re.search(rf"(^|\s){re.escape(command)}", said.replace("##", "\n##"), re.MULTILINE), words
+
+
+@pytest.mark.parametrize(
+    ("field", "rules"),
+    [
+        ("schemas: {service_instance: {create: {parameters: PATTERN}}}", []),
+        ("metadata: {displayName: ((name))}", ["placeholder-unresolved"]),
+    ],
+)
+def test_a_placeholder_is_reported_where_it_is_one(tmp_path: Path, field: str, rules: list[str]) -> None:
+    """In the pattern of a parameter the service's own `${…}` is meant; in an id only the placeholder is said."""
+    schema = '{$schema: "http://json-schema.org/draft-04/schema#", properties: {a: {type: string, pattern: "^${x}$"}}}'
+    text = NEWER.replace("FIELD", field.replace("PATTERN", schema))
+    for identity, more in ("A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13", []), ("((plan-id))", ["placeholder-unresolved"]):
+        (tmp_path / "catalog.yaml").write_text(text.replace("A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13", identity))
+        done = osbctl("validate", "-f", "json", "catalog.yaml", cwd=tmp_path)
+        found = json.loads(done.stdout)["documents"][0]["findings"]
+        assert [one["rule"] for one in found] == more + rules
+        assert done.returncode == 0
+
+
+@pytest.mark.parametrize("name", ["catalog.yaml", "catalog.json"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_every_line_end_counts_a_line(tmp_path: Path, name: str, end: str) -> None:
+    yaml = NEWER.replace("FIELD", "tags: x").replace("bindable: true\n", "bindable: 5\n")
+    text = '{"services":\n[{"id":"a",\n"name":"b",\n\n"bindable": 5}]}\n' if name.endswith("json") else yaml
+    (tmp_path / name).write_bytes(text.replace("\n", end).encode())
+    said = osbctl("validate", "--concise", name, cwd=tmp_path).stdout
+    assert re.search(rf"^{name}:5:\d+: error: .*bindable must be a boolean, not 5", said, re.MULTILINE)
+
+
+def test_columns_of_sarif_are_code_points_and_it_says_so(tmp_path: Path) -> None:
+    text = (
+        NEWER.replace("FIELD", "bindable: 5")
+        .replace("One core.", "\U0001f600\U0001f600")
+        .replace("bindable: true, b", "b")
+    )
+    (tmp_path / "catalog.yaml").write_text(text)
+    (run,) = json.loads(osbctl("validate", "-f", "sarif", "catalog.yaml", cwd=tmp_path).stdout)["runs"]
+    assert run["columnKind"] == "unicodeCodePoints"
+    (result,) = run["results"]
+    line = text.splitlines()[6]
+    assert result["locations"][0]["physicalLocation"]["region"]["startColumn"] == line.index("bindable: 5") + 1
+
+
+def test_junit_counts_its_cases(tmp_path: Path) -> None:
+    (tmp_path / "faulty.yaml").write_text(Path(FAULTY).read_text())
+    (tmp_path / "good.json").write_text(Path(GOOD).read_text())
+    done = osbctl("validate", "-f", "junit", "faulty.yaml", "good.json", cwd=tmp_path)
+    faulty, good = ElementTree.fromstring(done.stdout)
+    for suite in faulty, good:
+        assert int(suite.attrib["tests"]) == len(suite.findall("testcase"))
+        assert int(suite.attrib["failures"]) == len(suite.findall("testcase/failure"))
+        assert int(suite.attrib["skipped"]) == len(suite.findall("testcase/skipped"))
+    assert int(faulty.attrib["failures"]) and int(faulty.attrib["skipped"])
+    assert good.attrib["tests"] == "1"
+
+
+@pytest.mark.parametrize(
+    ("more", "rules"), [("", ["field-near-miss"]), (", plan_updateable: false", ["field-too-new"])]
+)
+def test_a_spelling_beside_the_right_one_is_no_slip(tmp_path: Path, more: str, rules: list[str]) -> None:
+    (tmp_path / "catalog.yaml").write_text(NEWER.replace("FIELD", f"planUpdateable: true{more}"))
+    done = osbctl("validate", "-f", "json", "catalog.yaml", cwd=tmp_path)
+    assert [one["rule"] for one in json.loads(done.stdout)["documents"][0]["findings"]] == rules

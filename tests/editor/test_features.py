@@ -83,6 +83,8 @@ def test_a_field_is_offered_from_its_version_on(tmp_path: Path) -> None:
 def test_ids_and_the_schemas_of_parameters(tmp_path: Path) -> None:
     (fresh,) = complete(tmp_path / "catalog.yaml", "services:\n- id: |")
     assert re.fullmatch(GUID, fresh)
+    (fresh,) = complete(tmp_path / "catalog.yaml", "services:\n- dashboard_client: {id: |}")
+    assert re.fullmatch(GUID, fresh)
     schema = "services:\n- plans:\n  - schemas:\n      service_instance:\n        create:\n          parameters:\n            properties:\n              size:\n                "
     assert {"type", "enum", "properties", "$ref"} <= complete(tmp_path / "catalog.yaml", schema + "|").keys()
     assert {"string", "integer"} <= complete(tmp_path / "catalog.yaml", schema + "type: |").keys()
@@ -125,7 +127,8 @@ def test_hover_tells_the_field_the_finding_and_the_platforms(tmp_path: Path) -> 
 
 
 def test_what_a_catalog_says_is_no_markup(tmp_path: Path) -> None:
-    said = hover(tmp_path / "catalog.yaml", 'services:\n- |"![x](http://x.test/y)<b>`": 1\n  name: a\n- bindable: 1\n')
+    said = hover(tmp_path / "catalog.yaml", 'services:\n- name: a\n  requires: ["|![x](http://x.test/y)<b>`"]\n')
+    assert "http" in said
     for marked in ("![", "](", "<b>"):
         assert marked not in said
 
