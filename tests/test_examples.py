@@ -1,48 +1,50 @@
-"""A catalog that breaks each rule, the same catalog mended, and what osbctl says of the two.
+"""The whole text report of what each rule's own example shows: a snapshot for each group of rules.
 
-`examples/err/ID.yaml` breaks the rule ID, `examples/ok/ID.yaml` does not; `ID.out` beside each is the whole text
-report. With OSBCTL_WRITE_EXAMPLES=1 the reports are written anew: read them before they are committed.
+`examples/GROUP.txt` holds, for each rule of a module of rules, of a platform or of what others find, what is said of a
+catalog that breaks it and of the same mended. With OSBCTL_WRITE_EXAMPLES=1 the reports are written anew: read them
+before they are committed.
 """
 
 from __future__ import annotations
 
 import os
+from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any, NamedTuple
 
 import pytest
 import yaml
 
 from osbctl.errors import DocumentError
-from osbctl.findings import FailOn
+from osbctl.findings import FailOn, Judgement
 from osbctl.platforms import Platform
 from osbctl.reports import Format, Report, render
-from osbctl.rule import Category
+from osbctl.rule import Category, Rule
 from osbctl.sources.catalogs import parse_catalog
 from osbctl.sources.limits import Limits
 from osbctl.sources.parse import decoded
-from osbctl.sources.read import read_source
 from osbctl.validation.judge import judge, unreadable
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.rules import load_all
-
-if TYPE_CHECKING:
-    from osbctl.findings import Judgement
+from tests.fragments import DRAFT_04, catalog, source_text, with_parameters
 
 FOLDER = Path(__file__).parent / "examples"
+RULES = load_all()
 
 JOINED = "the specification forbids the same at the same place, so that the platform joins that finding"
 WITHOUT = {
     "cannot-open": "no file can show that a file is missing",
     "schema-other": "the shipped schemas have no keyword beside those that have a rule of their own",
     "cloudfoundry-no-plan": JOINED,
+    "cloudfoundry-type": JOINED,
     "kubernetes-no-plan": JOINED,
     "kubernetes-description": JOINED,
     "service-manager-required": JOINED,
     "service-manager-crash": JOINED,
     **{
         rule.id: "it is about a folder: tests/sources/folder shows it"
-        for rule in load_all().values()
+        for rule in RULES.values()
         if rule.category is Category.BUILD
     },
     **dict.fromkeys(
@@ -52,66 +54,165 @@ WITHOUT = {
 }
 """The rules that no example shows, each with the reason."""
 
-HOUSE = {"properties": {"services": {"items": {"required": ["metadata"]}}}}
-COUNTED = ValidationOptions(platforms=frozenset(Platform), literal=True)
-OPTIONS = {
-    "cloudfoundry-service-ids": COUNTED,
-    "cloudfoundry-service-names": COUNTED,
-    "cloudfoundry-plan-ids": COUNTED,
-    "cloudfoundry-plan-names": COUNTED,
-    "kubernetes-unique": COUNTED,
-    "cloudfoundry-crash": ValidationOptions(select=frozenset({"cloudfoundry-crash"})),
-    "cloudfoundry-type": ValidationOptions(select=frozenset({"cloudfoundry-type"})),
-    "cloudfoundry-feature": ValidationOptions(platforms=frozenset({Platform.CLOUD_FOUNDRY})),
-    "cloudfoundry-mysql": ValidationOptions(platforms=frozenset({Platform.CLOUD_FOUNDRY})),
-    "cloudfoundry-schema-unclear": ValidationOptions(platforms=frozenset({Platform.CLOUD_FOUNDRY})),
-    "korifi-bindable-implicit": ValidationOptions(platforms=frozenset({Platform.KORIFI})),
-    "service-manager-unique": COUNTED,
-    "house-schema": ValidationOptions(house_schemas=(("house.json", HOUSE),)),
-}
-"""The options of an example that needs some."""
-
-RULES = load_all()
 SHOWN = sorted(set(RULES) - set(WITHOUT))
 
 
-def example(kind: str, rule: str) -> Path:
-    found = [path for path in (FOLDER / kind).glob(f"{rule}.*") if path.suffix in (".yaml", ".json")]
-    assert len(found) == 1, f"{rule} has no example {kind}/{rule}.yaml"
-    return found[0]
+class Example(NamedTuple):
+    """The text of a document, and how it is called."""
+
+    text: str | bytes
+    name: str = "catalog.yaml"
+    at: str = ""
 
 
-def judged(path: Path, rule: str) -> Judgement:
-    limits = Limits(bytes=300) if rule == "too-large" else Limits()
-    at = "/spring/catalog" if rule == "pointer-not-found" else ""
+def dumped(data: Any) -> Example:
+    return Example(yaml.safe_dump(data, sort_keys=False, width=100))
+
+
+def nested(levels: int) -> Example:
+    return Example("services: " + "[" * levels + "]" * levels + "\n")
+
+
+GOOD = dumped(catalog())
+CLIENT = {"id": "postgres-ui", "secret": "((secret))", "redirect_uri": "https://postgres.example.com"}
+ANCHORED = {
+    "$schema": "http://json-schema.org/draft-06/schema#",
+    "allOf": [{"$ref": "#size"}],
+    "definitions": {"size": {"$id": "#size"}},
+}
+
+
+def with_two_plans(same: str) -> Example:
+    """Two plans with the same placeholder for their id or name: the specification's rules wait for its value."""
+    plans = catalog()["services"][0]["plans"] * 2
+    other = {"id": "0D9B6E72-51C4-4A3F-A6D8-7F1E2C3B4A59", "name": "large"}
+    return dumped(catalog({"plans": [{**plans[0], same: "((same))"}, {**plans[1], **other, same: "((same))"}]}))
+
+
+def with_two_services(same: str) -> Example:
+    (first,), (second,) = catalog()["services"], catalog()["services"]
+    second["plans"][0]["id"] = "5B8F0C3D-92E6-47A1-B4D7-3A6C1E9F2D80"
+    other = {"id": "E2A7B9C4-6D13-4F58-8B0A-1C9D3E5F7A26", "name": "redis"}
+    return dumped({"services": [{**first, same: "((same))"}, {**second, **other, same: "((same))"}]})
+
+
+MADE: dict[str, tuple[Example, Example]] = {
+    "empty-document": (Example("# nothing\n"), GOOD),
+    "encoding": (Example(str(GOOD.text).replace("A database.", "Une base de données.").encode("latin-1")), GOOD),
+    "nesting-too-deep": (nested(100), nested(90)),
+    "too-large": (Example("#" * 2001), GOOD),
+    "too-many-nodes": (
+        Example(
+            "a: &a [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]\n"
+            + "".join(f"{key}: &{key} [{', '.join([f'*{below}'] * 10)}]\n" for below, key in zip("abcdefg", "bcdefgh", strict=True))
+        ),
+        GOOD,
+    ),
+    "several-documents": (Example('{"services": []}\n{"services": []}\n', "catalog.json"), Example('{"services": []}\n', "catalog.json")),
+    "pointer-not-found": (GOOD._replace(at="/spring/catalog"), Example("spring: {catalog: {services: []}}\n", at="/spring/catalog")),
+    "format-mismatch": (GOOD._replace(name="catalog.json"), GOOD),
+    "house-schema": (GOOD, dumped(catalog({"dashboard_client": CLIENT}))),
+    "description-long": (dumped(catalog({"description": "Fast. " * 100})), GOOD),
+    "text-long": (dumped(catalog({"metadata": {"displayName": "Postgres " * 30}})), GOOD),
+    "text-too-long": (dumped(catalog({"name": "p" * 256})), GOOD),
+    "parameters-too-large": (dumped(with_parameters({"$schema": DRAFT_04, "title": "x" * 66_000})), GOOD),
+    "url-data-large": (dumped(catalog({"metadata": {"imageUrl": "data:image/png;base64," + "A" * 33_000}})), GOOD),
+    "field-too-new": (dumped(catalog(plan={"maintenance_info": {"version": "1.2.0", "description": "New."}})), GOOD),
+    "metadata-type": (dumped(catalog(plan={"metadata": {"bullets": "fast and cheap"}})), GOOD),
+    "cloudfoundry-crash": (dumped(with_parameters({"$schema": DRAFT_04, "allOf": [{"$ref": "#"}]})), GOOD),
+    "cloudfoundry-plan-ids": (with_two_plans("id"), GOOD),
+    "kubernetes-unique": (with_two_plans("id"), GOOD),
+    "service-manager-unique": (with_two_plans("id"), GOOD),
+    "cloudfoundry-plan-names": (with_two_plans("name"), GOOD),
+    "cloudfoundry-service-ids": (with_two_services("id"), GOOD),
+    "cloudfoundry-service-names": (with_two_services("name"), GOOD),
+    "cloudfoundry-required": (dumped(catalog({"dashboard_client": {**CLIENT, "id": " "}})), dumped(catalog({"dashboard_client": CLIENT}))),
+    "cloudfoundry-requires": (dumped(catalog({"requires": {"syslog": True}})), GOOD),
+    "cloudfoundry-schema-pattern": (dumped(with_parameters({"$schema": DRAFT_04, "patternProperties": {"^(size": {}}})), GOOD),
+    "cloudfoundry-schema-reference": (dumped(with_parameters(ANCHORED)), GOOD),
+    "kubernetes-type": (dumped(catalog(plan={"Free": "yes"})), GOOD),
+    "service-manager-reserved-name": (dumped(catalog(plan={"name": "reference-instance"})), GOOD),
+    "service-manager-sharing": (dumped(catalog(plan={"bindable": False, "metadata": {"supportsInstanceSharing": True}})), GOOD),
+    "service-manager-type": (dumped(catalog(plan={"ready": "yes"})), GOOD),
+    "korifi-type": (dumped(catalog({"dashboard_client": {**CLIENT, "redirect_url": 5}})), dumped(catalog({"dashboard_client": CLIENT}))),
+    "cloudfoundry-description-length": (dumped(catalog({"description": "x" * 10_001})), GOOD),
+    "cloudfoundry-tags": (dumped(catalog({"tags": ["t" * 40] * 52})), GOOD),
+    "cloudfoundry-schema-size": (dumped(with_parameters({"$schema": DRAFT_04, "title": "<" * 12_000})), GOOD),
+}  # fmt: skip
+"""The rules whose example is too long for their text, or is about a text as a whole: what breaks it, and what does not."""
+
+USER_SCHEMA = {"properties": {"services": {"items": {"required": ["dashboard_client"]}}}}
+COUNTED = ValidationOptions(platforms=frozenset(Platform), literal=True)
+CLOUD_FOUNDRY = ValidationOptions(platforms=frozenset({Platform.CLOUD_FOUNDRY}))
+OPTIONS = {
+    **dict.fromkeys(
+        (
+            *(f"cloudfoundry-{name}" for name in ("service-ids", "service-names", "plan-ids", "plan-names")),
+            *("kubernetes-unique", "service-manager-unique"),
+        ),
+        COUNTED,
+    ),
+    **dict.fromkeys(("cloudfoundry-feature", "cloudfoundry-mysql", "cloudfoundry-schema-unclear"), CLOUD_FOUNDRY),
+    "korifi-bindable-implicit": ValidationOptions(platforms=frozenset({Platform.KORIFI})),
+    "house-schema": ValidationOptions(house_schemas=(("house.json", USER_SCHEMA),)),
+}
+"""The options of an example that needs some."""
+
+
+def group(rule: Rule) -> str:
+    """The module of a rule's check, else who finds it."""
+    if rule.check:
+        return rule.check.__module__.rpartition(".")[2]
+    platform = next((platform for platform in Platform if rule.id.startswith(f"{platform}-")), None)
+    return platform.value if platform else rule.category.value
+
+
+def examples(rule: Rule) -> tuple[Example, Example]:
+    """What breaks a rule, and what does not."""
+    if rule.id in MADE:
+        return MADE[rule.id]
+    return Example(source_text(rule, rule.bad)), Example(source_text(rule, rule.good))
+
+
+def judged(example: Example, rule: str) -> Judgement:
+    data = example.text if isinstance(example.text, bytes) else example.text.encode()
+    limits = Limits(bytes=2_000) if rule == "too-large" else Limits()
     try:
-        if rule == "too-large":
-            read_source(str(path), limits=limits)
-        document = parse_catalog(decoded(path.read_bytes(), path.name), path.name, limits, at=at)
+        if len(data) > limits.bytes:
+            from osbctl.sources.limits import too_large
+
+            raise too_large(example.name, limits)
+        document = parse_catalog(decoded(data, example.name), example.name, limits, at=example.at)
     except DocumentError as error:
-        return unreadable(path.name, error.findings)
+        return unreadable(example.name, error.findings)
     return judge(document, OPTIONS.get(rule, ValidationOptions()))
 
 
-def report(judgement: Judgement, path: Path) -> str:
-    text = render(Report([judgement], RULES, FailOn.ERROR, "", False), Format.TEXT)
-    return text.replace(str(path), path.name)
+def snapshot(rules: list[str]) -> Iterator[str]:
+    """The reports of the examples of some rules; each example must break its rule, and its twin must not."""
+    for rule in rules:
+        for heading, example, breaks in zip(("breaks", "meets"), examples(RULES[rule]), (True, False), strict=True):
+            judgement = judged(example, rule)
+            assert (rule in {finding.rule for finding in judgement.findings}) is breaks, rule
+            text = render(Report([judgement], RULES, FailOn.ERROR, "", False), Format.TEXT)
+            yield f"=== {heading} {rule}\n{text}"
 
 
-@pytest.mark.parametrize("rule", SHOWN)
-@pytest.mark.parametrize("kind", ["err", "ok"])
-def test_example(kind: str, rule: str) -> None:
-    path = example(kind, rule)
-    judgement = judged(path, rule)
-    assert (rule in {finding.rule for finding in judgement.findings}) == (kind == "err")
-    text, expected = report(judgement, path), path.with_suffix(".out")
+GROUPS: dict[str, list[str]] = defaultdict(list)
+for name in SHOWN:
+    GROUPS[group(RULES[name])].append(name)
+
+
+@pytest.mark.parametrize("group", sorted(GROUPS))
+def test_examples(group: str) -> None:
+    text, file = "\n".join(snapshot(GROUPS[group])), FOLDER / f"{group}.txt"
     if os.environ.get("OSBCTL_WRITE_EXAMPLES"):
-        expected.write_text(text, encoding="utf-8")
-    assert text == expected.read_text(encoding="utf-8")
+        file.write_text(text, encoding="utf-8")
+    assert text == file.read_text(encoding="utf-8")
 
 
-def test_every_example_belongs_to_a_rule() -> None:
-    assert {path.name.removesuffix(path.suffix) for path in FOLDER.glob("*/*")} <= set(SHOWN)
+def test_every_snapshot_belongs_to_a_group() -> None:
+    assert {file.stem for file in FOLDER.iterdir()} == set(GROUPS)
     assert set(WITHOUT) <= set(RULES)
 
 
@@ -128,10 +229,8 @@ def test_records() -> None:
 
 def test_a_rule_says_how_it_is_mended_where_it_is() -> None:
     mended = {"cloudfoundry-schema-dialect", "parameters-dialect-missing"}  # by a proof: tests/fixes has the cases
-    for file in sorted((FOLDER / "err").glob("*.yaml")):
-        try:
-            document = read_source(str(file))
-        except DocumentError:
-            continue
-        mended |= {finding.rule for finding in judge(document, COUNTED).findings if finding.fixes}
+    for rule in SHOWN:
+        example = examples(RULES[rule])[0]
+        if isinstance(example.text, str) and rule != "too-large":
+            mended |= {finding.rule for finding in judged(example, rule).findings if finding.fixes}
     assert mended == {rule.id for rule in RULES.values() if rule.fix}

@@ -20,6 +20,7 @@ from osbctl.validation.node import CatalogNode
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.rules import load_checks
 from osbctl.validation.survey import UNKNOWN, Survey, survey
+from tests.fragments import grafted
 
 if TYPE_CHECKING:
     from osbctl.sources.document import Document
@@ -85,29 +86,6 @@ VERSIONS = {
     "field-too-new": (ApiVersion.V2_14, ApiVersion.V2_15),
 }
 """The API versions that a bad and a good fragment speak of, where it is not the latest."""
-
-
-OF_PLANS = {"free", "maximum_polling_duration", "maintenance_info", "costs", "supportedPlatforms"}
-"""Fields of plans, or of their metadata, by which a fragment is known to be of one."""
-
-
-def grafted(fragment: Any) -> dict[str, Any]:
-    """A catalog with the fragment of a rule's text in it.
-
-    A fragment is what stands inside of one service offering or, for a field of plans, inside of one plan. A list is
-    the list of plans; what starts with `services` is a catalog.
-    """
-    if isinstance(fragment, list):
-        return catalog(plans=fragment)
-    if "services" in fragment:
-        return fragment
-    if "plans" in fragment:
-        explicit = {"free": True, "bindable": True}
-        return catalog(plans=[explicit | plan for plan in fragment["plans"]])
-    if "parameters" in fragment:
-        return with_parameters(fragment["parameters"])
-    of_plan = not OF_PLANS.isdisjoint((*fragment, *fragment.get("metadata", ())))
-    return with_plan(**fragment) if of_plan else catalog(**fragment)
 
 
 @pytest.mark.parametrize("rule", sorted({rule.id for rule in CHECKS.values() if rule.bad} - set(SHORTENED)))

@@ -43,7 +43,7 @@ CONTEXT_UPDATES = kind(
 SHAREABLE = kind("change-shareable-withdrawn", """Instances can no longer be shared between spaces.""", every=NO_ACT)
 INSTANCE_SHARING = kind(
     "change-instance-sharing-withdrawn",
-    """Instances of a plan can no longer be shared between platforms (`metadata.supportsInstanceSharing`).""",
+    """Instances of a plan can no longer be shared (`supportsInstanceSharing`).""",
     every=NO_ACT,
 )
 PLATFORMS_WITHDRAWN = kind(

@@ -1,0 +1,75 @@
+"""Catalogs made of the examples in the texts of rules: `Bad:` breaks the rule, `Good:` is the same, mended."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import yaml
+
+from osbctl.rule import Category, Rule
+
+DRAFT_04 = "http://json-schema.org/draft-04/schema#"
+
+SERVICE: dict[str, Any] = {
+    "id": "0F4C2B7A-51DE-4B39-A6C8-7E1D93F05B26",
+    "name": "postgres",
+    "description": "A database.",
+    "bindable": True,
+    "tags": ["sql"],
+    "metadata": {"displayName": "Postgres", "imageUrl": "https://example.com/image.png"},
+}
+PLAN: dict[str, Any] = {
+    "id": "D95A6E30-27B4-4F1C-8E0B-C46A1F7D82E9",
+    "name": "small",
+    "description": "One core.",
+    "free": False,
+    "bindable": True,
+    "metadata": {"bullets": ["small"], "costs": [{"amount": {"usd": 1}, "unit": "MONTHLY"}]},
+    "schemas": {"service_instance": {"create": {"parameters": {"$schema": DRAFT_04}}}},
+}
+
+OF_PLANS = {"free", "maximum_polling_duration", "maintenance_info", "costs", "supportedPlatforms"}
+"""Fields of plans, or of their metadata, by which a fragment is known to be of one."""
+
+
+def catalog(service: dict[str, Any] | None = None, plan: dict[str, Any] | None = None) -> dict[str, Any]:
+    """A catalog of one plan that no rule has anything to say of, with the given fields."""
+    plans = [{**copy.deepcopy(PLAN), **(plan or {})}]
+    return {"services": [{**copy.deepcopy(SERVICE), "plans": plans, **(service or {})}]}
+
+
+def with_parameters(parameters: Any) -> dict[str, Any]:
+    """A catalog with one parameter schema."""
+    return catalog(plan={"schemas": {"service_instance": {"create": {"parameters": parameters}}}})
+
+
+def grafted(fragment: Any) -> Any:
+    """A catalog with the fragment of a rule's text in it.
+
+    A fragment is what stands inside of one service offering or, for a field of plans, inside of one plan. A list is
+    the list of plans; what starts with `services` is a catalog.
+    """
+    if isinstance(fragment, list):
+        return catalog({"plans": fragment})
+    if not isinstance(fragment, dict) or "services" in fragment:
+        return fragment
+    if "plans" in fragment:
+        explicit = {"free": True, "bindable": True}
+        return catalog({"plans": [explicit | plan for plan in fragment["plans"]]})
+    if "parameters" in fragment:
+        return with_parameters(fragment["parameters"])
+    of_plan = not OF_PLANS.isdisjoint((*fragment, *fragment.get("metadata", ())))
+    return catalog(plan=fragment) if of_plan else catalog(fragment)
+
+
+def source_text(rule: Rule, fragment: str) -> str:
+    """The text of a document that shows `fragment`, one of the examples of `rule`."""
+    if rule.id in ("yaml-1.1", "ignore-unused"):  # what they are about is gone once the text is read
+        key = fragment.partition(":")[0]
+        plan = catalog()["services"][0]["plans"][0]
+        marked = catalog({"plans": [{**plan, key: "MARK"}]})
+        return yaml.safe_dump(marked, sort_keys=False, width=100).replace(f"{key}: MARK", fragment)
+    if rule.category is Category.READING:
+        return fragment + "\n"
+    return yaml.safe_dump(grafted(yaml.safe_load(fragment)), sort_keys=False, width=100)
