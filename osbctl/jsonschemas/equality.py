@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from osbctl.jsonschemas.walk import UndecidableError, references, subschemas
+from osbctl.jsonschemas.walk import UndecidableError, references
 from osbctl.paths import JsonValue, entries
 
 if TYPE_CHECKING:
@@ -20,55 +20,21 @@ def same_value(left: JsonValue, right: JsonValue) -> bool:
     return all(same_value(value, right[key]) for key, value in entries(left))
 
 
-_IN_ALL_DRAFTS = {
-    *("title", "description", "type", "enum", "not", "allOf", "anyOf", "oneOf", "minimum", "maximum"),
-    *("minLength", "maxLength", "pattern", "minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties"),
-    *("required", "properties", "additionalProperties", "patternProperties"),
-}
-"""Keywords that mean the same in every draft, where no other stands beside them."""
-
-
-def same_schema(left: Subschema, right: Subschema) -> bool:
-    """Whether both are written alike, in words that both drafts read alike, and so is all that they refer to."""
-    todo, seen = [(left, right)], set()
+def same_schema(left: Subschema, right: Subschema, *keywords: str) -> bool:
+    """Whether both are written alike under one draft, and so is all that they refer to; `keywords`: these alone."""
+    if left.tree.dialect != right.tree.dialect:
+        return False
+    todo = [({k: left.get(k) for k in keywords}, {k: right.get(k) for k in keywords})]
+    todo, seen = todo if keywords else [(left.value, right.value)], set()
     while todo:
         a, b = todo.pop()
-        if not same_value(a.value, b.value) or (a.tree.dialect != b.tree.dialect and not _is_in_all_drafts(a.value)):
+        if not same_value(a, b):
             return False
-        for _, ref in references(a.value):
+        for _, ref in references(a):
             if ref not in seen:
                 seen.add(ref)
                 try:
-                    todo.append((a.tree.resolve(ref), b.tree.resolve(ref)))
+                    todo.append((left.tree.resolve(ref).value, right.tree.resolve(ref).value))
                 except UndecidableError:  # A value that only looks like a reference.
                     return False
     return True
-
-
-def _is_in_all_drafts(schema: JsonValue) -> bool:
-    parts = [place.value for place in subschemas(schema)]
-    # Whether 1.0 is an integer changed with draft-06.
-    return all(part.keys() <= _IN_ALL_DRAFTS and "integer" not in part.get("type", ()) for part in parts)
-
-
-def same_keywords(left: Subschema, right: Subschema, *keywords: str) -> bool:
-    """Whether both schemas hold these keywords, each a schema, a list of schemas or a plain value, alike."""
-    for keyword in keywords:
-        a, b = left.get(keyword), right.get(keyword)
-        if isinstance(a, list) and isinstance(b, list):
-            if len(a) != len(b) or not all(map(same_schema, left.children(keyword), right.children(keyword))):
-                return False
-        elif isinstance(a, dict | bool) and isinstance(b, dict | bool):
-            if not same_schema(left.child(keyword), right.child(keyword)):
-                return False
-        elif not same_value(a, b):
-            return False
-    return True
-
-
-def same_entry(left: Subschema, right: Subschema, keyword: str, name: str) -> bool:
-    """Whether both schemas hold this entry, a schema or a list of names, of a keyword that has entries, alike."""
-    a, b = ((schema.get(keyword) or {}).get(name) for schema in (left, right))
-    if isinstance(a, dict | bool) and isinstance(b, dict | bool):
-        return same_schema(left.child(keyword, name), right.child(keyword, name))
-    return same_value(a, b)

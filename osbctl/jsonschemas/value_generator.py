@@ -1,4 +1,8 @@
-"""Values worth trying for some constraints, made up from the limits, lists and shapes that schemas name."""
+"""Values made up for some constraints, from the defaults, lists, limits and patterns that schemas name.
+
+They come in the order that a reader would like best, those at the edges last: the first valid one is an example for
+people, and all of them are worth a try as a counterexample.
+"""
 
 from __future__ import annotations
 
@@ -7,19 +11,20 @@ from typing import TYPE_CHECKING, Any
 
 from osbctl.jsonschemas import patterns
 from osbctl.jsonschemas.constraints import NUMBERS, Constraints, items
+from osbctl.secrecy import looks_secret
 
 if TYPE_CHECKING:
     from osbctl.jsonschemas.bounded_validator import BoundedValidator
     from osbctl.jsonschemas.schema_tree import Subschema
     from osbctl.paths import JsonValue
 
-MAX_DEPTH = 5
+MAX_DEPTH = 12
 MAX_VALUES = 48
 MAX_MADE = 30_000
 """Values made for one pair of schemas."""
-_MAX_TEXT, _MAX_ITEMS, _MAX_OPTIONAL, _MAX_BRANCHES = 70_000, 300, 8, 6
+_MAX_TEXT, _MAX_ITEMS, _MAX_LISTED, _MAX_OPTIONAL, _MAX_FEW, _MAX_BRANCHES = 70_000, 300, 16, 100, 8, 6
 _NUMBER_KEYWORDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
-FORMATS = {
+_FORMATS = {
     "date": "2024-02-29",
     "email": "someone@example.com",
     "idn-email": "someone@example.com",
@@ -30,35 +35,47 @@ FORMATS = {
     "date-time": "2024-02-29T12:00:00Z",
     "uri": "https://example.com/",
 }
-KINDS = ("object", "string", "integer", "fraction", "boolean", "array", "null")
+_KINDS = ("object", "string", "integer", "fraction", "boolean", "array", "null")
+_MARKS = {
+    "object": ("properties", "required", "additionalProperties", "patternProperties", "minProperties"),
+    "array": ("items", "minItems", "uniqueItems", "prefixItems"),
+    "integer": ("minimum", "maximum", "multipleOf"),
+    "string": ("pattern", "format", "minLength", "maxLength"),
+}
+"""Keywords that tell which kind is meant where no `type` does."""
 
 
 class ValueGenerator:
-    """Makes values for constraints; the same constraints always give the same values."""
+    """Makes values within a budget. `full`: with all that is optional first; `formats`: valid ones meet formats."""
 
-    def __init__(self, validator: BoundedValidator) -> None:
+    def __init__(
+        self, validator: BoundedValidator, left: int = MAX_MADE, *, full: bool = False, formats: bool = False
+    ) -> None:
         self.validator = validator
-        self.left = MAX_MADE
+        self.left = left
+        self.full, self.formats = full, formats
         self._known: dict[Any, list[JsonValue]] = {}
 
-    def valid(self, constraints: Constraints, count: int = 1, depth: int = 0) -> list[JsonValue]:
-        """Up to `count` values that the validator accepts under all constraints."""
-        key = (constraints.key, count, depth)
+    def valid(self, constraints: Constraints, count: int = 1, depth: int = 0, name: str = "") -> list[JsonValue]:
+        """Up to `count` values that the validator accepts under all constraints; `name` is the key before them."""
+        key = (constraints.key, count, depth, looks_secret(name))
         if key not in self._known:
             found = self._known[key] = []
-            for value in self.candidates(constraints, depth):
-                if all(self.validator.accepts(schema, value) for schema in constraints.known):
+            for value in self.candidates(constraints, depth, name):
+                if all(self.validator.accepts(schema, value, self.formats) for schema in constraints.known):
                     found.append(value)
                 if len(found) == count:
                     break
         return self._known[key]
 
     def candidates(
-        self, constraints: Constraints, depth: int = 0, tried: set[object] | None = None
+        self, constraints: Constraints, depth: int = 0, name: str = "", tried: set[object] | None = None
     ) -> Iterator[JsonValue]:
-        """Values near the edges of the constraints, valid and not; `tried` are choices of branches made already."""
+        """Values for the constraints, valid and not; `tried` are choices of branches made already."""
         seen: set[str] = set()
-        for value in self._all(constraints, depth, set() if tried is None else tried) if depth <= MAX_DEPTH else ():
+        if depth > MAX_DEPTH:
+            return
+        for value in self._all(constraints, depth, name, set() if tried is None else tried):
             self.left -= 1
             if len(seen) >= MAX_VALUES or self.left < 0:
                 return
@@ -66,74 +83,115 @@ class ValueGenerator:
                 seen.add(repr(value))
                 yield value
 
-    def _all(self, constraints: Constraints, depth: int, tried: set[object]) -> Iterator[JsonValue]:
+    def _all(self, constraints: Constraints, depth: int, name: str, tried: set[object]) -> Iterator[JsonValue]:
         known = [schema for schema in constraints.known if isinstance(schema.value, dict)]
+        kinds = _kinds(constraints, known)
+        written = [] if looks_secret(name) else list(_written(known))
+        is_composed = kinds[:1] in (["object"], ["array"])
+        if not is_composed:
+            yield from written
         for schema in known:
-            yield from (schema.listed or ())[:16]
-        for kind in (kind for kind in KINDS if kind in constraints.kinds):
-            yield from self._of_kind(kind, constraints, known, depth)
-        for schema in known:
-            yield from self._of_branches(constraints, schema, depth, tried)
+            yield from (schema.listed or ())[:_MAX_LISTED]
+        if self.full:
+            yield from self._of_branches(constraints, known, depth, name, tried)
+        for kind in kinds:
+            yield from self._of_kind(kind, constraints, known, depth, name)
+        if is_composed:
+            yield from written
+        if not self.full:
+            yield from self._of_branches(constraints, known, depth, name, tried)
 
-    def _of_kind(self, kind: str, constraints: Constraints, known: list[Subschema], depth: int) -> Iterator[JsonValue]:
+    def _of_kind(
+        self, kind: str, constraints: Constraints, known: list[Subschema], depth: int, name: str
+    ) -> Iterator[JsonValue]:
         if kind == "object":
             yield from self._objects(constraints, known, depth)
         elif kind == "array":
-            yield from self._arrays(constraints, known, depth)
+            yield from self._arrays(constraints, known, depth, name)
         elif kind == "string":
-            yield from _strings(known)
+            yield from _strings(known, "change-me" if looks_secret(name) else "text")
         elif kind in NUMBERS:
-            yield from numbers(known)
+            yield from _numbers(known)
         else:
-            yield from [None] if kind == "null" else [True, False]
+            yield from [None] if kind == "null" else [False, True]
 
     def _of_branches(
-        self, constraints: Constraints, schema: Subschema, depth: int, tried: set[object]
+        self, constraints: Constraints, known: list[Subschema], depth: int, name: str, tried: set[object]
     ) -> Iterator[JsonValue]:
-        branches = [*schema.children("anyOf"), *schema.children("oneOf")][:_MAX_BRANCHES]
-        branches += filter(None, map(schema.optional, ("if", "then", "else", "not")))
-        for branch in branches:
-            more = constraints.and_also(branch)
-            self.left -= 1 + len(more.known) // 32  # hundreds of schemas cost more than their values
-            if self.left < 0:
-                return
-            if more.key not in tried and more.kinds:  # the same branches in another order give the same values
-                tried.add(more.key)
-                yield from self.candidates(more, depth + 1, tried)
+        for schema in known:
+            branches = [*schema.children("anyOf"), *schema.children("oneOf")][:_MAX_BRANCHES]
+            branches += filter(None, map(schema.optional, ("if", "then", "else", "not")))
+            for branch in branches:
+                more = constraints.and_also(branch)
+                self.left -= 1 + len(more.known) // 32  # hundreds of schemas cost more than their values
+                if self.left < 0:
+                    return
+                if more.key not in tried and more.kinds:  # the same branches in another order give the same values
+                    tried.add(more.key)
+                    yield from self.candidates(more, depth + 1, name, tried)
 
     def _objects(self, constraints: Constraints, known: list[Subschema], depth: int) -> Iterator[JsonValue]:
-        least = self._properties(constraints, sorted(constraints.required()), depth)
-        yield least
-        optional = [name for name in constraints.names() if name not in least][:_MAX_OPTIONAL]
+        described, required = constraints.names(), constraints.required()
+        depending = [d for s in known for d in (s.get("dependencies") or s.get("dependentRequired") or {}).items()]
+        along = [n for name, names in depending if name in required and isinstance(names, list) for n in names]
+        needed = [*(n for n in described if n in required), *sorted(required), *along]
+        least = self._properties(constraints, needed, depth)
+        shapes = [pattern for schema in known for pattern in schema.get("patternProperties") or ()]
+        like = [text for pattern in shapes[:_MAX_FEW] for text in patterns.texts(pattern)[:1]]
+        most = _MAX_OPTIONAL if self.full else _MAX_FEW
+        optional = [name for name in [*described, *like] if name not in least][:most]
         extra = self._properties(constraints, optional, depth)
+        if self.full:
+            yield {**least, **extra}
+            yield self._grown(constraints, least, extra)
+        yield least
         yield from ({**least, name: value} for name, value in extra.items())
         yield {**least, **extra}
-        yield from ({k: v for k, v in least.items() if k != name} for name in list(least)[:_MAX_OPTIONAL])
+        yield from ({k: v for k, v in least.items() if k != name} for name in list(least)[:_MAX_FEW])
         for count in _counts(known, "minProperties", "maxProperties", _MAX_ITEMS):
-            yield {**least, **{f"other{i}": i for i in range(max(count - len(least), 0))}}
-        for schema in known:
-            if names := schema.optional("propertyNames"):
-                keys = self.candidates(Constraints().and_also(names), depth + 1)
-                yield from ({**least, key: 0} for key in ("", *keys) if isinstance(key, str))
-            for name, wanted in (schema.get("dependencies") or schema.get("dependentRequired") or {}).items():
-                yield {**least, name: 0, **(dict.fromkeys(wanted, 0) if isinstance(wanted, list) else {})}
+            names = [*optional, *(f"other{i}" for i in range(count))][: max(count - len(least), 0)]
+            yield {**least, **self._properties(constraints, names, depth)}
+
+    def _grown(
+        self, constraints: Constraints, least: dict[str, JsonValue], extra: dict[str, JsonValue]
+    ) -> dict[str, JsonValue]:
+        """As many properties as are valid together: some rule others out."""
+        grown, is_valid = least, False
+        for name in extra:
+            more = {**grown, name: extra[name]}
+            accepted = all(self.validator.accepts(schema, more, self.formats) for schema in constraints.known)
+            if accepted or not is_valid:
+                grown, is_valid = more, accepted
+        return grown
 
     def _properties(self, constraints: Constraints, names: list[str], depth: int) -> dict[str, JsonValue]:
         """These properties, as far as a valid value is found for each."""
-        return {name: v for name in names for v in self.valid(constraints.at_key(name), depth=depth + 1)}
+        return {n: v for n in dict.fromkeys(names) for v in self.valid(constraints.at_key(n), 1, depth + 1, n)}
 
-    def _arrays(self, constraints: Constraints, known: list[Subschema], depth: int) -> Iterator[JsonValue]:
+    def _arrays(self, constraints: Constraints, known: list[Subschema], depth: int, name: str) -> Iterator[JsonValue]:
         fixed = max((len(items(schema)[0]) for schema in known), default=0)
-        first = [v for i in range(fixed) for v in self.valid(constraints.at_index(i), depth=depth + 1)]
-        item = constraints.at_index(fixed)
-        more = self.valid(item, 4, depth + 1)
-        for held in (item.and_also(s.child("contains")) for s in known if s.get("contains") is not None):
-            for kind in (kind for kind in KINDS if kind in held.kinds):
-                for value in self.valid(Constraints(held.known, frozenset({kind})), depth=depth + 1):
-                    yield from ([value] * n for n in (1, *_counts(known, "minContains", "maxContains", _MAX_ITEMS)))
-        for count in dict.fromkeys([0, 1, 2, fixed, *_counts(known, "minItems", "maxItems", _MAX_ITEMS)]):
-            yield [*first, *more, *_different(more, count)][:count]
+        first = [v for i in range(fixed) for v in self.valid(constraints.at_index(i), 1, depth + 1, name)]
+        more = self.valid(constraints.at_index(fixed), 4, depth + 1, name)
+        fewest = int(min(constraints.least("minItems"), _MAX_ITEMS))
+        best = max(fewest, fixed, 1) if self.full else fewest
+        for count in dict.fromkeys([best, 0, 1, 2, fixed, *_counts(known, "minItems", "maxItems", _MAX_ITEMS)]):
             yield (first + more[:1] * count)[:count]
+            yield [*first, *more, *_different(more, count)][:count]
+
+
+def _kinds(constraints: Constraints, known: list[Subschema]) -> list[str]:
+    """The kinds to try; first the one that the keywords speak of."""
+    used = {word for schema in known for word in schema.value if schema.get(word) is not None}
+    marked = [kind for kind, words in _MARKS.items() if not used.isdisjoint(words)]
+    return [kind for kind in dict.fromkeys([*(marked or ["string"]), *_KINDS]) if kind in constraints.kinds]
+
+
+def _written(known: list[Subschema]) -> Iterator[JsonValue]:
+    """The values that the author wrote as examples."""
+    for schema in known:
+        shown = schema.value.get("examples")
+        yield from (schema.value[word] for word in ("default", "example") if word in schema.value)
+        yield from shown if isinstance(shown, list) else ()
 
 
 def _different(values: list[JsonValue], count: int) -> Iterator[JsonValue]:
@@ -146,7 +204,7 @@ def _different(values: list[JsonValue], count: int) -> Iterator[JsonValue]:
             yield value + i + len(values) if type(value) is int else i
 
 
-def numbers(known: list[Subschema]) -> Iterator[JsonValue]:
+def _numbers(known: list[Subschema]) -> Iterator[JsonValue]:
     """Numbers at, just below and just above each one that the schemas name."""
     edges = [v for schema in known for keyword in _NUMBER_KEYWORDS if (v := schema.get(keyword)) is not None]
     for edge in dict.fromkeys([v for v in edges if not isinstance(v, bool)] + [0]):
@@ -156,12 +214,14 @@ def numbers(known: list[Subschema]) -> Iterator[JsonValue]:
         yield from (int(v) if isinstance(v, float) and v.is_integer() else v for v in near)
 
 
-def _strings(known: list[Subschema]) -> Iterator[JsonValue]:
-    for schema in known:
-        yield from patterns.texts(schema.get("pattern")) if schema.get("pattern") is not None else ()
-    yield from (FORMATS[form] for schema in known if (form := schema.get("format")) in FORMATS)
-    yield from ("", "a", "text", "0")
-    yield from ("a" * count for count in _counts(known, "minLength", "maxLength", _MAX_TEXT))
+def _strings(known: list[Subschema], word: str) -> Iterator[JsonValue]:
+    yield from (_FORMATS[form] for schema in known if (form := schema.get("format")) in _FORMATS)
+    shapes = [text for schema in known if (p := schema.get("pattern")) is not None for text in patterns.texts(p)]
+    yield from sorted((text for text in shapes if text), key=lambda text: abs(len(text) - 6))
+    counts = _counts(known, "minLength", "maxLength", _MAX_TEXT)
+    for count in dict.fromkeys([len(word), *counts]):
+        yield (word * (count // len(word) + 1))[:count]
+    yield from ("", "a", "0")
 
 
 def _counts(known: list[Subschema], low: str, high: str, most: int) -> list[int]:

@@ -36,23 +36,17 @@ RULES = {
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step from a value to a part of it.
-
-    `fresh`: the key stands for all keys that no schema names, and that match `pattern` if there is one.
-    """
+    """One step from a value to a part of it; `fresh`: the key stands for all keys that no schema names."""
 
     kind: Literal["key", "index"]
     at: str | int
     fresh: bool = False
-    pattern: str = ""
 
     @property
     def named(self) -> str:
-        """A name that no other step has: a key, `[0]` for an item, `*` for all other keys, their pattern behind it."""
-        if self.kind == "index":
-            return f"[{self.at}]"
-        if self.fresh:
-            return f"*{self.pattern}"
+        """A name that no other step has: a key, `[0]` for an item, `*` for all other keys."""
+        if self.kind == "index" or self.fresh:
+            return "*" if self.fresh else f"[{self.at}]"
         return f"={self.at}" if str(self.at).startswith(("*", "[", "=")) else str(self.at)
 
 

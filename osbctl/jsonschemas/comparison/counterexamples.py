@@ -8,6 +8,7 @@ from itertools import islice
 from osbctl.jsonschemas.bounded_validator import BoundedValidator
 from osbctl.jsonschemas.comparison.candidates import Candidate, PlacePair, Step
 from osbctl.jsonschemas.comparison.changes import ABSENT, Absent
+from osbctl.jsonschemas.comparison.keywords import EQUAL
 from osbctl.jsonschemas.constraints import Constraints
 from osbctl.jsonschemas.schema_tree import SchemaTree
 from osbctl.jsonschemas.value_generator import ValueGenerator
@@ -15,9 +16,6 @@ from osbctl.paths import JsonValue
 
 _MAX_BASES = 3
 _MAX_WHOLE = 40
-_ODD: tuple[JsonValue, ...] = (0, "", None, [], {})
-_CONTAINS = ("contains", "minContains", "maxContains")
-_DEPENDENCIES = ("dependencies", "dependentRequired", "dependentSchemas")
 
 
 class Counterexamples:
@@ -45,7 +43,7 @@ class Counterexamples:
 
     def _local(self, candidate: Candidate, formats: bool) -> Iterator[JsonValue]:
         """Values for the place itself, valid by its constraints, to which the keyword objects."""
-        blamed = _CONTAINS if candidate.keyword == "contains" else (candidate.keyword,)
+        blamed = next((group for group in EQUAL if candidate.keyword in group), (candidate.keyword,))
         for value in self._tries(candidate):
             if all(self.validator.accepts(schema, value, formats) for schema in candidate.pair.old.known):
                 objections = self.validator.objections(candidate.pair.new, value) or frozenset()
@@ -54,26 +52,11 @@ class Counterexamples:
 
     def _tries(self, candidate: Candidate) -> Iterator[JsonValue]:
         old = candidate.pair.old
-        if candidate.keyword in _DEPENDENCIES:
-            yield from self._depending(candidate)
         yield from candidate.values
         if candidate.case:
             yield from self.values.candidates(candidate.case)
         yield from self.values.candidates(Constraints(old.and_also(candidate.pair.new).known, old.kinds))
         yield from self.values.candidates(old)
-
-    def _depending(self, candidate: Candidate) -> Iterator[JsonValue]:
-        """Objects with a property on which others depend: without each of these, or with odd values of them."""
-        pair = candidate.pair
-        for name, wanted in pair.new.value[candidate.keyword].items():
-            first = (self.values.valid(pair.old.at_key(name)) or [0])[0]
-            for base in self._bases(pair) or [{}]:
-                whole = {**(base if isinstance(base, dict) else {}), name: first}
-                yield whole
-                if isinstance(wanted, list):
-                    yield from ({key: v for key, v in whole.items() if key != missing} for missing in wanted)
-                for below in wanted.get("properties", {}) if isinstance(wanted, dict) else ():
-                    yield from ({**whole, below: odd} for odd in _ODD)
 
     def _bases(self, pair: PlacePair) -> list[JsonValue]:
         """Values for the place that both sides accept, then such as the old side accepts."""

@@ -5,18 +5,41 @@ A check yields a candidate for everything that it cannot show; see `subsumption.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+import itertools
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from osbctl.jsonschemas import patterns
 from osbctl.jsonschemas.comparison.candidates import DESCRIBED, UNDECIDED, Candidate, PlacePair, Step
 from osbctl.jsonschemas.comparison.subsumption import Check, Subsumption
-from osbctl.jsonschemas.constraints import COUNTED, NUMBERS, Constraints, for_index, for_key, items, kinds_of
-from osbctl.jsonschemas.equality import same_entry, same_keywords, same_schema
+from osbctl.jsonschemas.constraints import (
+    ALL,
+    COUNTED,
+    NUMBERS,
+    OBJECT,
+    Constraints,
+    Kinds,
+    for_index,
+    for_key,
+    items,
+    kinds_of,
+)
+from osbctl.jsonschemas.equality import same_schema
 from osbctl.jsonschemas.unsatisfiable import Unsatisfiable
 
 if TYPE_CHECKING:
     from osbctl.jsonschemas.schema_tree import Subschema
+
+EQUAL: dict[tuple[str, ...], Kinds] = {
+    ("patternProperties",): OBJECT,
+    ("propertyNames",): OBJECT,
+    ("dependencies",): OBJECT,
+    ("dependentRequired",): OBJECT,
+    ("dependentSchemas",): OBJECT,
+    ("contains", "minContains", "maxContains"): frozenset({"array"}),
+    ("if", "then", "else"): ALL,
+}
+"""Keywords that only equal ones imply, each first with those that it works together with; and the kinds they judge."""
 
 _STEPS_TO_COMPARE = 4
 """Steps for each schema that is held against another word by word."""
@@ -94,42 +117,23 @@ def check_required(_: Subsumption, pair: PlacePair) -> Iterator[Candidate]:
 
 
 def check_properties(subsumption: Subsumption, pair: PlacePair) -> Iterator[Candidate]:
-    """`properties`, `patternProperties` and `additionalProperties`, for each class of keys.
+    """`properties` and `additionalProperties`: each key that either side spells out, then all others.
 
     All that the new schema may demand of a key is compared with what the old one demands for certain.
     """
-    known = set(pair.old.names())
-    for step, old, demands in _key_classes(subsumption, pair) if "object" in pair.old.kinds else ():
-        is_new = not step.fresh and not old.known and step.at not in known
-        for demand in demands:
-            inner = pair.enter(old, demand, step)
+    new, known = pair.new, set(pair.old.names())
+    spelled = sorted(known | set(new.get("properties") or ())) if "object" in pair.old.kinds else []
+    patterns_known = sum(len(schema.get("patternProperties") or ()) for schema in (new, *pair.old.known))
+    for name in spelled:
+        subsumption.spend(pair.old, patterns_known)
+        for demand in itertools.chain(*for_key(new, name)):
+            inner = pair.enter(pair.old.at_key(name), demand, Step("key", name))
             found = subsumption.compare(inner)
-            yield from _newly_described(inner, found) if is_new else found
-
-
-def _key_classes(
-    subsumption: Subsumption, pair: PlacePair
-) -> Iterator[tuple[Step, Constraints, Collection[Subschema]]]:
-    """Every key falls in one: spelled out by either side; or matching some pattern of either side; or neither."""
-    new = pair.new
-    ours = list(new.get("patternProperties") or ())
-    theirs = [pattern for schema in pair.old.known for pattern in schema.get("patternProperties") or ()]
+            yield from found if inner.old.known or name in known else _newly_described(inner, found)
     rest = new.optional("additionalProperties")
-    spelled = {*pair.old.names(), *(new.get("properties") or ())}
-    for name in sorted(spelled):
-        subsumption.spend(pair.old, len(ours) + len(theirs))
-        sure, perhaps = for_key(new, name)
-        if sure or perhaps:
-            yield Step("key", name), pair.old.at_key(name), (*sure, *perhaps)
-    for pattern in dict.fromkeys(ours + theirs):
-        demand = new.child("patternProperties", pattern) if pattern in ours else rest
-        if demand:
-            step = Step("key", _key_like(pattern, spelled), fresh=True, pattern=pattern)
-            yield step, Constraints().and_also(*_for_pattern(pair.old, pattern)), (demand,)
-    if rest:
-        others = filter(None, (schema.optional("additionalProperties") for schema in pair.old.known))
-        step = Step("key", _other_key(spelled, ours + theirs), fresh=True)
-        yield step, Constraints().and_also(*others), (rest,)
+    if rest and "object" in pair.old.kinds:
+        others = Constraints().and_also(*_for_other_keys(pair.old, new))
+        yield from subsumption.compare(pair.enter(others, rest, Step("key", _other_key(spelled), fresh=True)))
 
 
 def _newly_described(pair: PlacePair, found: list[Candidate]) -> Iterator[Candidate]:
@@ -140,33 +144,19 @@ def _newly_described(pair: PlacePair, found: list[Candidate]) -> Iterator[Candid
         yield pair.candidate("", rule=DESCRIBED)
 
 
-def _for_pattern(old: Constraints, pattern: str) -> Iterator[Subschema]:
-    """The demands on a key that matches the pattern, and perhaps others, but is not spelled out."""
+def _for_other_keys(old: Constraints, new: Subschema) -> Iterator[Subschema]:
+    """The demands on every key that nobody spells out, and that matches no pattern of the new schema."""
+    patterns_of_new = set(new.get("patternProperties") or ())
     for schema in old.known:
-        if pattern in (schema.get("patternProperties") or ()):
-            yield schema.child("patternProperties", pattern)
-        elif not schema.get("patternProperties") and (rest := schema.optional("additionalProperties")):
+        rest = schema.optional("additionalProperties")
+        # A key that matches a pattern of the old schema alone is no additional one to it.
+        if rest and patterns_of_new.issuperset(schema.get("patternProperties") or ()):
             yield rest
 
 
-def _key_like(pattern: str, spelled: set[str]) -> str:
-    fits = (text for text in patterns.texts(pattern) if text not in spelled and patterns.matches(pattern, text))
-    return next(fits, _other_key(spelled, ()))
-
-
-def _other_key(spelled: set[str], unlike: Collection[str]) -> str:
-    """A key that is not spelled out and, where one is found, matches none of these patterns."""
-    names = (f"{word}{more}" for more in ("", "_", "__", "_0") for word in ("other", "OTHER", "0", "-", " ", "é"))
-    free = [name for name in names if name not in spelled] or ["other" + "_" * max(map(len, spelled))]
-    return next((n for n in free if all(patterns.matches(p, n) is False for p in unlike)), free[0])
-
-
-def check_dependencies(_: Subsumption, pair: PlacePair) -> Iterator[Candidate]:
-    """`dependencies` and their later forms: each entry is implied by an equal one alone."""
-    for keyword in _DEPENDENCIES if "object" in pair.old.kinds else ():
-        names = pair.new.get(keyword) or ()
-        if not all(any(same_entry(schema, pair.new, keyword, name) for schema in pair.old.known) for name in names):
-            yield pair.candidate(keyword)
+def _other_key(spelled: Sequence[str]) -> str:
+    names = [word + more for more in ("", "_", "__") for word in ("other", "OTHER", "0")]
+    return next((name for name in names if name not in spelled), "other" + "_" * max(map(len, spelled), default=0))
 
 
 def check_items(subsumption: Subsumption, pair: PlacePair) -> Iterator[Candidate]:
@@ -188,25 +178,17 @@ def check_unique(_: Subsumption, pair: PlacePair) -> Iterator[Candidate]:
         yield pair.candidate("uniqueItems")
 
 
-def check_contains(subsumption: Subsumption, pair: PlacePair) -> Iterator[Candidate]:
-    """`contains` with its limits (2019-09): implied by equal ones alone."""
-    keywords = ("contains", "minContains", "maxContains")
-    asserts = "array" in pair.old.kinds and pair.new.get("contains") is not None
-    if asserts and not _is_known(subsumption, pair, *keywords):
-        yield pair.candidate("contains")
-
-
-def check_names(subsumption: Subsumption, pair: PlacePair) -> Iterator[Candidate]:
-    """`propertyNames`: implied by an equal one alone."""
-    if "object" in pair.old.kinds and not _is_known(subsumption, pair, "propertyNames"):
-        yield pair.candidate("propertyNames")
+def check_equal(subsumption: Subsumption, pair: PlacePair) -> Iterator[Candidate]:
+    """All keywords of `EQUAL`."""
+    for keywords, kinds in EQUAL.items():
+        asserts = kinds & pair.old.kinds and pair.new.get(keywords[0]) is not None
+        if asserts and not _is_known(subsumption, pair, *keywords):
+            yield pair.candidate(keywords[0])
 
 
 def check_any_of(subsumption: Subsumption, pair: PlacePair) -> Iterator[Candidate]:
     """`anyOf`: one branch that takes all."""
-    branches = pair.new.children("anyOf")
-    alike = sorted(branches, key=lambda branch: not any(same_schema(known, branch) for known in pair.old.known))
-    if not any(subsumption.implies(pair.old, branch) for branch in alike):
+    if not any(subsumption.implies(pair.old, branch) for branch in pair.new.children("anyOf")):
         yield pair.candidate("anyOf")
 
 
@@ -227,28 +209,16 @@ def check_not(subsumption: Subsumption, pair: PlacePair) -> Iterator[Candidate]:
         yield pair.candidate("not")
 
 
-def check_if(subsumption: Subsumption, pair: PlacePair) -> Iterator[Candidate]:
-    """`if`: both cases hold, or an equal one is known."""
-    new = pair.new
-    if new.get("if") is None or _is_known(subsumption, pair, "if", "then", "else"):
-        return
-    for keyword, old in (("then", pair.old.and_also(new.child("if"))), ("else", pair.old)):
-        demand = new.optional(keyword)
-        if demand and not subsumption.implies(old, demand):
-            yield pair.candidate(keyword)
-
-
 def _is_known(subsumption: Subsumption, pair: PlacePair, *keywords: str) -> bool:
     """Whether the old schema has these keywords, all of them, just as the new one."""
     subsumption.spend(pair.old, _STEPS_TO_COMPARE)
-    return any(same_keywords(schema, pair.new, *keywords) for schema in pair.old.known)
+    return any(same_schema(schema, pair.new, *keywords) for schema in pair.old.known)
 
 
 def _disjoint(subsumption: Subsumption, old: Constraints, other: Subschema) -> bool:
     return bool(Unsatisfiable(subsumption).reason(old.and_also(other)))
 
 
-_DEPENDENCIES = ("dependencies", "dependentRequired", "dependentSchemas")
 _TABLE: dict[Check, Collection[str]] = {
     check_type: ["type"],
     check_values: ["enum", "const"],
@@ -258,16 +228,13 @@ _TABLE: dict[Check, Collection[str]] = {
     check_pattern: ["pattern"],
     check_format: ["format"],
     check_required: ["required"],
-    check_properties: ["properties", "patternProperties", "additionalProperties"],
-    check_names: ["propertyNames"],
-    check_dependencies: _DEPENDENCIES,
+    check_properties: ["properties", "additionalProperties"],
     check_items: ["items", "prefixItems", "additionalItems"],
     check_unique: ["uniqueItems"],
-    check_contains: ["contains", "minContains", "maxContains"],
+    check_equal: [keyword for keywords in EQUAL for keyword in keywords],
     check_any_of: ["anyOf"],
     check_one_of: ["oneOf"],
     check_not: ["not"],
-    check_if: ["if", "then", "else"],
 }
 CHECKS = {keyword: check for check, keywords in _TABLE.items() for keyword in keywords}
 """The check of each keyword. `$ref` and `allOf` have none: they are flattened into schemas that are compared singly."""
