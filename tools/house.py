@@ -47,8 +47,8 @@ WAYS = {
         "comparison/allow", "reports/changes/text_changes",
     ),
     "A refresh to a drift": (
-        "tasks/refresh", "tasks/reach", "sources/broker", "registry/refresh", "registry/reconcile", "registry/store",
-        "tasks/drift", "comparison/drift",
+        "tasks/refresh", "tasks/registered_broker_client", "client/catalog_client", "registry/reconcile",
+        "registry/store", "tasks/drift", "comparison/drift",
     ),
 }  # fmt: skip
 """Each way with its stops, in their order; each is a module of the package."""

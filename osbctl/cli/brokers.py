@@ -22,7 +22,7 @@ from osbctl.registry.text import COLUMNS, broker_lines, cells, refresh_lines, ta
 from osbctl.text import safe
 
 if TYPE_CHECKING:
-    from osbctl.registry.refresh import Policy
+    from osbctl.tasks.refresh import Policy
 
 brokers = typer.Typer(
     help="""Register brokers and keep their catalogs, as a platform does.
@@ -59,20 +59,24 @@ def add(
     osbctl brokers add data https://broker.example.com --user platform
     osbctl brokers add data https://broker.example.com --as korifi --user platform
     """
+    from osbctl.client.catalog_client import base_url
     from osbctl.credentials.record import check_identity
-    from osbctl.tasks.reach import Reach, base_url
+    from osbctl.tasks.registered_broker_client import RegisteredBrokerClient
 
     base, named = base_url(url)
     if user or named:
         check_identity(user or named)
     with location.open_registry(database, make=True) as registry:
-        from osbctl.tasks.refresh import register_broker
+        from osbctl.tasks.refresh import register_broker, shared_sentences
 
         new = Registration(name, base, user or named, api_version.value, platform)
         registry.check_free(name)
         finder = passwords.Passwords(stdin=password_stdin, credentials=credentials, single=True, typed=True)
-        reach = Reach(how.access(), finder.of, note)
-        done = register_broker(registry, new, reach)
+        client = RegisteredBrokerClient(how.options(), finder)
+        done = register_broker(registry, new, client)
+        added = {name} if done.outcome is RefreshOutcome.ADDED else set()
+        for sentence in (*client.notes, *shared_sentences(registry, added)):
+            note(sentence)
     put_lines(refresh_lines(new.name, done))
     return int(done.outcome is RefreshOutcome.REFUSED)
 
@@ -160,19 +164,21 @@ def refresh(
     from osbctl.comparison.instances import read_instances
 
     with location.open_registry(database) as registry:
-        from osbctl.registry.refresh import Policy
-        from osbctl.tasks.reach import Reach
-        from osbctl.tasks.refresh import choose, doubted_instances, refresh_brokers
+        from osbctl.tasks.refresh import Policy, choose, doubted_instances, refresh_brokers, shared_sentences
+        from osbctl.tasks.registered_broker_client import RegisteredBrokerClient
 
         chosen = choose(registry, names or ())
         used = None if instances is None else read_instances(instances)
         for sentence in doubted_instances(registry, used, instances or ""):
             note(sentence)
         finder = passwords.Passwords(stdin=password_stdin, credentials=credentials, single=len(chosen) == 1)
-        reach = Reach(how.access(), finder.of, note)
+        client = RegisteredBrokerClient(how.options(), finder)
         policy = Policy(platform, used, dry_run)
-        results = progress(refresh_brokers(registry, chosen, reach, policy, jobs), len(chosen), "refreshing")
-        return _report(results, len(chosen), policy, quiet)
+        results = progress(refresh_brokers(registry, chosen, client, policy, jobs), len(chosen), "refreshing")
+        code, changed = _report(results, len(chosen), policy, quiet)
+        for sentence in (*client.notes, *shared_sentences(registry, changed)):
+            note(sentence)
+        return code
 
 
 @brokers.command("remove")
@@ -190,11 +196,14 @@ def remove(name: common.BrokerName, database: common.Database = None) -> int:
     return 0
 
 
-def _report(results: Iterable[tuple[str, Refresh]], total: int, policy: Policy, quiet: bool) -> int:
+def _report(results: Iterable[tuple[str, Refresh]], total: int, policy: Policy, quiet: bool) -> tuple[int, set[str]]:
+    """Print the results; return the exit code and the brokers whose stored catalog changed."""
     counts = dict.fromkeys(RefreshOutcome, 0)
-    deleted = 0
+    deleted, changed = 0, set()
     for name, done in results:
         counts[done.outcome] += 1
+        if done.outcome is RefreshOutcome.CHANGED and not policy.dry_run:
+            changed.add(name)
         deleted += done.counts().get(What.DELETED, 0)
         if not quiet or done.outcome in (RefreshOutcome.REFUSED, RefreshOutcome.FAILED):
             put_lines(refresh_lines(name, done, policy.dry_run))
@@ -203,4 +212,4 @@ def _report(results: Iterable[tuple[str, Refresh]], total: int, policy: Policy, 
     if total != 1 and not quiet:
         text = ", ".join(f"{number:,} {outcome}" for outcome, number in counts.items() if number) or "nothing to do"
         note(f"{total:,} brokers: {text}")
-    return 3 if counts[RefreshOutcome.FAILED] else int(counts[RefreshOutcome.REFUSED] > 0)
+    return (3 if counts[RefreshOutcome.FAILED] else int(counts[RefreshOutcome.REFUSED] > 0)), changed

@@ -46,7 +46,7 @@ def check(
     osbctl check https://broker.example.com --user platform
     osbctl check https://broker.example.com --fail-on warning -f junit -o a.xml
     """
-    from osbctl.sources.broker import split_url
+    from osbctl.client.catalog_client import split_url
     from osbctl.tasks.check import check_and_judge
     from osbctl.tasks.outputs import check_output
 
@@ -62,7 +62,7 @@ def check(
     )
     config = find_config(os.curdir)
     options, severity = validation_options(request, config), effective_fail_on(request, config)
-    judgement = check_and_judge(address, connection.access(user or named, password), options)
+    judgement = check_and_judge(address, connection.options(user or named, password), options)
     code = put_report([judgement._replace(fail_on=severity)], Display(format, output, color.value))
     if judgement.unchecked:
         note(f"stopped by 429; not checked: {', '.join(judgement.unchecked)}; ask again later, or lift the limit")

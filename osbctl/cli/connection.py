@@ -17,8 +17,8 @@ from osbctl.errors import UsageError
 from osbctl.sources.document import Document
 
 if TYPE_CHECKING:
-    from osbctl.sources.access import Access
-    from osbctl.sources.broker import Answer
+    from osbctl.client.catalog_client import CatalogResponse
+    from osbctl.client.connection_options import ConnectionOptions
 
 
 def is_address(word: str) -> bool:
@@ -36,8 +36,8 @@ def shown(word: str) -> str:
         from osbctl.sources.read import called
 
         return called(word)
-    from osbctl.sources.access import shown as without_query
-    from osbctl.sources.broker import split_url
+    from osbctl.client.catalog_client import split_url
+    from osbctl.client.connection_options import without_query
 
     return without_query(split_url(word)[0])
 
@@ -76,15 +76,15 @@ class Conditions:
         """The files that the options name."""
         return self.ca_file, self.client_cert
 
-    def access(self, **more: Any) -> Access:
-        """The access under these conditions; `more` are other fields of it."""
+    def options(self, **more: Any) -> ConnectionOptions:
+        """The connection options under these conditions; `more` are other fields of it."""
         from urllib.request import getproxies_environment
 
-        from osbctl.sources.access import Access
+        from osbctl.client.connection_options import ConnectionOptions
 
         if self.insecure:
             note("INSECURE: no certificate is checked; anybody in between can read the password")
-        return Access(
+        return ConnectionOptions(
             ca_file=self.ca_file,
             client_cert=self.client_cert,
             insecure=self.insecure,
@@ -106,24 +106,24 @@ class BrokerConnection:
     how: Conditions = Conditions()
     max_bytes: MaxBytes = LIMITS.bytes
 
-    def fetch(self, url: str) -> Answer:
+    def fetch(self, url: str) -> CatalogResponse:
         """The answer of the broker at `url`.
 
         Raises:
             UsageError: it is no address.
             SourceError: there is no answer to be had, or none that is a catalog.
         """
-        from osbctl.sources.broker import fetch, split_url
+        from osbctl.client.catalog_client import fetch_catalog, split_url
 
         address, named, password = split_url(url)
-        answer = fetch(address, self.access(self.user or named, password))
+        answer = fetch_catalog(address, self.options(self.user or named, password))
         assert answer  # 304 comes only where a tag was sent
         return answer
 
-    def access(self, user: str, password: str) -> Access:
-        """The access for `user`, with `password` or the one that is found elsewhere."""
+    def options(self, user: str, password: str) -> ConnectionOptions:
+        """The connection options for `user`, with `password` or the one that is found elsewhere."""
         password = password or self._password(user)
-        return self.how.access(user=user, password=password, api_version=self.api_version, max_bytes=self.max_bytes)
+        return self.how.options(user=user, password=password, api_version=self.api_version, max_bytes=self.max_bytes)
 
     def _password(self, user: str) -> str:
         if self.password_stdin:
@@ -142,9 +142,9 @@ class BrokerConnection:
         Raises:
             OsbctlError: it cannot be read.
         """
-        from osbctl.sources.broker import as_document
+        from osbctl.client.catalog_client import parse_catalog
 
-        return as_document(self.fetch(url), self.max_bytes)
+        return parse_catalog(self.fetch(url), self.max_bytes)
 
     def check_stdin(self, *words: str) -> None:
         """Raise UsageError where standard input would be read twice."""

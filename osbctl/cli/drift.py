@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from osbctl.sources.document import Document
     from osbctl.sources.exports.merge import StoredCatalog
     from osbctl.tasks.drift import DriftView
-    from osbctl.tasks.reach import Reach
+    from osbctl.tasks.registered_broker_client import RegisteredBrokerClient
 
 _WANTED = "a side is a catalog or a platform's export, whole: JSON or YAML, in one file or several"
 
@@ -62,20 +62,24 @@ class Sides:
         with location.open_registry(self.database) as registry:
             ours = registry.broker(broker)
         kept = self._stored(stored) if stored else stored_in_registry(ours)
-        return kept, registered_catalog(ours, self.reach(single=True))
+        client = self.client(single=True)
+        document = registered_catalog(ours, client)
+        for sentence in client.notes:
+            note(sentence)
+        return kept, document
 
-    def reach(self, *, single: bool) -> Reach:
-        """How registered brokers are reached; `single` as in `Passwords`.
+    def client(self, *, single: bool) -> RegisteredBrokerClient:
+        """The client of registered brokers; `single` as in `Passwords`.
 
         Raises:
             UsageError: the options do not suit registered brokers.
         """
-        from osbctl.tasks.reach import Reach
+        from osbctl.tasks.registered_broker_client import RegisteredBrokerClient
 
-        options = self.connection
+        connection = self.connection
         self.refuse_user()
-        passwords = Passwords(stdin=options.password_stdin, credentials=self.credentials, single=single)
-        return Reach(options.how.access(max_bytes=options.max_bytes), passwords.of, note)
+        passwords = Passwords(stdin=connection.password_stdin, credentials=self.credentials, single=single)
+        return RegisteredBrokerClient(connection.how.options(max_bytes=connection.max_bytes), passwords)
 
     def refuse_user(self) -> None:
         """Raise a UsageError where a user is named beside a registered broker."""
@@ -178,12 +182,13 @@ def _all(sides: Sides, view: DriftView, display: ChangesDisplay, jobs: int, inst
         for sentence in doubted_instances(registry, view.instances, instances):
             note(sentence)
         total = len(registry.names())
-        results = check_registered(registry, sides.reach(single=total == 1), view, jobs)
+        client = sides.client(single=total == 1)
+        results = check_registered(registry, client, view, jobs)
         checked = sorted(progress(results, total, "checking"), key=lambda one: one.name)
     reports = [BrokerReport(one.name, display.report(one.drift) if one.drift else None, one.error) for one in checked]
     reports, problems = without_problems(reports)
     put(render_all(reports, display.effective_format, display.empty("stored", "brokers")), display.output)
-    for sentence in (*problems, *(text for one in reports for text in notes_of(one))):
+    for sentence in (*client.notes, *problems, *(text for one in reports for text in notes_of(one))):
         note(sentence)
     if any(one.error for one in reports):
         return 3

@@ -29,13 +29,13 @@ def fetch(
     osbctl fetch https://broker.example.com --user platform -o catalog.json
     osbctl fetch https://broker.example.com --user platform | osbctl validate -
     """
-    from osbctl.sources.broker import no_catalog, read_json
+    from osbctl.client.catalog_client import not_a_catalog, read_json
     from osbctl.tasks.outputs import CATALOG, check_output
 
     check_output(output, connection.how.files, replaces=CATALOG)
     answer = connection.fetch(url)
     if why := read_json(answer.body)[1]:
-        raise no_catalog(answer.name, why)
+        raise not_a_catalog(answer.name, why)
     text = answer.body.decode().rstrip("\n") + "\n"
     put(escaped(text, pairs=True) if output in (None, "-") else text, output)
     return 0

@@ -51,7 +51,7 @@ class Passwords:
         self._single = single
         self._typed = typed
 
-    def of(self, broker: Registration) -> str:
+    def password_of(self, broker: Registration) -> str:
         """The password of `broker`; empty where it was registered without a username.
 
         Raises:
@@ -91,7 +91,7 @@ def _is_confirmed(broker: Registration) -> bool:
     Raises:
         SourceError: it says another.
     """
-    from osbctl.tasks.reach import base_url
+    from osbctl.client.catalog_client import base_url
 
     name = variable(broker.name, "URL")
     given = os.environ.get(name)
@@ -118,7 +118,7 @@ def _normal(url: str) -> tuple[str, str, int | None, str]:
 def _warn(broker: Registration) -> None:
     """Say that the database alone says where the password goes; refuse plain http, which --insecure would let pass."""
     from osbctl.cli.output import note
-    from osbctl.sources.access import is_loopback
+    from osbctl.client.connection_options import is_loopback
 
     name, parts = variable(broker.name, "URL"), urlsplit(broker.url)
     if parts.scheme != "https" and not is_loopback(parts.hostname):

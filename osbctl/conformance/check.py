@@ -9,6 +9,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urljoin, urlsplit
 
+from osbctl.client.catalog_client import MAX_REDIRECTS, error_description, is_same_origin, origin, redirect_target
+from osbctl.client.connection_options import ConnectionOptions, check_options
+from osbctl.client.http_client import Failure, NoResponseError
 from osbctl.conformance import probes
 from osbctl.conformance.exchange import SOON_DAYS, Exchange, Reply, days_left
 from osbctl.conformance.faults import Fault, fault, findings_of
@@ -16,9 +19,6 @@ from osbctl.conformance.rules import EVERY
 from osbctl.errors import SourceError
 from osbctl.findings import Finding, Severity
 from osbctl.platforms import Platform
-from osbctl.sources.access import Access, check_access
-from osbctl.sources.broker import MAX_REDIRECTS, description, is_beside, origin, redirect
-from osbctl.sources.line import Missing, UnreachableError
 
 MOST_SILENT = 2
 """After so many requests without a whole answer no more are sent."""
@@ -51,15 +51,15 @@ class Checked:
     """What was not looked at, since the broker limits requests."""
 
 
-def check_broker(address: str, access: Access, patience: Patience = USUAL) -> Checked:
+def check_broker(address: str, options: ConnectionOptions, patience: Patience = USUAL) -> Checked:
     """Check the broker whose catalog is at `address` (as `split_url` gives it).
 
     Raises SourceError: nobody is there, or the credentials are wrong: then there is nothing to check.
     """
-    check_access(address, access)
+    check_options(address, options)
     unchecked: list[str] = []
-    faults, answers = _asked(Exchange(address, access), patience, unchecked)
-    first = answers.pop(access.api_version, None)
+    faults, answers = _asked(Exchange(address, options), patience, unchecked)
+    first = answers.pop(options.api_version, None)
     own = {version: _catalog(reply) for version, reply in answers.items() if not first or reply.json != first.json}
     return Checked(tuple(findings_of(faults)), _catalog(first), own, tuple(unchecked))
 
@@ -73,27 +73,27 @@ def _asked(exchange: Exchange, patience: Patience, unchecked: list[str]) -> tupl
     faults = list(_transport(exchange))
     reply = exchange.ask(changes={"X-Broker-API-Request-Identity": probes.IDENTITY})
     for hop in range(MAX_REDIRECTS + 1):
-        location = redirect(reply.status, reply.headers.get("location"))
+        location = redirect_target(reply.status, reply.headers.get("location"))
         if not location:
             break
         target = _target(exchange.address, location)
         faults.append(_redirect(exchange.address, target, reply))
-        if not is_beside(exchange.address, target):  # credentials are sent to no other place
+        if not is_same_origin(exchange.address, target):  # credentials are sent to no other place
             return faults, {}
         if hop == MAX_REDIRECTS:
             return [*faults, fault("wire-status", f"more than {MAX_REDIRECTS} redirects", reply)], {}
-        exchange = Exchange(target, exchange.access)
+        exchange = Exchange(target, exchange.options)
         reply = exchange.ask(changes={"X-Broker-API-Request-Identity": probes.IDENTITY})
     if reply.status == 401:
-        text = f"{exchange.name}: authentication failed (401){description(reply.body, exchange.access)}"
+        text = f"{exchange.name}: authentication failed (401){error_description(reply.body, exchange.options)}"
         raise SourceError(text, "the user or the password is wrong, so nothing can be checked")
     if reply.silence:
         return [*faults, _silence(exchange.name, reply, reply.silence)], {}
-    answers = {exchange.access.api_version: reply}
+    answers = {exchange.options.api_version: reply}
     probed = list(_probed(exchange, reply, patience, answers, unchecked))
     if any(one.rule == "wire-unstable" for one in probed):  # then every answer is another
         probed = [one for one in probed if one.rule != "wire-version-differs"]
-    faults += probes.of_catalog(reply, exchange.access, patience.slow, patience.gives_up, answers)
+    faults += probes.of_catalog(reply, exchange.options, patience.slow, patience.gives_up, answers)
     faults += probes.of_errors([reply])
     return faults + probed, answers
 
@@ -107,17 +107,17 @@ def _transport(exchange: Exchange) -> Iterator[Fault]:
         yield fault("wire-certificate-ends", f"the certificate ends in {max(days, 0):.0f} days", hint="renew it")
 
 
-def _silence(name: str, reply: Reply, silence: UnreachableError) -> Fault:
+def _silence(name: str, reply: Reply, silence: NoResponseError) -> Fault:
     """No answer to the good request: a fault where somebody is there. Raises SourceError: nobody is."""
-    if silence.kind is Missing.TLS:
+    if silence.kind is Failure.TLS:
         return fault("wire-certificate", reply.fault, hint=silence.advice)
-    if silence.kind is Missing.NOBODY:
+    if silence.kind is Failure.UNREACHABLE:
         raise SourceError(f"{name}: {reply.fault}", silence.advice)
     return fault("wire-no-answer", reply.fault, reply)
 
 
 def _redirect(address: str, target: str, reply: Reply) -> Fault:
-    refused, followed = _stopped_by(address, target, reply.status), is_beside(address, target)
+    refused, followed = _stopped_by(address, target, reply.status), is_same_origin(address, target)
     return fault(
         "wire-redirect",
         f"redirected ({reply.status}) to {reply.hide(_named(address, target))}",
@@ -131,7 +131,7 @@ def _redirect(address: str, target: str, reply: Reply) -> Fault:
 def _named(address: str, target: str) -> str:
     if not target:
         return "no address"
-    return "another path" if is_beside(address, target) else f"another place, {origin(target)}"
+    return "another path" if is_same_origin(address, target) else f"another place, {origin(target)}"
 
 
 def _stopped_by(address: str, target: str, status: int) -> tuple[Platform, ...]:

@@ -16,10 +16,10 @@ from urllib.parse import urlsplit, urlunsplit
 
 from urllib3.util import SKIP_HEADER
 
+from osbctl.client.catalog_client import read_json
+from osbctl.client.connection_options import ConnectionOptions, basic_auth, without_query
+from osbctl.client.http_client import REQUEST_ERRORS, HttpClient, NoResponseError, no_response_error, read_body
 from osbctl.errors import SourceError
-from osbctl.sources.access import Access, basic, shown
-from osbctl.sources.broker import read_json
-from osbctl.sources.line import FAULTS, Line, UnreachableError, read_body, unreachable
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Reply:
     body: bytes = field(default=b"", repr=False)
     seconds: float = 0.0
     fault: str = ""
-    silence: UnreachableError | None = None
+    silence: NoResponseError | None = None
     sent: str = field(default="", repr=False)
     hide: Callable[[str], str] = field(default=str, repr=False)
     """Masks the password in what came: a report's own words may happen to hold it."""
@@ -66,17 +66,17 @@ class Reply:
 class Exchange:
     """Asks one broker, each time on a connection of its own, as platforms do that ask once an hour."""
 
-    def __init__(self, address: str, access: Access) -> None:
-        self.address, self.name, self.access = address, shown(address), access
+    def __init__(self, address: str, options: ConnectionOptions) -> None:
+        self.address, self.name, self.options = address, without_query(address), options
         parts = urlsplit(address)
         self.path = parts.path
         self.secure = parts.scheme == "https"
 
     def good(self) -> dict[str, str]:
         """The headers of a good request: credentials, if there are some, and the API version."""
-        headers = {"X-Broker-API-Version": self.access.api_version, "Accept": "application/json"}
-        if self.access.user or self.access.password:
-            headers["Authorization"] = basic(self.access.user, self.access.password)
+        headers = {"X-Broker-API-Version": self.options.api_version, "Accept": "application/json"}
+        if self.options.user or self.options.password:
+            headers["Authorization"] = basic_auth(self.options.user, self.options.password)
         return headers
 
     def at(self, path: str) -> str:
@@ -102,35 +102,35 @@ class Exchange:
             headers.pop(name, None)
             if value is not None:
                 headers[name] = value
-        access = replace(
-            self.access, total_seconds=min(seconds or self.access.total_seconds, self.access.total_seconds)
+        options = replace(
+            self.options, total_seconds=min(seconds or self.options.total_seconds, self.options.total_seconds)
         )
         began = time.monotonic()
-        with Line(self.address, access) as line:
-            reply = self._sent(line, method, self.at(path) if path else self.address, headers)
+        with HttpClient(self.address, options) as client:
+            reply = self._sent(client, method, self.at(path) if path else self.address, headers)
         sent = headers.get("Authorization", "")
         request = f"{method} {path or self.path}"
-        seconds, hide = time.monotonic() - began, self.access.hide
+        seconds, hide = time.monotonic() - began, self.options.hide
         return replace(reply, request=request, how=how, seconds=seconds, sent=sent, hide=hide, fault=hide(reply.fault))
 
-    def _sent(self, line: Line, method: str, url: str, headers: Mapping[str, str]) -> Reply:
+    def _sent(self, client: HttpClient, method: str, url: str, headers: Mapping[str, str]) -> Reply:
         try:
-            response = line.send(method, url, headers)
-        except FAULTS as error:
-            silence = unreachable(error, line)
-            return Reply("", fault=_sentence(silence, line), silence=silence)
+            response = client.send(method, url, headers)
+        except REQUEST_ERRORS as error:
+            silence = no_response_error(error, client)
+            return Reply("", fault=_sentence(silence, client), silence=silence)
         found = {name.lower(): value for name, value in response.headers.items()}
         body, fault = bytearray(), ""
         try:
-            for piece in read_body(response, line):
+            for piece in read_body(response, client):
                 body += piece
         except SourceError as error:
-            fault = _sentence(error, line)
+            fault = _sentence(error, client)
         return Reply("", "", response.status, found, bytes(body), fault=fault)
 
 
-def _sentence(error: SourceError, line: Line) -> str:
-    return error.message.removeprefix(f"{line.name}: ")
+def _sentence(error: SourceError, client: HttpClient) -> str:
+    return error.message.removeprefix(f"{client.name}: ")
 
 
 SOON_DAYS = 14
@@ -144,7 +144,7 @@ def head_has_body(exchange: Exchange, seconds: float) -> bool:
     ends = time.monotonic() + seconds
     received = b""
     try:
-        with Line(exchange.address, exchange.access) as line, line.bare(exchange.address) as sock:
+        with HttpClient(exchange.address, exchange.options) as client, client.bare(exchange.address) as sock:
             request = HTTPConnection(parts.hostname or "", parts.port)
             request.sock = sock
             request.request("HEAD", target, headers={**exchange.good(), "Connection": "close", "User-Agent": "osbctl"})
@@ -154,18 +154,18 @@ def head_has_body(exchange: Exchange, seconds: float) -> bool:
                 received += piece
                 if not piece or received.partition(b"\r\n\r\n")[2]:
                     break
-    except (*FAULTS, HTTPException):
+    except (*REQUEST_ERRORS, HTTPException):
         pass  # another request has found that nobody answers; what came counts
     return bool(received.partition(b"\r\n\r\n")[2])
 
 
 def days_left(exchange: Exchange) -> float | None:
     """Days until the certificate ends; None where that cannot be learnt, or it is not checked at all."""
-    if not exchange.secure or exchange.access.insecure:
+    if not exchange.secure or exchange.options.insecure:
         return None
     try:
-        with Line(exchange.address, exchange.access) as line, line.bare(exchange.address) as sock:
+        with HttpClient(exchange.address, exchange.options) as client, client.bare(exchange.address) as sock:
             ends = (sock.getpeercert() or {}).get("notAfter")
-    except FAULTS:  # what is wrong with the address the first request tells
+    except REQUEST_ERRORS:  # what is wrong with the address the first request tells
         return None
     return (ssl.cert_time_to_seconds(ends) - time.time()) / 86400 if isinstance(ends, str) else None

@@ -8,15 +8,15 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
+from osbctl.client.catalog_client import error_description
+from osbctl.client.connection_options import ConnectionOptions, basic_auth
+from osbctl.client.http_client import content_coding
 from osbctl.conformance.exchange import Exchange, Reply, head_has_body
 from osbctl.conformance.faults import Fault, fault, moved
 from osbctl.conformance.rules import EVERY
 from osbctl.findings import Severity
 from osbctl.platforms import Platform
 from osbctl.secrecy import SURE_LENGTH, places_of
-from osbctl.sources.access import Access, basic
-from osbctl.sources.broker import description
-from osbctl.sources.line import packing_of
 
 Probe: TypeAlias = Callable[["Visit"], Iterator[Fault]]
 
@@ -64,23 +64,27 @@ class Visit:
 
 
 def of_catalog(
-    reply: Reply, access: Access, slow: float, gives_up: Mapping[Platform, float], answers: Mapping[str, Reply]
+    reply: Reply,
+    options: ConnectionOptions,
+    slow: float,
+    gives_up: Mapping[Platform, float],
+    answers: Mapping[str, Reply],
 ) -> Iterator[Fault]:
-    """What the answer to the good request under this access shows; `slow` and `gives_up` are seconds.
+    """What the answer to the good request under these options shows; `slow` and `gives_up` are seconds.
 
     A platform whose own version has another answer among `answers` is not concerned.
     """
     concerned = {one for one in Platform if answers.get(one.api_version, reply) is reply}
     if reply.status != 200 and not reply.fault:
-        said = f"answered {reply.status}, not 200{description(reply.body, access)}"
+        said = f"answered {reply.status}, not 200{error_description(reply.body, options)}"
         hint = _STATUS_HINTS.get(reply.status, "")
-        yield fault("wire-status", said, reply, refused_by=_stopped_by(reply.status, access.api_version), hint=hint)
+        yield fault("wire-status", said, reply, refused_by=_stopped_by(reply.status, options.api_version), hint=hint)
         return
     yield from _body(reply, concerned)
     if reply.fault:
         return
-    yield from _password(reply, access)
-    yield from _identity(reply, access.api_version)
+    yield from _password(reply, options)
+    yield from _identity(reply, options.api_version)
     if reply.seconds > slow:
         refused = tuple(platform for platform, bound in gives_up.items() if reply.seconds > bound)
         severity = Severity.ERROR if refused else None
@@ -88,10 +92,10 @@ def of_catalog(
         yield fault("wire-slow", said, reply, severity=severity, refused_by=refused)
 
 
-def _password(reply: Reply, access: Access) -> Iterator[Fault]:
+def _password(reply: Reply, options: ConnectionOptions) -> Iterator[Fault]:
     """The password that was sent, in the catalog that everybody may read."""
-    secrets = (access.password, access.sent)
-    places = places_of(secrets, reply.json) if len(access.password) >= SURE_LENGTH else []
+    secrets = (options.password, options.sent)
+    places = places_of(secrets, reply.json) if len(options.password) >= SURE_LENGTH else []
     if places:
         at = "" if places_of(secrets, places[0]) else f", at {places[0]}"
         yield fault("wire-secret", f"the catalog holds the password that was sent{at}", reply, hint="change it")
@@ -99,7 +103,7 @@ def _password(reply: Reply, access: Access) -> Iterator[Fault]:
 
 def _body(reply: Reply, concerned: Collection[Platform]) -> Iterator[Fault]:
     """What is wrong with the body of a good answer, which the platforms `concerned` get."""
-    packing = packing_of(reply.headers.get("content-encoding"))
+    packing = content_coding(reply.headers.get("content-encoding"))
     if packing:
         said = f"the body is compressed ({reply.hide(packing)}), and there was no Accept-Encoding"
         refused = None if packing == "gzip" else EVERY  # who unpacks at all, unpacks gzip
@@ -229,12 +233,12 @@ def _own_versions(visit: Visit) -> Iterator[Fault]:
     """As those platforms ask that send another version than the good request."""
     if visit.first.status not in (200, 412):
         return
-    for version in sorted({platform.api_version for platform in Platform} - {visit.exchange.access.api_version}):
+    for version in sorted({platform.api_version for platform in Platform} - {visit.exchange.options.api_version}):
         reply = visit.ask(f"with {VERSION}: {version}", changes={VERSION: version})
         if not visit.is_stuck(reply):
             visit.answers[version] = reply
         if reply.status not in (0, 200, TOO_MANY):
-            said = f"answered {reply.status}, not 200{description(reply.body, visit.exchange.access)}"
+            said = f"answered {reply.status}, not 200{error_description(reply.body, visit.exchange.options)}"
             yield fault("wire-version-refused", said, reply, refused_by=_asking(version))
         elif reply.status == 200:
             yield from _body(reply, _asking(version))
@@ -249,11 +253,11 @@ def _otherwise(first: Reply, reply: Reply) -> Iterator[Fault]:
 
 
 def _credentials(visit: Visit) -> Iterator[Fault]:
-    access = visit.exchange.access
+    options = visit.exchange.options
     given = {
         "without credentials": None,
-        "with a wrong password": basic(access.user or _NOBODY, _WRONG),
-        "with an unknown user": basic(_NOBODY, access.password or _WRONG),
+        "with a wrong password": basic_auth(options.user or _NOBODY, _WRONG),
+        "with an unknown user": basic_auth(_NOBODY, options.password or _WRONG),
         "with malformed credentials": "Basic %%%",
     }
     for request, header in given.items():

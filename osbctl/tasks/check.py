@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from osbctl.client.connection_options import ConnectionOptions, without_query
 from osbctl.conformance.check import USUAL, Patience, check_broker
 from osbctl.errors import DocumentError
 from osbctl.findings import Finding, Judgement, Severity, Verdict
 from osbctl.platforms import ApiVersion, Platform
 from osbctl.platforms.outcome import VerdictKind
-from osbctl.sources.access import Access, shown
 from osbctl.sources.parse import parse_document
 from osbctl.validation.judge import graded, judge, unreadable
 from osbctl.validation.options import ValidationOptions
@@ -19,16 +19,18 @@ _FOR_FILES = "dashboard-secret-literal"
 """A file should not hold the secret; what a broker sends must."""
 
 
-def check_and_judge(address: str, access: Access, options: ValidationOptions, patience: Patience = USUAL) -> Judgement:
+def check_and_judge(
+    address: str, connection: ConnectionOptions, options: ValidationOptions, patience: Patience = USUAL
+) -> Judgement:
     """What is wrong with how the broker at `address` answers, then with its catalog, and what each platform does.
 
-    A platform whose own API version gets another answer than that of `access` is judged by that answer.
+    A platform whose own API version gets another answer than that of `connection` is judged by that answer.
 
     Raises:
         SourceError: nobody is there, or the credentials are wrong.
     """
-    checked = check_broker(address, access, patience)
-    name = shown(address)
+    checked = check_broker(address, connection, patience)
+    name = without_query(address)
     main = _judged(name, checked.catalog, options)
     wire = graded(Selection(options).of(checked.findings, {}), options)
     findings, left_out = [*wire, *main.findings], main.left_out + len(checked.findings) - len(wire)

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from osbctl.client.catalog_client import parse_catalog
 from osbctl.comparison.collect import with_places
 from osbctl.comparison.drift import find_drift, notes
 from osbctl.errors import SourceError, UsageError
 from osbctl.parallel import in_parallel
 from osbctl.platforms import Platform
 from osbctl.registry.secrets import without_secrets
-from osbctl.sources.broker import as_document
 from osbctl.sources.document import Document
 from osbctl.sources.exports.merge import StoredCatalog
 from osbctl.tasks.compare import Comparison, doubts_of, now_refused, plan_ids
@@ -20,7 +20,7 @@ from osbctl.tasks.compare import Comparison, doubts_of, now_refused, plan_ids
 if TYPE_CHECKING:
     from osbctl.registry.records import RegisteredBroker
     from osbctl.registry.store import Registry
-    from osbctl.tasks.reach import Reach
+    from osbctl.tasks.registered_broker_client import RegisteredBrokerClient
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +66,16 @@ def compare_with_stored(stored: StoredCatalog, broker: Document, view: DriftView
     return Comparison(stored.document.name, broker.name, with_places(changes, stored.document, broker), sentences)
 
 
-def check_registered(registry: Registry, reach: Reach, view: DriftView, jobs: int) -> Iterator[CheckedBroker]:
+def check_registered(
+    registry: Registry, client: RegisteredBrokerClient, view: DriftView, jobs: int
+) -> Iterator[CheckedBroker]:
     """What came of each registered broker, as they are done, `jobs` at a time; one that is down stops no other."""
     from osbctl.registry.errors import UnknownBrokerError
 
     def check(name: str) -> CheckedBroker:
         try:
             stored = registry.broker(name)
-            answer = registered_catalog(stored, reach)
+            answer = registered_catalog(stored, client)
         except (SourceError, UnknownBrokerError) as error:  # the latter: removed since the names were read
             return CheckedBroker(name, None, error.message + (f" ({error.advice})" if error.advice else ""))
         return CheckedBroker(name, compare_with_stored(stored_in_registry(stored), answer, view))
@@ -81,18 +83,18 @@ def check_registered(registry: Registry, reach: Reach, view: DriftView, jobs: in
     return (checked for _, checked in in_parallel(check, registry.names(), jobs))
 
 
-def registered_catalog(broker: RegisteredBroker, reach: Reach) -> Document:
+def registered_catalog(broker: RegisteredBroker, client: RegisteredBrokerClient) -> Document:
     """The catalog of a registered broker as it is now.
 
     Raises:
         SourceError: there is none, or it or the stored one may not be shown.
     """
     # No tag is sent: whether the broker's answer is what is stored is the very question.
-    answer = reach.fetch(broker.row, "")
+    answer = client.fetch(broker.row, "")
     assert answer
-    document = as_document(answer, reach.access.max_bytes)
-    reach.check_secret(answer.body, document.data, broker.row)
-    reach.check_secret(broker.catalog, broker.data, broker.row)
+    document = parse_catalog(answer, client.options.max_bytes)
+    client.check_secret(answer.body, document.data, broker.row)
+    client.check_secret(broker.catalog, broker.data, broker.row)
     return document
 
 

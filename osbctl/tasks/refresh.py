@@ -1,33 +1,55 @@
-"""Registering brokers, and taking over their catalogs again."""
+"""Register brokers, and take over their catalogs again: fetch, validate, reconcile, store; or leave all as it was."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from osbctl.errors import SourceError, UsageError
 from osbctl.parallel import in_parallel
+from osbctl.platforms import DEFAULT_PLATFORM, Platform
 from osbctl.platforms.together import sentences, shared
-from osbctl.registry.errors import UnknownBrokerError
-from osbctl.registry.records import Refresh, RefreshOutcome, Registration
-from osbctl.registry.refresh import Policy, refresh_or_tell, register
+from osbctl.registry.errors import OutdatedError, UnknownBrokerError
+from osbctl.registry.reconcile import reconcile
+from osbctl.registry.records import BrokerRow, Refresh, RefreshOutcome, Registration, Remark
+from osbctl.registry.secrets import HELD, storable
+from osbctl.registry.store import Registry, now
 from osbctl.tasks.compare import doubts_of
 
 if TYPE_CHECKING:
-    from osbctl.registry.store import Registry
-    from osbctl.tasks.reach import Reach
+    from osbctl.client.catalog_client import CatalogResponse
+    from osbctl.tasks.registered_broker_client import RegisteredBrokerClient
+
+_ATTEMPTS = 10
+_STORED = "the password is in the database, too: remove it with `osbctl brokers remove`, then add the broker again"
 
 
-def register_broker(registry: Registry, new: Registration, reach: Reach) -> Refresh:
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """How to refresh. `platform` None: that of the broker's row. `instances` as in `reconcile`."""
+
+    platform: Platform | None = None
+    instances: frozenset[str] | None = None
+    dry_run: bool = False
+
+
+def register_broker(registry: Registry, new: Registration, client: RegisteredBrokerClient) -> Refresh:
     """Register a broker with its first catalog; nothing is stored of one that is refused.
 
     Raises:
         UsageError: the name cannot be used or is taken.
         SourceError: the broker cannot be reached.
     """
-    done = register(registry, new, reach.fetch, reach.judge)
-    if done.outcome is RefreshOutcome.ADDED:
-        tell_shared(registry, {new.name}, reach)
-    return done
+    registry.check_free(new.name)
+    answer = client.fetch(new, "")
+    assert answer  # no tag was sent
+    catalog = client.validate(answer.body, new)
+    if catalog.refused:
+        return Refresh(now(), RefreshOutcome.REFUSED, new.platform, answer.etag, remarks=catalog.refused)
+    added = Refresh(now(), RefreshOutcome.ADDED, new.platform, answer.etag)
+    registry.add(new, storable(catalog), added)
+    return added
 
 
 def choose(registry: Registry, names: Sequence[str]) -> list[str]:
@@ -59,33 +81,133 @@ def doubted_instances(registry: Registry, used: frozenset[str] | None, file: str
 
 
 def refresh_brokers(
-    registry: Registry, names: Sequence[str], reach: Reach, policy: Policy, jobs: int
+    registry: Registry, names: Sequence[str], client: RegisteredBrokerClient, policy: Policy, jobs: int
 ) -> Iterator[tuple[str, Refresh]]:
-    """What came of each broker, in the order in which they are done, `jobs` at a time."""
+    """Refresh these brokers, `jobs` at a time; yield each result as soon as it is there.
+
+    A broker that other processes remove or never let go of is an outcome, too.
+
+    Raises RegistryError: the database cannot be used.
+    """
 
     def work(name: str) -> Refresh:
-        return refresh_or_tell(registry, name, reach.fetch, reach.judge, policy)
+        try:
+            return refresh_broker(registry, name, client, policy)
+        except (UnknownBrokerError, OutdatedError) as error:
+            remarks = (Remark("not-stored", "error", name, error.message),)
+            return Refresh(now(), RefreshOutcome.FAILED, policy.platform or DEFAULT_PLATFORM, remarks=remarks)
 
-    changed = set()
-    # One alone in this thread: it may ask for a password, and an interrupt must find the terminal as it was.
-    for name, done in in_parallel(work, names, jobs) if len(names) != 1 else ((name, work(name)) for name in names):
-        if done.outcome is RefreshOutcome.CHANGED and not policy.dry_run:
-            changed.add(name)
-        yield name, done
-    if changed:
-        tell_shared(registry, changed, reach)
+    if len(names) == 1:  # in this thread: it may ask for a password, and an interrupt must find the terminal as it was
+        return ((name, work(name)) for name in names)
+    return in_parallel(work, names, jobs)
 
 
-def tell_shared(registry: Registry, names: set[str], reach: Reach) -> None:
-    """Say which ids and names the brokers `names` share with other registered ones, and what comes of it.
+def refresh_broker(registry: Registry, name: str, client: RegisteredBrokerClient, policy: Policy) -> Refresh:
+    """Fetch the catalog of a registered broker, and store what its platform makes of it, in one transaction.
+
+    Where another process changes the broker meanwhile, all is done again on top of that. A broker that cannot be
+    reached is an outcome, too.
+
+    Raises:
+        UnknownBrokerError: it is not registered, or not any more.
+        RegistryError: the database cannot be used.
+    """
+    for attempt in range(1, _ATTEMPTS + 1):
+        try:
+            return _attempt(registry, registry.row(name), client, policy)
+        except OutdatedError:
+            if attempt == _ATTEMPTS:
+                raise
+    raise AssertionError
+
+
+def _attempt(registry: Registry, seen: BrokerRow, client: RegisteredBrokerClient, policy: Policy) -> Refresh:
+    platform = policy.platform or seen.platform
+    base = Refresh(now(), RefreshOutcome.UNCHANGED, platform, seen.etag)
+    try:
+        answer = client.fetch(seen, seen.etag)
+    except (SourceError, UsageError) as error:  # an address that makes no sense was not written by osbctl
+        words = error.message + (f" ({error.advice})" if error.advice else "")
+        gone = replace(base, outcome=RefreshOutcome.FAILED, remarks=(Remark("not-fetched", "error", seen.name, words),))
+        return _store(registry, seen, gone, policy)
+    return _take_over(registry, seen, answer, base, client, policy)
+
+
+def _take_over(
+    registry: Registry,
+    seen: BrokerRow,
+    answer: CatalogResponse | None,
+    base: Refresh,
+    client: RegisteredBrokerClient,
+    policy: Policy,
+) -> Refresh:
+    """What comes of the answer.
+
+    Where it is that nothing is new (None), the stored catalog is validated again: the platform's view, the password or
+    osbctl itself may be another one than when it was stored.
+    """
+    stored = registry.broker(seen.name)
+    if stored.row.revision != seen.revision:
+        raise OutdatedError(seen.name)
+    base = replace(base, etag=answer.etag if answer else seen.etag)
+    catalog = client.validate(answer.body if answer else stored.catalog, replace(seen, platform=base.platform))
+    fit = storable(catalog)
+    if catalog.refused:
+        if answer is None:
+            _ = stored.data  # a damaged catalog is said to be damaged, not refused
+        remarks = catalog.refused
+        if any(one.rule == HELD for one in remarks) and fit.body == stored.catalog:
+            remarks = (*remarks, Remark(HELD, "error", seen.name, _STORED))
+        return _store(registry, seen, replace(base, outcome=RefreshOutcome.REFUSED, remarks=remarks), policy)
+    if fit.body == stored.catalog and not stored.kept:  # nothing is new, and nothing waits for its last instance
+        return _store(registry, seen, base, policy)
+    result = reconcile(stored, fit.offered, base.platform, policy.instances, base.at)
+    if result.refused:
+        refused = replace(base, outcome=RefreshOutcome.REFUSED, remarks=result.remarks)
+        return _store(registry, seen, _without(refused, catalog.secrets), policy)
+    if not result.actions and not result.remarks and fit.body == stored.catalog:
+        return _store(registry, seen, base, policy)
+    held = any(secret.encode() in stored.catalog for secret in catalog.secrets)
+    remarks = (*result.remarks, Remark(HELD, "error", seen.name, _STORED)) if held else result.remarks
+    done = _without(
+        replace(base, outcome=RefreshOutcome.CHANGED, actions=result.actions, remarks=remarks), catalog.secrets
+    )
+    if not policy.dry_run:
+        new = fit if fit.body != stored.catalog else None
+        registry.store_refresh(seen, done, catalog=new, kept=result.kept)
+    return done
+
+
+def _without(done: Refresh, secrets: tuple[str, ...]) -> Refresh:
+    """The refresh without the secrets that the catalog before may have held, and its names and changes tell of."""
+
+    def hide(text: str) -> str:
+        for secret in secrets:
+            text = text.replace(secret, "***")
+        return text
+
+    actions = (replace(a, service=hide(a.service), plan=hide(a.plan), note=hide(a.note)) for a in done.actions)
+    remarks = (replace(one, object=hide(one.object), message=hide(one.message)) for one in done.remarks)
+    return replace(done, actions=tuple(actions), remarks=tuple(remarks))
+
+
+def _store(registry: Registry, seen: BrokerRow, done: Refresh, policy: Policy) -> Refresh:
+    if not policy.dry_run:
+        registry.store_refresh(seen, done)
+    return done
+
+
+def shared_sentences(registry: Registry, names: set[str]) -> list[str]:
+    """Sentences about ids and names that the brokers `names` share with other registered ones, and what comes of it.
 
     Reads each stored catalog once. Brokers for different platforms do not meet.
     """
-    rows = sorted(registry.brokers(), key=lambda row: row.id)  # the first to be registered comes first
+    found: list[str] = []
+    rows = sorted(registry.brokers(), key=lambda row: row.id) if names else []  # the first registered comes first
     for platform in sorted({row.platform for row in rows if row.name in names}):
         ours = [row.name for row in rows if row.platform is platform]
         if len(ours) > 1:
             catalogs = ((name, registry.broker(name).offered) for name in ours)
-            found = [one for one in shared(catalogs) if names & {one.first, one.second}]
-            for sentence in sentences(found, (platform,)):
-                reach.tell(sentence)
+            pairs = [one for one in shared(catalogs) if names & {one.first, one.second}]
+            found += sentences(pairs, (platform,))
+    return found

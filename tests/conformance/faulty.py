@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import ssl
     from collections.abc import Iterator
 
-from osbctl.sources.access import basic
+from osbctl.client.connection_options import basic_auth
 
 USER, PASSWORD = "platform", "correct-horse"
 CATALOG = {
@@ -136,8 +136,8 @@ class Handler(BaseHTTPRequestHandler):
         if self.server.fault == "any-password" and given.startswith("Basic ") and "%" not in given:
             return True
         if self.server.fault == "any-user":
-            given = basic(USER, base64.b64decode(given[6:] + "==").decode("latin-1").partition(":")[2])
-        return given == basic(USER, PASSWORD)
+            given = basic_auth(USER, base64.b64decode(given[6:] + "==").decode("latin-1").partition(":")[2])
+        return given == basic_auth(USER, PASSWORD)
 
     def _unauthorized(self) -> None:
         fault = self.server.fault

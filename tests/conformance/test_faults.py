@@ -14,6 +14,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from osbctl.client.catalog_client import error_description, fetch_catalog, split_url
+from osbctl.client.connection_options import ConnectionOptions, basic_auth
+from osbctl.client.http_client import HttpClient
 from osbctl.conformance.check import MOST_SILENT, Patience, check_broker
 from osbctl.conformance.exchange import Reply
 from osbctl.conformance.probes import of_errors
@@ -22,9 +25,6 @@ from osbctl.errors import SourceError, UsageError
 from osbctl.findings import Severity
 from osbctl.platforms import Platform
 from osbctl.rule import RULES, Category
-from osbctl.sources.access import Access, basic
-from osbctl.sources.broker import description, fetch, split_url
-from osbctl.sources.line import Line
 from tests.broker.harness import Authority, until
 from tests.conformance.faulty import PASSWORD, SLOW_SECONDS, USER, faulty
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from osbctl.conformance.check import MOST_SILENT, Checked
 
-ACCESS = Access(user=USER, password=PASSWORD, api_version="2.15", connect_seconds=2, total_seconds=3)
+OPTIONS = ConnectionOptions(user=USER, password=PASSWORD, api_version="2.15", connect_seconds=2, total_seconds=3)
 PATIENCE = Patience(slow=1.0, probe=2.0)
 HASTE = replace(PATIENCE, probe=0.7)
 """For brokers that are silent to a probe: of the others, none fails because a machine is busy."""
@@ -123,10 +123,10 @@ def rules(checked: Checked) -> set[str]:
 
 @pytest.mark.parametrize("name", TABLE)
 def test_a_fault_is_found(name: str) -> None:
-    access = replace(ACCESS, total_seconds=0.7) if name in ("drips-head", "drips-body", "hangs") else ACCESS
+    options = replace(OPTIONS, total_seconds=0.7) if name in ("drips-head", "drips-body", "hangs") else OPTIONS
     with faulty(name) as (address, server):
         checked = check_broker(
-            address, access, {"slow": IMPATIENCE, "hangs-later": HASTE, "drips-body": HASTE}.get(name, PATIENCE)
+            address, options, {"slow": IMPATIENCE, "hangs-later": HASTE, "drips-body": HASTE}.get(name, PATIENCE)
         )
         assert rules(checked) == TABLE[name], [finding.message for finding in checked.findings]
         assert server.asked <= 20, "a handful of requests"
@@ -157,7 +157,7 @@ def test_a_fault_is_found(name: str) -> None:
     }
     assert (checked.catalog is not None) == catalog_came
     told = " ".join(finding.message for finding in checked.findings)
-    for secret in (PASSWORD, basic(USER, PASSWORD).removeprefix("Basic ")):
+    for secret in (PASSWORD, basic_auth(USER, PASSWORD).removeprefix("Basic ")):
         assert secret not in told
 
 
@@ -193,7 +193,7 @@ def test_every_rule_of_the_wire_is_shown() -> None:
 )
 def test_who_could_not_register_it(name: str, refused: set[Platform]) -> None:
     with faulty(name) as (address, _):
-        findings = check_broker(address, ACCESS, PATIENCE).findings
+        findings = check_broker(address, OPTIONS, PATIENCE).findings
     assert {platform for finding in findings for platform in finding.refused_by} == refused
 
 
@@ -207,7 +207,7 @@ def test_who_could_not_register_it(name: str, refused: set[Platform]) -> None:
 )
 def test_what_moves_between_two_requests_counts_as_much_as_it_hurts(name: str, severity: Severity, told: str) -> None:
     with faulty(name) as (address, _):
-        (found,) = (one for one in check_broker(address, ACCESS, PATIENCE).findings if one.rule == "wire-unstable")
+        (found,) = (one for one in check_broker(address, OPTIONS, PATIENCE).findings if one.rule == "wire-unstable")
     assert found.severity is severity
     assert re.search(f"two requests in a row got different catalogs: {told}$", found.message), found.message
 
@@ -224,7 +224,7 @@ def test_the_answer_at_a_platforms_own_version_is_looked_at(
     name: str, severity: Severity, told: str, own: set[str]
 ) -> None:
     with faulty(name) as (address, _):
-        checked = check_broker(address, ACCESS, PATIENCE)
+        checked = check_broker(address, OPTIONS, PATIENCE)
     (found,) = (one for one in checked.findings if one.rule in ("wire-version-differs", "wire-not-json"))
     assert (found.severity, set(checked.own)) == (severity, own)
     assert "with X-Broker-API-Version: 2.17" in found.message
@@ -235,34 +235,34 @@ def test_the_answer_at_a_platforms_own_version_is_looked_at(
 @pytest.mark.parametrize("name", ["gateway", "cut", "loops", "open", "forbidden", "no-challenge", "bare-errors"])
 def test_one_cause_is_told_once(name: str) -> None:
     with faulty(name) as (address, _):
-        told = [finding.rule for finding in check_broker(address, ACCESS, PATIENCE).findings]
+        told = [finding.rule for finding in check_broker(address, OPTIONS, PATIENCE).findings]
     assert len(told) == len(set(told)), told
 
 
 def test_what_was_not_followed_was_not_checked() -> None:
     with faulty("redirects-up") as (address, _):
-        (found,) = (one for one in check_broker(address, ACCESS, PATIENCE).findings if one.rule != HTTP)
+        (found,) = (one for one in check_broker(address, OPTIONS, PATIENCE).findings if one.rule != HTTP)
     assert (found.severity, found.refused_by) == (Severity.ERROR, ())
     assert found.message.endswith("to another place, https://localhost:1")
 
 
 def test_a_broker_that_falls_silent_is_left_alone() -> None:
     with faulty("hangs-later") as (address, server):
-        check_broker(address, ACCESS, HASTE)
+        check_broker(address, OPTIONS, HASTE)
         assert server.asked == 1 + MOST_SILENT
 
 
 @pytest.mark.parametrize(("version", "severity"), [("2.14", Severity.INFO), ("2.15", Severity.WARNING)])
 def test_the_identity_must_come_back_from_2_15_on(version: str, severity: Severity) -> None:
     with faulty("no-echo") as (address, _):
-        found = check_broker(address, replace(ACCESS, api_version=version), PATIENCE).findings
+        found = check_broker(address, replace(OPTIONS, api_version=version), PATIENCE).findings
     assert {one.severity for one in found if one.rule == "wire-request-identity"} == {severity}
 
 
 def test_service_manager_gives_up_first() -> None:
     impatience = replace(IMPATIENCE, gives_up={Platform.SERVICE_MANAGER: 0.15})
     with faulty("slow") as (address, _):
-        findings = check_broker(address, ACCESS, impatience).findings
+        findings = check_broker(address, OPTIONS, impatience).findings
     # Of another probe that the machine held up, too, nothing is asked here.
     refused = [f.refused_by for f in findings if (f.rule, f.severity) == ("wire-slow", Severity.ERROR)]
     assert refused == [(Platform.SERVICE_MANAGER,)]
@@ -273,10 +273,10 @@ def test_service_manager_gives_up_first() -> None:
 def test_what_a_refusal_says_is_told_without_the_password() -> None:
     with faulty("echoes") as (address, _):
         with pytest.raises(SourceError, match=r"authentication failed \(401\): .*You sent Basic \*\*\*") as caught:
-            check_broker(address, replace(ACCESS, password="another"), PATIENCE)
+            check_broker(address, replace(OPTIONS, password="another"), PATIENCE)
         assert "another" not in caught.value.message
         with pytest.raises(SourceError, match=r"You sent Basic \*\*\*"):
-            fetch(address, replace(ACCESS, password="another"))
+            fetch_catalog(address, replace(OPTIONS, password="another"))
 
 
 @pytest.mark.parametrize("name", ["drips-head", "drips-body"])
@@ -284,12 +284,12 @@ def test_a_trickle_does_not_hold_fetch(name: str) -> None:
     with faulty(name) as (address, _):
         began = time.monotonic()
         with pytest.raises(SourceError, match="in time"):
-            fetch(address, replace(ACCESS, total_seconds=0.7))
+            fetch_catalog(address, replace(OPTIONS, total_seconds=0.7))
         assert time.monotonic() - began < 8  # what drips ends after 10
 
 
-@pytest.mark.parametrize("ask", [fetch, check_broker])
-def test_a_trickle_in_the_handshake_holds_nobody(ask: Callable[[str, Access], object]) -> None:
+@pytest.mark.parametrize("ask", [fetch_catalog, check_broker])
+def test_a_trickle_in_the_handshake_holds_nobody(ask: Callable[[str, ConnectionOptions], object]) -> None:
     stop = threading.Event()
     with socket.create_server(("127.0.0.1", 0)) as listener:
 
@@ -307,7 +307,7 @@ def test_a_trickle_in_the_handshake_holds_nobody(ask: Callable[[str, Access], ob
         began = time.monotonic()
         address = f"https://127.0.0.1:{listener.getsockname()[1]}/v2/catalog"
         with contextlib.suppress(SourceError):  # to check, it is a broker that is there
-            ask(address, replace(ACCESS, total_seconds=0.7, connect_seconds=10))
+            ask(address, replace(OPTIONS, total_seconds=0.7, connect_seconds=10))
         assert time.monotonic() - began < 8  # what drips ends after 10
         stop.set()
         socket.create_connection(listener.getsockname()).close()
@@ -325,22 +325,22 @@ def test_a_connection_that_is_not_taken_does_not_hold_fetch() -> None:
         began = time.monotonic()
         with pytest.raises(SourceError, match="in time"):
             address = f"http://127.0.0.1:{listener.getsockname()[1]}/v2/catalog"
-            fetch(address, replace(ACCESS, total_seconds=0.5, connect_seconds=10))
+            fetch_catalog(address, replace(OPTIONS, total_seconds=0.5, connect_seconds=10))
         assert time.monotonic() - began < 8  # what drips ends after 10
 
 
 def test_a_connection_that_comes_too_late_is_not_used() -> None:
-    with Line("http://127.0.0.1:1", replace(ACCESS, total_seconds=0.01)) as line, socket.socket() as sock:
-        line.watch(sock)
-        until(lambda: line.expired, 5)
+    with HttpClient("http://127.0.0.1:1", replace(OPTIONS, total_seconds=0.01)) as client, socket.socket() as sock:
+        client.watch(sock)
+        until(lambda: client.expired, 5)
         with pytest.raises(TimeoutError):
-            line.watch(sock)
+            client.watch(sock)
 
 
 def test_wrong_credentials_are_no_finding() -> None:
     with faulty() as (address, server):
         with pytest.raises(SourceError, match=r"authentication failed \(401\)"):
-            check_broker(address, replace(ACCESS, password="wrong"), PATIENCE)
+            check_broker(address, replace(OPTIONS, password="wrong"), PATIENCE)
         assert server.asked == 1
 
 
@@ -350,10 +350,10 @@ def test_files_that_cannot_be_used(option: str, content: str | None, authority: 
     file = tmp_path / "own.pem"
     if content is not None:
         file.write_text(content)
-    access = replace(ACCESS, **{option: str(file)})
+    options = replace(OPTIONS, **{option: str(file)})
     told = pytest.raises(SourceError, match=r"own\.pem: (cannot be read|this is not a PEM file)")
     with faulty("", context(authority.issue("check-files"))) as (address, _), told:
-        check_broker(address, access, PATIENCE)
+        check_broker(address, options, PATIENCE)
 
 
 @pytest.mark.parametrize("url", ["https://host:99999", "https://host:abc", "https://.example.com", "http://[::1"])
@@ -364,24 +364,24 @@ def test_what_is_no_address(url: str) -> None:
 
 def test_half_a_password_is_not_told() -> None:
     body = json.dumps({"description": "x" * 290 + PASSWORD}).encode()
-    assert description(body, ACCESS) == ": " + "x" * 290 + "***"
+    assert error_description(body, OPTIONS) == ": " + "x" * 290 + "***"
 
 
 @pytest.mark.parametrize("status", [304, 204])
 def test_what_nobody_asked_for_is_a_sentence(status: int) -> None:
     name, told = "not-modified" if status == 304 else "no-content", pytest.raises(SourceError, match=f"status {status}")
     with faulty(name) as (address, _), told:
-        fetch(address, ACCESS)
+        fetch_catalog(address, OPTIONS)
 
 
 def test_a_short_password_is_no_word_of_an_error() -> None:
-    refusal = Reply("GET /", "", 401, {}, b"the user or the password is wrong", sent=basic("u", "password"))
+    refusal = Reply("GET /", "", 401, {}, b"the user or the password is wrong", sent=basic_auth("u", "password"))
     assert {finding.rule for finding in of_errors([refusal])} == {"wire-error-body"}
 
 
-@pytest.mark.parametrize("text", ["sorry, correct-horse-battery", basic("u", "correct-horse-battery")])
+@pytest.mark.parametrize("text", ["sorry, correct-horse-battery", basic_auth("u", "correct-horse-battery")])
 def test_an_answer_that_holds_the_password_in_either_form(text: str) -> None:
-    sent = basic("u", "correct-horse-battery")
+    sent = basic_auth("u", "correct-horse-battery")
     replies = [
         Reply("GET /", "", 500, {}, text.encode(), sent=sent),
         Reply("GET /", "", 500, {"x-sent": text}, b"", sent=sent),
@@ -392,7 +392,7 @@ def test_an_answer_that_holds_the_password_in_either_form(text: str) -> None:
 
 def test_nobody_there() -> None:
     with pytest.raises(SourceError, match="refused"):
-        check_broker("http://127.0.0.1:9/v2/catalog", ACCESS, PATIENCE)
+        check_broker("http://127.0.0.1:9/v2/catalog", OPTIONS, PATIENCE)
 
 
 def context(pair: tuple[Path, Path]) -> ssl.SSLContext:
@@ -407,7 +407,7 @@ def context(pair: tuple[Path, Path]) -> ssl.SSLContext:
 def test_certificates(authority: Authority, days: float, expected: set[str]) -> None:
     pair = authority.issue(f"check-{days}", days=days)
     with faulty("", context(pair)) as (address, _):
-        checked = check_broker(address, replace(ACCESS, ca_file=str(authority.cert)), PATIENCE)
+        checked = check_broker(address, replace(OPTIONS, ca_file=str(authority.cert)), PATIENCE)
         assert rules(checked) == expected
 
 
@@ -417,32 +417,32 @@ def test_a_client_certificate_opens_every_connection(authority: Authority, tmp_p
     mutual = context(authority.issue("check-mutual", days=5))
     mutual.verify_mode = ssl.CERT_REQUIRED
     mutual.load_verify_locations(authority.cert)
-    access = replace(ACCESS, ca_file=str(authority.cert), client_cert=str(both))
+    options = replace(OPTIONS, ca_file=str(authority.cert), client_cert=str(both))
     with faulty("head-body", mutual) as (address, _):
-        assert rules(check_broker(address, access, PATIENCE)) == {"wire-certificate-ends", "wire-head"}
+        assert rules(check_broker(address, options, PATIENCE)) == {"wire-certificate-ends", "wire-head"}
 
 
 def test_an_unknown_authority_gets_no_password(authority: Authority) -> None:
     with faulty("", context(authority.issue("check-unknown"))) as (address, server):
-        assert rules(check_broker(address, ACCESS, PATIENCE)) == {"wire-certificate"}
+        assert rules(check_broker(address, OPTIONS, PATIENCE)) == {"wire-certificate"}
         assert next(server.counter) == 0, "no request came through"
-        found = rules(check_broker(address, replace(ACCESS, insecure=True), PATIENCE))
+        found = rules(check_broker(address, replace(OPTIONS, insecure=True), PATIENCE))
         assert found == set()
 
 
 @pytest.mark.parametrize("insecure", [False, True])
 def test_a_body_behind_the_header_of_head_is_seen_through_tls(authority: Authority, insecure: bool) -> None:
-    access = replace(ACCESS, insecure=True) if insecure else replace(ACCESS, ca_file=str(authority.cert))
+    options = replace(OPTIONS, insecure=True) if insecure else replace(OPTIONS, ca_file=str(authority.cert))
     with faulty("head-body", context(authority.issue("check-head"))) as (address, _):
-        (found,) = check_broker(address, access, PATIENCE).findings
+        (found,) = check_broker(address, options, PATIENCE).findings
     assert (found.rule, found.message) == ("wire-head", "HEAD /v2/catalog: a body came behind the header")
 
 
 def test_the_words_of_a_report_are_not_masked_where_a_password_is_one_of_them() -> None:
     with faulty("open") as (address, _):
-        checked = check_broker(address, replace(ACCESS, password="password"), PATIENCE)
+        checked = check_broker(address, replace(OPTIONS, password="password"), PATIENCE)
     (told,) = (finding.message for finding in checked.findings if finding.rule == "wire-open")
     assert "with a wrong password" in told
     with faulty("open") as (address, _):
-        checked = check_broker(address, replace(ACCESS, password="p"), PATIENCE)
+        checked = check_broker(address, replace(OPTIONS, password="p"), PATIENCE)
     assert f"{address} is plain HTTP" in [finding.message for finding in checked.findings]

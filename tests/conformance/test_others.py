@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from osbctl.client.connection_options import ConnectionOptions
 from osbctl.conformance.check import check_broker
 from osbctl.findings import Severity
-from osbctl.sources.access import Access
 from tests.broker.harness import until
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from osbctl.conformance.check import Checked
 
 HERE = Path(__file__).parent
-ACCESS = Access(user="platform", password="correct-horse")
+OPTIONS = ConnectionOptions(user="platform", password="correct-horse")
 ALIKE = {
     ("wire-plain-http", Severity.WARNING),
     ("wire-version-status", Severity.INFO),
@@ -59,7 +59,7 @@ def said(checked: Checked) -> set[tuple[str, Severity]]:
 def test_openbrokerapi(server: str, tmp_path: Path) -> None:
     pytest.importorskip("openbrokerapi")
     with running("openbroker_program.py", server, tmp_path / "log") as address:
-        checked = check_broker(address, ACCESS)
+        checked = check_broker(address, OPTIONS)
     assert said(checked) == ALIKE | {("wire-request-identity", Severity.INFO)}
     assert checked.catalog
 
@@ -68,7 +68,7 @@ def test_atlasbroker_as_its_readme_starts_it(tmp_path: Path) -> None:
     """It hands a list to openbrokerapi, which takes no list any more: no platform can register it."""
     pytest.importorskip("atlasbroker")
     with running("atlas_program.py", "published", tmp_path / "log") as address:
-        checked = check_broker(address, ACCESS)
+        checked = check_broker(address, OPTIONS)
     assert said(checked) == ALIKE | {("wire-status", Severity.ERROR)}
     assert checked.catalog is None
 
@@ -77,7 +77,7 @@ def test_atlasbroker_mended(tmp_path: Path) -> None:
     """It asks nobody for a password."""
     pytest.importorskip("atlasbroker")
     with running("atlas_program.py", "mended", tmp_path / "log") as address:
-        checked = check_broker(address, ACCESS)
+        checked = check_broker(address, OPTIONS)
     assert said(checked) == ALIKE | {("wire-request-identity", Severity.INFO), ("wire-open", Severity.ERROR)}
     assert checked.catalog
     assert b"atlas-mongodb-cluster" in checked.catalog

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from osbctl.client.catalog_client import CatalogResponse
 from osbctl.errors import SourceError
 from osbctl.platforms import Platform
 from osbctl.registry.errors import OutdatedError, UnknownBrokerError
 from osbctl.registry.records import BrokerCatalog, RefreshOutcome, Registration, Remark
-from osbctl.registry.refresh import Policy, refresh, register
 from osbctl.registry.secrets import PLACEHOLDER, storable, without_secrets
 from osbctl.registry.store import Registry
-from osbctl.sources.broker import Answer
+from osbctl.tasks.refresh import Policy
+from osbctl.tasks.refresh import refresh_broker as refresh
+from osbctl.tasks.refresh import register_broker as register
 from tests.registry.make import SMALL, add, body, plan, read, registration, service, tag
 
 NEW = body(service("s", "p", "q"))
@@ -27,11 +31,11 @@ class Broker:
     def __init__(self, content: bytes = SMALL, during: Callable[[], None] | None = None) -> None:
         self.content, self.asked, self.during = content, [], during
 
-    def fetch(self, broker: Registration, etag: str) -> Answer | None:
+    def fetch(self, broker: Registration, etag: str) -> CatalogResponse | None:
         self.asked: list[str] = [*self.asked, etag]
         if self.during:
             self.during()
-        return None if etag == tag(self.content) else Answer("x", self.content, tag(self.content))
+        return None if etag == tag(self.content) else CatalogResponse("x", self.content, tag(self.content))
 
 
 def fine(body: bytes, broker: Registration) -> BrokerCatalog:
@@ -42,18 +46,23 @@ def faulty(body: bytes, broker: Registration) -> BrokerCatalog:
     return replace(read(body), refused=(Remark("some-rule", "error", "/services/0", f"not on {broker.platform}"),))
 
 
-def down(broker: Registration, etag: str) -> Answer | None:
+def down(broker: Registration, etag: str) -> CatalogResponse | None:
     raise SourceError("https://x: the connection was refused", "check that the broker runs there")
 
 
+def client(fetch: Callable[..., Any], validate: Callable[..., Any]) -> Any:
+    """Stands for the client of registered brokers."""
+    return SimpleNamespace(fetch=fetch, validate=validate)
+
+
 def test_registering_stores_the_catalog_with_its_tag(registry: Registry) -> None:
-    done = register(registry, registration(), Broker(NEW).fetch, fine)
+    done = register(registry, registration(), client(Broker(NEW).fetch, fine))
     broker = registry.broker("db")
     assert (done.outcome, broker.catalog, broker.row.etag) == (RefreshOutcome.ADDED, NEW, tag(NEW))
 
 
 def test_a_refused_catalog_is_not_registered(registry: Registry) -> None:
-    done = register(registry, registration(), Broker().fetch, faulty)
+    done = register(registry, registration(), client(Broker().fetch, faulty))
     assert (done.outcome, done.remarks[0].message, registry.names()) == (
         RefreshOutcome.REFUSED,
         "not on cloudfoundry",
@@ -63,15 +72,15 @@ def test_a_refused_catalog_is_not_registered(registry: Registry) -> None:
 
 def test_a_broker_that_is_down_is_not_registered(registry: Registry) -> None:
     with pytest.raises(SourceError, match="the connection was refused"):
-        register(registry, registration(), down, fine)
+        register(registry, registration(), client(down, fine))
     assert registry.names() == []
 
 
 def test_an_unchanged_catalog_costs_a_304_and_is_looked_at_again(registry: Registry) -> None:
     add(registry)
     broker = Broker()
-    assert refresh(registry, "db", broker.fetch, fine, Policy()).outcome is RefreshOutcome.UNCHANGED
-    done = refresh(registry, "db", broker.fetch, faulty, Policy())  # stored when less was known of it
+    assert refresh(registry, "db", client(broker.fetch, fine), Policy()).outcome is RefreshOutcome.UNCHANGED
+    done = refresh(registry, "db", client(broker.fetch, faulty), Policy())  # stored when less was known of it
     assert (done.outcome, done.remarks[0].rule) == (RefreshOutcome.REFUSED, "some-rule")
     assert broker.asked == [tag(SMALL)] * 2
     assert registry.broker("db").catalog == SMALL
@@ -84,7 +93,7 @@ def test_what_the_catalog_before_held_of_a_secret_is_not_told(registry: Registry
     def knowing(body: bytes, broker: Registration) -> BrokerCatalog:
         return replace(read(body), secrets=("service-s",))
 
-    done = refresh(registry, "db", Broker(EMPTY).fetch, knowing, Policy())
+    done = refresh(registry, "db", client(Broker(EMPTY).fetch, knowing), Policy())
     assert done.outcome is RefreshOutcome.CHANGED
     assert "service-s" not in str(done)
     assert "***" in str(done)
@@ -96,30 +105,30 @@ def test_a_refusal_tells_no_secret_that_the_catalog_before_held(registry: Regist
     def knowing(body: bytes, broker: Registration) -> BrokerCatalog:
         return replace(read(body), secrets=("service-s",))
 
-    done = refresh(registry, "db", Broker(body(service("s", plan("q", "plan-p")))).fetch, knowing, Policy())
+    done = refresh(registry, "db", client(Broker(body(service("s", plan("q", "plan-p")))).fetch, knowing), Policy())
     assert done.outcome is RefreshOutcome.REFUSED
     assert ("service-s" in str(done), "***" in str(done)) == (False, True)
 
 
 def test_a_changed_catalog_is_stored_with_what_happened(registry: Registry) -> None:
     add(registry)
-    done = refresh(registry, "db", Broker(NEW).fetch, fine, Policy())
+    done = refresh(registry, "db", client(Broker(NEW).fetch, fine), Policy())
     broker = registry.broker("db")
     assert (done.outcome, done.counts(), broker.catalog, broker.row.etag) == (
         RefreshOutcome.CHANGED, {"created": 1}, NEW, tag(NEW),
     )  # fmt: skip
-    assert refresh(registry, "db", Broker(NEW).fetch, fine, Policy()).outcome is RefreshOutcome.UNCHANGED
+    assert refresh(registry, "db", client(Broker(NEW).fetch, fine), Policy()).outcome is RefreshOutcome.UNCHANGED
 
 
 def test_a_broker_without_tags_is_compared_by_bytes(registry: Registry) -> None:
     add(registry)
-    done = refresh(registry, "db", lambda broker, etag: Answer("x", SMALL, ""), fine, Policy())
+    done = refresh(registry, "db", client(lambda broker, etag: CatalogResponse("x", SMALL, ""), fine), Policy())
     assert (done.outcome, registry.row("db").etag) == (RefreshOutcome.UNCHANGED, "")
 
 
 def test_other_bytes_of_the_same_meaning_are_stored(registry: Registry) -> None:
     add(registry)
-    done = refresh(registry, "db", Broker(SMALL + b"\n").fetch, fine, Policy())
+    done = refresh(registry, "db", client(Broker(SMALL + b"\n").fetch, fine), Policy())
     assert (done.outcome, done.actions, registry.broker("db").catalog) == (RefreshOutcome.CHANGED, (), SMALL + b"\n")
 
 
@@ -129,7 +138,7 @@ def test_what_fails_leaves_the_stored_catalog_and_says_why(registry: Registry, h
     before = registry.broker("db")
     moved = body(service("s2", "p", name="service-s"))
     fetch = down if how == "down" else Broker(moved).fetch
-    done = refresh(registry, "db", fetch, faulty if how == "invalid" else fine, Policy())
+    done = refresh(registry, "db", client(fetch, faulty if how == "invalid" else fine), Policy())
     after = registry.broker("db")
     assert (after.catalog, after.kept, after.row.etag) == (before.catalog, before.kept, before.row.etag)
     assert after.row.refreshed_at == before.row.refreshed_at
@@ -142,7 +151,7 @@ def test_a_dry_run_tells_all_and_writes_nothing(registry: Registry) -> None:
     add(registry)
     before = registry.broker("db")
     outcomes = [
-        refresh(registry, "db", fetch, check, Policy(dry_run=True)).outcome
+        refresh(registry, "db", client(fetch, check), Policy(dry_run=True)).outcome
         for fetch, check in (
             (Broker().fetch, fine),
             (Broker(NEW).fetch, fine),
@@ -156,26 +165,26 @@ def test_a_dry_run_tells_all_and_writes_nothing(registry: Registry) -> None:
 
 def test_the_platform_of_the_row_counts_unless_another_is_named(registry: Registry) -> None:
     add(registry, platform=Platform.KORIFI)
-    plain = refresh(registry, "db", Broker(EMPTY).fetch, fine, Policy(dry_run=True))
+    plain = refresh(registry, "db", client(Broker(EMPTY).fetch, fine), Policy(dry_run=True))
     other = Policy(Platform.SERVICE_MANAGER, frozenset({"p"}), dry_run=True)
-    asked = refresh(registry, "db", Broker(EMPTY).fetch, fine, other)
+    asked = refresh(registry, "db", client(Broker(EMPTY).fetch, fine), other)
     assert (plain.platform, plain.outcome) == (Platform.KORIFI, RefreshOutcome.CHANGED)
     assert (asked.platform, asked.outcome) == (Platform.SERVICE_MANAGER, RefreshOutcome.REFUSED)
 
 
 def test_an_unchanged_catalog_is_looked_at_again_for_another_platform(registry: Registry) -> None:
     add(registry)
-    done = refresh(registry, "db", Broker().fetch, faulty, Policy(Platform.KUBERNETES))
+    done = refresh(registry, "db", client(Broker().fetch, faulty), Policy(Platform.KUBERNETES))
     assert (done.outcome, done.remarks[0].message) == (RefreshOutcome.REFUSED, "not on kubernetes")
 
 
 def test_what_was_kept_goes_with_its_last_instance_at_a_304(registry: Registry) -> None:
     add(registry)
-    refresh(registry, "db", Broker(EMPTY).fetch, fine, Policy(instances=frozenset({"p"})))
+    refresh(registry, "db", client(Broker(EMPTY).fetch, fine), Policy(instances=frozenset({"p"})))
     assert registry.row("db").kept_plans == 1
-    assert refresh(registry, "db", Broker(EMPTY).fetch, fine, Policy()).outcome is RefreshOutcome.UNCHANGED
+    assert refresh(registry, "db", client(Broker(EMPTY).fetch, fine), Policy()).outcome is RefreshOutcome.UNCHANGED
     assert registry.row("db").kept_plans == 1
-    done = refresh(registry, "db", Broker(EMPTY).fetch, fine, Policy(instances=frozenset()))
+    done = refresh(registry, "db", client(Broker(EMPTY).fetch, fine), Policy(instances=frozenset()))
     assert (done.counts(), registry.broker("db").kept) == ({"deleted": 2}, ())
 
 
@@ -185,10 +194,10 @@ def test_another_writer_in_between_is_seen_and_built_upon(registry: Registry) ->
 
     def meanwhile() -> None:
         if others:
-            refresh(registry, "db", Broker(others.pop()).fetch, fine, Policy())
+            refresh(registry, "db", client(Broker(others.pop()).fetch, fine), Policy())
 
     broker = Broker(NEW, meanwhile)
-    done = refresh(registry, "db", broker.fetch, fine, Policy())
+    done = refresh(registry, "db", client(broker.fetch, fine), Policy())
     assert len(broker.asked) == 3
     assert [action.plan for action in done.actions] == ["plan-q", "plan-o1"]
     assert registry.broker("db").catalog == NEW
@@ -198,16 +207,16 @@ def test_a_writer_that_never_rests_ends_it_in_a_sentence(registry: Registry) -> 
     add(registry)
 
     def meanwhile() -> None:
-        refresh(registry, "db", down, fine, Policy())
+        refresh(registry, "db", client(down, fine), Policy())
 
     with pytest.raises(OutdatedError):
-        refresh(registry, "db", Broker(NEW, meanwhile).fetch, fine, Policy())
+        refresh(registry, "db", client(Broker(NEW, meanwhile).fetch, fine), Policy())
 
 
 def test_a_broker_removed_in_between_is_told(registry: Registry) -> None:
     add(registry)
     with pytest.raises(UnknownBrokerError):
-        refresh(registry, "db", Broker(NEW, lambda: registry.remove("db")).fetch, fine, Policy())
+        refresh(registry, "db", client(Broker(NEW, lambda: registry.remove("db")).fetch, fine), Policy())
 
 
 SECRET = "hunter2-dashboard"
@@ -218,14 +227,18 @@ def with_dashboard(secret: str, uri: str = "https://dash.example.com") -> bytes:
 
 
 def test_a_dashboard_clients_secret_is_not_stored(registry: Registry) -> None:
-    register(registry, registration(), Broker(with_dashboard(SECRET)).fetch, fine)
-    client = registry.broker("db").data["services"][0]["dashboard_client"]
-    assert client == {"id": "c", "secret": PLACEHOLDER, "redirect_uri": "https://dash.example.com"}
-    again = refresh(registry, "db", Broker(with_dashboard(SECRET + "2")).fetch, fine, Policy())
+    register(registry, registration(), client(Broker(with_dashboard(SECRET)).fetch, fine))
+    dashboard = registry.broker("db").data["services"][0]["dashboard_client"]
+    assert dashboard == {"id": "c", "secret": PLACEHOLDER, "redirect_uri": "https://dash.example.com"}
+    again = refresh(registry, "db", client(Broker(with_dashboard(SECRET + "2")).fetch, fine), Policy())
     assert again.outcome is RefreshOutcome.UNCHANGED, "a new secret alone is nothing that is stored"
-    moved = refresh(registry, "db", Broker(with_dashboard(SECRET, "https://new.example.com")).fetch, fine, Policy())
+    moved = refresh(
+        registry, "db", client(Broker(with_dashboard(SECRET, "https://new.example.com")).fetch, fine), Policy()
+    )
     assert [one.rule for one in moved.remarks] == ["change-dashboard-client"]
-    gone = refresh(registry, "db", Broker(body(service("t", "q"))).fetch, fine, Policy(instances=frozenset("p")))
+    gone = refresh(
+        registry, "db", client(Broker(body(service("t", "q"))).fetch, fine), Policy(instances=frozenset("p"))
+    )
     assert gone.outcome is RefreshOutcome.CHANGED
     assert SECRET not in repr(registry.broker("db"))
 

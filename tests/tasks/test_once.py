@@ -11,17 +11,19 @@ import pytest
 
 from osbctl import secrecy
 from osbctl.catalog import Catalog
+from osbctl.client.catalog_client import CatalogResponse
+from osbctl.client.connection_options import ConnectionOptions
 from osbctl.platforms import Platform
 from osbctl.platforms.korifi import verdict
 from osbctl.registry import secrets
 from osbctl.registry.records import RefreshOutcome, Registration
-from osbctl.registry.refresh import Policy, refresh, register
 from osbctl.registry.store import Registry
 from osbctl.sources import parse
-from osbctl.sources.access import Access
-from osbctl.sources.broker import Answer
 from osbctl.tasks.drift import DriftView, compare_with_stored, registered_catalog, stored_in_registry
-from osbctl.tasks.reach import Reach
+from osbctl.tasks.refresh import Policy
+from osbctl.tasks.refresh import refresh_broker as refresh
+from osbctl.tasks.refresh import register_broker as register
+from osbctl.tasks.registered_broker_client import RegisteredBrokerClient
 from tests.registry.make import body, plan, registration, service
 
 # The plan's name is no usual one, so that platforms are asked one by one.
@@ -59,32 +61,37 @@ def made(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     return counts
 
 
-def answering(content: bytes) -> Reach:
-    class Answering(Reach):
-        def fetch(self, broker: Registration, etag: str) -> Answer | None:
-            self._sent[broker.name] = self.password(broker)
-            return Answer("https://db.example.com", content, "")
+class Password:
+    def password_of(self, broker: Registration) -> str:
+        return "a password of a broker"
 
-    return Answering(Access(), lambda _: "a password of a broker", print)
+
+def answering(content: bytes) -> RegisteredBrokerClient:
+    class Answering(RegisteredBrokerClient):
+        def fetch(self, broker: Registration, etag: str) -> CatalogResponse | None:
+            self._sent[broker.name] = self.passwords.password_of(broker)
+            return CatalogResponse("https://db.example.com", content, "")
+
+    return Answering(ConnectionOptions(), Password())
 
 
 def test_a_refresh_makes_each_value_once(tmp_path: Path, made: Counter[str]) -> None:
     with Registry.open(str(tmp_path / "brokers.sqlite")) as registry:
         first, second = answering(OLD), answering(NEW)
-        register(registry, registration(platform=Platform.KORIFI), first.fetch, first.judge)
+        register(registry, registration(platform=Platform.KORIFI), first)
         assert made == {"document": 1, "catalog": 1, "without secrets": 1, "decoded": 1}
         made.clear()
-        assert refresh(registry, "db", second.fetch, second.judge, Policy()).outcome is RefreshOutcome.CHANGED
+        assert refresh(registry, "db", second, Policy()).outcome is RefreshOutcome.CHANGED
         assert made == {"document": 2, "catalog": 2, "without secrets": 1, "decoded": 1}, "the stored and the new one"
         made.clear()
-        assert refresh(registry, "db", second.fetch, second.judge, Policy()).outcome is RefreshOutcome.UNCHANGED
+        assert refresh(registry, "db", second, Policy()).outcome is RefreshOutcome.UNCHANGED
         assert made == {"document": 1, "without secrets": 1, "decoded": 1}, "there is nothing to compare"
 
 
 def test_a_drift_reads_each_side_once(tmp_path: Path, made: Counter[str]) -> None:
     with Registry.open(str(tmp_path / "brokers.sqlite")) as registry:
         first, second = answering(OLD), answering(NEW)
-        register(registry, registration(platform=Platform.KORIFI), first.fetch, first.judge)
+        register(registry, registration(platform=Platform.KORIFI), first)
         stored = registry.broker("db")
     made.clear()
     now = registered_catalog(stored, second)

@@ -17,14 +17,14 @@ from pathlib import Path
 
 import pytest
 
+from osbctl.client.catalog_client import MAX_REDIRECTS, fetch_catalog, redirect_target, split_url
+from osbctl.client.connection_options import ConnectionOptions
 from osbctl.errors import SourceError, UsageError
-from osbctl.sources.access import Access
-from osbctl.sources.broker import MAX_REDIRECTS, fetch, redirect, split_url
 
 ROOT = Path(__file__).parents[2]
 CATALOG = b'{"services": []}'
 SECRET = "s3cr3t-p4ss"
-ACCESS = Access(user="u", password=SECRET, total_seconds=2.0, connect_seconds=2.0, max_bytes=100_000)
+OPTIONS = ConnectionOptions(user="u", password=SECRET, total_seconds=2.0, connect_seconds=2.0, max_bytes=100_000)
 
 
 def http(status: str = "200 OK", body: bytes = CATALOG, *headers: str, length: int | None = None) -> bytes:
@@ -68,7 +68,7 @@ def broker(answer: bytes | None, stay: float = 0.0) -> Iterator[tuple[str, list[
 
 def test_the_catalog_as_a_platform_asks_for_it() -> None:
     with broker(http("200 OK", CATALOG, 'ETag: "t"')) as (address, asked):
-        answer = fetch(address, ACCESS)
+        answer = fetch_catalog(address, OPTIONS)
     assert answer
     assert (answer.body, answer.etag) == (CATALOG, '"t"')
     head = asked[0].decode().lower()
@@ -79,13 +79,13 @@ def test_the_catalog_as_a_platform_asks_for_it() -> None:
 
 def test_a_tag_that_still_holds() -> None:
     with broker(http("304 Not Modified", b"")) as (address, asked):
-        assert fetch(address, ACCESS, '"t"') is None
+        assert fetch_catalog(address, OPTIONS, '"t"') is None
     assert b'If-None-Match: "t"' in asked[0]
 
 
 def test_gzip_is_unpacked() -> None:
     with broker(http("200 OK", gzip.compress(CATALOG), "Content-Encoding: gzip")) as (address, _):
-        answer = fetch(address, ACCESS)
+        answer = fetch_catalog(address, OPTIONS)
     assert answer
     assert answer.body == CATALOG
 
@@ -96,13 +96,13 @@ def test_a_small_body_that_unpacks_to_much_takes_no_memory() -> None:
         tracemalloc.start()
         try:
             with pytest.raises(SourceError, match="larger than 100,000 bytes"):
-                fetch(address, ACCESS)
+                fetch_catalog(address, OPTIONS)
             assert tracemalloc.get_traced_memory()[1] < 10_000_000
         finally:
             tracemalloc.stop()
 
 
-FAULTS = [
+REQUEST_ERRORS = [
     (http("401 Unauthorized", b'{"description": "who are you?"}'), "authentication failed (401): who are you?"),
     (http("412 Precondition Failed", b"{}"), "refuses the API version"),
     (http("500 Oops", b"<html>"), "status 500"),
@@ -122,59 +122,59 @@ FAULTS = [
 ]
 
 
-@pytest.mark.parametrize(("answer", "told"), FAULTS, ids=[told for _, told in FAULTS])
+@pytest.mark.parametrize(("answer", "told"), REQUEST_ERRORS, ids=[told for _, told in REQUEST_ERRORS])
 def test_each_fault_has_its_sentence(answer: bytes, told: str) -> None:
     with broker(answer) as (address, _), pytest.raises(SourceError) as caught:
-        fetch(address, ACCESS)
+        fetch_catalog(address, OPTIONS)
     assert told in caught.value.message
     assert SECRET not in caught.value.message + caught.value.advice
 
 
 def test_redirects_end() -> None:
     with broker(http("302 Found", b"", "Location: /v2/catalog")) as (address, asked), pytest.raises(SourceError):
-        fetch(address, ACCESS)
+        fetch_catalog(address, OPTIONS)
     assert len(asked) == 1 + MAX_REDIRECTS
 
 
 @pytest.mark.parametrize("status", range(300, 310))
 def test_what_is_a_redirect(status: int) -> None:
-    assert redirect(status, "/x") == ("/x" if status in (301, 302, 303, 307, 308) else "")
-    assert redirect(status, None) == ""
+    assert redirect_target(status, "/x") == ("/x" if status in (301, 302, 303, 307, 308) else "")
+    assert redirect_target(status, None) == ""
 
 
 def test_where_there_are_no_credentials_none_are_sent() -> None:
     with broker(http()) as (address, asked):
-        fetch(address, replace(ACCESS, user="", password=""))
-        fetch(address, replace(ACCESS, user="", password="p"))
-        fetch(address, replace(ACCESS, user="u", password=""))
+        fetch_catalog(address, replace(OPTIONS, user="", password=""))
+        fetch_catalog(address, replace(OPTIONS, user="", password="p"))
+        fetch_catalog(address, replace(OPTIONS, user="u", password=""))
     assert [b"authorization: " in request.lower() for request in asked] == [False, True, True]
 
 
 def test_a_broker_that_does_not_answer() -> None:
     with broker(None) as (address, _), pytest.raises(SourceError, match="did not answer in time"):
-        fetch(address, replace(ACCESS, total_seconds=0.3))
+        fetch_catalog(address, replace(OPTIONS, total_seconds=0.3))
 
 
 def test_an_answer_that_does_not_end() -> None:
     with broker(http(length=500), stay=5) as (address, _), pytest.raises(SourceError, match="in time"):
-        fetch(address, replace(ACCESS, total_seconds=0.3))
+        fetch_catalog(address, replace(OPTIONS, total_seconds=0.3))
 
 
 def test_nobody_there() -> None:
     with pytest.raises(SourceError, match="refused"):
-        fetch("http://127.0.0.1:1/v2/catalog", ACCESS)
+        fetch_catalog("http://127.0.0.1:1/v2/catalog", OPTIONS)
     with pytest.raises(SourceError, match="no such host"):
-        fetch("https://broker.invalid/v2/catalog", ACCESS)
+        fetch_catalog("https://broker.invalid/v2/catalog", OPTIONS)
 
 
 def test_plain_http_to_another_machine_is_refused() -> None:
     with pytest.raises(SourceError, match="plain http"):
-        fetch("http://192.0.2.1/v2/catalog", ACCESS)
+        fetch_catalog("http://192.0.2.1/v2/catalog", OPTIONS)
 
 
 def test_tls_to_a_port_without() -> None:
     with broker(http()) as (address, _), pytest.raises(SourceError) as caught:
-        fetch(address.replace("http:", "https:"), ACCESS)
+        fetch_catalog(address.replace("http:", "https:"), OPTIONS)
     assert "TLS failed" in caught.value.message
 
 

@@ -20,7 +20,7 @@ _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
+class ConnectionOptions:
     """How to reach a broker. Times are in seconds, sizes in bytes.
 
     `ca_file` replaces the system's certificate authorities; `client_cert` is a PEM file with certificate and key.
@@ -48,15 +48,15 @@ class Access:
     @property
     def sent(self) -> str:
         """User and password as they stand in the Authorization header (RFC 7617)."""
-        return basic(self.user, self.password).removeprefix("Basic ")
+        return basic_auth(self.user, self.password).removeprefix("Basic ")
 
 
-def basic(user: str, password: str) -> str:
+def basic_auth(user: str, password: str) -> str:
     """The value of an Authorization header (RFC 7617), in UTF-8."""
     return "Basic " + b64encode(f"{user}:{password}".encode()).decode()
 
 
-def shown(address: str) -> str:
+def without_query(address: str) -> str:
     """An address fit for messages and reports: its query may hold a key."""
     parts = urlsplit(address)
     return urlunsplit(parts._replace(query="***")) if parts.query else address
@@ -93,23 +93,25 @@ def is_loopback(host: str | None) -> bool:
     return host in _LOOPBACK
 
 
-def check_access(address: str, access: Access) -> None:
+def check_options(address: str, options: ConnectionOptions) -> None:
     """Refuse conditions under which nothing may be sent.
 
     Raises SourceError: credentials would go out over plain http to another machine, or through a proxy that can read
     them; the proxy is none that osbctl can use; a file is no PEM file.
     """
     parts = urlsplit(address)
-    if parts.scheme == "http" and not access.insecure and not is_loopback(parts.hostname):
-        raise SourceError(f"{shown(address)}: credentials are not sent over plain http", "use https, or --insecure")
-    _check_proxy(address, proxy_of(address, access.proxies))
+    if parts.scheme == "http" and not options.insecure and not is_loopback(parts.hostname):
+        raise SourceError(
+            f"{without_query(address)}: credentials are not sent over plain http", "use https, or --insecure"
+        )
+    _check_proxy(address, proxy_of(address, options.proxies))
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    if access.ca_file:
-        _check_pem(access.ca_file, context.load_verify_locations, "certificates")
-    if access.client_cert:
+    if options.ca_file:
+        _check_pem(options.ca_file, context.load_verify_locations, "certificates")
+    if options.client_cert:
         # Without a password, OpenSSL asks for one at the terminal.
         load = partial(context.load_cert_chain, password="")
-        _check_pem(access.client_cert, load, "a certificate and its key, without a passphrase")
+        _check_pem(options.client_cert, load, "a certificate and its key, without a passphrase")
 
 
 def _check_proxy(address: str, proxy: str) -> None:
@@ -122,12 +124,12 @@ def _check_proxy(address: str, proxy: str) -> None:
         usable = False
     if not usable:  # not named: it may hold a password
         raise SourceError(
-            f"{shown(address)}: the proxy that the environment names does not begin with http:// or https://",
+            f"{without_query(address)}: the proxy that the environment names does not begin with http:// or https://",
             "correct HTTPS_PROXY or ALL_PROXY, or name the broker's host in NO_PROXY",
         )
     if urlsplit(address).scheme == "http":
         raise SourceError(
-            f"{shown(address)}: the proxy could read the credentials, since plain http has no tunnel",
+            f"{without_query(address)}: the proxy could read the credentials, since plain http has no tunnel",
             "use https, or name the broker's host in NO_PROXY",
         )
 

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urljoin, urlsplit, urlunsplit
 
+from osbctl.client.connection_options import ConnectionOptions, basic_auth, check_options, without_query
+from osbctl.client.http_client import REQUEST_ERRORS, HttpClient, no_response_error, read_body
 from osbctl.errors import DocumentError, SourceError, UsageError
 from osbctl.paths import JsonValue
 from osbctl.secrecy import without_secrets
-from osbctl.sources.access import Access, basic, check_access, shown
 from osbctl.sources.document import Document
-from osbctl.sources.line import FAULTS, Line, read_body, unreachable
 from osbctl.text import safe
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ CATALOG_PATH = "/v2/catalog"
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class CatalogResponse:
     """A catalog as the broker sent it, unpacked, with its tag (empty where it gave none).
 
     `name` is what reports call it: the address, as far as it is fit to be shown.
@@ -58,25 +58,42 @@ def split_url(url: str) -> tuple[str, str, str]:
     return urlunsplit((parts.scheme, host, path, parts.query, "")), user, password
 
 
-def fetch(address: str, access: Access, etag: str = "") -> Answer | None:
+def base_url(url: str) -> tuple[str, str]:
+    """The address without userinfo as it is stored, and the username in it, if any.
+
+    Raises:
+        UsageError: it is no address of a broker, or holds a password or a query.
+    """
+    address, user, password = split_url(url)
+    if "?" in address or not address.isprintable():
+        raise UsageError("not the base address of a broker: it has a query, or characters that cannot be shown")
+    if password:
+        raise UsageError(
+            "a password in an address stays in the shell's history",
+            "leave it out: osbctl asks for it, or reads it with --password-stdin",
+        )
+    return address.rstrip("/").removesuffix(CATALOG_PATH), user
+
+
+def fetch_catalog(address: str, options: ConnectionOptions, etag: str = "") -> CatalogResponse | None:
     """The answer to GET at `address` (as `split_url` gives it); None where `etag` still holds (304).
 
     Raises SourceError: no answer, or none that is a catalog; the sentence says which of the many ways it was.
     """
-    check_access(address, access)
-    with Line(address, access) as line:
+    check_options(address, options)
+    with HttpClient(address, options) as client:
         current = address
         for _ in range(MAX_REDIRECTS + 1):
-            response = _request(line, current, etag)
-            location = redirect(response.status, response.headers.get("Location"))
+            response = _request(client, current, etag)
+            location = redirect_target(response.status, response.headers.get("Location"))
             if not location:
-                return _answer(response, line, etag)
+                return _answer(response, client, etag)
             response.close()
             current = _redirected(current, location)
-    raise SourceError(f"{line.name}: more than {MAX_REDIRECTS} redirects", "a broker answers directly")
+    raise SourceError(f"{client.name}: more than {MAX_REDIRECTS} redirects", "a broker answers directly")
 
 
-def as_document(answer: Answer, max_bytes: int) -> Document:
+def parse_catalog(answer: CatalogResponse, max_bytes: int) -> Document:
     """What a broker answered, read.
 
     Raises SourceError: it cannot be read: no finding about a catalog, since there is none.
@@ -90,38 +107,38 @@ def as_document(answer: Answer, max_bytes: int) -> Document:
         raise SourceError(error.message, "the broker's answer cannot be read as JSON") from None
 
 
-def redirect(status: int, location: str | None) -> str:
+def redirect_target(status: int, location: str | None) -> str:
     """Where an answer of this status leads; empty where it is no redirect (RFC 9110 §15.4)."""
     return location or "" if status in (301, 302, 303, 307, 308) else ""
 
 
-def _request(line: Line, current: str, etag: str) -> BaseHTTPResponse:
-    access = line.access
-    headers = {"Accept": "application/json", "X-Broker-API-Version": access.api_version, "User-Agent": "osbctl"}
-    if access.user or access.password:
-        headers["Authorization"] = basic(access.user, access.password)
+def _request(client: HttpClient, current: str, etag: str) -> BaseHTTPResponse:
+    options = client.options
+    headers = {"Accept": "application/json", "X-Broker-API-Version": options.api_version, "User-Agent": "osbctl"}
+    if options.user or options.password:
+        headers["Authorization"] = basic_auth(options.user, options.password)
     if etag:
         headers["If-None-Match"] = etag
     try:
-        return line.send("GET", current, headers)
-    except FAULTS as error:
-        raise unreachable(error, line) from None
+        return client.send("GET", current, headers)
+    except REQUEST_ERRORS as error:
+        raise no_response_error(error, client) from None
 
 
 def _redirected(current: str, location: str) -> str:
     try:
         target = urljoin(current, location)
     except ValueError:
-        raise SourceError(f"{shown(current)}: it redirects to something that is not an address") from None
-    if not is_beside(current, target):
+        raise SourceError(f"{without_query(current)}: it redirects to something that is not an address") from None
+    if not is_same_origin(current, target):
         raise SourceError(
-            f"{shown(current)}: it redirects to another place, {origin(target)}",
+            f"{without_query(current)}: it redirects to another place, {origin(target)}",
             "credentials are not sent there; name that address if it is the broker's",
         )
     return target
 
 
-def is_beside(address: str, target: str) -> bool:
+def is_same_origin(address: str, target: str) -> bool:
     """Whether both have one scheme, host and port: there the credentials may go."""
     return urlsplit(target)[:2] == urlsplit(address)[:2]
 
@@ -132,19 +149,19 @@ def origin(url: str) -> str:
     return safe(f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}")
 
 
-def _answer(response: BaseHTTPResponse, line: Line, etag: str) -> Answer | None:
+def _answer(response: BaseHTTPResponse, client: HttpClient, etag: str) -> CatalogResponse | None:
     if response.status == 304 and etag:
         response.close()
         return None
-    body = b"".join(read_body(response, line))
+    body = b"".join(read_body(response, client))
     if response.status != 200:
-        raise _refused(response.status, body, line)
+        raise _refused(response.status, body, client)
     if not body.strip().startswith(b"{"):
-        raise no_catalog(line.name, read_json(body)[1])
-    return Answer(line.name, body, response.headers.get("ETag") or "")
+        raise not_a_catalog(client.name, read_json(body)[1])
+    return CatalogResponse(client.name, body, response.headers.get("ETag") or "")
 
 
-def no_catalog(name: str, why: str) -> SourceError:
+def not_a_catalog(name: str, why: str) -> SourceError:
     """The answer is no JSON object, for this reason."""
     return SourceError(
         f"{name}: the answer is not a JSON object: {why}", "check that this is the address of a service broker"
@@ -174,17 +191,17 @@ def read_json(body: bytes) -> tuple[JsonValue, str]:
     return value, "" if isinstance(value, dict) else "it is another kind of value"
 
 
-def _refused(status: int, body: bytes, line: Line) -> SourceError:
+def _refused(status: int, body: bytes, client: HttpClient) -> SourceError:
     advice = {
         401: "the user or the password is wrong",
         404: "check that this is the broker's address",
         412: "the broker wants another version: --api-version",
     }.get(status, "")
     text = {401: "authentication failed (401)", 412: "it refuses the API version (412)"}.get(status, f"status {status}")
-    return SourceError(f"{line.name}: {text}{description(body, line.access)}", advice)
+    return SourceError(f"{client.name}: {text}{error_description(body, client.options)}", advice)
 
 
-def description(body: bytes, access: Access) -> str:
+def error_description(body: bytes, options: ConnectionOptions) -> str:
     """What an error body of a broker says, after a colon, without what it was sent to log in.
 
     Empty where it says nothing (OSB, Service Broker Errors).
@@ -196,4 +213,4 @@ def description(body: bytes, access: Access) -> str:
     except (ValueError, KeyError, TypeError, RecursionError):
         return ""
     # Hidden before it is cut: half a password is one no more, but tells much of it.
-    return f": {safe(without_secrets(access.hide(said)))[:300]}" if isinstance(said, str) else ""
+    return f": {safe(without_secrets(options.hide(said)))[:300]}" if isinstance(said, str) else ""

@@ -18,11 +18,11 @@ import urllib3
 from urllib3 import BaseHTTPResponse
 from urllib3 import exceptions as faults
 
+from osbctl.client.connection_options import ConnectionOptions, basic_auth, proxy_of, without_query
 from osbctl.errors import SourceError
-from osbctl.sources.access import Access, basic, proxy_of, shown
 from osbctl.text import safe
 
-FAULTS = (faults.HTTPError, OSError, ValueError)
+REQUEST_ERRORS = (faults.HTTPError, OSError, ValueError)
 """What a request may raise that gets no answer."""
 
 _TOO_SLOW = ("it accepted the request, but did not answer in time", "platforms wait 15 to 60 seconds")
@@ -32,22 +32,22 @@ _PROXY = "HTTPS_PROXY or ALL_PROXY names it; NO_PROXY names hosts that are reach
 _CHUNK = 65_536
 
 
-class Line:
-    """Connections to the broker at `address` under the conditions of `access`, until its time is over.
+class HttpClient:
+    """Connections to the broker at `address` under the conditions of `options`, until its time is over.
 
     Then those that it watches are cut, as a byte now and then keeps them open to any library; later ones are refused.
     `connected` says whether one came about, with all of TLS and of a proxy's tunnel; `proxy` is that proxy's host and
     port, empty where there is none.
     """
 
-    def __init__(self, address: str, access: Access) -> None:
-        self.name, self.access = shown(address), access
+    def __init__(self, address: str, options: ConnectionOptions) -> None:
+        self.name, self.options = without_query(address), options
         self.expired = False
         self._watched: list[socket.socket] = []
-        self._timer = threading.Timer(access.total_seconds, self._cut)
+        self._timer = threading.Timer(options.total_seconds, self._cut)
         self._timer.daemon = True
         self.connected = False
-        proxy = proxy_of(address, access.proxies)
+        proxy = proxy_of(address, options.proxies)
         self.proxy, self._pool = urlsplit(proxy).netloc.rpartition("@")[2], _pool(self, proxy)
 
     def watch(self, sock: socket.socket) -> None:
@@ -73,7 +73,7 @@ class Line:
             sock.close()
 
     def send(self, method: str, url: str, headers: Mapping[str, str]) -> BaseHTTPResponse:
-        """The answer to one request, its body still to be read; no redirect is followed. Raises one of `FAULTS`."""
+        """Send one request and return the response, its body unread; follow no redirect. Raises `REQUEST_ERRORS`."""
         response = self._pool.request(
             method, url, headers=headers, redirect=False, preload_content=False, decode_content=False
         )
@@ -84,7 +84,7 @@ class Line:
 
     @contextmanager
     def bare(self, url: str) -> Iterator[Any]:
-        """The connection on which `send` would send, for what an HTTP library does not do. Raises one of `FAULTS`."""
+        """The connection on which `send` would send, for what an HTTP library does not do. Raises `REQUEST_ERRORS`."""
         pool = self._pool.connection_from_url(url)
         connection: Any = pool._new_conn()  # the one place that knows how to reach `url`
         try:
@@ -97,79 +97,79 @@ class Line:
             connection.close()
 
 
-def _pool(line: Line, proxy: str) -> urllib3.PoolManager:
-    """Connections under the conditions of `line`, each watched by it; nothing is tried twice."""
-    access = line.access
-    connect = min(access.connect_seconds, access.total_seconds)
-    timeout = urllib3.Timeout(connect=connect, read=access.total_seconds)
-    options: dict[str, Any] = {"timeout": timeout, "retries": False}
-    if access.client_cert:
-        options["cert_file"] = access.client_cert
-    if access.insecure:
+def _pool(client: HttpClient, proxy: str) -> urllib3.PoolManager:
+    """Connections under the conditions of `client`, each watched by it; nothing is tried twice."""
+    options = client.options
+    connect = min(options.connect_seconds, options.total_seconds)
+    timeout = urllib3.Timeout(connect=connect, read=options.total_seconds)
+    arguments: dict[str, Any] = {"timeout": timeout, "retries": False}
+    if options.client_cert:
+        arguments["cert_file"] = options.client_cert
+    if options.insecure:
         urllib3.disable_warnings(faults.InsecureRequestWarning)
-        options["cert_reqs"] = "CERT_NONE"
+        arguments["cert_reqs"] = "CERT_NONE"
     else:
-        options |= {"cert_reqs": "CERT_REQUIRED", "ca_certs": access.ca_file}
-    pool = _through(proxy, options) if proxy else urllib3.PoolManager(**options)
+        arguments |= {"cert_reqs": "CERT_REQUIRED", "ca_certs": options.ca_file}
+    pool = _through(proxy, arguments) if proxy else urllib3.PoolManager(**arguments)
     pool.pool_classes_by_scheme = {
-        "http": _watched(urllib3.HTTPConnectionPool, line),
-        "https": _watched(urllib3.HTTPSConnectionPool, line),
+        "http": _watched(urllib3.HTTPConnectionPool, client),
+        "https": _watched(urllib3.HTTPSConnectionPool, client),
     }
     return pool
 
 
-def _through(proxy: str, options: Mapping[str, Any]) -> urllib3.ProxyManager:
+def _through(proxy: str, arguments: Mapping[str, Any]) -> urllib3.ProxyManager:
     """Connections in tunnels (CONNECT) through `proxy`, which gets what its own address holds of credentials."""
     parts = urlsplit(proxy)
-    login = basic(unquote(parts.username or ""), unquote(parts.password or ""))
+    login = basic_auth(unquote(parts.username or ""), unquote(parts.password or ""))
     return urllib3.ProxyManager(
         f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}",
         proxy_headers={"Proxy-Authorization": login} if parts.username else {},
-        **options,
+        **arguments,
     )
 
 
-def _watched(pool: Any, line: Line) -> Any:
-    """The kind of pool whose connections `line` watches from before any TLS."""
+def _watched(pool: Any, client: HttpClient) -> Any:
+    """The kind of pool whose connections `client` watches from before any TLS."""
 
     class Connection(pool.ConnectionCls):  # type: ignore[misc]
         def _new_conn(self) -> socket.socket:
             sock: socket.socket = super()._new_conn()
-            line.watch(sock)
+            client.watch(sock)
             return sock
 
         def connect(self) -> None:
             super().connect()
-            line.connected = True
+            client.connected = True
 
     return type(pool.__name__, (pool,), {"ConnectionCls": Connection})
 
 
-class Missing(Enum):
+class Failure(Enum):
     """What kind of no answer it was."""
 
-    NOBODY = "nobody is there"
+    UNREACHABLE = "nobody is there"
     TLS = "the handshake failed"
-    SILENT = "somebody is there"
+    NO_RESPONSE = "somebody is there"
 
 
-class UnreachableError(SourceError):
+class NoResponseError(SourceError):
     """A request got no answer."""
 
-    def __init__(self, kind: Missing, message: str, advice: str) -> None:
+    def __init__(self, kind: Failure, message: str, advice: str) -> None:
         super().__init__(message, advice)
         self.kind = kind
 
 
-def unreachable(error: Exception, line: Line) -> UnreachableError:
-    """What one of `FAULTS` means, in a sentence."""
-    kind, text, advice = _meaning(error, line)
-    return UnreachableError(kind, f"{line.name}: {text}", advice)
+def no_response_error(error: Exception, client: HttpClient) -> NoResponseError:
+    """What one of `REQUEST_ERRORS` means, in a sentence."""
+    kind, text, advice = _meaning(error, client)
+    return NoResponseError(kind, f"{client.name}: {text}", advice)
 
 
-def _meaning(error: Exception, line: Line) -> tuple[Missing, str, str]:
+def _meaning(error: Exception, client: HttpClient) -> tuple[Failure, str, str]:
     if isinstance(error, faults.ProxyError):
-        return Missing.NOBODY, f"the proxy {safe(line.proxy)} {_of_proxy(error.original_error)}", _PROXY
+        return Failure.UNREACHABLE, f"the proxy {safe(client.proxy)} {_of_proxy(error.original_error)}", _PROXY
     nobody: tuple[tuple[type[Exception], str, str], ...] = (
         (faults.NameResolutionError, "there is no such host", "check the name"),
         (faults.NewConnectionError, *_no_connection(error)),
@@ -177,16 +177,16 @@ def _meaning(error: Exception, line: Line) -> tuple[Missing, str, str]:
     )
     for known, text, advice in nobody:
         if isinstance(error, known):
-            return Missing.NOBODY, text, advice
-    if line.expired or isinstance(error, faults.ReadTimeoutError):
-        return Missing.SILENT, *(_TOO_SLOW if line.connected else _STALLED)
+            return Failure.UNREACHABLE, text, advice
+    if client.expired or isinstance(error, faults.ReadTimeoutError):
+        return Failure.NO_RESPONSE, *(_TOO_SLOW if client.connected else _STALLED)
     if isinstance(error, faults.SSLError):
-        return Missing.TLS, *_no_tls(error.args[0], line)
+        return Failure.TLS, *_no_tls(error.args[0], client)
     if isinstance(error, faults.ProtocolError):
-        return Missing.SILENT, *_no_http(error)
+        return Failure.NO_RESPONSE, *_no_http(error)
     if isinstance(error, OSError):
-        return Missing.SILENT, f"the connection failed: {_reason(error)}", ""
-    return Missing.SILENT, f"the request failed: {type(error).__name__}", ""
+        return Failure.NO_RESPONSE, f"the connection failed: {_reason(error)}", ""
+    return Failure.NO_RESPONSE, f"the request failed: {type(error).__name__}", ""
 
 
 def _of_proxy(error: Exception) -> str:
@@ -211,31 +211,31 @@ def _no_http(error: Exception) -> tuple[str, str]:
     return "it closed the connection without an answer", "check that this port speaks TLS"
 
 
-def _no_tls(error: object, line: Line) -> tuple[str, str]:
+def _no_tls(error: object, client: HttpClient) -> tuple[str, str]:
     """Why TLS failed, and what to do; OpenSSL's own words where nothing better is known."""
     if isinstance(error, ssl.SSLCertVerificationError):
-        return _no_trust(error, line.access)
+        return _no_trust(error, client.options)
     reason = getattr(error, "reason", None) or ""
     if reason in ("WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE"):
         return "TLS failed: what answers speaks no TLS", "check whether this port speaks plain HTTP"
     if "CERTIFICATE_REQUIRED" in reason or "ALERT_HANDSHAKE_FAILURE" in reason:
         return "TLS failed: the broker refuses a client without a certificate", _CLIENT_CERT
-    if line.connected:  # with TLS 1.3 the client's certificate is looked at behind the handshake
+    if client.connected:  # with TLS 1.3 the client's certificate is looked at behind the handshake
         return "TLS failed: the broker closed the connection behind the handshake", _CLIENT_CERT
     if "ALERT" in reason:
         return f"TLS failed: the broker refuses: {_words(reason.partition('ALERT_')[2])}", ""
     return f"TLS failed: {_words(reason) or 'the handshake was not finished'}", ""
 
 
-def _no_trust(error: ssl.SSLCertVerificationError, access: Access) -> tuple[str, str]:
+def _no_trust(error: ssl.SSLCertVerificationError, options: ConnectionOptions) -> tuple[str, str]:
     if error.verify_code in _DATES:
         return f"TLS failed: the certificate {_DATES[error.verify_code]}", "give the broker a new certificate"
     if error.verify_code in _NAMES:
         return "TLS failed: the certificate is for another name than the address has", "use a name that is in it"
     if error.verify_code not in _AUTHORITIES:
         return f"TLS failed: {_reason(error.verify_message)}", ""
-    if access.ca_file:
-        return f"TLS failed: no authority in {access.ca_file} has signed the certificate", (
+    if options.ca_file:
+        return f"TLS failed: no authority in {options.ca_file} has signed the certificate", (
             "give --ca-file the authority's certificate, and let the broker send those in between"
         )
     return "TLS failed: the certificate is signed by no authority that this machine trusts", (
@@ -258,42 +258,42 @@ def _reason(error: object) -> str:
     return safe(str(args[-1] if args else error))[:200]
 
 
-def read_body(response: BaseHTTPResponse, line: Line) -> Iterator[bytes]:
+def read_body(response: BaseHTTPResponse, client: HttpClient) -> Iterator[bytes]:
     """The pieces of the body, unpacked; neither what comes in nor what goes out exceeds the limit.
 
     Raises SourceError: it is cut short, too slow, too large, or not packed as it says or as we can unpack.
     """
-    packing = packing_of(response.headers.get("Content-Encoding"))
+    packing = content_coding(response.headers.get("Content-Encoding"))
     if packing not in ("", "gzip"):
         response.close()
         text = f"the answer is compressed as {safe(packing)[:40]}, which the request did not ask for"
-        raise SourceError(f"{line.name}: {text}", "platforms understand gzip at most")
+        raise SourceError(f"{client.name}: {text}", "platforms understand gzip at most")
     unpack = zlib.decompressobj(wbits=31) if packing else None
-    size, limit = 0, line.access.max_bytes
+    size, limit = 0, client.options.max_bytes
     try:
         for chunk in response.stream(_CHUNK, decode_content=False):
             piece = unpack.decompress(chunk, limit + 1 - size) if unpack else chunk
             size += len(piece)
             if size > limit:
-                raise SourceError(f"{line.name}: the answer is larger than {limit:,} bytes")
+                raise SourceError(f"{client.name}: the answer is larger than {limit:,} bytes")
             yield piece
     except zlib.error:
-        raise SourceError(f"{line.name}: the answer says that it is gzip, and is not") from None
+        raise SourceError(f"{client.name}: the answer says that it is gzip, and is not") from None
     except (faults.ProtocolError, faults.ReadTimeoutError, faults.DecodeError, OSError) as error:
-        raise _broken_off(line, line.expired or isinstance(error, faults.ReadTimeoutError)) from None
+        raise _broken_off(client, client.expired or isinstance(error, faults.ReadTimeoutError)) from None
     finally:
         response.close()
     # Without a length, the end that we made looks like the broker's, and half of what is packed like the whole.
-    if line.expired or (unpack and not unpack.eof):
-        raise _broken_off(line, line.expired)
+    if client.expired or (unpack and not unpack.eof):
+        raise _broken_off(client, client.expired)
 
 
-def packing_of(encoding: str | None) -> str:
+def content_coding(encoding: str | None) -> str:
     """What a Content-Encoding says: `gzip`, empty for none, or another that nobody asks for (RFC 9110 §8.4)."""
     packing = (encoding or "").strip().lower()
     return {"x-gzip": "gzip", "identity": ""}.get(packing, packing)
 
 
-def _broken_off(line: Line, slow: bool) -> SourceError:
+def _broken_off(client: HttpClient, slow: bool) -> SourceError:
     text = "the answer was not complete in time" if slow else "the answer was cut short"
-    return SourceError(f"{line.name}: {text}", "try again; if it happens again, look into the broker's log")
+    return SourceError(f"{client.name}: {text}", "try again; if it happens again, look into the broker's log")

@@ -19,14 +19,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from cryptography.hazmat.primitives import serialization
 
+from osbctl.client.catalog_client import error_description, fetch_catalog, is_same_origin
+from osbctl.client.connection_options import ConnectionOptions, basic_auth, check_options, proxy_of, without_query
+from osbctl.client.http_client import HttpClient
 from osbctl.conformance.check import Patience, check_broker
 from osbctl.errors import SourceError
-from osbctl.sources.access import Access, basic, check_access, proxy_of, shown
-from osbctl.sources.broker import description, fetch, is_beside
-from osbctl.sources.line import Line
 from tests.broker.conftest import authority as authority
+from tests.client.test_catalog_client import CATALOG, ROOT, broker, http
 from tests.conformance.faulty import PASSWORD, USER, faulty
-from tests.sources.test_broker import CATALOG, ROOT, broker, http
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from tests.broker.harness import Authority
 
-ACCESS = Access(user=USER, password=PASSWORD, connect_seconds=3, total_seconds=5)
+OPTIONS = ConnectionOptions(user=USER, password=PASSWORD, connect_seconds=3, total_seconds=5)
 HOST = "broker.test"
 
 
@@ -95,27 +95,27 @@ def port_of(address: str) -> int:
 def test_a_proxy_sees_a_tunnel_and_no_credentials(authority: Authority) -> None:
     pair = authority.issue("proxied", dns=HOST)
     with faulty("", server_side(pair)) as (address, _), proxy(port_of(address)) as (at, seen):
-        access = replace(ACCESS, ca_file=str(authority.cert), proxies={"https": f"http://me:p%40ss@{at}"})
-        answer = fetch(f"https://{HOST}/v2/catalog", access)
+        options = replace(OPTIONS, ca_file=str(authority.cert), proxies={"https": f"http://me:p%40ss@{at}"})
+        answer = fetch_catalog(f"https://{HOST}/v2/catalog", options)
         assert answer
         assert b'"services"' in answer.body
-        checked = check_broker(f"https://{HOST}/v2/catalog", access, Patience(probe=3))
+        checked = check_broker(f"https://{HOST}/v2/catalog", options, Patience(probe=3))
     assert checked.findings == ()
     assert len(seen) > 15, "the certificate and HEAD go through it, too"
     assert all(head.startswith(f"CONNECT {HOST}:443 HTTP/1.".encode()) for head in seen)
-    assert all(basic("me", "p@ss").encode() in head for head in seen)
-    assert not any(basic(USER, PASSWORD).encode() in head for head in seen)
+    assert all(basic_auth("me", "p@ss").encode() in head for head in seen)
+    assert not any(basic_auth(USER, PASSWORD).encode() in head for head in seen)
 
 
 def test_what_a_proxy_may_do_wrong() -> None:
     refusal = b"HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n"
     with proxy(1, refusal) as (at, _), pytest.raises(SourceError) as caught:
-        fetch(f"https://{HOST}/v2/catalog", replace(ACCESS, proxies={"all": f"http://me:hunter2hunter2@{at}"}))
+        fetch_catalog(f"https://{HOST}/v2/catalog", replace(OPTIONS, proxies={"all": f"http://me:hunter2hunter2@{at}"}))
     assert f"the proxy {at} makes no connection: " in caught.value.message
     assert "407" in caught.value.message
     assert "NO_PROXY" in caught.value.advice
     with pytest.raises(SourceError, match=r"the proxy 127\.0\.0\.1:9 cannot be reached: the connection was refused"):
-        fetch(f"https://{HOST}/v2/catalog", replace(ACCESS, proxies={"https": "127.0.0.1:9"}))
+        fetch_catalog(f"https://{HOST}/v2/catalog", replace(OPTIONS, proxies={"https": "127.0.0.1:9"}))
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_what_a_proxy_may_do_wrong() -> None:
 )
 def test_a_proxy_that_is_not_used_is_told_of(proxies: dict[str, str], address: str, told: str) -> None:
     with pytest.raises(SourceError, match=told) as caught:
-        fetch(address, replace(ACCESS, insecure=True, proxies=proxies))
+        fetch_catalog(address, replace(OPTIONS, insecure=True, proxies=proxies))
     assert "hunter2" not in caught.value.message + caught.value.advice
 
 
@@ -192,9 +192,9 @@ TLS = {
 def test_a_certificate_that_is_not_accepted(authority: Authority, case: str) -> None:
     how, trusted, told, advice = TLS[case]
     pair = authority.issue(f"tls-{case}", **how)  # type: ignore[arg-type]
-    access = replace(ACCESS, ca_file=str(authority.cert) if trusted else None)
+    options = replace(OPTIONS, ca_file=str(authority.cert) if trusted else None)
     with faulty("", server_side(pair)) as (address, server), pytest.raises(SourceError) as caught:
-        fetch(address, access)
+        fetch_catalog(address, options)
     assert told in caught.value.message
     assert advice in caught.value.advice
     assert "_ssl.c" not in caught.value.message
@@ -204,7 +204,7 @@ def test_a_certificate_that_is_not_accepted(authority: Authority, case: str) -> 
 def test_a_ca_file_of_another_authority_is_not_recommended_again(authority: Authority, tmp_path: Path) -> None:
     other, _ = authority.issue("self")
     with faulty("", server_side(authority.issue("tls-other"))) as (address, _), pytest.raises(SourceError) as caught:
-        fetch(address, replace(ACCESS, ca_file=str(other)))
+        fetch_catalog(address, replace(OPTIONS, ca_file=str(other)))
     assert f"no authority in {other} has signed the certificate" in caught.value.message
 
 
@@ -215,7 +215,7 @@ def test_a_missing_client_certificate(authority: Authority, version: ssl.TLSVers
     mutual.verify_mode = ssl.CERT_REQUIRED
     mutual.load_verify_locations(authority.cert)
     with faulty("", mutual) as (address, _), pytest.raises(SourceError) as caught:
-        fetch(address, replace(ACCESS, ca_file=str(authority.cert)))
+        fetch_catalog(address, replace(OPTIONS, ca_file=str(authority.cert)))
     assert "TLS failed: the broker " in caught.value.message
     assert "--client-cert" in caught.value.advice
 
@@ -227,7 +227,7 @@ _WHAT = {"ca_file": "certificates", "client_cert": "a certificate and its key, w
 
 def refusal(address: str, **options: Any) -> tuple[str, str]:
     with pytest.raises(SourceError) as caught:
-        check_access(address, Access(**options))
+        check_options(address, ConnectionOptions(**options))
     return caught.value.message, caught.value.advice
 
 
@@ -273,7 +273,7 @@ def test_what_is_right_passes(authority: Authority, tmp_path: Path) -> None:
     both.write_bytes(cert.read_bytes() + key.read_bytes())
     for proxy in ("http://p:1", "https://p", "p:3128"):
         files = {"ca_file": str(authority.cert), "client_cert": str(both)}
-        check_access("https://b.test", Access(proxies={"https": proxy}, **files))
+        check_options("https://b.test", ConnectionOptions(proxies={"https": proxy}, **files))
 
 
 def locked(key: Path) -> bytes:
@@ -283,7 +283,7 @@ def locked(key: Path) -> bytes:
 
 
 def test_credentials_are_written_as_the_rfc_has_it() -> None:
-    assert basic("ü", "p:w") == "Basic w7w6cDp3"  # RFC 7617, 2
+    assert basic_auth("ü", "p:w") == "Basic w7w6cDp3"  # RFC 7617, 2
 
 
 def test_a_key_with_a_passphrase_is_refused_and_nothing_is_asked(authority: Authority, tmp_path: Path) -> None:
@@ -318,13 +318,13 @@ def test_a_key_with_a_passphrase_is_refused_and_nothing_is_asked(authority: Auth
 )
 def test_answers_with_a_sentence_of_their_own(answer: bytes, told: str) -> None:
     with broker(answer) as (address, _), pytest.raises(SourceError, match=told) as caught:
-        fetch(address, ACCESS)
+        fetch_catalog(address, OPTIONS)
     assert "hunter2" not in caught.value.message
 
 
 def test_a_handshake_that_stalls_took_no_request() -> None:
     with broker(None) as (address, _), pytest.raises(SourceError, match="the TLS handshake was not finished"):
-        fetch(address.replace("http:", "https:"), replace(ACCESS, total_seconds=0.5))
+        fetch_catalog(address.replace("http:", "https:"), replace(OPTIONS, total_seconds=0.5))
 
 
 @pytest.mark.parametrize(
@@ -339,16 +339,16 @@ def test_a_handshake_that_stalls_took_no_request() -> None:
     ],
 )
 def test_where_credentials_may_follow(one: str, other: str, beside: bool) -> None:
-    assert is_beside(one, other) == beside
+    assert is_same_origin(one, other) == beside
 
 
 def test_a_redirect_is_followed_on_the_same_host_and_only_there() -> None:
     with faulty("redirects") as (address, server):
-        assert fetch(address, ACCESS)
+        assert fetch_catalog(address, OPTIONS)
         assert server.asked == 2
     with broker(http("302 Found", b"", "Location: http://127.0.0.1:1/v2/catalog?key=hunter2")) as (address, asked):
         with pytest.raises(SourceError, match=r"redirects to another place, http://127\.0\.0\.1:1$"):
-            fetch(address, ACCESS)
+            fetch_catalog(address, OPTIONS)
         assert len(asked) == 1
 
 
@@ -364,76 +364,76 @@ QUERIES = [
 @pytest.mark.parametrize("answer", QUERIES)
 def test_the_query_of_an_address_is_not_shown(answer: bytes) -> None:
     with broker(answer) as (address, asked), pytest.raises(SourceError) as caught:
-        fetch(f"{address}?key=hunter2", ACCESS)
+        fetch_catalog(f"{address}?key=hunter2", OPTIONS)
     assert b"?key=hunter2 " in asked[0]
     assert caught.value.message.startswith(f"{address}?***: ")
     assert "hunter2" not in caught.value.message + caught.value.advice
 
 
 def test_addresses_as_they_are_shown() -> None:
-    assert shown("https://b/v2/catalog") == "https://b/v2/catalog"
-    assert shown("https://b/v2/catalog?a=1&b") == "https://b/v2/catalog?***"
+    assert without_query("https://b/v2/catalog") == "https://b/v2/catalog"
+    assert without_query("https://b/v2/catalog?a=1&b") == "https://b/v2/catalog?***"
 
 
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "[::1]"])
 def test_plain_http_stays_on_this_machine(host: str) -> None:
-    check_access(f"http://{host}:8080/v2/catalog", ACCESS)
+    check_options(f"http://{host}:8080/v2/catalog", OPTIONS)
     with pytest.raises(SourceError, match="plain http"):
-        check_access("http://localhost.example.com/v2/catalog", ACCESS)
-    check_access("http://localhost.example.com/v2/catalog", replace(ACCESS, insecure=True))
+        check_options("http://localhost.example.com/v2/catalog", OPTIONS)
+    check_options("http://localhost.example.com/v2/catalog", replace(OPTIONS, insecure=True))
 
 
 def test_a_password_is_hidden_as_it_is_and_as_it_is_sent() -> None:
-    sent = basic(USER, PASSWORD).removeprefix("Basic ")
-    assert ACCESS.hide(f"a {PASSWORD} b {sent} c") == "a *** b *** c"
-    assert replace(ACCESS, password="").hide("a b") == "a b"
-    assert PASSWORD not in repr(ACCESS)
-    assert "secret" not in repr(replace(ACCESS, proxies={"https": "http://u:secret@p"}))
+    sent = basic_auth(USER, PASSWORD).removeprefix("Basic ")
+    assert OPTIONS.hide(f"a {PASSWORD} b {sent} c") == "a *** b *** c"
+    assert replace(OPTIONS, password="").hide("a b") == "a b"
+    assert PASSWORD not in repr(OPTIONS)
+    assert "secret" not in repr(replace(OPTIONS, proxies={"https": "http://u:secret@p"}))
 
 
 @pytest.mark.parametrize("before", range(296, 300))
 def test_no_part_of_a_password_is_left_where_a_description_is_cut(before: int) -> None:
     body = json.dumps({"description": "." * before + PASSWORD}).encode()
-    assert description(body, ACCESS) == ": " + "." * before + "***"[: 300 - before]
+    assert error_description(body, OPTIONS) == ": " + "." * before + "***"[: 300 - before]
 
 
 def test_nothing_is_sent_twice() -> None:
     with broker(b"") as (address, asked), pytest.raises(SourceError):
-        fetch(address, ACCESS)
+        fetch_catalog(address, OPTIONS)
     assert len(asked) == 1
 
 
 def test_what_a_broker_says_cannot_steer_a_terminal() -> None:
     body = b'{"description": "a\\u001b[31mb\\nc"}'
     with broker(http("500 Oops", body)) as (address, _), pytest.raises(SourceError) as caught:
-        fetch(address, ACCESS)
+        fetch_catalog(address, OPTIONS)
     assert caught.value.message.endswith(r"status 500: a\x1b[31mb\nc")
 
 
 @pytest.mark.parametrize("status", ["304 Not Modified", "201 Created", "204 No Content", "206 Partial Content"])
 def test_only_200_is_a_catalog(status: str) -> None:
     with broker(http(status, b"" if status[0] == "3" else CATALOG)) as (address, _), pytest.raises(SourceError):
-        fetch(address, ACCESS)
+        fetch_catalog(address, OPTIONS)
 
 
 def test_half_of_what_is_packed_is_not_the_whole() -> None:
     half = gzip.compress(CATALOG * 50)[:-9]
     answer = http("200 OK", half, "Content-Encoding: gzip")
     with broker(answer) as (address, _), pytest.raises(SourceError, match="cut short"):
-        fetch(address, ACCESS)
+        fetch_catalog(address, OPTIONS)
 
 
 def test_plain_http_is_told_and_tls_is_not(authority: Authority) -> None:
-    access = replace(ACCESS, ca_file=str(authority.cert))
+    options = replace(OPTIONS, ca_file=str(authority.cert))
     with faulty() as (address, _):
-        assert {one.rule for one in check_broker(address, access, Patience(probe=3)).findings} == {"wire-plain-http"}
+        assert {one.rule for one in check_broker(address, options, Patience(probe=3)).findings} == {"wire-plain-http"}
     with faulty("", server_side(authority.issue("told"))) as (address, _):
-        assert check_broker(address, access, Patience(probe=3)).findings == ()
+        assert check_broker(address, options, Patience(probe=3)).findings == ()
 
 
 def test_an_end_in_time_leaves_no_thread_behind() -> None:
     before = set(threading.enumerate())
-    with Line("http://127.0.0.1:1/", replace(ACCESS, total_seconds=3600)):
+    with HttpClient("http://127.0.0.1:1/", replace(OPTIONS, total_seconds=3600)):
         (clock,) = set(threading.enumerate()) - before
         assert clock.daemon, "nobody waits for it where the process ends"
     clock.join(5)
@@ -443,7 +443,7 @@ def test_an_end_in_time_leaves_no_thread_behind() -> None:
 def test_the_end_of_a_line_closes_its_connections() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         address = f"http://127.0.0.1:{listener.getsockname()[1]}/"
-        with Line(address, ACCESS) as line, line.bare(address):
+        with HttpClient(address, OPTIONS) as client, client.bare(address):
             peer, _ = listener.accept()
         with peer:
             peer.settimeout(5)

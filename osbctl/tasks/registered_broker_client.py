@@ -1,57 +1,64 @@
-"""How registered brokers are reached, and what is made of what they answer."""
+"""The client of registered brokers: finds the password, fetches the catalog, validates it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
-from osbctl.errors import DocumentError, SourceError, UsageError
+from osbctl.client.catalog_client import CatalogResponse, fetch_catalog, split_url
+from osbctl.errors import DocumentError, SourceError
 from osbctl.findings import Finding, Severity
 from osbctl.paths import pointer
 from osbctl.platforms import ApiVersion
 from osbctl.registry.records import BrokerCatalog, Registration, Remark
 from osbctl.registry.secrets import HELD
 from osbctl.secrecy import SURE_LENGTH, looks_secret, places_of
-from osbctl.sources.broker import CATALOG_PATH, Answer, fetch, split_url
 
 if TYPE_CHECKING:
-    from osbctl.sources.access import Access
+    from osbctl.client.connection_options import ConnectionOptions
+
+
+class PasswordSource(Protocol):
+    """Finds the passwords of registered brokers."""
+
+    def password_of(self, broker: Registration) -> str:
+        """The password of `broker`; empty where it needs none. Raises SourceError: there is none."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
-    """Asks brokers under one set of conditions; may be used by several threads.
+class RegisteredBrokerClient:
+    """Fetches and validates catalogs of registered brokers; may be used by several threads.
 
-    `access` is without user, password and version; `password` finds that of a broker, or raises SourceError; `tell`
-    takes a sentence that is to be said beside the outcome.
+    `options` are without user, password and version. `notes` collects sentences to report beside the outcomes.
     """
 
-    access: Access
-    password: Callable[[Registration], str]
-    tell: Callable[[str], None]
+    options: ConnectionOptions
+    passwords: PasswordSource
+    notes: list[str] = field(default_factory=list)
     _sent: dict[str, str] = field(default_factory=dict, repr=False)
 
-    def fetch(self, broker: Registration, etag: str) -> Answer | None:
+    def fetch(self, broker: Registration, etag: str) -> CatalogResponse | None:
         """The broker's answer; None where `etag` still holds.
 
         Raises:
             SourceError: there is none, or no password.
         """
         address, _, _ = split_url(broker.url)
-        password = self._sent[broker.name] = self.password(broker)
-        access = replace(self.access, user=broker.username, password=password, api_version=broker.api_version)
+        password = self._sent[broker.name] = self.passwords.password_of(broker)
+        options = replace(self.options, user=broker.username, password=password, api_version=broker.api_version)
         try:
-            answer = fetch(address, access, etag)
+            answer = fetch_catalog(address, options, etag)
         except SourceError as error:  # it may quote the broker, and a broker may quote the password
-            raise SourceError(access.hide(error.message), error.advice) from None
+            raise SourceError(options.hide(error.message), error.advice) from None
         if answer is None:
             return None
         # A tag goes into a header again, and into reports.
         fit = answer.etag.isascii() and answer.etag.isprintable() and len(answer.etag) <= 1000
-        return replace(answer, etag=answer.etag if fit and access.hide(answer.etag) == answer.etag else "")
+        return replace(answer, etag=answer.etag if fit and options.hide(answer.etag) == answer.etag else "")
 
-    def judge(self, body: bytes, broker: Registration) -> BrokerCatalog:
+    def validate(self, body: bytes, broker: Registration) -> BrokerCatalog:
         """The catalog in `body`, with the reasons to refuse it.
 
         These are errors, what the broker's platform refuses, and a text in it that is the password which was sent to
@@ -92,7 +99,7 @@ class Reach:
             return None
         if not sure:
             told = f"the catalog holds the text of the broker's password, perhaps by chance, at {len(places):,} places"
-            self.tell(f"{broker.name}: {told}: use a password of {SURE_LENGTH} or more characters")
+            self.notes.append(f"{broker.name}: {told}: use a password of {SURE_LENGTH} or more characters")
             return None
         message = "the catalog contains the broker's own password: remove it, and change the password"
         place = places[0] if places else ""
@@ -102,24 +109,7 @@ class Reach:
     def _forms(self, broker: Registration) -> tuple[str, ...]:
         """The password that was sent to the broker, as it is sent and as it is."""
         password = self._sent.get(broker.name, "")
-        return (replace(self.access, user=broker.username, password=password).sent, password)
-
-
-def base_url(url: str) -> tuple[str, str]:
-    """The address without userinfo as it is stored, and the username in it, if any.
-
-    Raises:
-        UsageError: it is no address of a broker, or holds a password or a query.
-    """
-    address, user, password = split_url(url)
-    if "?" in address or not address.isprintable():
-        raise UsageError("not the base address of a broker: it has a query, or characters that cannot be shown")
-    if password:
-        raise UsageError(
-            "a password in an address stays in the shell's history",
-            "leave it out: osbctl asks for it, or reads it with --password-stdin",
-        )
-    return address.rstrip("/").removesuffix(CATALOG_PATH), user
+        return (replace(self.options, user=broker.username, password=password).sent, password)
 
 
 def _remark(finding: Finding) -> Remark:
