@@ -10,16 +10,13 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from enum import StrEnum
 from functools import cache
-from typing import Any, Literal, NamedTuple, Self, TypeAlias
+from typing import Any, NamedTuple, Self, TypeAlias
 
 from osbctl.findings import Severity
 from osbctl.platforms import Platform, refusing
 
 Check: TypeAlias = Callable[[Any], Iterator[Any]]
 """A rule's check: from an `osbctl.validation.node.Node` to its `Hit`s."""
-
-Need: TypeAlias = Literal["patterns", "odd_schemas", "written_values", "nul"]
-"""What must be in a catalog for a rule to have anything to say: a field of `osbctl.validation.survey.Survey`."""
 
 
 class Scope(StrEnum):
@@ -57,10 +54,8 @@ class Rule(NamedTuple):
     `text` is the docstring of its check: a summary line, paragraphs that say why, then labelled lines. `Bad:` and
     `Good:` are fragments of YAML, behind the label or below it, indented; `Fix:` is what `osbctl fix` does about it,
     left out where the author has to decide; `Source:` cites where the rule comes from. `check` is None where something
-    else finds it: the reader, the schema engine, or the emulation of a platform. `needs` None: the check is always
-    run. `fields`: those of service offerings, plans and their metadata that the check is about; it is not called for a
-    catalog that has none of them. `only_for`: the rule is silent unless that platform is checked for, or the rule was
-    selected.
+    else finds it: the reader, the schema engine, or the emulation of a platform. `only_for`: the rule is silent unless
+    that platform is checked for, or the rule was selected.
     """
 
     id: str
@@ -70,8 +65,6 @@ class Rule(NamedTuple):
     refused_by: tuple[Platform, ...] = ()
     scope: Scope = Scope.CATALOG
     check: Check | None = None
-    needs: Need | None = None
-    fields: frozenset[str] = frozenset()
     only_for: Platform | None = None
 
     @property
@@ -135,15 +128,12 @@ def rule(
     category: Category,
     scope: Scope = Scope.CATALOG,
     *,
-    needs: Need | None = None,
-    fields: tuple[str, ...] = (),
     only_for: Platform | None = None,
 ) -> Callable[[Check], Check]:
     """Register the decorated generator function as the check of a rule; its docstring is the rule's text."""
 
     def register(check: Check) -> Check:
-        text, about = check.__doc__ or "", frozenset(fields)
-        _add(Rule(id, severity, category, text, refusing(id), scope, check, needs, about, only_for))
+        _add(Rule(id, severity, category, check.__doc__ or "", refusing(id), scope, check, only_for))
         return check
 
     return register

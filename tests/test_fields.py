@@ -14,7 +14,6 @@ from osbctl.platforms.judge import judge_all
 from osbctl.platforms.outcome import VerdictKind
 from osbctl.validation.engine import run_rules
 from osbctl.validation.options import ValidationOptions
-from osbctl.validation.rules import load_checks
 
 VALUES: dict[str, Any] = {"string": "x", "boolean": True, "integer": 5, "array": ["x"], "object": {"id": "x"}}
 PLAN = {"id": "p", "name": "plan", "description": "d"}
@@ -99,9 +98,3 @@ def test_each_platform_knows_the_type_of_a_field_or_is_known_to_pass_it_over(pla
         if "metadata" not in kind and outcome.kind is VerdictKind.ACCEPTS:
             found.add((kind, key))
     assert found == PASSED_OVER[platform]
-
-
-def test_a_rule_that_says_nothing_of_its_needs_is_always_run() -> None:
-    unneeded = {rule.id for rule in load_checks() if rule.needs is None}
-    assert "parameters-impossible" in unneeded
-    assert "parameters-invalid" not in unneeded

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from osbctl.secrecy import SECRET, looks_secret, masked, surely_secret, without_secrets
+from osbctl.secrecy import SECRET, looks_secret, masked, places_of, surely_secret, without_secrets
 
 HIDDEN = [
     ("postgres://admin:hunter2@db.example.com:5432/x", "postgres://***@db.example.com:5432/x"),
@@ -79,3 +79,20 @@ def test_no_text_takes_long(piece: str) -> None:
     began = time.process_time()
     without_secrets("@=" + piece * (200_000 // len(piece)))
     assert time.process_time() - began < 2
+
+
+def test_a_dashboard_clients_secret_may_be_the_password() -> None:
+    """It is not stored; the same text anywhere else is."""
+    word = "a password of a broker"
+    client = {"id": "c", "secret": word, "redirect_uri": "x"}
+    assert places_of((word,), {"services": [{"dashboard_client": client}]}) == []
+    for data, place in (
+        ({"services": [{"dashboard_client": {**client, "id": word}}]}, "/services/0/dashboard_client/id"),
+        ({"services": [{"metadata": {"dashboard_client": client}}]}, "/services/0/metadata/dashboard_client/secret"),
+        ({"x": [{"dashboard_client": client}]}, "/x/0/dashboard_client/secret"),
+        ({"services": {"x": {"dashboard_client": client}}}, "/services/x/dashboard_client/secret"),
+        ({"services": [{word: 1}]}, "/services/0"),
+    ):
+        assert places_of((word,), data) == [place]
+    for written in (word.upper(), word.replace(" ", "%20"), word.title().replace("s", "%73")):
+        assert places_of((word,), {"x": written}) == ["/x"]

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from osbctl.paths import Path
-from osbctl.platforms.outcome import MAX_REFUSALS, OddFields, Refusal
+from osbctl.platforms.outcome import MAX_REFUSALS, Refusal
 
 Shape = Any
 """`string`, `bool`, `int`, `time`, `map`, or `raw`, which takes anything as it is; a list of one shape; `Pointers`;
@@ -61,17 +61,13 @@ def wrong_type(platform: str, source: str) -> str:
 
 
 class Struct:
-    """What Go has filled from the object at `path`; a field that nothing was given for is None.
+    """What Go has filled from the object at `path`; a field that nothing was given for is None."""
 
-    `usual`: each of its fields is as every platform takes it, but for ids and names that may be there twice.
-    """
+    __slots__ = ("path", "places", "values")
 
-    __slots__ = ("path", "places", "usual", "values")
-
-    def __init__(self, path: Path, usual: dict[str, Any] | None = None) -> None:
+    def __init__(self, path: Path) -> None:
         self.path = path
-        self.usual = usual is not None
-        self.values: dict[str, Any] = usual or {}
+        self.values: dict[str, Any] = {}
         self.places: dict[str, str] = {}
 
     def __getitem__(self, field: str) -> Any:
@@ -82,15 +78,12 @@ class Struct:
         return (*self.path, self.places.get(field, field))
 
 
-def decode(
-    data: dict[str, Any], shape: Mapping[str, Shape], platform: str, name: str, odd: OddFields
-) -> tuple[Struct, list[Refusal]]:
+def decode(data: dict[str, Any], shape: Mapping[str, Shape], platform: str, name: str) -> tuple[Struct, list[Refusal]]:
     """The struct that Go makes of `data`, and a refusal for each value that the platform cannot decode.
 
-    Of the objects at the paths in `odd`, all but those fields are taken as they stand, with whatever is in them. Where
-    there are too many refusals to be kept, the struct is empty.
+    Where there are too many refusals to be kept, the struct is empty.
     """
-    decoder = _Decoder(odd)
+    decoder = _Decoder()
     try:
         struct = decoder.struct(data, shape, (), Struct(()))
     except _TooManyError:
@@ -152,8 +145,7 @@ class _TooManyError(Exception):
 class _Decoder:
     """Decodes values one into another; `misfits` are the places where one does not fit, with what is wanted there."""
 
-    def __init__(self, odd: OddFields) -> None:
-        self.odd = odd
+    def __init__(self) -> None:
         self.misfits: list[tuple[Path, str]] = []
 
     def value(self, value: Any, shape: Shape, path: Path, old: Any) -> Any:
@@ -173,11 +165,7 @@ class _Decoder:
     def struct(self, value: dict[str, Any], shape: Mapping[str, Shape], path: Path, into: Struct) -> Struct:
         """`into`, with the fields of `value` read into it."""
         into.path = path
-        odd = None if into.values else self.odd.get(path)
-        values = into.values = {**(into.values if odd is None else value)}
-        if odd is not None:
-            few = frozenset(odd)  # or thousands
-            value = {key: values.pop(key) for key in value if key in few}
+        values = into.values
         for key, item in value.items():
             field = key if key in shape else folded(key)
             inner = shape.get(field)
@@ -220,8 +208,6 @@ class _Decoder:
         ]
 
     def _item(self, value: Any, shape: Shape, path: Path, old: Struct | None) -> Struct:
-        if self.odd.get(path) == []:
-            return Struct(path, value)
         return self.value(value, shape, path, old) or Struct(path)
 
     def _refused(self, value: Any, wanted: str, path: Path, old: Any) -> Any:

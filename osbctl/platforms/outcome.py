@@ -5,15 +5,12 @@ from __future__ import annotations
 import re
 from enum import StrEnum
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from osbctl.paths import Path
-
-OddFields: TypeAlias = "Mapping[Path, list[str]]"
-"""By path, service offerings and plans whose other fields every platform takes (`osbctl.platforms.usual`)."""
 
 MAX_REFUSALS = 10_000
 """So many reasons of one platform are kept: nobody reads more, and a few megabytes can hold millions."""
@@ -38,38 +35,6 @@ class Refusal(NamedTuple):
     rule: str
     path: Path
     message: str
-
-
-class Schemas(NamedTuple):
-    """What is known of a catalog's parameter schemas, each told by its `id()`.
-
-    `alike`: for each the first that differs at most in a short title or description, which change no verdict. `odd`: of
-    these first ones those that may not be small, plain, valid draft-04; None where any may be odd.
-    """
-
-    alike: Mapping[int, int] = {}
-    odd: frozenset[int] | None = None
-
-    @property
-    def all_plain(self) -> bool:
-        """Whether none is odd."""
-        return self.odd == frozenset()
-
-    def is_plain(self, schema: Mapping[str, Any]) -> bool:
-        """Whether a parameter schema is surely not odd."""
-        first = self.alike.get(id(schema))
-        return self.odd is not None and first is not None and first not in self.odd
-
-
-class Known(NamedTuple):
-    """What is known of a catalog before a platform is asked; what is not in `odd` may hold anything."""
-
-    schemas: Schemas
-    odd: OddFields
-
-
-UNKNOWN = Known(Schemas(), {})
-"""Anything may be in the catalog."""
 
 
 class Outcome(NamedTuple):

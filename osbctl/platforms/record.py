@@ -11,12 +11,10 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from osbctl.platforms.outcome import UNKNOWN
-
 if TYPE_CHECKING:
     from osbctl.platforms.commands import Tool
     from osbctl.platforms.export import Export
-    from osbctl.platforms.outcome import Known, Outcome
+    from osbctl.platforms.outcome import Outcome
     from osbctl.platforms.reactions import Depends, Reaction
 
 
@@ -58,8 +56,8 @@ class PlatformRecord(NamedTuple):
     another one still has is refused when its new holder is saved, in the order of the catalog. `keeps` is how it keeps
     what is gone and still used; None: it keeps nothing. `gives_up` is how many seconds it waits for a catalog. `takes`
     are the statuses of an answer that it takes for a catalog, `stops_at` redirects that it does not follow.
-    `is_quoted`: its own words are known, and reports quote them. `takes_usual`: it takes what `osbctl.platforms.usual`
-    calls usual; a test holds its verdict to that.
+    `is_quoted`: its own words are known, and reports quote them. `in_accepted_by_all`: it accepts what
+    `osbctl.platforms.accepted_by_all` takes, and is not asked of that; a test holds its verdict to it.
     """
 
     folder: str
@@ -75,11 +73,11 @@ class PlatformRecord(NamedTuple):
     takes: range = range(200, 201)
     stops_at: frozenset[int] = frozenset()
     is_quoted: bool = False
-    takes_usual: bool = False
+    in_accepted_by_all: bool = False
 
-    def judge(self, data: dict[str, Any], known: Known = UNKNOWN) -> Outcome:
+    def judge(self, data: dict[str, Any]) -> Outcome:
         """What it does with the catalog `data`, from the module `verdict`."""
-        outcome: Outcome = self._module("verdict").judge(data, known)
+        outcome: Outcome = self._module("verdict").judge(data)
         return outcome
 
     def read(self, data: Mapping[str, Any]) -> Mapping[str, Any]:

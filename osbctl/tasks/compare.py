@@ -97,11 +97,10 @@ def now_refused(
 
 def refusals_of(data: dict[str, Any], view: frozenset[Platform]) -> list[Refused]:
     """What platforms in `view` refuse of a catalog."""
-    from osbctl.validation.survey import survey_schemas
     from osbctl.validation.verdicts import judge_template
 
     return [
         Refused(platform, refusal.rule, refusal.path, refusal.message)
-        for platform, outcome in judge_template(data, survey_schemas(data), view).items()
+        for platform, outcome in judge_template(data, view).items()
         for refusal in outcome.refusals
     ]

@@ -14,7 +14,6 @@ from osbctl.platforms import Platform
 from osbctl.platforms.outcome import Outcome
 from osbctl.sources.document import Document
 from osbctl.tasks.page_requests import requests_for
-from osbctl.validation.survey import survey_schemas
 from osbctl.validation.verdicts import judge_template
 
 
@@ -106,7 +105,7 @@ def _judged(document: Document, with_findings: bool) -> tuple[Mapping[Platform, 
 
         judgement = judge(document, ValidationOptions())
         return judgement.outcomes, [_without_folder(finding, document.name) for finding in judgement.findings]
-    return judge_template(document.data, survey_schemas(document.data)), ()
+    return judge_template(document.data), ()
 
 
 def _without_folder(finding: Finding, name: str) -> Finding:

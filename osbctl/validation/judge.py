@@ -26,7 +26,6 @@ from osbctl.validation.options import ValidationOptions
 from osbctl.validation.rules import SHARED
 from osbctl.validation.schema import check_schema
 from osbctl.validation.selection import Selection
-from osbctl.validation.survey import Survey, survey
 from osbctl.validation.verdicts import judge_template
 
 
@@ -40,11 +39,10 @@ def judge(document: Document, options: ValidationOptions, selection: Selection |
         ConfigError: a house schema is broken.
     """
     selection = selection or Selection(options)
-    seen = survey(document)
     asked = options.platforms if options.errors_alone else tuple(Platform)
-    judged = (judge_all if options.literal else judge_template)(document.data, seen.schemas, asked)
+    judged = (judge_all if options.literal else judge_template)(document.data, asked)
     outcomes = {platform: outcome.redacted for platform, outcome in judged.items()}
-    checked, left_out_places = _checked(document, options, seen)
+    checked, left_out_places = _checked(document, options)
     findings = [*document.notes, *checked]
     whole = _with_refusals(findings, outcomes, options.platforms, left_out_places)
     joined = picked = _blame_newcomers(whole, document.data)
@@ -83,14 +81,14 @@ def unreadable(name: str, findings: tuple[Finding, ...]) -> Judgement:
     return Judgement(name, findings, dict.fromkeys(Platform, Verdict(VerdictKind.UNREADABLE)))
 
 
-def _checked(document: Document, options: ValidationOptions, seen: Survey) -> tuple[list[Finding], set[Path]]:
+def _checked(document: Document, options: ValidationOptions) -> tuple[list[Finding], set[Path]]:
     """What the schemas and the rules say; nothing of places that the notes have spoken of as missing already.
 
     And the places of errors of the schema that were too many to be named.
     """
     reported = {note.path for note in document.notes if note.severity is Severity.ERROR}
     found, left_out = check_schema(document.data, options.api_version, options.max_schema_findings)
-    found += run_rules(document.data, options, seen)
+    found += run_rules(document.data, options)
     for name, schema in options.house_schemas:
         from osbctl.validation.house import check_house_schema  # loads jsonschema
 

@@ -9,23 +9,21 @@ from osbctl.paths import Path
 from osbctl.placeholders import filled, placeholders
 from osbctl.platforms import Platform
 from osbctl.platforms.judge import judge_all
-from osbctl.platforms.outcome import UNKNOWN, Outcome, Refusal, Schemas, VerdictKind, bounded
+from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind, bounded
 
 
-def judge_template(
-    data: dict[str, Any], schemas: Schemas = UNKNOWN.schemas, asked: Collection[Platform] = tuple(Platform)
-) -> dict[Platform, Outcome]:
+def judge_template(data: dict[str, Any], asked: Collection[Platform] = tuple(Platform)) -> dict[Platform, Outcome]:
     """What each platform of those that are `asked` does with the catalog `data` once its placeholders are replaced.
 
     A platform refuses it for what is wrong whatever they stand for. Where nothing is, and it does not accept the
     catalog as it stands either, its verdict is unclear.
     """
-    outcomes = judge_all(data, schemas, asked)
+    outcomes = judge_all(data, asked)
     rejecting = [platform for platform, outcome in outcomes.items() if outcome.kind is not VerdictKind.ACCEPTS]
     found = placeholders(data) if rejecting else {}
     if not found:
         return outcomes
-    rendered = judge_all(filled(data, found), asked=rejecting)
+    rendered = judge_all(filled(data, found), rejecting)
     return outcomes | {one: _without(found, outcomes[one], rendered[one]) for one in rejecting}
 
 

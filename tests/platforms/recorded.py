@@ -22,7 +22,6 @@ from osbctl.platforms import Platform
 from osbctl.platforms.judge import judge_all
 from osbctl.platforms.outcome import VerdictKind
 from osbctl.sources.parse import parse_document
-from osbctl.validation.survey import survey
 from tests.corpus import CORPUS
 
 if TYPE_CHECKING:
@@ -85,7 +84,7 @@ def _outcomes(text: bytes) -> dict[Platform, Outcome] | str:
         document = parse_document(text, "case.json")
     except DocumentError as error:
         return "too deep" if {one.rule for one in error.findings} == {"nesting-too-deep"} else "unreadable"
-    return judge_all(document.data, survey(document).schemas)
+    return judge_all(document.data)
 
 
 @cache

@@ -36,7 +36,7 @@ PLATFORM = PlatformRecord(
     "verdict.py": """
 from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind
 
-def judge(data, known):
+def judge(data):
     found = tuple(
         Refusal("toy-lego", ("services", at, "name"), "the box is full of lego")
         for at, service in enumerate(data["services"]) if service["name"] == "lego"

@@ -24,7 +24,7 @@ SHAPE = {
 
 
 def decoded(data: dict[str, Any]) -> tuple[Struct, list[tuple[str | int, ...]]]:
-    struct, refusals = decode(data, SHAPE, "x", "X", {})
+    struct, refusals = decode(data, SHAPE, "x", "X")
     return struct, [refusal.path for refusal in refusals]
 
 

@@ -21,5 +21,5 @@ PLATFORM = PlatformRecord(
     keeps=State.INACTIVE,
     stops_at=frozenset({308}),
     is_quoted=True,
-    takes_usual=True,
+    in_accepted_by_all=True,
 )

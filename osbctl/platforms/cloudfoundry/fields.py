@@ -36,18 +36,9 @@ class FieldRow(NamedTuple):
     inside: tuple[FieldRow, ...] = ()
 
 
-def check_rows(
-    rows: tuple[FieldRow, ...],
-    value: dict[str, Any] | str,
-    path: Path,
-    errors: Errors,
-    odd: list[str] | None = None,
-) -> None:
-    """Check the rows of `value`, of `odd` ones alone where these are known.
-
-    A String where an object should be answers with what it contains.
-    """
-    for key, label, check, inside in rows if odd is None else (row for row in rows if row.key in odd):
+def check_rows(rows: tuple[FieldRow, ...], value: dict[str, Any] | str, path: Path, errors: Errors) -> None:
+    """Check the rows of `value`. A String where an object should be answers with what it contains."""
+    for key, label, check, inside in rows:
         field = index(value, key)
         if problem := check(field):
             errors.add(problem.rule, (*path, key), f"{label} {problem.message}")

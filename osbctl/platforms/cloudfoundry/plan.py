@@ -17,18 +17,15 @@ _LONGEST_MAINTENANCE_INFO = 2000
 _MAINTENANCE_INFO_KEYS = ("version", "description")
 
 
-def judge_plan(plan: dict[str, Any], path: Path, judge: SchemaChecks, odd: list[str] | None = None) -> Errors:
-    """What is wrong with a plan and its schemas, in the fields that are `odd`, or (None) in any.
-
-    Raises RubyError where the platform crashes.
-    """
+def judge_plan(plan: dict[str, Any], path: Path, judge: SchemaChecks) -> Errors:
+    """What is wrong with a plan and its schemas. Raises RubyError where the platform crashes."""
     errors = Errors(f"Plan {to_s(plan.get('name'))}")
-    check_rows(PLAN_ROWS, plan, path, errors, odd)
+    check_rows(PLAN_ROWS, plan, path, errors)
     info = plan.get("maintenance_info")
-    if info is not None and info is not False and (odd is None or "maintenance_info" in odd):
+    if info is not None and info is not False:
         _check_maintenance_info(info, (*path, "maintenance_info"), errors)
     schemas = plan.get("schemas")
-    if isinstance(schemas, dict) and schemas and (odd is None or "schemas" in odd or judge.may_refuse(plan)):
+    if isinstance(schemas, dict) and schemas:
         errors.nest(judge(schemas, (*path, "schemas")))
     return errors
 

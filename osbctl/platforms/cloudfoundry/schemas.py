@@ -5,15 +5,15 @@ Source: cloud_controller_ng, lib/services/service_brokers/v2/catalog_schemas.rb 
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
-from osbctl.catalog import parameter_holders
 from osbctl.jsonschemas.metaschema import faults
 from osbctl.paths import Path, value_at
 from osbctl.platforms.cloudfoundry.report import Errors
 from osbctl.platforms.cloudfoundry.ruby import RubyCrash, inspect, json_length, same
 from osbctl.platforms.cloudfoundry.schema_gem import UnclearSchemaError, refusal
-from osbctl.platforms.outcome import UNKNOWN, Refusal, Schemas
+from osbctl.platforms.outcome import Refusal
 
 _LONGEST_SCHEMA = 65_536
 _DRAFT_04 = "http://json-schema.org/draft-04/schema#"
@@ -27,17 +27,10 @@ class SchemaChecks:
     `doubts` are the schemas for which the platform's answer is unclear.
     """
 
-    def __init__(self, schemas: Schemas = UNKNOWN.schemas) -> None:
-        self._schemas = schemas
-        self._known: dict[tuple[int, int], tuple[Refusal, ...]] = {}
+    def __init__(self) -> None:
+        self._judged: dict[tuple[str, int], tuple[Refusal, ...]] = {}
         self._ids: set[str] = set()
         self.doubts: list[Refusal] = []
-
-    def may_refuse(self, plan: dict[str, Any]) -> bool:
-        """Whether a parameter schema of a plan may be refused."""
-        if self._schemas.all_plain:
-            return False
-        return not all(self._schemas.is_plain(holder["parameters"]) for _, holder in parameter_holders(plan))
 
     def __call__(self, schemas: dict[str, Any], path: Path) -> Errors:
         """What is wrong with a plan's `schemas`. Raises RubyCrash.
@@ -63,17 +56,12 @@ class SchemaChecks:
 
     def _faults(self, schema: dict[str, Any], path: Path) -> tuple[Refusal, ...]:
         """A line for each fault of the schema at `path`, with its place inside of it."""
-        if self._schemas.is_plain(schema):
-            return ()
         try:
-            # The lengths of schemas that are alike differ by their titles.
-            if json_length(schema, _LONGEST_SCHEMA) > _LONGEST_SCHEMA:
-                return (Refusal("cloudfoundry-schema-size", (), "Must not be larger than 64KB"),)
             # What a reference finds depends on the names of schemas that were loaded before.
-            key = self._schemas.alike.get(id(schema), id(schema)), len(self._ids)
-            if key not in self._known:
-                self._known[key] = self._judged(schema)
-            return self._known[key]
+            key = json.dumps(schema), len(self._ids)
+            if key not in self._judged:
+                self._judged[key] = self._judge(schema)
+            return self._judged[key]
         except RubyCrash as crash:
             raise RubyCrash(path) from crash
         except UnclearSchemaError as unclear:
@@ -83,7 +71,9 @@ class SchemaChecks:
             self.doubts.append(Refusal("cloudfoundry-schema-unclear", path, "it is nested too deep"))
             return ()
 
-    def _judged(self, schema: dict[str, Any]) -> tuple[Refusal, ...]:
+    def _judge(self, schema: dict[str, Any]) -> tuple[Refusal, ...]:
+        if json_length(schema, _LONGEST_SCHEMA) > _LONGEST_SCHEMA:
+            return (Refusal("cloudfoundry-schema-size", (), "Must not be larger than 64KB"),)
         if schema.get("$schema") is None or schema["$schema"] is False:
             text = "Schema must have $schema key but was not present"
             return (Refusal("cloudfoundry-schema-dialect", ("$schema",), text),)

@@ -13,22 +13,19 @@ from osbctl.platforms.cloudfoundry.plan import judge_plan
 from osbctl.platforms.cloudfoundry.report import Errors
 from osbctl.platforms.cloudfoundry.ruby import inspect, same, to_s
 from osbctl.platforms.cloudfoundry.schemas import SchemaChecks
-from osbctl.platforms.outcome import OddFields
 
 _LONGEST_TAGS = 2048
-_ODD_ALWAYS = ["plans"]
 _REQUIRES = frozenset({"syslog_drain", "route_forwarding", "volume_mount"})
 
 
-def judge_service(service: dict[str, Any], path: Path, judge: SchemaChecks, odd: OddFields) -> Errors:
+def judge_service(service: dict[str, Any], path: Path, judge: SchemaChecks) -> Errors:
     """What is wrong with a service offering and its plans. Raises RubyError where the platform crashes."""
     errors = Errors(f"Service {to_s(service.get('name'))}")
-    if odd.get(path) != _ODD_ALWAYS:
-        check_rows(SERVICE_ROWS, service, path, errors)
-        _check_strings(service, path, errors)
-        check_rows(SERVICE_OBJECT_ROWS, service, path, errors)
-        _check_requires_values(service.get("requires"), (*path, "requires"), errors)
-    _check_plans(service, path, errors, judge, odd)
+    check_rows(SERVICE_ROWS, service, path, errors)
+    _check_strings(service, path, errors)
+    check_rows(SERVICE_OBJECT_ROWS, service, path, errors)
+    _check_requires_values(service.get("requires"), (*path, "requires"), errors)
+    _check_plans(service, path, errors, judge)
     return errors
 
 
@@ -57,7 +54,7 @@ def _check_requires_values(requires: Any, path: Path, errors: Errors) -> None:
         errors.add("cloudfoundry-requires", (*path, at), message)
 
 
-def _check_plans(service: dict[str, Any], path: Path, errors: Errors, judge: SchemaChecks, odd: OddFields) -> None:
+def _check_plans(service: dict[str, Any], path: Path, errors: Errors, judge: SchemaChecks) -> None:
     plans = service.get("plans") or []
     at: Path = (*path, "plans")
     if not plans:
@@ -69,10 +66,7 @@ def _check_plans(service: dict[str, Any], path: Path, errors: Errors, judge: Sch
         errors.add("cloudfoundry-type", (*at, wrong), text)
         return
     for number, plan in enumerate(plans):
-        place = (*at, number)
-        fields = odd.get(place)
-        if fields or fields is None or judge.may_refuse(plan):
-            errors.nest(judge_plan(plan, place, judge, fields))
+        errors.nest(judge_plan(plan, (*at, number), judge))
     _check_unique_in_service(service, plans, at, errors)
 
 

@@ -15,21 +15,21 @@ from osbctl.platforms.cloudfoundry.ruby import RubyCrash, index, same, to_s
 from osbctl.platforms.cloudfoundry.schemas import SchemaChecks
 from osbctl.platforms.cloudfoundry.service import judge_service, repeated
 from osbctl.platforms.names import stored
-from osbctl.platforms.outcome import UNKNOWN, Known, Outcome, Refusal, VerdictKind, bounded
+from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind, bounded
 
 _INT_32 = range(-(2**31), 2**31)
 _UNKNOWN_ERROR = 'the Cloud Controller crashes here, and the operator reads "An unknown error occurred"'
 
 
-def judge(data: dict[str, Any], known: Known = UNKNOWN) -> Outcome:
+def judge(data: dict[str, Any]) -> Outcome:
     """What the Cloud Controller makes of the catalog: its lines, and a refusal for each reason.
 
     Where it crashes there is one refusal, `cloudfoundry-crash`, and no line, for it prints none of its own.
     """
     try:
         services = _built(data)
-        judge_schemas = SchemaChecks(known.schemas)
-        errors = _checked(services, known, judge_schemas)
+        judge_schemas = SchemaChecks()
+        errors = _checked(services, judge_schemas)
     except RubyCrash as crash:
         refusal = Refusal("cloudfoundry-crash", crash.path, f"{_UNKNOWN_ERROR}: {crash.reason}")
         return Outcome(VerdictKind.CRASHES, (refusal,))
@@ -70,10 +70,10 @@ def _build_plans(plans: Any, path: Path) -> None:
             raise RubyCrash((*path, number), "a plan is no object")
 
 
-def _checked(services: list[dict[str, Any]], known: Known, judge_schemas: SchemaChecks) -> Errors:
+def _checked(services: list[dict[str, Any]], judge_schemas: SchemaChecks) -> Errors:
     errors = Errors()
     for number, service in enumerate(services):
-        errors.nest(judge_service(service, ("services", number), judge_schemas, known.odd))
+        errors.nest(judge_service(service, ("services", number), judge_schemas))
     if not services:
         text = "Service broker must provide at least one service"
         errors.add("cloudfoundry-no-service", ("services",), text)

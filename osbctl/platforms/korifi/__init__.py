@@ -12,5 +12,5 @@ PLATFORM = PlatformRecord(
     omitted_is_false=frozenset({"free", "bindable", "plan_updateable"}),
     keeps=State.OFFERED,
     takes=range(300),
-    takes_usual=True,
+    in_accepted_by_all=True,
 )

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from osbctl.platforms.golang import Struct, decode, fields
-from osbctl.platforms.outcome import UNKNOWN, Known, Outcome, Refusal, VerdictKind, bounded
+from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind, bounded
 
 _PARAMETERS = {"parameters": "map"}
 _PLAN = {
@@ -36,9 +36,9 @@ SHAPE = {"services": [_SERVICE]}
 """The structs that it reads a catalog into."""
 
 
-def judge(data: dict[str, Any], known: Known = UNKNOWN) -> Outcome:
+def judge(data: dict[str, Any]) -> Outcome:
     """What Korifi does with the catalog `data`."""
-    catalog, undecoded = decode(data, SHAPE, "korifi", "Korifi", known.odd)
+    catalog, undecoded = decode(data, SHAPE, "korifi", "Korifi")
     if undecoded:
         return Outcome(VerdictKind.REFUSES, bounded(undecoded))
     panics = bounded(_panics(catalog["services"] or []))

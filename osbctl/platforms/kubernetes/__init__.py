@@ -20,5 +20,5 @@ PLATFORM = PlatformRecord(
     omitted_is_false=frozenset({"free"}),
     of_services_alone=frozenset({"plan_updateable"}),
     keeps=State.FLAGGED,
-    takes_usual=True,
+    in_accepted_by_all=True,
 )

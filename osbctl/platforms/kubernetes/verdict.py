@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from osbctl.platforms.golang import Struct, decode, fields
-from osbctl.platforms.outcome import UNKNOWN, Known, Outcome, Refusal, VerdictKind, bounded
+from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind, bounded
 
 MAX_NAME = 63
 """Bytes of UTF-8; up to v0.1.30 (ids) and v0.1.36 (names) only letters, digits, dots and hyphens were taken, too."""
@@ -35,9 +35,9 @@ SHAPE = {"services": [_SERVICE]}
 """The structs that it reads a catalog into."""
 
 
-def judge(data: dict[str, Any], known: Known = UNKNOWN) -> Outcome:
+def judge(data: dict[str, Any]) -> Outcome:
     """What Service Catalog does with the catalog `data`."""
-    catalog, undecoded = decode(data, SHAPE, "kubernetes", "Service Catalog", known.odd)
+    catalog, undecoded = decode(data, SHAPE, "kubernetes", "Service Catalog")
     refusals = bounded(undecoded or _refusals(catalog["services"] or []))
     return Outcome(VerdictKind.REFUSES if refusals else VerdictKind.ACCEPTS, refusals)
 
@@ -50,8 +50,7 @@ def _refusals(services: list[Struct]) -> Iterator[Refusal]:
         if not service["plans"]:
             yield Refusal("kubernetes-no-plan", service.at("plans"), "Service Catalog wants a plan in each class")
         for plan in service["plans"] or ():
-            if not plan.usual:
-                yield from _named(plan, "plan")
+            yield from _named(plan, "plan")
 
 
 def _named(thing: Struct, kind: str) -> Iterator[Refusal]:

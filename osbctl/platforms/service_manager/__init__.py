@@ -16,5 +16,5 @@ PLATFORM = PlatformRecord(
     sharing=BY_BROKER,
     needs_free_names=True,
     gives_up=15.0,
-    takes_usual=True,
+    in_accepted_by_all=True,
 )

@@ -12,7 +12,7 @@ from typing import Any
 
 from osbctl.paths import Path
 from osbctl.platforms.golang import Map, Pointers, Struct, decode, fields
-from osbctl.platforms.outcome import UNKNOWN, Known, Outcome, Refusal, VerdictKind, bounded
+from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind, bounded
 
 RESERVED_PLAN = "reference-instance"
 MAX_TEXT = 255
@@ -63,9 +63,9 @@ SHAPE = {"services": Pointers(_SERVICE)}
 """The structs that it reads a catalog into."""
 
 
-def judge(data: dict[str, Any], known: Known = UNKNOWN) -> Outcome:
+def judge(data: dict[str, Any]) -> Outcome:
     """What Service Manager does with the catalog `data`."""
-    catalog, undecoded = decode(data, SHAPE, "service-manager", "Service Manager", known.odd)
+    catalog, undecoded = decode(data, SHAPE, "service-manager", "Service Manager")
     services = list(enumerate(catalog["services"] or ()))
     refusals = bounded(undecoded or _refusals(services))
     if not refusals:
@@ -90,7 +90,7 @@ def _service(service: Struct | None, path: Path) -> Iterator[Refusal]:
     for at, plan in enumerate(service["plans"] or ()):
         if plan is None:
             yield _crash((*service.at("plans"), at), "plan")
-        elif not plan.usual:
+        else:
             yield from _plan(plan, service)
 
 
@@ -137,7 +137,7 @@ def _stored(services: list[Struct]) -> Iterator[Refusal]:
         yield from _row(service)
         plans = [plan for plan in service["plans"] or () if plan]
         yield from _repeated(plans)
-        for plan in (plan for plan in plans if not plan.usual):
+        for plan in plans:
             yield from _row(plan)
             if (plan["maximum_polling_duration"] or 0) not in _INT_32:
                 text = "Service Manager takes a polling duration of 32 bits: value is out of range for type integer"

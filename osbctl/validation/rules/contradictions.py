@@ -5,9 +5,7 @@ A quick look tells the schemas that are right beyond doubt, which most are; only
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import Any
 
 from osbctl.findings import Severity
@@ -32,7 +30,7 @@ _SUSPECT = frozenset(("required", "enum", *_COMBINED, *(low for low, _ in _PAIRS
 """What at least has to stand in an object for it to be impossible."""
 
 
-@rule("parameters-default", Severity.WARNING, Category.ADVICE, Scope.PARAMETERS, needs="written_values")
+@rule("parameters-default", Severity.WARNING, Category.ADVICE, Scope.PARAMETERS)
 def parameters_default(schema: Node) -> Iterator[Hit]:
     """A default or an example in a parameter schema is refused by the schema that it stands in.
 
@@ -44,7 +42,7 @@ def parameters_default(schema: Node) -> Iterator[Hit]:
     Source: JSON Schema Validation, default: RECOMMENDED to be valid against the schema that it stands in
     """
     if any(_may_be_refused(part) for part in _objects(schema.value)):
-        for path, keywords in _refused(json.dumps(schema.value)):
+        for path, keywords in _refused(schema.value):
             what = "default" if path[-1] == "default" else "example"
             by = f" by its {', '.join(keywords)}" if all(keywords) and keywords else ""
             yield schema.hit(f"the schema refuses its own {what}{by}", path, "correct one of the two")
@@ -72,27 +70,23 @@ def parameters_impossible(schema: Node) -> Iterator[Hit]:
     Source: OSB 2.13, Input Parameters Schema Object: the schema describes what may be sent
     """
     odd = schema.get("type") not in (None, "object") or any(map(_may_be_impossible, _objects(schema.value)))
-    for path, why in _impossible(json.dumps(schema.value)) if odd else ():
+    for path, why in _impossible(schema.value) if odd else ():
         yield schema.hit(f"nothing can meet this schema: {why}", path, "correct what contradicts the rest")
 
 
-@lru_cache(maxsize=64)
-def _refused(schema: str) -> tuple[tuple[Path, tuple[str, ...]], ...]:
-    """Plans often share a schema; proving is the costly part."""
+def _refused(schema: dict[str, Any]) -> Iterator[tuple[Path, tuple[str, ...]]]:
     from osbctl.jsonschemas.contradictions import refused_values
 
-    data = json.loads(schema)
-    found = ((path, keywords, value_at(data, path)) for path, keywords in refused_values(data))
-    return tuple(
-        (path, keywords) for path, keywords, value in found if not (isinstance(value, str) and holds_placeholder(value))
-    )
+    for path, keywords in refused_values(schema):
+        value = value_at(schema, path)
+        if not (isinstance(value, str) and holds_placeholder(value)):
+            yield path, keywords
 
 
-@lru_cache(maxsize=64)
-def _impossible(schema: str) -> tuple[tuple[Path, str], ...]:
+def _impossible(schema: dict[str, Any]) -> Iterator[tuple[Path, str]]:
     from osbctl.jsonschemas.contradictions import impossible
 
-    return tuple(impossible(json.loads(schema)))
+    yield from impossible(schema)
 
 
 def _objects(value: Any) -> Iterator[dict[str, Any]]:

@@ -127,7 +127,7 @@ def _brought(kind: str, key: str, version: ApiVersion) -> tuple[str, str, str]:
     return f"{key} {came} it", f"check with --api-version {since(kind, key)}", f"fields {came} them"
 
 
-@rule("maintenance-version", Severity.ERROR, Category.SPEC, fields=("maintenance_info",))
+@rule("maintenance-version", Severity.ERROR, Category.SPEC)
 def maintenance_version(catalog: CatalogNode) -> Iterator[Hit]:
     """`maintenance_info.version` is not a Semantic Version 2.0.
 
@@ -146,7 +146,7 @@ def maintenance_version(catalog: CatalogNode) -> Iterator[Hit]:
             yield plan.hit(message, ("maintenance_info", "version"), "write it as MAJOR.MINOR.PATCH")
 
 
-@rule("polling-duration", Severity.WARNING, Category.ADVICE, fields=("maximum_polling_duration",))
+@rule("polling-duration", Severity.WARNING, Category.ADVICE)
 def polling_duration(catalog: CatalogNode) -> Iterator[Hit]:
     """A polling duration is zero or negative.
 

@@ -20,7 +20,7 @@ MAX_DATA_URL = 32_768
 """Characters of a `data:` URL from which on it is worth a word: it travels with every catalog answer."""
 
 
-@rule("cost-incomplete", Severity.WARNING, Category.ADVICE, fields=("costs",))
+@rule("cost-incomplete", Severity.WARNING, Category.ADVICE)
 def cost_incomplete(catalog: CatalogNode) -> Iterator[Hit]:
     """An entry of `costs` has no amount or no unit.
 
@@ -37,7 +37,7 @@ def cost_incomplete(catalog: CatalogNode) -> Iterator[Hit]:
                 yield plan.hit(f"a cost of plan {plan.label} has no {key}", (*path, key), "write amount and unit")
 
 
-@rule("cost-amount", Severity.WARNING, Category.ADVICE, fields=("costs",))
+@rule("cost-amount", Severity.WARNING, Category.ADVICE)
 def cost_amount(catalog: CatalogNode) -> Iterator[Hit]:
     """An amount of a cost is negative, or its currency is empty or there in two spellings.
 
@@ -63,7 +63,7 @@ def cost_amount(catalog: CatalogNode) -> Iterator[Hit]:
                 yield plan.hit(f"a cost of plan {plan.label} {text}", at, "correct the amount")
 
 
-@rule("cost-of-free-plan", Severity.WARNING, Category.ADVICE, fields=("costs",))
+@rule("cost-of-free-plan", Severity.WARNING, Category.ADVICE)
 def cost_of_free_plan(catalog: CatalogNode) -> Iterator[Hit]:
     """A plan is free, and has a price.
 
@@ -100,7 +100,7 @@ def _amounts(cost: dict[str, Any]) -> Iterable[tuple[str, Any]]:
     return amount.items() if isinstance(amount, dict) else ()
 
 
-@rule("sap-metadata-ignored", Severity.WARNING, Category.ADVICE, fields=(*_LISTS, _SHARING))
+@rule("sap-metadata-ignored", Severity.WARNING, Category.ADVICE)
 def sap_metadata_ignored(catalog: CatalogNode) -> Iterator[Hit]:
     """Service Manager ignores a field of its own, since its value has the wrong type.
 
@@ -194,7 +194,7 @@ def dashboard_secret_literal(catalog: CatalogNode) -> Iterator[Hit]:
             yield client.hit(message, "secret", "keep it out of the file")
 
 
-@rule("deprecated", Severity.INFO, Category.ADVICE, fields=("state",))
+@rule("deprecated", Severity.INFO, Category.ADVICE)
 def deprecated(catalog: CatalogNode) -> Iterator[Hit]:
     """A service offering or a plan is marked as deprecated.
 
@@ -213,7 +213,7 @@ def deprecated(catalog: CatalogNode) -> Iterator[Hit]:
             yield thing.hit(f"{thing.label} is deprecated{until}", ("metadata", "state"), hint)
 
 
-@rule("sunset-invalid", Severity.WARNING, Category.ADVICE, fields=("sunset",))
+@rule("sunset-invalid", Severity.WARNING, Category.ADVICE)
 def sunset_invalid(catalog: CatalogNode) -> Iterator[Hit]:
     """A sunset is not a date, or stands there without `state: deprecated`.
 

@@ -23,7 +23,7 @@ _ECMA_ONLY = ("(?<", "\\p{", "\\P{", "\\c", "\\u", "[^]", "[]")
 """Signs of what ECMA 262 knows and Python, which reads the patterns, does not."""
 
 
-@rule("parameters-dialect-missing", Severity.ERROR, Category.SPEC, Scope.PARAMETERS, needs="odd_schemas")
+@rule("parameters-dialect-missing", Severity.ERROR, Category.SPEC, Scope.PARAMETERS)
 def parameters_dialect_missing(schema: Node) -> Iterator[Hit]:
     """A parameter schema does not say which draft of JSON Schema it is written for.
 
@@ -39,7 +39,7 @@ def parameters_dialect_missing(schema: Node) -> Iterator[Hit]:
         yield schema.hit("the parameter schema has no $schema", "$schema", hint)
 
 
-@rule("parameters-dialect-unknown", Severity.ERROR, Category.SPEC, Scope.PARAMETERS, needs="odd_schemas")
+@rule("parameters-dialect-unknown", Severity.ERROR, Category.SPEC, Scope.PARAMETERS)
 def parameters_dialect_unknown(schema: Node) -> Iterator[Hit]:
     """A parameter schema names an unknown draft of JSON Schema.
 
@@ -61,7 +61,7 @@ def parameters_dialect_unknown(schema: Node) -> Iterator[Hit]:
         yield schema.hit(f"{dialect[:80]!r} is not a known draft of JSON Schema", "$schema", hint, fixes)
 
 
-@rule("parameters-invalid", Severity.ERROR, Category.SPEC, Scope.PARAMETERS, needs="odd_schemas")
+@rule("parameters-invalid", Severity.ERROR, Category.SPEC, Scope.PARAMETERS)
 def parameters_invalid(schema: Node) -> Iterator[Hit]:
     """A parameter schema is not valid under its own draft, or under draft-04 where it names none that is known.
 
@@ -79,7 +79,7 @@ def _dialect(schema: Node) -> str | None:
     return DRAFTS.get((schema.text("$schema") or "").removesuffix("#"))
 
 
-@rule("parameters-too-large", Severity.ERROR, Category.SPEC, Scope.PARAMETERS, needs="odd_schemas")
+@rule("parameters-too-large", Severity.ERROR, Category.SPEC, Scope.PARAMETERS)
 def parameters_too_large(schema: Node) -> Iterator[Hit]:
     """A parameter schema is larger than 64 kB.
 
@@ -95,7 +95,7 @@ def parameters_too_large(schema: Node) -> Iterator[Hit]:
         )
 
 
-@rule("parameters-pattern", Severity.WARNING, Category.ADVICE, Scope.PARAMETERS, needs="patterns")
+@rule("parameters-pattern", Severity.WARNING, Category.ADVICE, Scope.PARAMETERS)
 def parameters_pattern(schema: Node) -> Iterator[Hit]:
     """A pattern in a parameter schema is not a regular expression.
 

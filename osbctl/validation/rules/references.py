@@ -11,7 +11,7 @@ from osbctl.rule import Category, Scope, rule
 from osbctl.validation.node import Hit, Node
 
 
-@rule("parameters-reference-external", Severity.ERROR, Category.SPEC, Scope.PARAMETERS, needs="odd_schemas")
+@rule("parameters-reference-external", Severity.ERROR, Category.SPEC, Scope.PARAMETERS)
 def parameters_reference_external(schema: Node) -> Iterator[Hit]:
     """A parameter schema refers to something outside of itself.
 
@@ -29,7 +29,7 @@ def parameters_reference_external(schema: Node) -> Iterator[Hit]:
             yield schema.hit(message, (*place.path, keyword), "put the definition into the schema itself")
 
 
-@rule("parameters-reference-missing", Severity.ERROR, Category.SPEC, Scope.PARAMETERS, needs="odd_schemas")
+@rule("parameters-reference-missing", Severity.ERROR, Category.SPEC, Scope.PARAMETERS)
 def parameters_reference_missing(schema: Node) -> Iterator[Hit]:
     """A reference in a parameter schema leads nowhere.
 
@@ -51,7 +51,7 @@ def parameters_reference_missing(schema: Node) -> Iterator[Hit]:
             yield schema.hit(message, (*place.path, keyword), "add the definition, or correct the reference")
 
 
-@rule("parameters-reference-loop", Severity.ERROR, Category.SPEC, Scope.PARAMETERS, needs="odd_schemas")
+@rule("parameters-reference-loop", Severity.ERROR, Category.SPEC, Scope.PARAMETERS)
 def parameters_reference_loop(schema: Node) -> Iterator[Hit]:
     """References in a parameter schema go round in a circle and never reach a schema.
 

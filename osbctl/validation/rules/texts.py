@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -38,7 +39,7 @@ def _shown(catalog: CatalogNode) -> Iterator[tuple[Node, Path, Any]]:
     yield from ((thing, ("tags",), tags) for thing in catalog.things if (tags := thing.get("tags")))
 
 
-@rule("text-nul", Severity.WARNING, Category.ADVICE, needs="nul")
+@rule("text-nul", Severity.WARNING, Category.ADVICE)
 def text_nul(catalog: Node) -> Iterator[Hit]:
     """A text holds the character NUL.
 
@@ -50,6 +51,8 @@ def text_nul(catalog: Node) -> Iterator[Hit]:
     Good: metadata: {displayName: Postgres}
     Source: PostgreSQL, Character Types: the character with code zero cannot be stored
     """
+    if "\\u0000" not in json.dumps(catalog.value):
+        return
     for path, text in _texts(catalog):
         refused = len(path) in (3, 5) and path[-1] in ("id", "name", "description")
         if "\0" in text and not refused:
