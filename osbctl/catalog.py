@@ -11,14 +11,7 @@ from datetime import date
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from osbctl.paths import Path, found_at
-
-PARAMETER_PLACES = (
-    ("service_instance", "create"),
-    ("service_instance", "update"),
-    ("service_binding", "create"),
-)
-"""Where a plan's `schemas` hold a parameter schema (OSB, Schemas Object)."""
+from osbctl.paths import PARAMETER_PLACES, Path, found_at
 
 
 class Deprecation(NamedTuple):

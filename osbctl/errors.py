@@ -8,17 +8,14 @@ from doing its work is one of these:
     ├── SourceError         3  a source cannot be opened: missing, forbidden, no such revision
     ├── RegistryError       3  the database of registered brokers cannot be used
     ├── ConfigError         3  osbctl.toml, pyproject.toml, a house schema or an option file is wrong
-    └── DocumentError       1  a source was opened, but what it holds cannot be read as a document
+    └── DocumentError       1  a source was opened, but what it holds cannot be read (it stands in `osbctl.findings`)
 
 The number is the exit code of a command that ends with it.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
-
-if TYPE_CHECKING:
-    from osbctl.findings import Finding
+from typing import ClassVar
 
 
 class OsbctlError(Exception):
@@ -51,18 +48,3 @@ class ConfigError(OsbctlError):
 
 class RegistryError(OsbctlError):
     """The database of registered brokers cannot be used: missing, locked, full, damaged, or made by a newer osbctl."""
-
-
-class DocumentError(OsbctlError):
-    """A source was opened, but its text cannot be read as a JSON or YAML object.
-
-    `findings` (at least one, all with locations) say why and where; the message is the first of them with its place.
-    """
-
-    exit_code = 1
-
-    def __init__(self, findings: tuple[Finding, ...]) -> None:
-        first = findings[0]
-        place = f"{first.location}: " if first.location else ""
-        super().__init__(place + first.message, first.hint)
-        self.findings = findings

@@ -5,6 +5,8 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from osbctl.errors import OsbctlError
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -86,6 +88,21 @@ class Finding(NamedTuple):
     platform_messages: tuple[str, ...] = ()
     identity: str = ""
     also: tuple[Path, ...] = ()
+
+
+class DocumentError(OsbctlError):
+    """A source was opened, but its text cannot be read as a JSON or YAML object.
+
+    `findings` (at least one, all with locations) say why and where; the message is the first of them with its place.
+    """
+
+    exit_code = 1
+
+    def __init__(self, findings: tuple[Finding, ...]) -> None:
+        first = findings[0]
+        place = f"{first.location}: " if first.location else ""
+        super().__init__(place + first.message, first.hint)
+        self.findings = findings
 
 
 class FailOn(StrEnum):

@@ -12,6 +12,13 @@ JsonValue: TypeAlias = Any
 Path: TypeAlias = tuple[str | int, ...]
 """Keys and zero-based indexes from the top, `()` for the top itself."""
 
+PARAMETER_PLACES = (
+    ("service_instance", "create"),
+    ("service_instance", "update"),
+    ("service_binding", "create"),
+)
+"""Where a plan's `schemas` hold a parameter schema (OSB, Schemas Object)."""
+
 
 def pointer(path: Path) -> str:
     """The JSON pointer (RFC 6901) of `path`."""

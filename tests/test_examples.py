@@ -16,8 +16,7 @@ from typing import Any, NamedTuple
 import pytest
 import yaml
 
-from osbctl.errors import DocumentError
-from osbctl.findings import FailOn, Judgement
+from osbctl.findings import DocumentError, FailOn, Judgement
 from osbctl.platforms import Platform
 from osbctl.reports import Format, Report, render
 from osbctl.rule import Category, Rule

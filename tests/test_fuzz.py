@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from osbctl.errors import DocumentError, OsbctlError
+from osbctl.errors import OsbctlError
+from osbctl.findings import DocumentError
 from osbctl.platforms import Platform
 from osbctl.platforms.commands import Purpose
 from osbctl.reports import Format, Report, render

@@ -15,7 +15,8 @@ from osbctl.reports.changes import DIFF, DiffFormat, DiffReport, Words, render
 from osbctl.tasks.rules import LazyRules
 
 if TYPE_CHECKING:
-    from osbctl.errors import DocumentError, SourceError
+    from osbctl.errors import SourceError
+    from osbctl.findings import DocumentError
     from osbctl.tasks.compare import Comparison
 
 

@@ -13,7 +13,8 @@ from osbctl.cli.changes_report import ChangesDisplay
 from osbctl.cli.connection import BrokerConnection, shown
 from osbctl.cli.sources import read_addressed
 from osbctl.cli.spread import spread
-from osbctl.errors import DocumentError, SourceError
+from osbctl.errors import SourceError
+from osbctl.findings import DocumentError
 from osbctl.platforms import Platform
 
 _SOURCE = (

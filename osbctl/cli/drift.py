@@ -15,7 +15,8 @@ from osbctl.cli.output import note, progress, put
 from osbctl.cli.passwords import Passwords
 from osbctl.cli.sources import announced, read_addressed
 from osbctl.cli.spread import spread
-from osbctl.errors import DocumentError, SourceError, UsageError
+from osbctl.errors import SourceError, UsageError
+from osbctl.findings import DocumentError
 from osbctl.platforms import Platform
 from osbctl.registry import location
 from osbctl.reports.changes import DRIFT

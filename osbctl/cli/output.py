@@ -7,7 +7,8 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import Any, TextIO, TypeVar
 
-from osbctl.errors import DocumentError, OsbctlError, SourceError
+from osbctl.errors import OsbctlError, SourceError
+from osbctl.findings import DocumentError
 
 T = TypeVar("T")
 

@@ -79,7 +79,7 @@ def serve(
     from osbctl.broker.service import prepare
     from osbctl.broker.settings import ServeOptions, Settings
     from osbctl.broker.signals import Signals
-    from osbctl.errors import DocumentError
+    from osbctl.findings import DocumentError
     from osbctl.tasks.load_catalog import CatalogSource, load
     from osbctl.tasks.serve import sources
 

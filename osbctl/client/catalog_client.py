@@ -12,7 +12,8 @@ from urllib.parse import unquote, urljoin, urlsplit, urlunsplit
 
 from osbctl.client.connection_options import ConnectionOptions, basic_auth, check_options, without_query
 from osbctl.client.http_client import REQUEST_ERRORS, HttpClient, no_response_error, read_body
-from osbctl.errors import DocumentError, SourceError, UsageError
+from osbctl.errors import SourceError, UsageError
+from osbctl.findings import DocumentError
 from osbctl.paths import JsonValue
 from osbctl.secrecy import without_secrets
 from osbctl.sources.document import Document

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from osbctl.catalog import PARAMETER_PLACES
 from osbctl.changes import Level
 from osbctl.comparison.collect import Collector, MatchedPair
 from osbctl.comparison.rules import fields
@@ -12,7 +11,7 @@ from osbctl.comparison.rules.fields import SCHEMA_KINDS
 from osbctl.comparison.values import from_to, same
 from osbctl.jsonschemas.comparison import SchemaChange, compare_schemas
 from osbctl.jsonschemas.comparison.secrets import is_within, secret_places
-from osbctl.paths import JsonValue, Path, found_at
+from osbctl.paths import PARAMETER_PLACES, JsonValue, Path, found_at
 from osbctl.secrecy import SECRET
 
 _PLACES: tuple[Path, ...] = tuple((outer, inner, "parameters") for outer, inner in PARAMETER_PLACES)

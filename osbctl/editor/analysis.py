@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from osbctl.editor.texts import written
-from osbctl.errors import DocumentError, OsbctlError
-from osbctl.findings import Finding, Location, Verdict
+from osbctl.errors import OsbctlError
+from osbctl.findings import DocumentError, Finding, Location, Verdict
 from osbctl.platforms import Platform
 from osbctl.sources.catalogs import holds_catalog, only_catalog, parse_catalog
 from osbctl.sources.document import Document

@@ -10,8 +10,7 @@ from typing import Any
 
 from lsprotocol.types import Position
 
-from osbctl.errors import DocumentError
-from osbctl.findings import Finding, Location
+from osbctl.findings import DocumentError, Finding, Location
 from osbctl.paths import Path, value_at
 from osbctl.sources.document import Document
 from osbctl.sources.parse import decoded, parse_text

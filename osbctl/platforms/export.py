@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
-from osbctl.catalog import PARAMETER_PLACES
-from osbctl.paths import Path, found_at, pointer
+from osbctl.paths import PARAMETER_PLACES, Path, found_at, pointer
 
 Fields: TypeAlias = "Mapping[Path, tuple[Path, ...]]"
 """For each field of a catalog object the places in a row; the first that a row has counts.

@@ -9,7 +9,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from osbctl.catalog import Catalog
-from osbctl.errors import DocumentError, RegistryError
+from osbctl.errors import RegistryError
+from osbctl.findings import DocumentError
 from osbctl.sources.parse import parse_document
 
 if TYPE_CHECKING:

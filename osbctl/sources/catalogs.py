@@ -12,8 +12,8 @@ from contextlib import suppress
 from functools import cache
 from typing import Any, NamedTuple
 
-from osbctl.errors import DocumentError, UsageError
-from osbctl.findings import Finding, Location, Severity
+from osbctl.errors import UsageError
+from osbctl.findings import DocumentError, Finding, Location, Severity
 from osbctl.paths import Path, entries, key_of, pointer, steps
 from osbctl.sources.document import Document
 from osbctl.sources.limits import DEFAULT_LIMITS, Limits

@@ -12,8 +12,7 @@ import re
 from json.decoder import scanstring  # type: ignore[attr-defined]  # undocumented, but public since Python 2.6
 from typing import Any, NoReturn
 
-from osbctl.errors import DocumentError
-from osbctl.findings import Finding, Location, Severity
+from osbctl.findings import DocumentError, Finding, Location, Severity
 from osbctl.paths import depth
 from osbctl.sources.limits import MAX_DIGITS, MAX_PROBLEMS, TOO_DEEP_HINT, Limits
 from osbctl.sources.text_lines import DECIMAL_COMMA, Lines, is_decimal_comma

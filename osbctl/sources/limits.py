@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from osbctl.errors import DocumentError
 from osbctl.files import read_bounded
-from osbctl.findings import Finding, Location, Severity
+from osbctl.findings import DocumentError, Finding, Location, Severity
 
 MAX_BYTES = 50_000_000
 """The largest source, in bytes: ten times the largest catalog met in the field."""

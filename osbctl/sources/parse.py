@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from osbctl.errors import DocumentError
-from osbctl.findings import Finding, Location, Severity
+from osbctl.findings import DocumentError, Finding, Location, Severity
 from osbctl.paths import Path, pointer
 from osbctl.sources.document import Document, Syntax
 from osbctl.sources.limits import DEFAULT_LIMITS, Limits

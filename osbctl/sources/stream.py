@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 
-from osbctl.errors import DocumentError
+from osbctl.findings import DocumentError
 from osbctl.sources.document import Document
 from osbctl.sources.limits import DEFAULT_LIMITS, Limits
 from osbctl.sources.parse import parse_text

@@ -13,8 +13,7 @@ from typing import Any, NamedTuple, NoReturn
 import yaml
 from yaml import AliasEvent, MappingStartEvent, ScalarEvent, SequenceStartEvent
 
-from osbctl.errors import DocumentError
-from osbctl.findings import Finding, Fix, Location, Severity
+from osbctl.findings import DocumentError, Finding, Fix, Location, Severity
 from osbctl.paths import Path
 from osbctl.sources.limits import MAX_DIGITS, MAX_PROBLEMS, TOO_DEEP_HINT, Limits
 from osbctl.sources.text_lines import DECIMAL_COMMA, Lines, is_decimal_comma

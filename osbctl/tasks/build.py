@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from osbctl.config import find_config
-from osbctl.errors import DocumentError, SourceError, UsageError
+from osbctl.errors import SourceError, UsageError
 from osbctl.fields import LATEST, properties
 from osbctl.files import staged, write_file
-from osbctl.findings import Finding
+from osbctl.findings import DocumentError, Finding
 from osbctl.sources.document import Document
 from osbctl.tasks.options import Request, validation_options
 from osbctl.text import did_you_mean, json_text, safe

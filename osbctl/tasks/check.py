@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from osbctl.client.connection_options import ConnectionOptions, without_query
 from osbctl.conformance.check import USUAL, Patience, check_broker
-from osbctl.errors import DocumentError
-from osbctl.findings import Finding, Judgement, Severity, Verdict
+from osbctl.findings import DocumentError, Finding, Judgement, Severity, Verdict
 from osbctl.platforms import ApiVersion, Platform
 from osbctl.platforms.outcome import VerdictKind
 from osbctl.sources.parse import parse_document

@@ -10,8 +10,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from osbctl.broker.service import LoadedCatalog
-from osbctl.errors import ConfigError, DocumentError
-from osbctl.findings import Finding, Location, Severity
+from osbctl.errors import ConfigError
+from osbctl.findings import DocumentError, Finding, Location, Severity
 from osbctl.parallel import start_module
 from osbctl.platforms import ApiVersion, Platform
 

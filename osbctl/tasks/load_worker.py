@@ -9,7 +9,8 @@ import signal
 import sys
 from typing import TYPE_CHECKING
 
-from osbctl.errors import ConfigError, DocumentError, OsbctlError
+from osbctl.errors import ConfigError, OsbctlError
+from osbctl.findings import DocumentError
 from osbctl.platforms import ApiVersion, Platform
 from osbctl.tasks.load_catalog import CatalogSource, load, memory_for
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from osbctl.errors import DocumentError
-from osbctl.findings import Finding, Location, Severity
+from osbctl.findings import DocumentError, Finding, Location, Severity
 from osbctl.jsonschemas.parameters import parameters
 from osbctl.platforms.commands import PARAMETERS_FILE, Order, Purpose
 from osbctl.requests.commands import commands

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from osbctl.client.catalog_client import CatalogResponse, fetch_catalog, split_url
-from osbctl.errors import DocumentError, SourceError
-from osbctl.findings import Finding, Severity
+from osbctl.errors import SourceError
+from osbctl.findings import DocumentError, Finding, Severity
 from osbctl.paths import pointer
 from osbctl.platforms import ApiVersion
 from osbctl.registry.records import BrokerCatalog, Registration, Remark

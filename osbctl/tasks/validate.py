@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from osbctl.config import Config
-from osbctl.errors import DocumentError, OsbctlError, SourceError
-from osbctl.findings import Finding, Judgement, Severity
+from osbctl.errors import OsbctlError, SourceError
+from osbctl.findings import DocumentError, Finding, Judgement, Severity
 from osbctl.platforms.outcome import VerdictKind
 from osbctl.sources.document import Document
 from osbctl.tasks.options import Request, config_of, effective_fail_on, validation_options

@@ -9,8 +9,7 @@ import pytest
 
 from osbctl.broker.reload import Watched, Watcher
 from osbctl.broker.sharing import Stats
-from osbctl.errors import DocumentError
-from osbctl.findings import Finding, Location, Severity
+from osbctl.findings import DocumentError, Finding, Location, Severity
 from tests.broker.harness import until
 
 if TYPE_CHECKING:

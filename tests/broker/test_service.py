@@ -18,7 +18,8 @@ import pytest
 from osbctl.broker.service import LoadedCatalog, Sources, prepare
 from osbctl.broker.tls import load_certificate
 from osbctl.credentials.record import make_record
-from osbctl.errors import ConfigError, DocumentError, SourceError
+from osbctl.errors import ConfigError, SourceError
+from osbctl.findings import DocumentError
 from osbctl.platforms import Platform
 from osbctl.tasks import load_catalog
 from osbctl.tasks.load_catalog import CatalogSource, load_apart

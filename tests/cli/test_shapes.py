@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from osbctl.editor.analysis import analyse
-from osbctl.errors import DocumentError
+from osbctl.findings import DocumentError
 from osbctl.sources.yaml_text import dump
 from osbctl.tasks.load_catalog import CatalogSource, load
 from tests.cli.program import osbctl

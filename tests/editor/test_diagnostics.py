@@ -23,8 +23,7 @@ from osbctl.editor import open_files
 from osbctl.editor.analysis import source_of
 from osbctl.editor.diagnostics import SEVERITIES
 from osbctl.editor.open_files import OpenFiles
-from osbctl.errors import DocumentError
-from osbctl.findings import Finding
+from osbctl.findings import DocumentError, Finding
 from osbctl.resources import catalogs_folder
 from osbctl.sources.catalogs import parse_catalog
 from osbctl.sources.parse import decoded

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 import yaml
 
-from osbctl.errors import DocumentError, SourceError, UsageError
+from osbctl.errors import SourceError, UsageError
 from osbctl.files import write_file
-from osbctl.findings import Fix
+from osbctl.findings import DocumentError, Fix
 from osbctl.fixes.edits import Edit, applied, edit
 from osbctl.sources.parse import parse_document
 from osbctl.sources.spans import Span, spans

@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from osbctl.errors import DocumentError, UsageError
+from osbctl.errors import UsageError
+from osbctl.findings import DocumentError
 from osbctl.sources.folder import read_folder
 from osbctl.sources.folder.files import check_split, split_files
 from osbctl.sources.limits import MAX_DEPTH

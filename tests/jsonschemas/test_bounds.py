@@ -15,7 +15,6 @@ from typing import Any
 import jsonschema
 import pytest
 
-from osbctl.catalog import PARAMETER_PLACES
 from osbctl.jsonschemas.bounded_validator import MAX_JUDGEMENTS, BoundedValidator
 from osbctl.jsonschemas.comparison import compare, compare_schemas
 from osbctl.jsonschemas.comparison.changes import ABSENT
@@ -24,7 +23,7 @@ from osbctl.jsonschemas.comparison.subsumption import Subsumption
 from osbctl.jsonschemas.dialects import DIALECTS, Dialect
 from osbctl.jsonschemas.equality import same_value
 from osbctl.jsonschemas.schema_tree import SchemaTree
-from osbctl.paths import found_at
+from osbctl.paths import PARAMETER_PLACES, found_at
 from osbctl.sources.limits import MAX_DEPTH
 from osbctl.sources.parse import parse_document
 from tests.corpus import catalogs, needs_corpus

@@ -12,8 +12,7 @@ from typing import Any
 
 import pytest
 
-from osbctl.errors import DocumentError
-from osbctl.findings import Judgement
+from osbctl.findings import DocumentError, Judgement
 from osbctl.platforms import Platform
 from osbctl.platforms.outcome import VerdictKind
 from osbctl.secrecy import SECRET

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from osbctl.errors import DocumentError
+from osbctl.findings import DocumentError
 from osbctl.sources.parse import parse_document
 
 if TYPE_CHECKING:

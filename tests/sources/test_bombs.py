@@ -18,7 +18,7 @@ READ = MAX_DEPTH - 1
 PROGRAM = """
 import json, resource, signal, sys
 resource.setrlimit(resource.RLIMIT_AS, (2_000_000_000, 2_000_000_000))
-from osbctl.errors import DocumentError
+from osbctl.findings import DocumentError
 from osbctl.sources.parse import parse_document
 for case, (name, text) in json.load(sys.stdin).items():
     signal.alarm(20)

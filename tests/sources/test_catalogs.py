@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from osbctl.errors import DocumentError, UsageError
-from osbctl.findings import Finding
+from osbctl.errors import UsageError
+from osbctl.findings import DocumentError, Finding
 from osbctl.sources.catalogs import holds_catalog, parse_catalog
 from osbctl.sources.document import Document
 from osbctl.sources.parse import parse_text

@@ -7,7 +7,7 @@ import gzip
 import json
 from typing import TYPE_CHECKING, Any
 
-from osbctl.errors import DocumentError
+from osbctl.findings import DocumentError
 from osbctl.sources.parse import parse_document
 from osbctl.sources.read import read_source
 from tests.corpus import CORPUS, TOO_DEEP, catalogs, needs_corpus

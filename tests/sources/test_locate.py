@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from osbctl.errors import DocumentError
+from osbctl.findings import DocumentError
 from osbctl.paths import Path
 from osbctl.sources.document import Document
 from osbctl.sources.limits import MAX_DEPTH

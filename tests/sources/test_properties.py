@@ -9,7 +9,7 @@ import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from osbctl.errors import DocumentError
+from osbctl.findings import DocumentError
 from osbctl.sources.parse import parse_document
 
 if TYPE_CHECKING:

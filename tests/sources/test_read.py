@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from osbctl.errors import DocumentError, SourceError, UsageError
+from osbctl.errors import SourceError, UsageError
+from osbctl.findings import DocumentError
 from osbctl.sources.limits import Limits
 from osbctl.sources.read import read_source
 

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from osbctl.errors import DocumentError
-from osbctl.findings import Severity
+from osbctl.findings import DocumentError, Severity
 from osbctl.sources.limits import MAX_PROBLEMS, Limits
 from osbctl.sources.parse import parse_document
 

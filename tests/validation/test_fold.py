@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import statistics
 
-from osbctl.errors import DocumentError
-from osbctl.findings import Finding, Severity
+from osbctl.findings import DocumentError, Finding, Severity
 from osbctl.platforms import ApiVersion, Platform
 from osbctl.reports.places import with_fingerprints
 from osbctl.sources.parse import parse_document

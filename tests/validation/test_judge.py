@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from osbctl.errors import DocumentError
-from osbctl.findings import Finding, Severity
+from osbctl.findings import DocumentError, Finding, Severity
 from osbctl.platforms import ApiVersion, Platform
 from osbctl.platforms.judge import judge_all
 from osbctl.platforms.outcome import MAX_REFUSALS, VerdictKind

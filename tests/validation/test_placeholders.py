@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from osbctl.errors import DocumentError
-from osbctl.findings import Judgement, Severity
+from osbctl.findings import DocumentError, Judgement, Severity
 from osbctl.placeholders import filled, holds_placeholder, placeholders
 from osbctl.platforms import Platform
 from osbctl.platforms.judge import judge_all

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from typing import Any
 
-from osbctl.errors import DocumentError, SourceError, UsageError
-from osbctl.findings import Finding, Location, Severity
+from osbctl.errors import SourceError, UsageError
+from osbctl.findings import DocumentError, Finding, Location, Severity
 from osbctl.paths import Path, found_at, value_at
 from osbctl.platforms import Platform
 from osbctl.platforms.export import ExportRow, Shape, WrongShapeError

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from osbctl.catalog import objects, parameter_holders
-from osbctl.errors import DocumentError, SourceError
+from osbctl.errors import SourceError
 from osbctl.files import write_file
-from osbctl.findings import Finding, Severity
+from osbctl.findings import DocumentError, Finding, Severity
 from osbctl.platforms import DEFAULT_API_VERSION
 from osbctl.resources import catalog_schema
 from osbctl.sources.document import Document

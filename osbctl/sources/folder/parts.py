@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from osbctl.errors import DocumentError, SourceError
-from osbctl.findings import Finding, Location, Severity
+from osbctl.errors import SourceError
+from osbctl.findings import DocumentError, Finding, Location, Severity
 from osbctl.paths import Path as ValuePath
 from osbctl.paths import found_at
 from osbctl.sources.document import Document, locate_in_parts

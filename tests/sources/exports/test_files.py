@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 from osbctl.comparison.drift import find_drift
-from osbctl.errors import DocumentError, SourceError
+from osbctl.errors import SourceError
+from osbctl.findings import DocumentError
 from osbctl.platforms import Platform
 from osbctl.sources.exports.merge import StoredCatalog
 from osbctl.sources.exports.read import StoredAs, parse_documents, stored_catalog

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from osbctl.errors import ConfigError, DocumentError, SourceError
-from osbctl.findings import Finding, Severity
+from osbctl.errors import ConfigError, SourceError
+from osbctl.findings import DocumentError, Finding, Severity
 from osbctl.platforms import Platform
 from osbctl.sources.folder import compose, read_folder, read_lock
 from osbctl.sources.folder.files import ATTRIBUTES, split_files
