@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from typing import Any, NoReturn
 from urllib.parse import quote
@@ -18,15 +19,12 @@ MAX_JUDGEMENTS = 20_000
 """Small values judged by small schemas for one pair of schemas; beyond this differences are left undecided."""
 
 _PARTS = 50
-"""So many parts of a schema, values in a value, or errors cost one more judgement."""
+"""So many parts of a schema, keys and values in a value, or errors cost one more judgement."""
 
 _WORK = 5_000
 """Characters times a pattern's weight: so much costs one more judgement."""
 
 _ROOT = "urn:osbctl:schema"
-_NOT_EVERYWHERE = ("contentEncoding", "contentMediaType", "dependencies")
-"""What jsonschema-rs asserts under drafts that do not, or only may."""
-
 _MARKS = {"exclusiveMaximum": "maximum", "exclusiveMinimum": "minimum"}
 """In draft-04 these mark the bounds that stand beside them."""
 
@@ -72,8 +70,8 @@ class BoundedValidator:
         if self.left <= 0:
             return None
         heaviest = node.tree.heaviest_pattern
-        longest = _longest_text(value) if heaviest else 0
-        self.left -= 1 + self._weight(node) + _size(value) // _PARTS + longest * heaviest // _WORK
+        longest = max((len(v) for v in _within(value) if isinstance(v, str)), default=0) if heaviest else 0
+        self.left -= 1 + self._weight(node) + sum(1 for _ in _within(value)) // _PARTS + longest * heaviest // _WORK
         if self.left < 0 or (heaviest and not patterns.affordable(longest, heaviest)):
             return None
         validator = self._validator(node, formats and node.tree.has_formats)
@@ -106,7 +104,6 @@ class BoundedValidator:
             registry=self._registry(node.tree),
             retriever=_fetch_nothing,
             validate_formats=formats,
-            keywords={name: _Silent for name in _NOT_EVERYWHERE if name not in dialect.keywords},
         )
         quick, patient = patterns.ENGINES
         try:
@@ -160,29 +157,16 @@ def _broken_at(node: Subschema) -> str | None:
     return None
 
 
-def _size(value: JsonValue) -> int:
-    """The number of values in a value, itself among them."""
-    return 1 + sum(_size(inner) for _, inner in entries(value))
+def _within(value: JsonValue) -> Iterator[JsonValue]:
+    """The value, and all keys and values in it."""
+    yield value
+    for key, inner in entries(value):
+        yield key
+        yield from _within(inner)
 
 
 def _tables(value: JsonValue) -> int:
-    return isinstance(value, dict) + sum(_tables(inner) for _, inner in entries(value))
-
-
-def _longest_text(value: JsonValue) -> int:
-    if isinstance(value, str):
-        return len(value)
-    return max((max(_longest_text(key), _longest_text(inner)) for key, inner in entries(value)), default=0)
-
-
-class _Silent:
-    """A keyword that refuses nothing."""
-
-    def __init__(self, *_: object) -> None:
-        pass
-
-    def validate(self, _: object) -> None:
-        pass
+    return sum(isinstance(inner, dict) for inner in _within(value))
 
 
 def _fetch_nothing(uri: str) -> NoReturn:

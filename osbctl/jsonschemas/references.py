@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from enum import Enum
-from itertools import islice
+from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
 from osbctl.jsonschemas.walk import IN_PLACE, SchemaPlace, subschemas, unquoted
@@ -12,6 +12,7 @@ from osbctl.paths import located, value_at
 
 _OLD = ("http://json-schema.org/draft-03/schema", "http://json-schema.org/draft-04/schema")
 _KEYWORDS = ("$ref", "$dynamicRef")
+_MOST_CIRCLES = 20
 _NAMES = frozenset(("id", "$id", "$anchor", "$dynamicAnchor"))
 
 
@@ -75,12 +76,18 @@ class References:
         return Nowhere.MISSING if path is None else value_at(self._resources[base], path)
 
     def loops(self) -> Iterator[SchemaPlace]:
-        """A reference out of each circle of references that judges one value without end."""
+        """The first reference of each circle of references that judges one value without end; the first circles."""
         known = {id(place.value): place for place in reversed(self._places)} if self.all else {}
-        done: set[SchemaPlace] = set()
-        for start, _ in self.all:
-            for circle in _circles(start, lambda place: self._same_value(place, known), done):
-                yield from islice((place for place in circle if isinstance(place.value.get("$ref"), str)), 1)
+        following = {place: list(self._same_value(place, known)) for place in self._places if known}
+        for _ in range(_MOST_CIRCLES):
+            try:
+                TopologicalSorter(following).prepare()
+                return
+            except CycleError as error:
+                circle = {place for place in error.args[1] if isinstance(place.value.get("$ref"), str)}
+            first = next(place for place in self._places if place in circle)
+            following[first] = []
+            yield first
 
     def _same_value(self, place: SchemaPlace, known: dict[int, SchemaPlace]) -> Iterator[SchemaPlace]:
         if isinstance(place.value.get("$ref"), str):
@@ -91,30 +98,6 @@ class References:
         for value in inner:
             if id(value) in known:
                 yield known[id(value)]
-
-
-def _circles(
-    start: SchemaPlace, following: Callable[[SchemaPlace], Iterator[SchemaPlace]], done: set[SchemaPlace]
-) -> Iterator[list[SchemaPlace]]:
-    """The circles met in a walk, depth first, from `start`; what is in `done` was walked, and what is walked joins it.
-
-    `trail` holds where the walk is, and `position` where on it: a step back onto the trail closes a circle.
-    """
-    trail: list[SchemaPlace] = []
-    position: dict[SchemaPlace, int] = {}
-    steps = [iter((start,))]
-    while steps:
-        place = next(steps[-1], None)
-        if place is None:
-            steps.pop()
-            if trail:
-                done.add(trail.pop())
-        elif place in position and place not in done:
-            yield trail[position[place] :]
-        elif place not in done:
-            position[place] = len(trail)
-            trail.append(place)
-            steps.append(following(place))
 
 
 def _joined(base: str, address: str) -> str:

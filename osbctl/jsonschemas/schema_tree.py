@@ -129,15 +129,9 @@ class SchemaTree:
         return self.nodes[()]
 
     @property
-    def assertions(self) -> JsonValue:
-        """The schema under its draft, without all that refuses nothing, such as titles; defaults stay."""
-        kept = _kept(self.value, self.dialect.keywords | STRUCTURE)
-        return {**kept, "$schema": self.dialect.uri} if isinstance(kept, dict) else kept
-
-    @property
     def anonymous(self) -> JsonValue:
-        """The schema without identities: no reference that is followed leads to one, and relative ones need a base."""
-        return _kept(self.value, self.dialect.keywords | STRUCTURE - {*_IDENTITIES})
+        """The schema as its draft reads it, without identities: no reference that is followed leads to one."""
+        return _kept(self.value, self.dialect.keywords | STRUCTURE - {*_IDENTITIES, "dependencies"})
 
     @property
     def unread(self) -> Iterator[Subschema]:

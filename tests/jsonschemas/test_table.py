@@ -310,14 +310,14 @@ def test_what_is_only_called_like_a_word_counts() -> None:
         assert compare_schemas(size({"const": {name: 1}}), size({"const": {name: 2}}))[0].level == "breaking"
 
 
-def test_pairs_under_other_titles_are_compared_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pairs_alike_are_compared_once(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Any] = []
     checked = compare.check_schema
     compare._compared.cache_clear()
     monkeypatch.setattr(compare, "check_schema", lambda tree: (asked.append(tree.side), checked(tree)))
     for old, new, once in (({"maxLength": 9}, {"maxLength": 8}, 2), ({"$ref": "#/none"}, {"$ref": "elsewhere"}, 1)):
         asked.clear()
-        first, second = (compare_schemas({**old, "title": title}, {**new, "title": title}) for title in "ab")
+        first, second = (compare_schemas(dict(old), dict(new)) for _ in range(2))
         assert first == second != []
         assert len(asked) == once
 

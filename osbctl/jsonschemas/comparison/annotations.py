@@ -37,8 +37,9 @@ def default_changes(old: SchemaTree, new: SchemaTree, secrets: Secrets) -> Itera
 def dropped_changes(old: SchemaTree, new: SchemaTree, reported: Collection[Path]) -> Iterator[SchemaChange]:
     """Properties that are no longer described, though requests may still hold them: the broker may not heed them.
 
-    Reported of the outermost only, and not of those in `reported`, which are named by their keys in a request.
+    Reported of the outermost only, once, and not of those in `reported`, which are named by their keys in a request.
     """
+    told: set[Path] = set()
     seen: set[object] = set()  # a definition is met on many ways
     todo: list[tuple[Path, Constraints, Constraints]] = [((), _described(old.top), _described(new.top))]
     while todo and len(seen) < _MOST_DESCRIBED:
@@ -52,7 +53,10 @@ def dropped_changes(old: SchemaTree, new: SchemaTree, reported: Collection[Path]
             if name in kept:
                 todo.append(((*steps, name), _described(*inner.known), _described(*after.at_key(name).known)))
             elif (*steps, name) not in reported:
-                yield _dropped(before, after, (*steps, name))
+                change = _dropped(before, after, (*steps, name))
+                if change.field not in told:
+                    told.add(change.field)
+                    yield change
         todo.append(((*steps, 0), _described(*before.at_index(0).known), _described(*after.at_index(0).known)))
 
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import marshal
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
 
 from osbctl.jsonschemas.bounded_validator import BoundedValidator, check_schema
 from osbctl.jsonschemas.comparison.annotations import default_changes, dropped_changes, wording_changes
-from osbctl.jsonschemas.comparison.candidates import COMBINATION, DESCRIBED, UNDECIDED, Candidate, PlacePair
+from osbctl.jsonschemas.comparison.candidates import COMBINATION, DESCRIBED, FORMAT, UNDECIDED, Candidate, PlacePair
 from osbctl.jsonschemas.comparison.changes import ABSENT, Absent, SchemaChange, SchemaLevel
 from osbctl.jsonschemas.comparison.counterexamples import Counterexamples
 from osbctl.jsonschemas.comparison.keywords import CHECKS
@@ -18,6 +17,7 @@ from osbctl.jsonschemas.comparison.secrets import Secrets
 from osbctl.jsonschemas.comparison.subsumption import Subsumption
 from osbctl.jsonschemas.comparison.wording import example, refused, relaxed, undecided, unknown_before
 from osbctl.jsonschemas.constraints import OBJECT, Constraints
+from osbctl.jsonschemas.dialects import dialect_of
 from osbctl.jsonschemas.schema_tree import SchemaTree, Side
 from osbctl.jsonschemas.walk import UndecidableError
 from osbctl.paths import JsonValue
@@ -29,20 +29,9 @@ MAX_CHANGES = 200
 def compare(old: JsonValue, new: JsonValue) -> list[SchemaChange]:
     """All changes between two schemas that are not equal. Never raises."""
     try:
-        before, after = _trees(old, new)
-        # Plans often have the same parameters under other titles.
-        found = _compared(marshal.dumps((before.assertions, after.assertions), 2))
-    except RecursionError:  # Depends on the caller's stack depth; do not cache.
-        found = "they are nested too deeply"
-    except UndecidableError as error:
-        found = str(error)
-    if isinstance(found, str):
-        return [SchemaChange("risky", UNDECIDED, (), (), f"the schemas differ, but cannot be compared: {found}")]
-    changes = [*found, *wording_changes(before, after)]
-    if not changes:
-        # Written otherwise, or under another draft, and shown to be the same both ways.
-        changes.append(SchemaChange("safe", "schema-wording", (), (), "written differently; accepts the same"))
-    return _cut(changes) if len(changes) > MAX_CHANGES else changes
+        return list(_compared(marshal.dumps((old, new), 2)))  # plans often share a schema
+    except (RecursionError, ValueError):  # Depends on the caller's stack depth; do not cache.
+        return [_incomparable("they are nested too deeply")]
 
 
 def compare_added(new: JsonValue) -> list[SchemaChange]:
@@ -51,49 +40,43 @@ def compare_added(new: JsonValue) -> list[SchemaChange]:
     if all(change.level == "safe" for change in changes):
         return [SchemaChange("safe", "schema-added", None, (), "a schema was added; it refuses nothing")]
     for change in changes:
-        # Some counterexamples hold only where formats are enforced.
-        if change.witness is not ABSENT and BoundedValidator().accepts(_tree("new", new).top, change.witness) is False:
+        if change.witness is not ABSENT and change.rule != FORMAT:  # a format is not enforced everywhere
             message = "a schema was added where none was; it refuses what was accepted"
             return [replace(change, level="breaking", rule="schema-added", pointer_old=None, message=message)]
     message = "a schema was added where none was; whether it refuses anything cannot be decided"
     return [SchemaChange("risky", "schema-added", None, (), message)]
 
 
-def _trees(old: JsonValue, new: JsonValue) -> tuple[SchemaTree, SchemaTree]:
-    """Both schemas. Where neither names a draft, and one is read as draft-07, so is the other."""
-    trees = _tree("old", old), _tree("new", new)
-    if all(isinstance(tree.value, dict) and "$schema" not in tree.value for tree in trees):
-        for tree in trees:
-            tree.dialect = max((tree.dialect for tree in trees), key=lambda dialect: dialect.year)
-    return trees
-
-
-def _tree(side: Side, value: JsonValue) -> SchemaTree:
-    with _naming(side):
-        return SchemaTree(side, value)
-
-
-@contextmanager
-def _naming(side: Side) -> Iterator[None]:
-    """Let an error name the schema that it is about."""
-    try:
-        yield
-    except UndecidableError as error:
-        raise UndecidableError(f"of the {side} schema, {error}") from None
-
-
 @lru_cache(maxsize=1_000)
-def _compared(schemas: bytes) -> list[SchemaChange] | str:
-    """The changes between two schemas without annotations, or the reason why they cannot be compared."""
-    before, after = marshal.loads(schemas)  # noqa: S302 - our own bytes
-    old, new = SchemaTree("old", before), SchemaTree("new", after)
+def _compared(schemas: bytes) -> tuple[SchemaChange, ...]:
+    values = marshal.loads(schemas)  # noqa: S302 - our own bytes
     try:
-        for tree in (old, new):
-            with _naming(tree.side):
-                check_schema(tree)
-        return _changes(old, new)
+        changes = _changes(*_trees(*values))
     except UndecidableError as error:
-        return str(error)
+        return (_incomparable(str(error)),)
+    # Written otherwise, or under another draft, and shown to be the same both ways.
+    changes = changes or [SchemaChange("safe", "schema-wording", (), (), "written differently; accepts the same")]
+    return tuple(_cut(changes) if len(changes) > MAX_CHANGES else changes)
+
+
+def _incomparable(why: str) -> SchemaChange:
+    return SchemaChange("risky", UNDECIDED, (), (), f"the schemas differ, but cannot be compared: {why}")
+
+
+def _trees(old: JsonValue, new: JsonValue) -> list[SchemaTree]:
+    """Both schemas. Where neither names a draft, and one is read as draft-07, so is the other."""
+    trees = []
+    sides: tuple[Side, Side] = "old", "new"
+    for side, value, other in zip(sides, (old, new), (new, old), strict=True):
+        try:
+            tree = SchemaTree(side, value)
+            if all(isinstance(schema, dict) and "$schema" not in schema for schema in (value, other)):
+                tree.dialect = max(tree.dialect, dialect_of(other), key=lambda dialect: dialect.year)
+            check_schema(tree)
+        except UndecidableError as error:
+            raise UndecidableError(f"of the {side} schema, {error}") from None
+        trees.append(tree)
+    return trees
 
 
 def _changes(old: SchemaTree, new: SchemaTree) -> list[SchemaChange]:
@@ -104,7 +87,8 @@ def _changes(old: SchemaTree, new: SchemaTree) -> list[SchemaChange]:
     changes = [_judged(candidate, search, secrets) for candidate in candidates]
     changes += default_changes(old, new, secrets)
     changes += dropped_changes(old, new, {tuple(step.at for step in one.pair.steps) for one in candidates})
-    return [*changes, *_relaxed(old, new, candidates, secrets, any_told=bool(changes))]
+    changes += _relaxed(old, new, candidates, secrets, any_told=bool(changes))
+    return [*changes, *wording_changes(old, new)]
 
 
 def _whole(old: SchemaTree, new: SchemaTree) -> PlacePair:
