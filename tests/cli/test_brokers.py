@@ -707,6 +707,29 @@ def test_a_catalog_that_holds_the_brokers_own_password_is_refused(added: Program
     assert PASSWORD not in done.stdout + done.stderr
 
 
+@pytest.mark.parametrize("form", [PASSWORD.upper(), PASSWORD.replace("-", "%2D"), PASSWORD.replace("-", "%2d").title()])
+def test_add_finds_the_brokers_own_password_however_it_is_written(
+    osbctl: Program, server: FakeBroker, form: str
+) -> None:
+    server.put(
+        catalog(service("s", "p", "q", metadata={"documentationUrl": f"https://db.example.com/?key={form}&x=1"}))
+    )
+    told = osbctl("add", "db", server.url, "--user", USER, "--password-stdin", stdin=PASSWORD, code=1)
+    assert "the catalog contains the broker's own password: remove it, and change the password" in told
+    assert form not in told
+    assert "db" not in osbctl("list")
+
+
+def test_a_304_is_not_believed_for_ever(added: Program, server: FakeBroker) -> None:
+    server.answer = lambda headers: (304, b"", "") if headers.get("If-None-Match") else (200, server.body, '"same"')  # type: ignore[method-assign]
+    server.put(NEW)
+    server.statuses.clear()
+    said = [added("refresh") for _ in range(12)]
+    assert sum(one != "my-db: unchanged\n" for one in said) == 1
+    assert server.statuses.count(200) == 1
+    assert "plan service-s/new" in "".join(said)
+
+
 def test_a_stored_catalog_that_holds_the_password_is_told_at_a_304_and_not_shown_by_drift(
     added: Program, server: FakeBroker
 ) -> None:
