@@ -42,6 +42,8 @@ def init(
     from osbctl.sources.folder import files
 
     asks = service is None and sys.stdin.isatty()
+    if asks:
+        files.check_new([folder / "catalog.yaml"])
     name = typer.prompt("Name of the first service", default="example") if asks else service or "example"
     _write(folder, files.folder(_checked(name)))
     built = "catalog.json" if folder.resolve() != Path.cwd() else "../catalog.json"

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from osbctl.cli.app import run_app
 from osbctl.sources.read import read_source
-from tests.cli.program import osbctl, process
+from tests.cli.program import environment, osbctl, process
 from tests.corpus import CORPUS, needs_corpus
 
 
@@ -21,13 +24,38 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_init_builds_at_once_and_overwrites_nothing(folder: Path) -> None:
-    assert osbctl("validate", "source", "--fail-on", "info", cwd=folder).returncode == 0
+    told = osbctl("validate", "source", "-f", "json", cwd=folder)
+    assert told.returncode == 0
+    found = [(one["rule"], one["path"]) for one in json.loads(told.stdout)["documents"][0]["findings"]]
+    fields = "/description", "/metadata/longDescription", "/metadata/providerDisplayName"
+    assert sorted(found) == [("placeholder-unresolved", f"/services/0{field}") for field in fields]
     done = osbctl("build", "source", "-o", "catalog.json", cwd=folder)
     assert done.returncode == 0, done.stderr
     assert len(json.loads((folder / "catalog.json").read_text())["services"][0]["plans"]) == 2
     again = osbctl("init", "source", "--service", "postgres", cwd=folder)
     assert again.returncode == 3
     assert "nothing is overwritten" in again.stderr
+
+
+def test_init_asks_for_no_name_where_a_folder_stands(folder: Path) -> None:
+    ours, theirs = pty.openpty()
+    words = [sys.executable, "-m", "osbctl", "init", "source"]
+    try:
+        done = subprocess.run(
+            words, stdin=theirs, capture_output=True, text=True, cwd=folder, env=environment(), timeout=30, check=False
+        )
+    finally:
+        os.close(ours)
+        os.close(theirs)
+    assert (done.returncode, done.stdout) == (3, "")
+    assert done.stderr.startswith("osbctl: source/catalog.yaml already exists, and nothing is overwritten\n")
+
+
+@pytest.mark.parametrize(("words", "number"), [("service redis", 3), ("plan postgres huge", 2)])
+def test_what_new_adds_waits_for_its_texts(folder: Path, words: str, number: int) -> None:
+    assert osbctl("new", *words.split(), "-C", "source", cwd=folder).returncode == 0
+    shown = osbctl("validate", "source", "--concise", cwd=folder).stdout
+    assert f"{number} values hold 'REPLACE_WITH_ONE_SENTENCE', which was not replaced" in shown
 
 
 def test_the_same_input_gives_the_same_bytes(folder: Path) -> None:
@@ -140,7 +168,7 @@ def test_real_catalogs_with_such_names_build(tmp_path: Path, name: str) -> None:
 
 def test_variables_come_from_options_and_the_environment(folder: Path) -> None:
     service = folder / "source" / "services" / "postgres.yaml"
-    service.write_text(service.read_text().replace("What postgres is", "In ${REGION} of ${CLOUD:-none}"))
+    service.write_text(service.read_text().replace("REPLACE_WITH_ONE_SENTENCE", "In ${REGION} of ${CLOUD:-none}"))
     done = osbctl("build", "source", "--set", "REGION=eu", "--env-prefix", "MY_", cwd=folder, MY_CLOUD="blue")
     assert "In eu of blue" in done.stdout
     assert osbctl("build", "source", "--set", "CLOUD=x", cwd=folder).returncode == 1
@@ -158,7 +186,7 @@ def test_variables_come_from_options_and_the_environment(folder: Path) -> None:
 )
 def test_a_variable_that_nothing_reads(folder: Path, pair: str, says: str) -> None:
     service = folder / "source" / "services" / "postgres.yaml"
-    service.write_text(service.read_text().replace("What postgres is", "In ${REGION:-us}"))
+    service.write_text(service.read_text().replace("REPLACE_WITH_ONE_SENTENCE", "In ${REGION:-us}"))
     overlay = folder / "overlay.yaml"
     overlay.write_text("services: {postgres: {description: 'In ${ZONE}'}}\n")
     done = osbctl("build", "source", "--set", "REGION=eu", "--set", pair, cwd=folder)

@@ -30,7 +30,7 @@ defaults:
   service:
     bindable: true
     metadata:
-      providerDisplayName: Example Inc.
+      providerDisplayName: REPLACE_WITH_YOUR_NAME
   plan:
     bindable: true
 """
@@ -45,12 +45,12 @@ _SERVICE = """\
 # A service offering. `name` is what users order, `id` what platforms know it by: never change an id.
 name: {text}
 id: {id}
-description: What {name} is, in one sentence.
+description: REPLACE_WITH_ONE_SENTENCE
 tags: [example]
 plan_updateable: true # an instance can move to another plan
 metadata:
   displayName: {title}
-  longDescription: A paragraph for the marketplace.
+  longDescription: REPLACE_WITH_A_PARAGRAPH
   documentationUrl: https://docs.example.com/{name}
 {plans}"""
 
@@ -88,7 +88,7 @@ _PLAN = """\
 # A service plan of {service}. Never change an id.
 name: {text}
 id: {id}
-description: What the plan {name} offers, in one sentence.
+description: REPLACE_WITH_ONE_SENTENCE
 free: false
 metadata:
   bullets: [a feature, another feature]
@@ -155,7 +155,7 @@ def _service_file(name: str, plans: str = "") -> tuple[str, str]:
 
 def plan(service_stem: str, name: str) -> Iterator[tuple[str, str]]:
     """A plan in a file of its own."""
-    text = _PLAN.format(service=service_stem, name=name, text=dump_text(name), id=fresh_id())
+    text = _PLAN.format(service=service_stem, text=dump_text(name), id=fresh_id())
     yield f"services/{service_stem}/plans/{name}.yaml", text
 
 
@@ -189,6 +189,13 @@ def split_files(catalog: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield ATTRIBUTES
 
 
+def check_new(files: Iterable[Path]) -> None:
+    """Raise SourceError where one of the files is there; a `.gitattributes` may be."""
+    for file in files:
+        if os.path.lexists(file) and file.name != ATTRIBUTES[0]:
+            raise SourceError(f"{file} already exists, and nothing is overwritten", "choose another folder or name")
+
+
 def write_new(folder: Path, files: Iterable[tuple[str, str]]) -> Iterator[str]:
     """Write `files`, each a name and its text, into `folder`, and say what was written.
 
@@ -196,13 +203,10 @@ def write_new(folder: Path, files: Iterable[tuple[str, str]]) -> Iterator[str]:
         SourceError: one of them is there, before any is written; or one cannot be written.
     """
     made = [(folder / name, text) for name, text in files]
-    present = [(file, text) for file, text in made if os.path.lexists(file)]
-    for file, text in present:
-        if file.name != ATTRIBUTES[0]:
-            raise SourceError(f"{file} already exists, and nothing is overwritten", "choose another folder or name")
-        yield f"add to {file}: {text.strip()}"
+    check_new(file for file, _ in made)
     for file, text in made:
-        if (file, text) in present:
+        if os.path.lexists(file):
+            yield f"add to {file}: {text.strip()}"
             continue
         try:
             file.parent.mkdir(parents=True, exist_ok=True)

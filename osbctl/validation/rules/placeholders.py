@@ -25,4 +25,5 @@ def placeholder_unresolved(catalog: Node) -> Iterator[Hit]:
     for path, placeholder in placeholders(catalog.value).items():
         shown = placeholder if len(placeholder) <= 40 else placeholder[:39] + "…"
         several = f"values hold {shown!r}, which was not replaced"
-        yield catalog.hit(f"{shown!r} was not replaced", path, "render the template first", several=several)
+        hint = "render the template, or write the value"
+        yield catalog.hit(f"{shown!r} was not replaced", path, hint, several=several)
