@@ -95,4 +95,4 @@ def places_of(texts: tuple[str, ...], data: Any) -> list[str]:
 
 
 def _forms(word: str) -> tuple[str, ...]:
-    return (word.casefold(), unquote(word).casefold()) if "%" in word else (word.casefold(),)
+    return word.casefold(), unquote(word).casefold()

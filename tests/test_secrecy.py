@@ -96,3 +96,27 @@ def test_a_dashboard_clients_secret_may_be_the_password() -> None:
         assert places_of((word,), data) == [place]
     for written in (word.upper(), word.replace(" ", "%20"), word.title().replace("s", "%73")):
         assert places_of((word,), {"x": written}) == ["/x"]
+
+
+def test_texts_are_found_in_keys_and_values_in_any_case_and_percent_encoded() -> None:
+    client = {"id": "s3cr-t", "secret": "s3cr-t"}
+    service = {"name": "has S3CR-T in it", "dashboard_client": client, "a": {"xS3cr-T": 1}, "b": ["x", "S3cr%2Dt"]}
+    data = {
+        "services": [service],
+        "other": [{"dashboard_client": client}],
+        "services.": {"x": {"dashboard_client": client}},
+    }
+    assert sorted(places_of(("nothing", "S3cr-t"), data)) == [
+        "/other/0/dashboard_client/id",
+        "/other/0/dashboard_client/secret",
+        "/services./x/dashboard_client/id",
+        "/services./x/dashboard_client/secret",
+        "/services/0/a",
+        "/services/0/b/1",
+        "/services/0/dashboard_client/id",
+        "/services/0/name",
+    ]
+    assert places_of(("100%",), {"a": "100% sure"}) == ["/a"]
+    assert places_of(("x",), {"services": {"a": {"dashboard_client": {"secret": "x"}}}}) == [
+        "/services/a/dashboard_client/secret"
+    ]

@@ -517,6 +517,9 @@ def test_memories_are_bounded() -> None:
     assert [clients.refusals(one) for one in ("9", "8", "unknown")] == [1, 0, 0]
     clients.settled("9", accepted=True)
     assert clients.refusals("9") == -1, "before the first one after that"
+    for _ in range(2):
+        clients.settled("10.0.0.1", accepted=False)
+    assert clients.rank("10.0.0.2") == (0, 2), "two refusals in its network"
     remembered: Remembered[int] = Remembered(2)
     for key in (b"a", b"b", b"a", b"c"):
         remembered.put(key, 0)

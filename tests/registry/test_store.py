@@ -140,16 +140,28 @@ def test_what_brings_no_catalog_leaves_the_stored_one(registry: Registry, outcom
     assert after == replace(before, row=replace(before.row, outcome=outcome, revision=2))
 
 
+def test_only_who_asks_for_it_makes_a_registry(tmp_path: Path) -> None:
+    for file in (tmp_path / "missing.db", tmp_path / "empty.db"):
+        if file.stem == "empty":
+            file.touch()
+        with pytest.raises(RegistryError):
+            Registry.open(str(file), make=False)
+    assert not (tmp_path / "missing.db").exists()
+    assert (tmp_path / "empty.db").stat().st_size == 0
+
+
 def test_the_catalog_before_is_kept(registry: Registry) -> None:
     add(registry, "db", "other")
-    with pytest.raises(SourceError, match="the registry has no catalog of db before this one"):
+    with pytest.raises(SourceError, match="the registry has no catalog of db before this one") as error:
         registry.broker("db", before=True)
+    assert error.value.advice == "leave --version out"
     contents = [body(service("s", *"pqr"[:number])) for number in (2, 3)]
     for content, before in zip(contents, (SMALL, contents[0]), strict=True):
         registry.store_refresh(registry.row("db"), refresh(), catalog=read(content))
         registry.store_refresh(registry.row("db"), refresh(RefreshOutcome.UNCHANGED))
         found = registry.broker("db", before=True)
         assert (registry.broker("db").catalog, found.catalog, found.kept) == (content, before, ())
+        assert found.row == registry.row("db")
     with pytest.raises(SourceError):
         registry.broker("other", before=True)
 
