@@ -8,7 +8,7 @@ import ssl
 import threading
 import zlib
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from enum import Enum
 from http.client import BadStatusLine, HTTPException, RemoteDisconnected
 from typing import Any, Self
@@ -36,8 +36,8 @@ class HttpClient:
     """Connections to the broker at `address` under the conditions of `options`, until its time is over.
 
     Then those that it watches are cut, as a byte now and then keeps them open to any library; later ones are refused.
-    `connected` says whether one came about, with all of TLS and of a proxy's tunnel; `proxy` is that proxy's host and
-    port, empty where there is none.
+    `connected` says whether one came about, with all of TLS and of a proxy's tunnel; `certificate` is the broker's as
+    `getpeercert` gives it, empty unless it was checked; `proxy` is that proxy's host and port, empty without one.
     """
 
     def __init__(self, address: str, options: ConnectionOptions) -> None:
@@ -47,6 +47,7 @@ class HttpClient:
         self._timer = threading.Timer(options.total_seconds, self._cut)
         self._timer.daemon = True
         self.connected = False
+        self.certificate: Mapping[str, Any] = {}
         proxy = proxy_of(address, options.proxies)
         self.proxy, self._pool = urlsplit(proxy).netloc.rpartition("@")[2], _pool(self, proxy)
 
@@ -81,20 +82,6 @@ class HttpClient:
             response.close()
             raise TimeoutError
         return response
-
-    @contextmanager
-    def bare(self, url: str) -> Iterator[Any]:
-        """The connection on which `send` would send, for what an HTTP library does not do. Raises `REQUEST_ERRORS`."""
-        pool = self._pool.connection_from_url(url)
-        connection: Any = pool._new_conn()  # the one place that knows how to reach `url`
-        try:
-            if self.proxy:
-                pool._prepare_proxy(connection)
-            else:
-                connection.connect()
-            yield connection.sock
-        finally:
-            connection.close()
 
 
 def _pool(client: HttpClient, proxy: str) -> urllib3.PoolManager:
@@ -141,6 +128,7 @@ def _watched(pool: Any, client: HttpClient) -> Any:
         def connect(self) -> None:
             super().connect()
             client.connected = True
+            client.certificate = getattr(self.sock, "getpeercert", dict)() or {}
 
     return type(pool.__name__, (pool,), {"ConnectionCls": Connection})
 
@@ -286,6 +274,14 @@ def read_body(response: BaseHTTPResponse, client: HttpClient) -> Iterator[bytes]
     # Without a length, the end that we made looks like the broker's, and half of what is packed like the whole.
     if client.expired or (unpack and not unpack.eof):
         raise _broken_off(client, client.expired)
+
+
+def read_past_head(response: BaseHTTPResponse) -> bytes:
+    """A byte that follows the header of an answer to HEAD, where none should; urllib3 leaves it unread."""
+    reader = response._fp.fp  # type: ignore[attr-defined]
+    with suppress(OSError):  # nothing comes in time
+        return reader.read(1) if reader else b""
+    return b""
 
 
 def content_coding(encoding: str | None) -> str:

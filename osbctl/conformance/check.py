@@ -5,6 +5,8 @@ About twenty requests, one after the other, each bounded in time and size. Two o
 
 from __future__ import annotations
 
+import ssl
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urljoin, urlsplit
@@ -13,13 +15,14 @@ from osbctl.client.catalog_client import MAX_REDIRECTS, error_description, is_sa
 from osbctl.client.connection_options import ConnectionOptions, check_options
 from osbctl.client.http_client import Failure, NoResponseError
 from osbctl.conformance import probes
-from osbctl.conformance.exchange import SOON_DAYS, Exchange, Reply, days_left
+from osbctl.conformance.exchange import Exchange, Reply
 from osbctl.conformance.faults import Fault, fault, findings_of
 from osbctl.conformance.rules import EVERY
 from osbctl.errors import SourceError
 from osbctl.findings import Finding, Severity
 from osbctl.platforms import Platform
 
+_SOON_DAYS = 14
 MOST_SILENT = 2
 """After so many requests without a whole answer no more are sent."""
 
@@ -70,8 +73,8 @@ def _catalog(reply: Reply | None) -> bytes | None:
 
 def _asked(exchange: Exchange, patience: Patience, unchecked: list[str]) -> tuple[list[Fault], dict[str, Reply]]:
     """The faults, and the answers by the API version that they were asked with; `unchecked` is added to."""
-    faults = list(_transport(exchange))
     reply = exchange.ask(changes={"X-Broker-API-Request-Identity": probes.IDENTITY})
+    faults = list(_transport(exchange, reply))
     for hop in range(MAX_REDIRECTS + 1):
         location = redirect_target(reply.status, reply.headers.get("location"))
         if not location:
@@ -98,13 +101,13 @@ def _asked(exchange: Exchange, patience: Patience, unchecked: list[str]) -> tupl
     return faults + probed, answers
 
 
-def _transport(exchange: Exchange) -> Iterator[Fault]:
+def _transport(exchange: Exchange, reply: Reply) -> Iterator[Fault]:
     if not exchange.secure:
         yield fault("wire-plain-http", f"{exchange.name} is plain HTTP", hint="serve it over HTTPS")
-        return
-    days = days_left(exchange)
-    if days is not None and days < SOON_DAYS:
-        yield fault("wire-certificate-ends", f"the certificate ends in {max(days, 0):.0f} days", hint="renew it")
+    if reply.certificate_ends:
+        days = (ssl.cert_time_to_seconds(reply.certificate_ends) - time.time()) / 86_400
+        if days < _SOON_DAYS:
+            yield fault("wire-certificate-ends", f"the certificate ends in {max(days, 0):.0f} days", hint="renew it")
 
 
 def _silence(name: str, reply: Reply, silence: NoResponseError) -> Fault:

@@ -443,7 +443,9 @@ def test_an_end_in_time_leaves_no_thread_behind() -> None:
 def test_the_end_of_a_line_closes_its_connections() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         address = f"http://127.0.0.1:{listener.getsockname()[1]}/"
-        with HttpClient(address, OPTIONS) as client, client.bare(address):
+        with HttpClient(address, OPTIONS) as client:
+            with socket.create_connection(listener.getsockname()) as sock:
+                client.watch(sock)
             peer, _ = listener.accept()
         with peer:
             peer.settimeout(5)
