@@ -96,7 +96,7 @@ def _asked(exchange: Exchange, patience: Patience, unchecked: list[str]) -> tupl
     probed = list(_probed(exchange, reply, patience, answers, unchecked))
     if any(one.rule == "wire-unstable" for one in probed):  # then every answer is another
         probed = [one for one in probed if one.rule != "wire-version-differs"]
-    faults += probes.of_catalog(reply, exchange.options, patience.slow, patience.gives_up, answers)
+    faults += probes.of_catalog(reply, patience.slow, patience.gives_up, answers)
     faults += probes.of_errors([reply])
     return faults + probed, answers
 
@@ -155,23 +155,36 @@ def _target(address: str, location: str) -> str:
 
 
 def _probed(
-    exchange: Exchange, reply: Reply, patience: Patience, answers: dict[str, Reply], unchecked: list[str]
+    exchange: Exchange, first: Reply, patience: Patience, answers: dict[str, Reply], unchecked: list[str]
 ) -> Iterator[Fault]:
-    if reply.seconds > patience.probe:
-        if not reply.fault:
-            yield fault("wire-slow", "too slow to be asked anything else", reply, severity=Severity.INFO, refused_by=())
+    if first.seconds > patience.probe:
+        if not first.fault:
+            yield fault("wire-slow", "too slow to be asked anything else", first, severity=Severity.INFO, refused_by=())
         return
     silent = 0
-    for number, probe in enumerate(probes.PROBES.values()):
-        visit = probes.Visit(exchange, reply, patience.probe, answers)
-        found = list(probe(visit))
-        yield from (fault("wire-no-answer", one.fault, one, refused_by=()) for one in visit.asked if not one.status)
-        yield from found
-        yield from probes.of_errors(one for one in visit.asked if not visit.is_stuck(one))
-        limited = [one for one in visit.asked if one.status == probes.TOO_MANY != reply.status]
-        if limited:
-            unchecked += list(probes.PROBES)[number:]
-            yield fault("wire-limited", f"stopped by 429; not checked: {', '.join(unchecked)}", limited[0])
-        silent += sum(1 for one in visit.asked if one.fault)
-        if limited or silent >= MOST_SILENT:
+    table = probes.table(exchange, first)
+    for number, probe in enumerate(table):
+        is_head = probe.method == "HEAD"
+        seconds = min(patience.probe, probes.HEAD_SECONDS) if is_head else patience.probe
+        reply = exchange.ask(probe.how, method=probe.method, path=probe.path, changes=probe.changes, seconds=seconds)
+        if not reply.status and not is_head:
+            yield fault("wire-no-answer", reply.fault, reply, refused_by=())
+        if reply.status == probes.TOO_MANY != first.status:
+            unchecked += dict.fromkeys(one.area for one in table[number:])
+            yield fault("wire-limited", f"stopped by 429; not checked: {', '.join(unchecked)}", reply)
             return
+        yield from _judged(probe, first, reply, answers)
+        silent += bool(reply.fault) and not is_head
+        if silent >= MOST_SILENT:
+            return
+
+
+def _judged(probe: probes.Probe, first: Reply, reply: Reply, answers: dict[str, Reply]) -> Iterator[Fault]:
+    """The faults in the reply to a probe; one that fails as the good request does says nothing new."""
+    says_new = reply.status not in (0, probes.TOO_MANY) and (reply.status == 200 or reply.status != first.status)
+    if says_new and probe.version:
+        answers[probe.version] = reply
+    if says_new or (probe.even_if_same and reply.status not in (0, probes.TOO_MANY)):
+        yield from probe.faults(first, reply)
+    if says_new and probe.method != "HEAD":
+        yield from probes.of_errors([reply])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -44,8 +44,11 @@ class Reply:
     silence: NoResponseError | None = None
     sent: str = field(default="", repr=False)
     certificate_ends: str = ""
-    hide: Callable[[str], str] = field(default=str, repr=False)
-    """Masks the password in what came: a report's own words may happen to hold it."""
+    options: ConnectionOptions = field(default=ConnectionOptions(), repr=False)
+
+    def hide(self, text: str) -> str:
+        """Mask the password in what came: a report's own words may happen to hold it."""
+        return self.options.hide(text)
 
     @cached_property
     def _read(self) -> tuple[Any, str]:
@@ -110,7 +113,7 @@ class Exchange:
             how=how,
             seconds=time.monotonic() - began,
             sent=sent.get("Authorization", ""),
-            hide=options.hide,
+            options=self.options,
             fault=options.hide(reply.fault),
             certificate_ends=client.certificate.get("notAfter", ""),
         )

@@ -1,14 +1,15 @@
-"""What is asked of a broker, one function a question; `of_catalog` and `of_errors` look at what came back anyway."""
+"""The table of probes, and checks of what comes back anyway (`of_catalog`, `of_errors`)."""
 
 from __future__ import annotations
 
 import re
 from base64 import b64decode
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from dataclasses import replace
+from functools import partial
+from typing import NamedTuple
 
-from osbctl.client.catalog_client import error_description
+from osbctl.client.catalog_client import CATALOG_PATH, error_description
 from osbctl.client.connection_options import ConnectionOptions, basic_auth
 from osbctl.client.http_client import content_coding
 from osbctl.conformance.exchange import Exchange, Reply
@@ -17,8 +18,6 @@ from osbctl.conformance.rules import EVERY
 from osbctl.findings import Severity
 from osbctl.platforms import Platform
 from osbctl.secrecy import SURE_LENGTH, places_of
-
-Probe: TypeAlias = Callable[["Visit"], Iterator[Fault]]
 
 VERSION = "X-Broker-API-Version"
 IDENTITY = "osbctl-check-7f1c"
@@ -33,47 +32,21 @@ TOO_MANY = 429
 _ECHO = (2, 15)
 """From this version on the request identity comes back."""
 
-_HEAD_SECONDS = 2.0
+HEAD_SECONDS = 2.0
 """How long an answer to HEAD is waited for, or a body that should not come."""
 
 _NOWHERE = "/osbctl-check"
 _NOBODY, _WRONG = "osbctl-check-nobody", "osbctl-check-wrong"
 
 
-@dataclass(frozen=True, slots=True)
-class Visit:
-    """One probe's time with a broker: how to ask, at most `seconds` each, the good answer, and what was asked.
-
-    `answers` holds the good answers by API version, as far as they say something of their own.
-    """
-
-    exchange: Exchange
-    first: Reply
-    seconds: float
-    answers: dict[str, Reply]
-    asked: list[Reply] = field(default_factory=list)
-
-    def ask(self, how: str = "", **options: Any) -> Reply:
-        """Ask as `Exchange.ask` does."""
-        self.asked.append(self.exchange.ask(how, seconds=self.seconds, **options))
-        return self.asked[-1]
-
-    def is_stuck(self, reply: Reply) -> bool:
-        """Whether this says nothing new: no answer, one that the good request gets too, or a wish to be asked less."""
-        return reply.status in (0, TOO_MANY) or reply.status == self.first.status != 200
-
-
 def of_catalog(
-    reply: Reply,
-    options: ConnectionOptions,
-    slow: float,
-    gives_up: Mapping[Platform, float],
-    answers: Mapping[str, Reply],
+    reply: Reply, slow: float, gives_up: Mapping[Platform, float], answers: Mapping[str, Reply]
 ) -> Iterator[Fault]:
-    """What the answer to the good request under these options shows; `slow` and `gives_up` are seconds.
+    """What the answer to the good request shows; `slow` and `gives_up` are seconds.
 
     A platform whose own version has another answer among `answers` is not concerned.
     """
+    options = reply.options
     concerned = {one for one in Platform if answers.get(one.api_version, reply) is reply}
     if reply.status != 200 and not reply.fault:
         said = f"answered {reply.status}, not 200{error_description(reply.body, options)}"
@@ -173,160 +146,6 @@ def _error_body(reply: Reply) -> Iterator[Fault]:
         )
 
 
-def _again(visit: Visit) -> Iterator[Fault]:
-    """The same, packed: as platforms written in Go ask."""
-    if visit.first.status != 200 or visit.first.fault:
-        return
-    reply = visit.ask("with Accept-Encoding: gzip", changes={"Accept-Encoding": "gzip"})
-    if visit.is_stuck(reply):
-        return
-    if reply.fault:
-        yield fault("wire-gzip-broken" if "content-encoding" in reply.headers else "wire-cut", reply.fault, reply)
-    elif reply.status != 200:
-        yield fault("wire-gzip-broken", f"answered {reply.status}, not 200", reply)
-    elif reply.json != visit.first.json:
-        severity, what = moved(visit.first.json, reply.json)
-        said = f"two requests in a row got different catalogs: {reply.hide(what)}"
-        hint = "keep ids in the source; never make them at the start" if severity is Severity.ERROR else ""
-        yield fault("wire-unstable", said, visit.first, severity=severity, hint=hint)
-
-
-def _tag(visit: Visit) -> Iterator[Fault]:
-    tag = visit.first.headers.get("etag")
-    if visit.first.status != 200 or not tag:
-        return
-    reply = visit.ask("with If-None-Match", changes={"If-None-Match": tag})
-    if reply.status == 304:
-        foreign = visit.ask("with a tag that it never gave", changes={"If-None-Match": f'"{IDENTITY}"'})
-        if foreign.status == 304:
-            yield fault("wire-tag", "answered 304: nobody would ever get a changed catalog", foreign)
-        return
-    if visit.is_stuck(reply):
-        return
-    now = reply.headers.get("etag")
-    if now != tag and reply.json == visit.first.json:
-        yield fault("wire-tag", "the tag changed, and the catalog did not", visit.first)
-    elif reply.json == visit.first.json:
-        yield fault("wire-tag", f"answered {reply.status}, not 304, though the tag still holds", reply)
-
-
-def _version(visit: Visit) -> Iterator[Fault]:
-    asked = [
-        (visit.ask(f"without {VERSION}", changes={VERSION: None}), (412, 400)),
-        (visit.ask(f"with an empty {VERSION}", changes={VERSION: ""}), (412, 400)),
-        (visit.ask(f"with {VERSION}: 1.0", changes={VERSION: "1.0"}), (412,)),
-    ]
-    for reply, allowed in asked:
-        if visit.is_stuck(reply):
-            continue
-        if reply.status == 200:
-            yield fault("wire-version-unchecked", "answered as if all were well", reply)
-        elif reply.status not in allowed:
-            severity = Severity.ERROR if reply.status >= 500 else None
-            yield fault("wire-version-status", f"answered {reply.status}, not 412", reply, severity=severity)
-        elif reply.status == 400:
-            said = "answered 400, which OSB 2.16 allows; the conformance checkers want 412"
-            yield fault("wire-version-status", said, reply, severity=Severity.INFO)
-
-
-def _own_versions(visit: Visit) -> Iterator[Fault]:
-    """As those platforms ask that send another version than the good request."""
-    if visit.first.status not in (200, 412):
-        return
-    for version in sorted({platform.api_version for platform in Platform} - {visit.exchange.options.api_version}):
-        reply = visit.ask(f"with {VERSION}: {version}", changes={VERSION: version})
-        if not visit.is_stuck(reply):
-            visit.answers[version] = reply
-        if reply.status not in (0, 200, TOO_MANY):
-            said = f"answered {reply.status}, not 200{error_description(reply.body, visit.exchange.options)}"
-            yield fault("wire-version-refused", said, reply, refused_by=_asking(version))
-        elif reply.status == 200:
-            yield from _body(reply, _asking(version))
-            yield from _otherwise(visit.first, reply)
-
-
-def _otherwise(first: Reply, reply: Reply) -> Iterator[Fault]:
-    """How the catalog at another version differs, where both are catalogs."""
-    if first.status == 200 and first.json != reply.json and not first.why_no_catalog and not reply.why_no_catalog:
-        severity, what = moved(first.json, reply.json)
-        yield fault("wire-version-differs", f"another catalog: {reply.hide(what)}", reply, severity=severity)
-
-
-def _credentials(visit: Visit) -> Iterator[Fault]:
-    options = visit.exchange.options
-    given = {
-        "without credentials": None,
-        "with a wrong password": basic_auth(options.user or _NOBODY, _WRONG),
-        "with an unknown user": basic_auth(_NOBODY, options.password or _WRONG),
-        "with malformed credentials": "Basic %%%",
-    }
-    for request, header in given.items():
-        reply = visit.ask(request, changes={"Authorization": header})
-        if not visit.is_stuck(reply):
-            yield from _refusal(reply)
-
-
-def _refusal(reply: Reply) -> Iterator[Fault]:
-    if reply.status == 401:
-        if not _BASIC.search(reply.headers.get("www-authenticate", "")):
-            yield fault("wire-challenge", "the 401 has no WWW-Authenticate: Basic", reply)
-    elif reply.status < 300:
-        yield fault("wire-open", f"answered {reply.status}, not 401", reply)
-    elif not (reply.status == 400 and "malformed" in reply.how):
-        yield fault("wire-unauthorized", f"answered {reply.status}, not 401", reply)
-
-
-_BASIC = re.compile(r"(?:^|,)\s*basic(?:\s|,|$)", re.IGNORECASE)
-"""Among the challenges of one header or several (RFC 9110 §11.6.1)."""
-
-
-def _elsewhere(visit: Visit) -> Iterator[Fault]:
-    reply = visit.ask(method="POST", changes={"Content-Length": "0"})
-    if not visit.is_stuck(reply) and reply.status not in (405, 404, 501):
-        yield fault("wire-method", f"answered {reply.status}, not 405", reply, severity=_grave(reply))
-    elif reply.status == 405 and "allow" not in reply.headers:
-        yield fault("wire-method", "the 405 has no Allow (RFC 9110 §10.2.1)", reply, severity=Severity.INFO)
-    reply = visit.ask(path=visit.exchange.path.rpartition("/")[0] + _NOWHERE)
-    if reply.status != 404 and not visit.is_stuck(reply):
-        yield fault("wire-unknown-path", f"answered {reply.status}, not 404", reply, severity=_grave(reply))
-
-
-def _grave(reply: Reply) -> Severity | None:
-    return Severity.ERROR if reply.status >= 500 else None
-
-
-def _double_slash(visit: Visit) -> Iterator[Fault]:
-    base, catalog, rest = visit.exchange.path.rpartition("/v2/catalog")
-    if visit.first.status != 200 or not catalog or rest:
-        return
-    reply = visit.ask(path=f"{base}/{catalog}")
-    if reply.status != 200 and not visit.is_stuck(reply):
-        yield fault(
-            "wire-double-slash",
-            f"answered {reply.status}, not 200",
-            reply,
-            hint="serve it, or see to it that nobody registers the broker with a slash at the end of its address",
-        )
-
-
-def _head(visit: Visit) -> Iterator[Fault]:
-    """No platform asks so: whatever comes, or does not, is no more than a note."""
-    if visit.first.status != 200 or visit.first.fault:
-        return
-    reply = visit.exchange.ask(method="HEAD", seconds=min(visit.seconds, _HEAD_SECONDS))
-    length, real = reply.headers.get("content-length"), str(len(visit.first.body))
-    if visit.is_stuck(reply):
-        return
-    if reply.status != 200:
-        said = f"answered {reply.status}, not 200" if reply.status else reply.fault
-        yield fault("wire-head", said, reply)
-    elif length not in (None, real) and "content-encoding" not in visit.first.headers:
-        yield fault("wire-head", f"Content-Length is {reply.hide(length or '')}, that of GET {real}", reply)
-    elif reply.body:
-        hint = "a proxy takes it for the answer to the next request"
-        yield fault("wire-head", "a body came behind the header", reply, hint=hint)
-
-
 def _identity(reply: Reply, version: str) -> Iterator[Fault]:
     back = reply.headers.get("x-broker-api-request-identity")
     if back != IDENTITY:
@@ -340,14 +159,157 @@ def _is_at_least(version: str, least: tuple[int, int]) -> bool:
     return major.isdigit() and minor.isdigit() and (int(major), int(minor)) >= least
 
 
-PROBES: dict[str, Probe] = {
-    "compression": _again,
-    "tags": _tag,
-    "versions": _version,
-    "platforms' versions": _own_versions,
-    "methods and paths": _elsewhere,
-    "double slash": _double_slash,
-    "HEAD": _head,
-    "logins": _credentials,
-}
-"""By what they look at, in this order; wrong logins come last, since a broker may lock the account."""
+class Probe(NamedTuple):
+    """A request, and what its reply is held against: one whose status is not `allowed` breaks `rule`.
+
+    Where that is served all the same, it breaks `open_rule`. `judge` compares an allowed reply with the good one; it
+    gets every reply where `allowed` is empty. `even_if_same`: it is judged also where the good request got that status.
+    `version` is set where the reply is what a platform that sends this version gets.
+    """
+
+    area: str
+    how: str = ""
+    changes: Mapping[str, str | None] = {}
+    rule: str = ""
+    allowed: tuple[int, ...] = ()
+    judge: Callable[[Reply, Reply], Iterable[Fault]] | None = None
+    method: str = "GET"
+    path: str = ""
+    open_rule: str = ""
+    hint: str = ""
+    even_if_same: bool = False
+    version: str = ""
+
+    def faults(self, first: Reply, reply: Reply) -> Iterable[Fault]:
+        """The faults of a reply, where `first` is the good one."""
+        if not self.allowed or reply.status in self.allowed:
+            return self.judge(first, reply) if self.judge else ()
+        rule = self.open_rule if self.open_rule and reply.status < 300 else self.rule
+        wanted = self.allowed[0]
+        severity = Severity.ERROR if reply.status >= 500 and wanted != 200 else None
+        return [fault(rule, f"answered {reply.status}, not {wanted}", reply, severity=severity, hint=self.hint)]
+
+
+def table(exchange: Exchange, first: Reply) -> list[Probe]:
+    """The probes of a broker that gave the answer `first`; wrong logins come last, since it may lock the account."""
+    probes: list[Probe] = []
+    if first.status == 200:
+        probes += _of_served(first)
+    probes += _of_versions(exchange.options.api_version, first)
+    probes += _of_paths(exchange.path, first)
+    return [*probes, *_of_logins(exchange.options)]
+
+
+def _of_served(first: Reply) -> Iterator[Probe]:
+    if not first.fault:
+        how, packed = "with Accept-Encoding: gzip", {"Accept-Encoding": "gzip"}
+        yield Probe("compression", how, packed, "wire-gzip-broken", (200,), _packed)
+    if tag := first.headers.get("etag"):
+        yield Probe("tags", "with If-None-Match", {"If-None-Match": tag}, judge=_tag)
+        foreign = {"If-None-Match": f'"{IDENTITY}"'}
+        yield Probe("tags", "with a tag that it never gave", foreign, judge=_foreign_tag)
+
+
+def _of_versions(version: str, first: Reply) -> Iterator[Probe]:
+    for how, value, allowed in (
+        (f"without {VERSION}", None, (412, 400)),
+        (f"with an empty {VERSION}", "", (412, 400)),
+        (f"with {VERSION}: 1.0", "1.0", (412,)),
+    ):
+        sent, rule = {VERSION: value}, "wire-version-status"
+        yield Probe("versions", how, sent, rule, allowed, _bad_request, open_rule="wire-version-unchecked")
+    if first.status in (200, 412):
+        for own in sorted({platform.api_version for platform in Platform} - {version}):
+            how, judge = f"with {VERSION}: {own}", partial(_own_version, own)
+            yield Probe("platforms' versions", how, {VERSION: own}, judge=judge, even_if_same=True, version=own)
+
+
+def _of_paths(path: str, first: Reply) -> Iterator[Probe]:
+    area, body = "methods and paths", {"Content-Length": "0"}
+    yield Probe(area, "", body, "wire-method", (405, 404, 501), _allow_header, method="POST")
+    yield Probe(area, rule="wire-unknown-path", allowed=(404,), path=path.rpartition("/")[0] + _NOWHERE)
+    if first.status != 200:
+        return
+    if path.endswith(CATALOG_PATH):
+        doubled = f"{path.removesuffix(CATALOG_PATH)}/{CATALOG_PATH}"
+        hint = "serve it, or see to it that nobody registers the broker with a slash at the end of its address"
+        yield Probe("double slash", rule="wire-double-slash", allowed=(200,), path=doubled, hint=hint)
+    if not first.fault:
+        yield Probe("HEAD", rule="wire-head", allowed=(200,), judge=_head, method="HEAD")
+
+
+def _of_logins(options: ConnectionOptions) -> Iterator[Probe]:
+    for how, header, allowed in (
+        ("without credentials", None, (401,)),
+        ("with a wrong password", basic_auth(options.user or _NOBODY, _WRONG), (401,)),
+        ("with an unknown user", basic_auth(_NOBODY, options.password or _WRONG), (401,)),
+        ("with malformed credentials", "Basic %%%", (401, 400)),
+    ):
+        login, rule = {"Authorization": header}, "wire-unauthorized"
+        yield Probe("logins", how, login, rule, allowed, _challenge, open_rule="wire-open")
+
+
+def _packed(first: Reply, reply: Reply) -> Iterator[Fault]:
+    """The same, packed: as platforms written in Go ask."""
+    if reply.fault:
+        yield fault("wire-gzip-broken" if "content-encoding" in reply.headers else "wire-cut", reply.fault, reply)
+    elif reply.json != first.json:
+        severity, what = moved(first.json, reply.json)
+        said = f"two requests in a row got different catalogs: {reply.hide(what)}"
+        hint = "keep ids in the source; never make them at the start" if severity is Severity.ERROR else ""
+        yield fault("wire-unstable", said, first, severity=severity, hint=hint)
+
+
+def _tag(first: Reply, reply: Reply) -> Iterator[Fault]:
+    if reply.status == 304 or reply.json != first.json:
+        return
+    if reply.headers.get("etag") != first.headers["etag"]:
+        yield fault("wire-tag", "the tag changed, and the catalog did not", first)
+    else:
+        yield fault("wire-tag", f"answered {reply.status}, not 304, though the tag still holds", reply)
+
+
+def _foreign_tag(_: Reply, reply: Reply) -> Iterator[Fault]:
+    if reply.status == 304:
+        yield fault("wire-tag", "answered 304: nobody would ever get a changed catalog", reply)
+
+
+def _bad_request(_: Reply, reply: Reply) -> Iterator[Fault]:
+    if reply.status == 400:
+        said = "answered 400, which OSB 2.16 allows; the conformance checkers want 412"
+        yield fault("wire-version-status", said, reply, severity=Severity.INFO)
+
+
+def _own_version(version: str, first: Reply, reply: Reply) -> Iterator[Fault]:
+    if reply.status != 200:
+        said = f"answered {reply.status}, not 200{error_description(reply.body, reply.options)}"
+        yield fault("wire-version-refused", said, reply, refused_by=_asking(version))
+        return
+    yield from _body(reply, _asking(version))
+    if first.status == 200 and first.json != reply.json and not first.why_no_catalog and not reply.why_no_catalog:
+        severity, what = moved(first.json, reply.json)
+        yield fault("wire-version-differs", f"another catalog: {reply.hide(what)}", reply, severity=severity)
+
+
+def _challenge(_: Reply, reply: Reply) -> Iterator[Fault]:
+    if reply.status == 401 and not _BASIC.search(reply.headers.get("www-authenticate", "")):
+        yield fault("wire-challenge", "the 401 has no WWW-Authenticate: Basic", reply)
+
+
+_BASIC = re.compile(r"(?:^|,)\s*basic(?:\s|,|$)", re.IGNORECASE)
+"""Among the challenges of one header or several (RFC 9110 §11.6.1)."""
+
+
+def _allow_header(_: Reply, reply: Reply) -> Iterator[Fault]:
+    if reply.status == 405 and "allow" not in reply.headers:
+        yield fault("wire-method", "the 405 has no Allow (RFC 9110 §10.2.1)", reply, severity=Severity.INFO)
+
+
+def _head(first: Reply, reply: Reply) -> Iterator[Fault]:
+    """No platform asks so: whatever comes is no more than a note."""
+    length, real = reply.headers.get("content-length"), str(len(first.body))
+    if length not in (None, real) and "content-encoding" not in first.headers:
+        yield fault("wire-head", f"Content-Length is {reply.hide(length or '')}, that of GET {real}", reply)
+    elif reply.body:
+        hint = "a proxy takes it for the answer to the next request"
+        yield fault("wire-head", "a body came behind the header", reply, hint=hint)
