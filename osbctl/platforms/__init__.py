@@ -1,15 +1,19 @@
-"""The platforms that register service brokers, and the versions of the API between the two."""
+"""The platforms that register service brokers, what is known of each, and the versions of the API between the two."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from enum import StrEnum
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from osbctl.platforms.record import PlatformRecord
+    from osbctl.platforms.commands import Tool
+    from osbctl.platforms.export import Export
+    from osbctl.platforms.outcome import Outcome
+    from osbctl.platforms.reactions import Depends, Reaction
 
 
 class Platform(StrEnum):
@@ -71,3 +75,105 @@ class ApiVersion(StrEnum):
 
 DEFAULT_API_VERSION = ApiVersion.V2_14
 """The version that the interface names for the catalog operation."""
+
+
+class Identity(StrEnum):
+    """What the catalogs of two brokers may share."""
+
+    SERVICE_ID = "service id"
+    PLAN_ID = "plan id"
+    SERVICE_NAME = "service name"
+    CLIENT_ID = "dashboard client id"
+
+
+BY_BROKER = {
+    **dict.fromkeys((Identity.SERVICE_ID, Identity.PLAN_ID), "takes both: they are known by broker and id"),
+    Identity.SERVICE_NAME: "takes both, and users must name the broker (-b)",
+    Identity.CLIENT_ID: "ignores it",
+}
+"""What a platform does with what two catalogs share that knows everything by its broker, and no dashboard client."""
+
+
+class State(StrEnum):
+    """How a platform keeps what is gone from the catalog."""
+
+    INACTIVE = "inactive"
+    """Deactivated: nobody can create an instance any more."""
+    FLAGGED = "flagged"
+    """Flagged as removed: nobody can create an instance any more."""
+    OFFERED = "offered"
+    """Nothing happens; it is still offered."""
+
+
+class PlatformRecord(NamedTuple):
+    """One platform: all that the rest of the house asks of it. What is asked often stands in the record itself.
+
+    `folder` is the package that holds the record and the modules with the rest, which are loaded when asked.
+
+    `label` is the name that people call it by, `api_version` the `X-Broker-API-Version` that it sends. `refuses` are
+    the general rules whose findings it refuses a catalog for. `sharing` is what it does with two catalogs that share an
+    identity, in a phrase. `omitted_is_false` are the booleans of a plan that it takes for false where a catalog leaves
+    them out, `of_services_alone` those that it knows of service offerings alone. `needs_free_names`: a name that
+    another one still has is refused when its new holder is saved, in the order of the catalog. `keeps` is how it keeps
+    what is gone and still used; None: it keeps nothing. `gives_up` is how many seconds it waits for a catalog. `takes`
+    are the statuses of an answer that it takes for a catalog, `stops_at` redirects that it does not follow.
+    `is_quoted`: its own words are known, and reports quote them. `in_accepted_by_all`: it accepts what
+    `osbctl.platforms.accepted_by_all` takes, and is not asked of that; a test holds its verdict to it.
+    """
+
+    folder: str
+    label: str
+    api_version: str
+    refuses: frozenset[str] = frozenset()
+    sharing: Mapping[Identity, str] = MappingProxyType({})
+    omitted_is_false: frozenset[str] = frozenset()
+    of_services_alone: frozenset[str] = frozenset()
+    needs_free_names: bool = False
+    keeps: State | None = None
+    gives_up: float = 60.0
+    takes: range = range(200, 201)
+    stops_at: frozenset[int] = frozenset()
+    is_quoted: bool = False
+    in_accepted_by_all: bool = False
+
+    def judge(self, data: dict[str, Any]) -> Outcome:
+        """What it does with the catalog `data`, from the module `verdict`."""
+        outcome: Outcome = self._module("verdict").judge(data)
+        return outcome
+
+    def read(self, data: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The catalog `data` with the names of fields as it takes them: a `SHAPE` of `verdict` is one of Go."""
+        shape = getattr(self._module("verdict"), "SHAPE", None)
+        if shape is None:
+            return data
+        from osbctl.platforms.golang import respelt
+
+        read: Mapping[str, Any] = respelt(data, shape)
+        return data if read == data else read
+
+    @property
+    def refusals(self) -> Mapping[str, str]:
+        """The texts of the rules that it alone has, by the rest of the rule's id; from the module `refusals`."""
+        found: Mapping[str, str] = self._module("refusals").REFUSALS
+        return found
+
+    @property
+    def reactions(self) -> Mapping[str, Reaction | Depends]:
+        """What it does with kinds of change, by their ids, where that is not what all do; from the module `changes`."""
+        found: Mapping[str, Reaction | Depends] = self._module("changes").REACTIONS
+        return found
+
+    @property
+    def export(self) -> Export:
+        """How it exports what it has stored; from the module `export`."""
+        found: Export = self._module("export").EXPORT
+        return found
+
+    @property
+    def tools(self) -> tuple[Tool, ...]:
+        """The tools by which a developer speaks to it; from the module `commands`."""
+        found: tuple[Tool, ...] = self._module("commands").TOOLS
+        return found
+
+    def _module(self, name: str) -> Any:
+        return import_module(f"{self.folder}.{name}")

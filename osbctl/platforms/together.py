@@ -8,8 +8,7 @@ from typing import Any
 
 from osbctl.catalog import Catalog
 from osbctl.paths import Path
-from osbctl.platforms import Platform
-from osbctl.platforms.record import Identity
+from osbctl.platforms import Identity, Platform
 from osbctl.text import safe
 
 

@@ -14,8 +14,7 @@ from osbctl.catalog import Catalog, ServiceOffering, ServicePlan
 from osbctl.changes import Change, Level
 from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.comparison.values import same
-from osbctl.platforms import Platform
-from osbctl.platforms.record import State
+from osbctl.platforms import Platform, State
 from osbctl.registry.records import Action, Kept, RegisteredBroker, Remark, What
 
 _NOTES = {

@@ -14,8 +14,7 @@ from osbctl.findings import DocumentError
 from osbctl.sources.parse import parse_document
 
 if TYPE_CHECKING:
-    from osbctl.platforms import Platform
-    from osbctl.platforms.record import State
+    from osbctl.platforms import Platform, State
     from osbctl.sources.document import Document
 
 

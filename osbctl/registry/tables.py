@@ -11,8 +11,7 @@ from typing import Any
 from sqlalchemy import Column, ForeignKey, Integer, LargeBinary, MetaData, Row, String, Table, Text
 
 from osbctl.errors import RegistryError
-from osbctl.platforms import ApiVersion, Platform
-from osbctl.platforms.record import State
+from osbctl.platforms import ApiVersion, Platform, State
 from osbctl.registry.records import BrokerCatalog, BrokerRow, Kept, Refresh, RefreshOutcome
 
 METADATA = MetaData()

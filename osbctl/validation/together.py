@@ -9,9 +9,8 @@ from typing import NamedTuple
 from osbctl.findings import Finding, Judgement, Location, Severity, Verdict
 from osbctl.paths import Path
 from osbctl.placeholders import holds_placeholder
-from osbctl.platforms import Platform
+from osbctl.platforms import Identity, Platform
 from osbctl.platforms.outcome import VerdictKind
-from osbctl.platforms.record import Identity
 from osbctl.platforms.together import SharedIdentity, does, shared
 from osbctl.rule import RULES
 from osbctl.sources.document import Document

@@ -21,7 +21,7 @@ LAST = '    KORIFI = "korifi"\n'
 
 TOY = {
     "__init__.py": """
-from osbctl.platforms.record import Identity, PlatformRecord, State
+from osbctl.platforms import Identity, PlatformRecord, State
 
 PLATFORM = PlatformRecord(
     folder=__name__,

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from osbctl.paths import value_at
-from osbctl.platforms import Platform
+from osbctl.platforms import Platform, PlatformRecord
 from osbctl.platforms.accepted_by_all import accepted_by_all
 from osbctl.platforms.judge import judge_all
 from osbctl.platforms.outcome import VerdictKind
-from osbctl.platforms.record import PlatformRecord
 from osbctl.tasks.compare import refusals_of
 
 if TYPE_CHECKING:

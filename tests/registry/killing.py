@@ -18,7 +18,7 @@ import sys
 import time
 from pathlib import Path
 
-from osbctl.platforms.record import State
+from osbctl.platforms import State
 from osbctl.registry.records import Kept
 from osbctl.registry.store import Registry
 from tests.registry.make import AT, add, body, read, refresh, service, tag

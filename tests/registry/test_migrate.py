@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import sqlalchemy
 
-from osbctl.platforms.record import State
+from osbctl.platforms import State
 from osbctl.registry import migrate
 from osbctl.registry.database import Database
 from osbctl.registry.records import Kept

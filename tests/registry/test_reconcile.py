@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from osbctl.catalog import Catalog
-from osbctl.platforms import Platform
-from osbctl.platforms.record import State
+from osbctl.platforms import Platform, State
 from osbctl.registry import reconcile as module
 from osbctl.registry.reconcile import Reconciliation, reconcile, with_kept
 from osbctl.registry.records import BrokerRow, Kept, RefreshOutcome, RegisteredBroker, What

@@ -15,8 +15,7 @@ import pytest
 import sqlalchemy
 
 from osbctl.errors import RegistryError, SourceError, UsageError
-from osbctl.platforms import Platform
-from osbctl.platforms.record import State
+from osbctl.platforms import Platform, State
 from osbctl.registry import migrate, store, tables
 from osbctl.registry.database import Database
 from osbctl.registry.errors import NameTakenError, OutdatedError, UnknownBrokerError

@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from osbctl.findings import Judgement, Severity
-from osbctl.platforms import Platform, refusing
+from osbctl.platforms import Identity, Platform, refusing
 from osbctl.platforms.outcome import VerdictKind
-from osbctl.platforms.record import Identity
 from osbctl.platforms.together import does
 from osbctl.sources.document import Document
 from osbctl.sources.parse import parse_document

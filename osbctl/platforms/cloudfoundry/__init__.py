@@ -1,6 +1,6 @@
 """Cloud Foundry's Cloud Controller, which is written in Ruby."""
 
-from osbctl.platforms.record import BY_BROKER, Identity, PlatformRecord, State
+from osbctl.platforms import BY_BROKER, Identity, PlatformRecord, State
 
 _REFUSES = {
     "build-id-changed", "build-id-missing", "build-id-reused", "catalog-elsewhere", "empty-document", "encoding",

@@ -1,6 +1,6 @@
 """Korifi: Cloud Foundry's API on Kubernetes."""
 
-from osbctl.platforms.record import BY_BROKER, PlatformRecord, State
+from osbctl.platforms import BY_BROKER, PlatformRecord, State
 
 PLATFORM = PlatformRecord(
     folder=__name__,

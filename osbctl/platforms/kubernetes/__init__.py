@@ -1,6 +1,6 @@
 """Kubernetes Service Catalog, which is archived."""
 
-from osbctl.platforms.record import Identity, PlatformRecord, State
+from osbctl.platforms import Identity, PlatformRecord, State
 
 _REFUSES = {
     "id-duplicate", "schema-empty", "schema-required", "schema-type", "shared-id", "wire-gzip-broken",

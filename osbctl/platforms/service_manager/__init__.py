@@ -1,6 +1,6 @@
 """SAP Service Manager."""
 
-from osbctl.platforms.record import BY_BROKER, PlatformRecord
+from osbctl.platforms import BY_BROKER, PlatformRecord
 
 _REFUSES = {
     "build-id-changed", "id-duplicate", "plan-name-duplicate", "schema-type", "service-name-duplicate",
