@@ -19,6 +19,9 @@ _PERHAPS = ("passphrase", "credential", "key", "pwd")
 _SHORT = {"auth", "pass", "pw", "sas", "sig", "signature"}
 """Too short to be looked for within a name: the last word of a parameter's name, as in X-Amz-Signature."""
 
+MAX_TEXT = 20_000
+"""Characters of one text that are shown on a page."""
+
 _MASK = "***"
 _USER = re.compile(
     r"(?<=://)(?:"
@@ -96,3 +99,25 @@ def places_of(texts: tuple[str, ...], data: Any) -> list[str]:
 
 def _forms(word: str) -> tuple[str, ...]:
     return word.casefold(), unquote(word).casefold()
+
+
+class Redactor:
+    """Leaves secrets out of the texts of a page, and counts them, so that the page can say so."""
+
+    def __init__(self) -> None:
+        self.left_out = 0
+
+    def text(self, value: object, limit: int = MAX_TEXT) -> str:
+        """A text without what is secret by how it is written; cut past `limit`, and says so; empty for no text."""
+        if not isinstance(value, str):
+            return ""
+        cut = value if len(value) <= limit else f"{value[:limit]} … ({len(value):,} characters)"
+        shown = without_secrets(cut)
+        self.left_out += shown != cut
+        return shown
+
+    def secret(self, name: str) -> bool:
+        """Whether what goes under `name` is left out."""
+        hidden = looks_secret(name)
+        self.left_out += hidden
+        return hidden

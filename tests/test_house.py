@@ -147,7 +147,7 @@ def test_the_plan_names_rooms_and_stops_that_there_are() -> None:
 
 
 MAY_NAME_A_PLATFORM = {
-    "fixes/drafts.py": "the one rule of a platform that has a fix of its own",
+    "fixes/passes.py": "the one rule of a platform that has a fix of its own",
     "validation/rules/fields.py": "a rule that one platform alone gives rise to: it looks at the catalog as a rule does",
     "validation/rules/naming.py": "another of these",
     "validation/rules/texts.py": "another of these",

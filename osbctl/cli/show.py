@@ -55,9 +55,9 @@ def show(
 
         put_lines(markdown.lines(Catalog((chosen,)) if chosen else catalog))
     elif chosen:
-        from osbctl.views import detail
+        from osbctl.views import plain
 
-        put_lines(detail.lines(chosen))
+        put_lines(plain.offering_lines(chosen))
     else:
         _table(catalog, color)
     return 0
@@ -75,7 +75,7 @@ def _table(catalog: Catalog, color: common.Color) -> None:
     if not sys.stdout.isatty() and color is not common.Color.ALWAYS:
         from osbctl.views import plain
 
-        put_lines(plain.lines(catalog))
+        put_lines(plain.catalog_lines(catalog))
         return
     from osbctl.views import table
 

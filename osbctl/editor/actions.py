@@ -11,9 +11,8 @@ from itertools import islice
 from lsprotocol import types
 
 from osbctl.editor.analysis import Analysis, read
-from osbctl.editor.diagnostics import diagnostic, range_of
 from osbctl.editor.open_files import OpenFiles
-from osbctl.editor.texts import Written, written
+from osbctl.editor.texts import Written, diagnostic, range_of, written
 from osbctl.errors import OsbctlError
 from osbctl.findings import Finding, Fix
 from osbctl.fixes.edits import Edit

@@ -15,8 +15,7 @@ from osbctl.sources.catalogs import holds_catalog, only_catalog, parse_catalog
 from osbctl.sources.document import Document
 from osbctl.sources.folder import LOCK, read_folder
 from osbctl.sources.folder.parts import SUFFIXES
-from osbctl.sources.parse import decoded
-from osbctl.sources.stream import parse_stream
+from osbctl.sources.parse import decoded, parse_stream
 from osbctl.tasks.options import Request, config_of, validation_options
 from osbctl.tasks.validate import unread
 from osbctl.validation.judge import judge

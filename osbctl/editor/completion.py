@@ -11,8 +11,7 @@ from typing import Any
 from lsprotocol import types
 
 from osbctl.editor.cursor import Cursor, cursor_at
-from osbctl.editor.diagnostics import range_of
-from osbctl.editor.texts import Text
+from osbctl.editor.texts import Text, range_of
 from osbctl.editor.vocabulary import FieldSchema, part_at, properties, said, title, values
 from osbctl.platforms import ApiVersion
 

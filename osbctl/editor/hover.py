@@ -10,8 +10,7 @@ from lsprotocol import types
 
 from osbctl.editor.analysis import Analysis
 from osbctl.editor.cursor import cursor_at
-from osbctl.editor.diagnostics import range_of
-from osbctl.editor.texts import Written
+from osbctl.editor.texts import Written, range_of
 from osbctl.editor.vocabulary import part_at, said, title
 from osbctl.fields import LATEST
 from osbctl.findings import Finding

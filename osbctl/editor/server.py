@@ -17,12 +17,10 @@ import osbctl
 from osbctl.editor.actions import FIX_ALL, Mender
 from osbctl.editor.analysis import DEFAULT_OPTIONS
 from osbctl.editor.completion import completions
-from osbctl.editor.definition import definition
-from osbctl.editor.diagnostics import diagnostic
 from osbctl.editor.hover import hover
+from osbctl.editor.navigation import definition, symbols
 from osbctl.editor.open_files import OpenFiles, path_of
-from osbctl.editor.outline import symbols
-from osbctl.editor.texts import Text, Written
+from osbctl.editor.texts import Text, Written, diagnostic
 from osbctl.findings import Finding
 
 

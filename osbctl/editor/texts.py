@@ -8,14 +8,21 @@ from functools import cached_property, lru_cache
 from itertools import accumulate
 from typing import Any
 
-from lsprotocol.types import Position
+from lsprotocol import types
 
-from osbctl.findings import DocumentError, Finding, Location
+from osbctl.findings import DocumentError, Finding, Location, Severity
 from osbctl.paths import Path, value_at
+from osbctl.platforms import labels
 from osbctl.sources.document import Document
 from osbctl.sources.parse import decoded, parse_text
 from osbctl.sources.spans import Span, spans
+from osbctl.text import safe
 
+SEVERITIES = {
+    Severity.ERROR: types.DiagnosticSeverity.Error,
+    Severity.WARNING: types.DiagnosticSeverity.Warning,
+    Severity.INFO: types.DiagnosticSeverity.Information,
+}
 _BOM = "\ufeff"
 _LINE_END = re.compile(r"\r\n?|\n")
 _WIDE = {
@@ -38,13 +45,13 @@ class Text:
         self._encoding = encoding
         self._mark = _units(_BOM, encoding) if text.startswith(_BOM) else 0
 
-    def place(self, offset: int) -> Position:
+    def place(self, offset: int) -> types.Position:
         """The position of the character at `offset`; what lies beyond the end is the end."""
         offset = min(max(offset, 0), len(self.body))
         line = self.line_of(offset)
-        return Position(line, self._between(self.lines[line], offset) + (self._mark if line == 0 else 0))
+        return types.Position(line, self._between(self.lines[line], offset) + (self._mark if line == 0 else 0))
 
-    def offset(self, place: Position) -> int:
+    def offset(self, place: types.Position) -> int:
         """The offset of a position; what lies beyond a line's end is its end."""
         if place.line >= len(self.lines):
             return len(self.body)
@@ -131,3 +138,25 @@ class Written(Text):
 def written(name: str, text: str, encoding: str) -> Written:
     """The file of that name with that text; what is known of the last few is kept."""
     return Written(name, text, encoding)
+
+
+def diagnostic(finding: Finding, file: Written) -> types.Diagnostic:
+    """One finding in the file that it is about; one without a place stands at the file's first character."""
+    start, end = file.extent(finding.location) if finding.location else (0, 0)
+    said = [
+        safe(finding.message),
+        f"hint: {safe(finding.hint)}" if finding.hint else "",
+        f"refused by {labels(finding.refused_by)}" if finding.refused_by else "",
+    ]
+    return types.Diagnostic(
+        range=range_of(file, start, end),
+        message="\n".join(filter(None, said)),
+        severity=SEVERITIES[finding.severity],
+        code=finding.rule,
+        source="osbctl",
+    )
+
+
+def range_of(text: Text, start: int, end: int) -> types.Range:
+    """The range between two offsets of a text."""
+    return types.Range(text.place(start), text.place(end))

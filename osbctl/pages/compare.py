@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from osbctl.catalog import ServicePlan
 from osbctl.pages.prices import Costs
-from osbctl.pages.redact import Redactor
+from osbctl.secrecy import Redactor
 from osbctl.views.words import number, yes
 
 NONE, HAS = "–", "✓"

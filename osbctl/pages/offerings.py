@@ -12,10 +12,10 @@ from osbctl.pages import compare, links, pictures, prices
 from osbctl.pages.content import Content, OrderedPlan, Part, Requests, Sample
 from osbctl.pages.parameters import Parameters
 from osbctl.pages.prices import Costs
-from osbctl.pages.redact import Redactor
 from osbctl.pages.shown import PlanShape, PlanTexts, PlanView, ServiceView, VerdictView
 from osbctl.platforms import Platform
 from osbctl.platforms.outcome import Outcome, VerdictKind
+from osbctl.secrecy import Redactor
 from osbctl.views.words import bullets
 
 MAX_TAGS = 200
@@ -34,7 +34,6 @@ class Offerings:
     """Makes the views of all service offerings of a page."""
 
     def __init__(self, content: Content, secrets: Redactor) -> None:
-        self._content = content
         self._secrets = secrets
         pairs = [(part.broker, service) for part in content.parts for service in part.catalog.services]
         self._anchors = links.Anchors(pairs)

@@ -10,8 +10,7 @@ from osbctl.catalog import ServicePlan
 from osbctl.jsonschemas.parameters import parameters
 from osbctl.pages.content import Requests, Sample
 from osbctl.pages.links import fragment
-from osbctl.pages.redact import Redactor
-from osbctl.secrecy import SECRET, looks_secret
+from osbctl.secrecy import SECRET, Redactor, looks_secret
 
 PLACES = {
     "service_instance.create": ("create", "Parameters to create an instance"),

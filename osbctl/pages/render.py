@@ -22,8 +22,8 @@ from osbctl.pages.links import broker_anchor
 from osbctl.pages.look import accent_rules
 from osbctl.pages.news import by_kind, place_changes, place_findings
 from osbctl.pages.offerings import MAX_WITH_COMMANDS, Offerings
-from osbctl.pages.redact import Redactor
 from osbctl.pages.shown import ChangeNote, PlanTexts, PlanView, ServiceView
+from osbctl.secrecy import Redactor
 from osbctl.text import safe
 
 ASSETS = Path(__file__).parent / "assets"

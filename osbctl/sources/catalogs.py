@@ -17,9 +17,8 @@ from osbctl.findings import DocumentError, Finding, Location, Severity
 from osbctl.paths import Path, entries, key_of, pointer, steps
 from osbctl.sources.document import Document
 from osbctl.sources.limits import DEFAULT_LIMITS, Limits
-from osbctl.sources.parse import TEMPLATE, is_template, no_object
+from osbctl.sources.parse import TEMPLATE, is_template, no_object, parse_stream
 from osbctl.sources.spring import bound, is_spring
-from osbctl.sources.stream import parse_stream
 from osbctl.text import closest, did_you_mean
 
 _FETCH = "osbctl fetch URL gets the catalog of a running broker"

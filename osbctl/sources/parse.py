@@ -1,8 +1,10 @@
-"""From bytes to a `Document`: UTF-8, then JSON or YAML."""
+"""From bytes to a `Document`: UTF-8, then JSON or YAML; and from a text to several, one after the other."""
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from osbctl.findings import DocumentError, Finding, Location, Severity
@@ -17,6 +19,9 @@ TEMPLATE = "a template? render it first"
 _YTT = re.compile(r"^(?:[^#\n]*[ \t])?#@", re.MULTILINE)
 _YTT_VALUE = re.compile(r"^[ \t]*(?:-[ \t]+)*(?:-|[\w.-]+:)[ \t]+#@", re.MULTILINE)
 _CONFLICT = re.compile(r"^(?:<{7}|>{7}) ", re.MULTILINE)
+_YAML_START = re.compile(r"^---(?=\s|$)", re.MULTILINE)
+_CONTENT = re.compile(r"^(?![ \t]*(?:#.*)?$|%|(?:---|\.\.\.)[ \t]*(?:#.*)?$)", re.MULTILINE)
+"""The beginning of a line that is more than a comment, a directive or a mark between documents."""
 
 
 def parse_document(data: bytes, name: str, *, limits: Limits = DEFAULT_LIMITS) -> Document:
@@ -138,3 +143,51 @@ def _looks(text: str) -> Syntax | None:
 def _mismatch(name: str, named: str, held: str) -> Finding:
     message = f"named as {named}, but holds {held}; read as {held}"
     return Finding("format-mismatch", Severity.INFO, message, (), Location(name, 1, 1), hint="rename the file")
+
+
+def parse_stream(text: str, name: str, limits: Limits = DEFAULT_LIMITS, *, json_values: bool = False) -> list[Document]:
+    """The documents in `text`, at least one; those of YAML that are empty are left out, where there are others.
+
+    `json_values`: several values of JSON are documents, too, as tools print them page by page.
+
+    Raises DocumentError: one of them cannot be read.
+    """
+    try:
+        return [parse_text(text, name, limits)]
+    except DocumentError:
+        is_json = text.lstrip()[:1] in ("{", "[")
+        pieces = [*_pieces(text, _json_spans(text) if is_json else _yaml_spans(text))]
+        if not pieces or (is_json and not json_values):
+            raise
+    return [parse_text(piece, name, limits)._replace(embedded=True) for piece in pieces]
+
+
+def _pieces(text: str, spans: Iterator[tuple[int, int]]) -> Iterator[str]:
+    """The documents of a text, each moved by empty lines and blanks to where it stood, so that its places are right."""
+    line = line_start = done = 0
+    for start, end in spans:
+        line += text.count("\n", done, start)
+        line_start = text.rfind("\n", line_start, start) + 1 or line_start
+        done = start
+        yield "\n" * line + " " * (start - line_start) + text[start:end]
+
+
+def _yaml_spans(text: str) -> Iterator[tuple[int, int]]:
+    starts = [0, *(found.start() for found in _YAML_START.finditer(text))]
+    for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
+        if _CONTENT.search(text, start, end):
+            yield start, end
+
+
+def _json_spans(text: str) -> Iterator[tuple[int, int]]:
+    scan, at = json.JSONDecoder().raw_decode, 0
+    while at < len(text):
+        if text[at].isspace():
+            at += 1
+            continue
+        try:
+            _, end = scan(text, at)
+        except (ValueError, RecursionError):  # its own reader says what is wrong there
+            end = len(text)
+        yield at, end
+        at = end

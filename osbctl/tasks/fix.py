@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from osbctl.errors import OsbctlError, SourceError, UsageError
 from osbctl.files import write_file, write_linked
 from osbctl.findings import Finding
-from osbctl.fixes.drafts import draft_fix
-from osbctl.fixes.passes import Pass, Wanted
+from osbctl.fixes.passes import Pass, Wanted, draft_fix
 from osbctl.sources.catalogs import parse_catalog
 from osbctl.sources.document import Document
 from osbctl.sources.folder import read_folder

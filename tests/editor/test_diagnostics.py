@@ -21,8 +21,8 @@ from lsprotocol import types
 
 from osbctl.editor import open_files
 from osbctl.editor.analysis import source_of
-from osbctl.editor.diagnostics import SEVERITIES
 from osbctl.editor.open_files import OpenFiles
+from osbctl.editor.texts import SEVERITIES
 from osbctl.findings import DocumentError, Finding
 from osbctl.resources import catalogs_folder
 from osbctl.sources.catalogs import parse_catalog

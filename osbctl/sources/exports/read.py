@@ -18,9 +18,8 @@ from osbctl.sources.catalogs import holds_catalog, only_catalog
 from osbctl.sources.document import Document
 from osbctl.sources.exports.merge import StoredCatalog, merge
 from osbctl.sources.limits import DEFAULT_LIMITS, Limits
-from osbctl.sources.parse import decoded, no_object
+from osbctl.sources.parse import decoded, no_object, parse_stream
 from osbctl.sources.read import read_bytes, read_source
-from osbctl.sources.stream import parse_stream
 from osbctl.text import safe
 
 

@@ -1,21 +1,29 @@
-"""Where a word leads: from a `$ref` to the schema that it means, between an id and its line in catalog.lock."""
+"""Ways through a source for an editor.
+
+A word leads somewhere: a `$ref` to the schema that it means, an id to its line in catalog.lock. The outline has the
+service offerings and plans of a file.
+"""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from lsprotocol import types
 
-from osbctl.editor.diagnostics import range_of
-from osbctl.editor.texts import Written
+from osbctl.editor.texts import Written, range_of
 from osbctl.paths import Path, located
 from osbctl.sources.folder import LOCK
+from osbctl.text import safe
 
 Opened = Callable[[str], Written]
 """Gives the file at a path, as it is in the editor, or else on disk."""
+
+MOST_SYMBOLS = 10_000
+"""Symbols of one file; an editor has no use for more."""
 
 
 def definition(file: Written, offset: int, folder: str | None, opened: Opened) -> tuple[Written, types.Range] | None:
@@ -63,3 +71,31 @@ def _schema(
 def _line_of_lock(lock: Written, word: str) -> tuple[Written, types.Range] | None:
     at = lock.body.find(json.dumps(word, ensure_ascii=False))
     return (lock, range_of(lock, at + 1, at + 1 + len(word))) if at >= 0 else None
+
+
+def symbols(file: Written) -> list[types.DocumentSymbol]:
+    """A symbol for each service offering with its plans, or for each plan where the file is a service by itself."""
+    data = file.document.data if file.document else None
+    if not isinstance(data, dict):
+        return []
+    whole = isinstance(data.get("services"), list)
+    key, kind = ("services", types.SymbolKind.Class) if whole else ("plans", types.SymbolKind.Field)
+    return list(_each(file, data.get(key), (key,), kind))
+
+
+def _each(file: Written, things: Any, path: Path, kind: types.SymbolKind) -> Iterator[types.DocumentSymbol]:
+    for index, thing in enumerate(things[:MOST_SYMBOLS] if isinstance(things, list) else ()):
+        span = file.spans.get((*path, index))
+        if span is None or not isinstance(thing, dict):
+            continue
+        named = file.spans.get((*path, index, "name"))
+        end = span.start + len(file.body[span.start : span.end].rstrip())
+        chosen = (named.start, named.end) if named else (span.start, span.start)
+        yield types.DocumentSymbol(
+            name=safe(str(thing.get("name") or f"number {index + 1}")) or "?",
+            kind=kind,
+            range=range_of(file, span.start, end),
+            selection_range=range_of(file, *chosen),
+            detail=safe(str(thing.get("id", ""))),
+            children=list(_each(file, thing.get("plans"), (*path, index, "plans"), types.SymbolKind.Field)),
+        )
