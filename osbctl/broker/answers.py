@@ -169,5 +169,6 @@ def _unchanged(environ: Environ, etag: str, modified: int | None) -> bool:
     tags = environ.get("HTTP_IF_NONE_MATCH")
     if tags is not None:
         return tag_listed(tags, etag)
-    date = http_date(environ.get("HTTP_IF_MODIFIED_SINCE", ""))
+    header = environ.get("HTTP_IF_MODIFIED_SINCE")
+    date = http_date(header) if header else None
     return date is not None and modified is not None and modified <= date

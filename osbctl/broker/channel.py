@@ -56,8 +56,8 @@ class Channel(HTTPChannel):  # type: ignore[misc]
 
     Nothing here may raise into the loop. `peer` is who is connected, `addr[0]` who asks: the client that a
     trusted proxy names, else the same. `server` is waitress's; what is ours is in `shared`.
-    `proven`: it has shown a right password, or none is asked for. `since` is when its phase began; from READY to
-    ANSWERING, when the request was complete.
+    `proven`: it has shown a right password, or none is asked for, or it is a trusted proxy's and many share it.
+    `since` is when its phase began; from READY to ANSWERING, when the request was complete.
     """
 
     task_class = AnswerTask
@@ -67,8 +67,10 @@ class Channel(HTTPChannel):  # type: ignore[misc]
     phase = Phase.IDLE
     unparsed = b""  # pipelined requests, as they came
     unproven_requests = 0
+    sealed = b""  # of TLS: made by OpenSSL, not taken by the socket yet
     sent_bytes = 0
     sendbuf_len: int
+    total_outbufs_len: int
     close_when_flushed: bool = False
     request: Any
     requests: list[Any]
@@ -80,7 +82,8 @@ class Channel(HTTPChannel):  # type: ignore[misc]
     def __init__(self, server: Any, sock: Any, addr: tuple[Any, ...], adj: Any, map: Any = None) -> None:
         self.shared = server.shared
         self.peer, self.client = addr[0], client_of(addr[0])
-        self.proven = self.shared.ask is None
+        proxy = self.shared.proxy
+        self.proven = self.shared.ask is None or (proxy is not None and proxy.trusts(self.peer))
         self.opened = self.since = time.monotonic()
         self.budget = self.shared.settings.turn_bytes
         super().__init__(server, sock, addr, adj, map=map)
@@ -98,16 +101,11 @@ class Channel(HTTPChannel):  # type: ignore[misc]
 
     # What the loop asks and does.
 
-    @property
-    def unsent(self) -> int:
-        """Bytes that wait to be sent."""
-        return int(self.total_outbufs_len)
-
     def readable(self) -> bool:
-        return self.phase in _READABLE and not self.unsent
+        return not self.total_outbufs_len and not self.sealed and self.phase in _READABLE
 
     def writable(self) -> bool:
-        return self.unsent > 0 and self.phase is not Phase.LINGERING
+        return bool(self.total_outbufs_len or self.sealed) and self.phase is not Phase.LINGERING
 
     def handle_read(self) -> None:
         data = self.take() if self.socket is not None and self._has_a_turn() else None
@@ -139,7 +137,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
 
     def _parse(self) -> None:
         """Take the next request out of what has come; what follows it stays as it is until it is answered."""
-        if self.request is None:
+        if self.request is None and self.unparsed[:1] == b"\r":
             self.unparsed = _BLANK_LINES.sub(b"", self.unparsed)
         while self.unparsed and self.phase in _SILENT:
             request = self.request = self.request or self.parser_class(self.adj)
@@ -213,7 +211,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         self._flush_exception(self._flush_some)
         if self.will_close:
             self.handle_close()
-        elif self.phase is Phase.ANSWERING and not self.unsent:
+        elif self.phase is Phase.ANSWERING and not self.total_outbufs_len and not self.sealed:
             self._answer_sent()
 
     def _answer_sent(self) -> None:
@@ -222,7 +220,8 @@ class Channel(HTTPChannel):  # type: ignore[misc]
             self.linger()
         else:
             self._enter(Phase.IDLE)
-            self._parse()
+            if self.unparsed:
+                self._parse()
 
     # The socket.
 

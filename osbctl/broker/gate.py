@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from math import inf
+from typing import NamedTuple
 
 from osbctl.broker.decision import BUSY, LONGEST_HEADER, REFUSED, Decision, Given, RequestOutcome, Resume, parse_basic
 from osbctl.broker.hashing import HashingError, HashingProcess
@@ -37,6 +38,14 @@ WAIT_SECONDS = 20.0
 
 ENDED_SECONDS = 60.0
 """A refusal that may come of a record's end is remembered so long: the clock may be set right meanwhile."""
+
+
+class _Verified(NamedTuple):
+    """What a header that was verified stands for, worked out once: it is asked for with each request."""
+
+    record: CredentialRecord
+    ends: float
+    decision: Decision
 
 
 @dataclass(slots=True, eq=False)
@@ -70,7 +79,7 @@ class Gate:
         self._now, self._clock = now, clock
         self._clients = Clients(clock=clock)
         self._key = os.urandom(32)
-        self._verified: Remembered[CredentialRecord] = Remembered(REMEMBERED)
+        self._verified: Remembered[_Verified] = Remembered(REMEMBERED)
         self._refused: Remembered[float] = Remembered(REMEMBERED)
         """Until when, by the monotonic clock."""
         self._waiting: dict[bytes, _Job] = {}
@@ -115,11 +124,11 @@ class Gate:
         with self._changed:
             self._records = known
             self._refused.clear()
-            kept = [(digest, known.same(record)) for digest, record in self._verified.items()]
+            kept = [(digest, known.same(verified.record)) for digest, verified in self._verified.items()]
             self._verified.clear()
             for digest, record in kept:
                 if record is not None:
-                    self._verified.put(digest, record)
+                    self._verified.put(digest, _accepted(record))
 
     def close(self) -> None:
         """End the thread and the child process. Requests that still wait are answered as busy."""
@@ -132,7 +141,7 @@ class Gate:
     def _recall(self, digest: bytes) -> Decision | None:
         verified = self._verified.get(digest)
         if verified is not None and verified.ends > self._now():
-            return _accepted(verified)
+            return verified.decision
         if self._refused.get(digest, -inf) <= self._clock():
             return None
         with self._changed:
@@ -221,8 +230,9 @@ class Gate:
     def _remember(self, job: _Job, record: CredentialRecord | None) -> Decision:
         self._clients.settled(job.client, record is not None)
         if record is not None:
-            self._verified.put(job.digest, record)
-            return _accepted(record)
+            verified = _accepted(record)
+            self._verified.put(job.digest, verified)
+            return verified.decision
         hangs_on_time = self._records.ended(job.given.identity, self._now())
         self._refused.put(job.digest, self._clock() + ENDED_SECONDS if hangs_on_time else inf)
         return REFUSED
@@ -273,8 +283,8 @@ class Gate:
                 _log.exception("a parked request could not be resumed")
 
 
-def _accepted(record: CredentialRecord) -> Decision:
-    return Decision(RequestOutcome.ACCEPTED, record.public_name)
+def _accepted(record: CredentialRecord) -> _Verified:
+    return _Verified(record, record.ends, Decision(RequestOutcome.ACCEPTED, record.public_name))
 
 
 def _arranged(records: Iterable[CredentialRecord]) -> KnownRecords:

@@ -15,8 +15,9 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Generic, NamedTuple, TypeAlias, TypeVar
+from typing import Generic, TypeAlias, TypeVar
 
 from osbctl.broker.decision import Decision
 from osbctl.text import without_commands
@@ -100,7 +101,8 @@ _BARE = re.compile(r"[0-9A-Za-z.:]*")
 """An address that needs no quotes. One with a zone does: a proxy may pass on any text as its zone."""
 
 
-class Entry(NamedTuple):
+@dataclass(slots=True)
+class Entry:
     """A request. `started` is its monotonic arrival and `size` the count of bytes sent before its body;
 
     after `close` they are the duration in seconds and the bytes of the body that were sent, and what the client chose
@@ -122,23 +124,20 @@ class Entry(NamedTuple):
         """Of the credential that let the request in; empty where none did."""
         return self.decision.label if self.decision else ""
 
-    def close(self, sent_bytes: int) -> Entry:
-        """The finished entry; `sent_bytes` is what the connection had sent in all."""
-        return self._replace(
-            started=time.monotonic() - self.started,
-            size=max(0, sent_bytes - self.size),
-            method=self.method[:LONGEST_METHOD],
-            path=_path(self.path),
-            identity=self.identity[:LONGEST],
-        )
+    def close(self, sent_bytes: int) -> None:
+        """Finish it; `sent_bytes` is what the connection had sent in all."""
+        self.started = time.monotonic() - self.started
+        self.size = max(0, sent_bytes - self.size)
+        self.method, self.path = self.method[:LONGEST_METHOD], _path(self.path)
+        self.identity = self.identity[:LONGEST]
 
 
 AccessLog: TypeAlias = LineWriter[Entry]
 
 
-def fields(entry: Entry) -> dict[str, str | int | float]:
-    """The finished entry under the names that a JSON line has."""
-    return {
+def as_json(entry: Entry) -> str:
+    fields = {
+        "event": "request",
         "time": timestamp(entry.time),
         "client": entry.client,
         "method": entry.method,
@@ -149,14 +148,10 @@ def fields(entry: Entry) -> dict[str, str | int | float]:
         "credential": entry.label,
         "request_identity": entry.identity,
     }
-
-
-def as_json(entry: Entry) -> str:
-    return json.dumps({"event": "request", **fields(entry)})
+    return json.dumps(fields)
 
 
 def as_text(entry: Entry) -> str:
-    """Written out rather than made of `fields`: this is done for every request."""
     path = _quoted(f"{entry.method} {entry.path}")
     client = entry.client if _BARE.fullmatch(entry.client) else _quoted(entry.client)
     line = f"{timestamp(entry.time)} {client} {path} {entry.status} {entry.size}"

@@ -82,7 +82,7 @@ class Shared:
 
     def answered(self, entry: Entry, sent_bytes: int) -> None:
         """An answer was sent, or cut: count and log it."""
-        done = entry.close(sent_bytes)
-        self.stats.request(done)
+        entry.close(sent_bytes)
+        self.stats.request(entry)
         if self.access_log is not None:
-            self.access_log.add(done)
+            self.access_log.add(entry)

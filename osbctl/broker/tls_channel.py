@@ -32,7 +32,6 @@ class TlsChannel(Channel):
     """A `Channel` that reads and writes through an SSLObject. One thread only may touch it."""
 
     phase = Phase.HANDSHAKE
-    sealed = b""  # made by OpenSSL, not taken by the socket yet
     hello = b""  # what came before the first answer of the handshake
     barren = 0  # bytes that came since the last plaintext
 
@@ -42,10 +41,6 @@ class TlsChannel(Channel):
         self.tls: ssl.SSLObject = context.wrap_bio(self.incoming, self.outgoing, server_side=True)
         super().__init__(server, sock, addr, adj, map=map)
         self.sendbuf_len = RECORD  # waitress copies this much for each write
-
-    @property
-    def unsent(self) -> int:
-        return int(self.total_outbufs_len) + len(self.sealed)
 
     def take(self) -> bytes | None:
         data = super().take()

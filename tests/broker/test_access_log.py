@@ -11,7 +11,7 @@ import pytest
 
 from osbctl.broker.decision import Decision, RequestOutcome
 from osbctl.broker.logs import STANDARD_ERROR, Entry, JsonLines, LineWriter, TextLines, as_json, as_text
-from tests.broker.harness import ask
+from tests.broker.harness import ask, until
 
 if TYPE_CHECKING:
     from tests.broker.harness import Broker
@@ -21,7 +21,8 @@ def entry(method: str = "GET", path: str = "/v2/catalog", client: str = "192.0.2
     begun = Entry(
         0, time.monotonic(), client, method, path, "200", 0, Decision(RequestOutcome.ACCEPTED, "main"), identity
     )
-    return begun.close(3)
+    begun.close(3)
+    return begun
 
 
 @pytest.mark.parametrize(
@@ -52,6 +53,7 @@ def test_what_a_client_chose_is_cut_before_it_waits_in_the_queue(broker: Broker)
     with broker.connect() as sock:
         assert ask(sock, b"GET /" + b"a" * 8000 + b" HTTP/1.1\r\n" + head)[0] == 200
         assert ask(sock, b"GET https://platform:p@ss@host/ HTTP/1.1\r\n" + head)[0] == 200
+    assert until(lambda: len(broker.lines.entries) == 2)
     long, hidden = broker.lines.entries
     assert (len(long.path), len(long.identity)) == (1024, 1024)
     assert hidden.path == "***@host/"

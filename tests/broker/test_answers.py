@@ -318,6 +318,12 @@ def test_there_is_no_date_until_the_second_of_the_change_is_over() -> None:
     assert ask(app=Answers(old), **late).status == 304
 
 
+def test_a_request_without_a_date_pays_for_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three attempts to read an empty text cost a third of a request."""
+    monkeypatch.setattr("osbctl.broker.answers.http_date", None)
+    assert ask().status == 200
+
+
 def test_the_tag_wins_over_the_date() -> None:
     late, early = "Wed, 15 Nov 2023 22:13:20 GMT", "Mon, 13 Nov 2023 22:13:20 GMT"
     assert ask(if_none_match='"other"', if_modified_since=late).status == 200

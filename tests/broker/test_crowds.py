@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from osbctl.broker.decision import REFUSED, Decision, RequestOutcome
+from osbctl.broker.proxy import ProxyRule
 from osbctl.broker.settings import Settings
 from tests.broker.harness import GET, SMALL, Broker, Reader, ask, running, until
 from tools.crowds import UPDATES, key_updates, run
@@ -85,6 +86,16 @@ def test_who_shows_no_right_password_stays_only_so_long(trust: ssl.SSLContext) -
                     Reader(sock).answer()
             assert 0.4 < time.monotonic() - began < 8
             assert ask(proven, RIGHT)[0] == 200
+
+
+def test_the_connection_of_a_trusted_proxy_is_no_guessers(trust: ssl.SSLContext) -> None:
+    """Many share it: to cut it for one of them would cut the others in the middle of an answer."""
+    settings, proxy = Settings(unproven_requests=5, unproven_seconds=0.2), ProxyRule.of(["127.0.0.1"])
+    asked = GET[:-2] + b"X-Forwarded-Proto: https\r\n\r\n"
+    with running(trust, None, settings, ask=gate, proxy=proxy) as broker, broker.raw() as sock:
+        assert [ask(sock, asked)[0] for _ in range(10)] == [200] * 10
+        time.sleep(0.4)
+        assert ask(sock, asked)[0] == 200
 
 
 @pytest.mark.parametrize("asked", [b"", GET * 100], ids=["silent", "pipelining"])

@@ -99,7 +99,7 @@ USED = {
         handle_expt handle_read handle_write parser_class readable received recv request requests send send_continue sendbuf_len
         sent_continue server service socket task_class total_outbufs_len will_close writable""",
     ),
-    "tls_channel.py": ([channel.HTTPChannel], "sendbuf_len socket total_outbufs_len will_close"),
+    "tls_channel.py": ([channel.HTTPChannel], "sendbuf_len socket will_close"),
     "server.py": (
         [server.TcpWSGIServer],
         """_map accept accepting active_channels addr adj channel_class close family fix_addr getsockname handle_accept
