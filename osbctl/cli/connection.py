@@ -1,4 +1,4 @@
-"""How the options of a command say that a broker is reached."""
+"""The options by which a command reaches a broker, and the catalog that a word names: a source, or an address."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from osbctl.cli.output import note
 from osbctl.cli.passwords import ask_password, read_password
 from osbctl.errors import UsageError
 from osbctl.sources.document import Document
+from osbctl.sources.limits import Limits
+from osbctl.sources.read import called, check_stdin, read_source
 
 if TYPE_CHECKING:
     from osbctl.client.catalog_client import CatalogResponse
@@ -33,8 +35,6 @@ def shown(word: str) -> str:
         UsageError: it begins like an address and is none.
     """
     if not is_address(word):
-        from osbctl.sources.read import called
-
         return called(word)
     from osbctl.client.catalog_client import split_url
     from osbctl.client.connection_options import without_query
@@ -148,10 +148,34 @@ class BrokerConnection:
 
     def check_stdin(self, *words: str) -> None:
         """Raise UsageError where standard input would be read twice."""
-        from osbctl.sources.read import check_stdin
-
         check_stdin([*words, "-" if self.password_stdin else ""])
 
 
 _from_stdin = cache(read_password)
 """Standard input comes once, and may be for two brokers."""
+
+
+def read_catalog(word: str, **where: Any) -> Document:
+    """Read the source `word` as `read_source` does, with its options.
+
+    Where the catalog was found is said on standard error, if that is not the top.
+    """
+    return announced(read_source(word, **where))
+
+
+def read_addressed(connection: BrokerConnection, word: str, at: str = "") -> Document:
+    """Read the catalog of the broker at the address `word`, else the one in the source that it names, there at `at`.
+
+    Raises:
+        OsbctlError: it cannot be read.
+    """
+    if is_address(word):
+        return connection.read(word)
+    return read_catalog(word, limits=Limits(bytes=connection.max_bytes), at=at)
+
+
+def announced(document: Document) -> Document:
+    """The same; what there is to say of where it was found is said."""
+    if document.read_as:
+        note(document.read_as)
+    return document

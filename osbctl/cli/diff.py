@@ -10,8 +10,7 @@ from typer import Argument, Option
 
 from osbctl.cli import options as common
 from osbctl.cli.changes_report import ChangesDisplay
-from osbctl.cli.connection import BrokerConnection, shown
-from osbctl.cli.sources import read_addressed
+from osbctl.cli.connection import BrokerConnection, read_addressed, shown
 from osbctl.cli.spread import spread
 from osbctl.errors import SourceError
 from osbctl.findings import DocumentError

@@ -10,10 +10,9 @@ from typer import Argument, Option
 
 from osbctl.cli import options as common
 from osbctl.cli.changes_report import ChangesDisplay
-from osbctl.cli.connection import BrokerConnection, shown
+from osbctl.cli.connection import BrokerConnection, announced, read_addressed, shown
 from osbctl.cli.output import note, progress, put
 from osbctl.cli.passwords import Passwords
-from osbctl.cli.sources import announced, read_addressed
 from osbctl.cli.spread import spread
 from osbctl.errors import SourceError, UsageError
 from osbctl.findings import DocumentError

@@ -12,9 +12,8 @@ from urllib.parse import urlsplit
 from typer import Argument, Option
 
 from osbctl.cli import options as common
-from osbctl.cli.connection import BrokerConnection, is_address, shown
+from osbctl.cli.connection import BrokerConnection, is_address, read_addressed, shown
 from osbctl.cli.output import put
-from osbctl.cli.sources import read_addressed
 from osbctl.cli.spread import spread
 from osbctl.config import find_config, load_config
 from osbctl.errors import UsageError

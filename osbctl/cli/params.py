@@ -37,7 +37,7 @@ def params(
     osbctl params catalog.yaml postgres small -c '{"size": 3}'
     osbctl params catalog.yaml postgres small -c @params.json --for update
     """
-    from osbctl.cli.sources import read_catalog
+    from osbctl.cli.connection import read_catalog
     from osbctl.reports.text_report import finding_lines
     from osbctl.requests import report
     from osbctl.sources.read import check_stdin

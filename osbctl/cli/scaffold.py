@@ -99,7 +99,7 @@ def split(
     osbctl split catalog.json catalog/
     osbctl build catalog/ | osbctl diff catalog.json -
     """
-    from osbctl.cli.sources import read_catalog
+    from osbctl.cli.connection import read_catalog
     from osbctl.sources.folder.files import check_split, split_files
 
     document = read_catalog(source, at=at, nested=False)

@@ -43,7 +43,7 @@ def show(
     osbctl show --format markdown catalog.yaml > CATALOG.md
     osbctl show --format json catalog.yaml | jq '.services[].name'
     """
-    from osbctl.cli.sources import read_catalog
+    from osbctl.cli.connection import read_catalog
 
     document = read_catalog(source, at=at, stdin_filename=stdin_filename)
     catalog = document.catalog

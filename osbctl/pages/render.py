@@ -19,10 +19,9 @@ from osbctl.changes import Level
 from osbctl.findings import Severity
 from osbctl.pages.content import MARKS, Content
 from osbctl.pages.links import broker_anchor
-from osbctl.pages.look import accent_rules
-from osbctl.pages.news import by_kind, place_changes, place_findings
 from osbctl.pages.offerings import MAX_WITH_COMMANDS, Offerings
-from osbctl.pages.shown import ChangeNote, PlanTexts, PlanView, ServiceView
+from osbctl.pages.pictures import accent_rules
+from osbctl.pages.shown import ChangeNote, PlanTexts, PlanView, ServiceView, by_kind, place_changes, place_findings
 from osbctl.secrecy import Redactor
 from osbctl.text import safe
 

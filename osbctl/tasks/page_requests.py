@@ -10,9 +10,8 @@ from functools import lru_cache
 from osbctl.pages.content import MARKS, OrderedPlan, Requests, Sample, ShownCommand, ShownCommands
 from osbctl.platforms import Platform
 from osbctl.platforms.commands import Order, Purpose
-from osbctl.requests.commands import commands
+from osbctl.requests.commands import Shell, commands
 from osbctl.requests.examples import Examples, examples
-from osbctl.requests.shells import Shell
 from osbctl.sources.yaml_text import dump_text
 
 _PLAIN = re.compile("[A-Za-z][A-Za-z0-9_.-]{0,99}")

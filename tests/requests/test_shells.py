@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from osbctl.catalog import Catalog
 from osbctl.platforms.commands import Order, Purpose
-from osbctl.requests.commands import Command, commands
-from osbctl.requests.shells import Shell, UnquotableError, quoted
+from osbctl.requests.commands import Command, Shell, UnquotableError, commands, quoted
 from osbctl.sources.read import read_source
 from tests.corpus import catalogs, needs_corpus
 
