@@ -27,8 +27,8 @@ from pygls.lsp.client import LanguageClient
 
 from osbctl.sources.parse import parse_document
 from osbctl.sources.yaml_text import dump
-from osbctl.validation.judge import judge
 from osbctl.validation.options import ValidationOptions
+from osbctl.validation.pipeline import validate_document
 
 sys.path.insert(0, str(Path(__file__).parent))
 from validate import catalog
@@ -74,7 +74,7 @@ async def measure(file: Path, text: str, rounds: int) -> None:
             pass
         typed.append(time.perf_counter() - begun)
         begun, spent = time.perf_counter(), spent - time.process_time()
-        judge(parse_document(new.encode(), file.name), ValidationOptions())
+        validate_document(parse_document(new.encode(), file.name), ValidationOptions())
         spent += time.process_time()
         validated.append(time.perf_counter() - begun)
     server = cpu(client) - server

@@ -56,7 +56,8 @@ def grafted(fragment: Any) -> Any:
         return fragment
     if "plans" in fragment:
         explicit = {"free": True, "bindable": True}
-        return catalog({"plans": [explicit | plan for plan in fragment["plans"]]})
+        plans = [explicit | plan if isinstance(plan, dict) else plan for plan in fragment["plans"]]
+        return catalog({"plans": plans})
     if "parameters" in fragment:
         return with_parameters(fragment["parameters"])
     of_plan = not OF_PLANS.isdisjoint((*fragment, *fragment.get("metadata", ())))

@@ -22,12 +22,12 @@ import json, resource, sys
 resource.setrlimit(resource.RLIMIT_AS, (2_000_000_000, 2_000_000_000))
 from osbctl.reports import Format, Report, render
 from osbctl.sources.parse import parse_document
-from osbctl.validation.judge import judge
+from osbctl.validation.pipeline import validate_document
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.rules import load_all
 for name, text in json.load(sys.stdin).items():
     document = parse_document(text.encode(), name)
-    judgement = judge(document, ValidationOptions())
+    judgement = validate_document(document, ValidationOptions())
     assert all(finding.location for finding in judgement.findings)
     for format in Format:
         render(Report([judgement], load_all()), format)

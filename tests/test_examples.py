@@ -23,8 +23,8 @@ from osbctl.rule import Category, Rule
 from osbctl.sources.catalogs import parse_catalog
 from osbctl.sources.limits import Limits
 from osbctl.sources.parse import decoded
-from osbctl.validation.judge import judge, unreadable
 from osbctl.validation.options import ValidationOptions
+from osbctl.validation.pipeline import unreadable, validate_document
 from osbctl.validation.rules import load_all
 from tests.fragments import DRAFT_04, catalog, source_text, with_parameters
 
@@ -184,7 +184,7 @@ def judged(example: Example, rule: str) -> Judgement:
         document = parse_catalog(decoded(data, example.name), example.name, limits, at=example.at)
     except DocumentError as error:
         return unreadable(example.name, error.findings)
-    return judge(document, OPTIONS.get(rule, ValidationOptions()))
+    return validate_document(document, OPTIONS.get(rule, ValidationOptions()))
 
 
 def snapshot(rules: list[str]) -> Iterator[str]:

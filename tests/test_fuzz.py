@@ -24,8 +24,8 @@ from osbctl.tasks.compare import compare
 from osbctl.tasks.fix import fix_bytes
 from osbctl.tasks.page import PageOptions, Shelf, make_page
 from osbctl.tasks.params import plan_parameters
-from osbctl.validation.judge import judge
 from osbctl.validation.options import ValidationOptions
+from osbctl.validation.pipeline import validate_document
 from osbctl.validation.rules import load_all
 
 from .jsonschemas.test_sound import BROKEN, LONG
@@ -53,7 +53,7 @@ def survive(data: bytes, name: str) -> None:
     except DocumentError as error:
         assert all(finding.location and finding.location.line >= 1 for finding in error.findings)
         return
-    judgement = judge(document, ValidationOptions())
+    judgement = validate_document(document, ValidationOptions())
     assert all(f.location and f.location.line >= 1 and f.location.column >= 1 for f in judgement.findings)
     for kind in (Format.TEXT, Format.JSON, Format.SARIF):
         render(Report([judgement], RULES), kind)

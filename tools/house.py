@@ -34,8 +34,9 @@ FLOORS = {
 
 WAYS = {
     "A byte of YAML to a finding": (
-        "tasks/validate", "sources/read", "sources/parse", "sources/yaml_reader", "validation/judge", "platforms/judge",
-        "validation/schema", "validation/engine", "validation/fold", "sources/yaml_places", "reports/text_report",
+        "tasks/validate", "sources/read", "sources/parse", "sources/yaml_reader", "validation/pipeline",
+        "platforms/judge", "validation/schema", "validation/engine", "validation/fold", "sources/yaml_places",
+        "reports/text_report",
     ),
     "A request to its answer": (
         "broker/loop", "broker/channel", "broker/parser", "broker/gate", "broker/task", "broker/answers",

@@ -18,8 +18,8 @@ from osbctl.sources.folder.parts import SUFFIXES
 from osbctl.sources.parse import decoded, parse_stream
 from osbctl.tasks.options import Request, config_of, validation_options
 from osbctl.tasks.validate import unread
-from osbctl.validation.judge import judge
 from osbctl.validation.options import ValidationOptions
+from osbctl.validation.pipeline import validate_document
 
 _BEGUN = re.compile(r"""(?:^|")services"?\s*:(?:\s|#.*$)*[-\[]""", re.MULTILINE)
 """The list of services in a text that cannot be read as it is."""
@@ -84,7 +84,7 @@ def analyse(source: str, unsaved: Mapping[str, str], encoding: str) -> Analysis:
         document = read(source, unsaved, encoding)
     except OsbctlError as error:  # also a broken lock
         return Analysis(source, unread(error), options)
-    judgement = judge(document, options)
+    judgement = validate_document(document, options)
     return Analysis(source, judgement.findings, options, document, judgement.verdicts)
 
 

@@ -18,7 +18,7 @@ from osbctl.findings import DocumentError, Finding
 from osbctl.sources.document import Document
 from osbctl.tasks.options import Request, validation_options
 from osbctl.text import did_you_mean, json_text, safe
-from osbctl.validation.judge import judge
+from osbctl.validation.pipeline import validate_document
 
 
 def variables(given: Iterable[str], prefix: str | None, environment: Mapping[str, str]) -> dict[str, str]:
@@ -62,7 +62,7 @@ def check_built(document: Document) -> tuple[Finding, ...]:
     Raises:
         DocumentError: validation finds errors.
     """
-    judgement = judge(document, validation_options(Request((document.name,)), find_config(os.curdir)))
+    judgement = validate_document(document, validation_options(Request((document.name,)), find_config(os.curdir)))
     if judgement.errors:
         raise DocumentError(judgement.errors)
     return tuple(finding for finding in judgement.findings if finding.rule == "name-characters")

@@ -10,8 +10,8 @@ from osbctl.findings import DocumentError, Finding, Judgement, Severity, Verdict
 from osbctl.platforms import ApiVersion, Platform
 from osbctl.platforms.outcome import VerdictKind
 from osbctl.sources.parse import parse_document
-from osbctl.validation.judge import graded, judge, unreadable
 from osbctl.validation.options import ValidationOptions
+from osbctl.validation.pipeline import graded, unreadable, validate_document
 from osbctl.validation.selection import Selection
 
 _FOR_FILES = "dashboard-secret-literal"
@@ -48,7 +48,7 @@ def _judged(name: str, body: bytes | None, options: ValidationOptions) -> Judgem
     if body is None:
         return unreadable(name, ())
     try:
-        judgement = judge(parse_document(body, name), options._replace(literal=True))
+        judgement = validate_document(parse_document(body, name), options._replace(literal=True))
     except DocumentError as error:
         judgement = unreadable(name, error.findings)
     return judgement._replace(findings=tuple(_bare(f) for f in judgement.findings if f.rule != _FOR_FILES))

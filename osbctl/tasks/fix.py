@@ -22,8 +22,8 @@ from osbctl.sources.document import Document
 from osbctl.sources.folder import read_folder
 from osbctl.sources.parse import decoded
 from osbctl.sources.read import read_bytes, read_source
-from osbctl.validation.judge import judge
 from osbctl.validation.options import ValidationOptions
+from osbctl.validation.pipeline import validate_document
 
 if TYPE_CHECKING:
     from osbctl.fixes.edits import Edit
@@ -209,4 +209,4 @@ def _possible(
 def _findings(document: Document, options: ValidationOptions) -> tuple[Finding, ...]:
     """What is to be said of the document, each finding with its fixes."""
     options = options._replace(max_schema_findings=_MAX_FAULTS)
-    return with_fixes(judge(document, options).findings, document)
+    return with_fixes(validate_document(document, options).findings, document)

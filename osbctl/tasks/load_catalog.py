@@ -48,7 +48,7 @@ def load(source: CatalogSource) -> LoadedCatalog:
     from osbctl.sources.limits import Limits
     from osbctl.sources.read import read_source
     from osbctl.tasks.options import Request, validation_options
-    from osbctl.validation.judge import judge
+    from osbctl.validation.pipeline import validate_document
 
     # The smallest value takes two bytes, itself and a comma: more values do not fit.
     limits = Limits(bytes=source.max_bytes, nodes=source.max_bytes // 2)
@@ -56,7 +56,7 @@ def load(source: CatalogSource) -> LoadedCatalog:
     if not _fits(document.data, source.max_bytes):
         raise _too_large(source)
     request = Request((source.source,), api_version=source.api_version, platforms=source.platforms)
-    judgement = judge(document, validation_options(request, find_config(os.curdir))._replace(literal=True))
+    judgement = validate_document(document, validation_options(request, find_config(os.curdir))._replace(literal=True))
     if judgement.errors:
         raise DocumentError(judgement.errors)
     body = json.dumps(document.data, ensure_ascii=False, separators=(",", ":")).encode("utf-8")

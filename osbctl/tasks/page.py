@@ -100,10 +100,10 @@ def _part(shelf: Shelf, options: PageOptions) -> Part:
 def _judged(document: Document, with_findings: bool) -> tuple[Mapping[Platform, Outcome], Sequence[Finding]]:
     """What platforms do with the catalog, and where they are asked for the findings."""
     if with_findings:
-        from osbctl.validation.judge import judge
         from osbctl.validation.options import ValidationOptions
+        from osbctl.validation.pipeline import validate_document
 
-        judgement = judge(document, ValidationOptions())
+        judgement = validate_document(document, ValidationOptions())
         return judgement.outcomes, [_without_folder(finding, document.name) for finding in judgement.findings]
     return judge_template(document.data), ()
 

@@ -65,8 +65,8 @@ class RegisteredBrokerClient:
         the broker: the catalog is stored and shown, and so would be the password.
         """
         from osbctl.sources.parse import parse_document
-        from osbctl.validation.judge import judge
         from osbctl.validation.options import ValidationOptions
+        from osbctl.validation.pipeline import validate_document
 
         version = ApiVersion(broker.api_version)
         options = ValidationOptions(version, frozenset({broker.platform}), errors_alone=True, literal=True)
@@ -74,7 +74,7 @@ class RegisteredBrokerClient:
         errors: Iterable[Finding]
         try:
             document = parse_document(body, "catalog.json")
-            data, errors = document.data, judge(document, options).errors
+            data, errors = document.data, validate_document(document, options).errors
         except DocumentError as error:
             errors = [finding for finding in error.findings if finding.severity is Severity.ERROR]
         held = self._held(body, data, broker)

@@ -134,12 +134,12 @@ def _together(judged: list[_Judged], settings: list[_Settings]) -> list[_Judged]
 
 def _judge(source: str, request: Request, settings: _Settings) -> _Judged:
     from osbctl.sources.read import called, read_source
-    from osbctl.validation.judge import judge, unreadable
+    from osbctl.validation.pipeline import unreadable, validate_document
 
     try:
         document = read_source(source, limits=request.limits, at=request.at, stdin_filename=request.stdin_filename)
     except (DocumentError, SourceError) as error:
         code = error.exit_code if isinstance(error, SourceError) else 0
         return None, unreadable(called(source, request.stdin_filename), unread(error)), code
-    judgement = judge(document, settings.options, settings.selection)
+    judgement = validate_document(document, settings.options, settings.selection)
     return (document if request.together else None), judgement, 0

@@ -51,25 +51,28 @@ def without_ignored(
         return findings
     named = {rule for comment in comments for rule in comment.rules}
     places = document.locate({f.path for f in findings if f.rule in named and not f.location}) if named else {}
-    placed = [(place, f) for f in findings if f.rule in named and (place := f.location or places[f.path])]
-    silenced = _silenced(placed, {id(comment.held): comment.held for comment in comments}.values())
-    kept = [finding for finding in findings if id(finding) not in silenced]
+    placed = [(f.location or places[f.path], f.rule, n) for n, f in enumerate(findings) if f.rule in named]
+    silenced = _silenced(placed, {comment.held for comment in comments})
+    kept = [finding for n, finding in enumerate(findings) if n not in silenced]
     return kept + selection.of(_unused(comments, selection, sought), document.data)
 
 
-def _silenced(placed: Iterable[tuple[Location, Finding]], held: Iterable[_Held]) -> set[int]:
-    """The findings, by their `id()`, that some of `held` silences: one walk down the lines of each file."""
+def _silenced(placed: Iterable[tuple[Location, str, int]], held: Iterable[_Held]) -> set[int]:
+    """The numbers of the findings that some of `held` silences: one walk down the lines of each file.
+
+    `placed` are the findings: the place, the rule and the number of each.
+    """
     waiting = sorted(held, key=lambda one: (one.source, one.lines.start), reverse=True)
     around: list[_Held] = []
     silenced = set()
-    for place, finding in sorted(placed, key=lambda pair: (pair[0].source, pair[0].line)):
+    for place, rule, number in sorted(placed, key=lambda one: (one[0].source, one[0].line)):
         while waiting and (waiting[-1].source, waiting[-1].lines.start) <= (place.source, place.line):
             around.append(waiting.pop())
         around = [one for one in around if one.source == place.source and place.line in one.lines]
         for one in around:
-            if finding.rule in one.rules:
-                one.used.add(finding.rule)
-                silenced.add(id(finding))
+            if rule in one.rules:
+                one.used.add(rule)
+                silenced.add(number)
     return silenced
 
 

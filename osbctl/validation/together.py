@@ -15,8 +15,8 @@ from osbctl.platforms.together import SharedIdentity, does, shared
 from osbctl.rule import RULES
 from osbctl.sources.document import Document
 from osbctl.validation.inline import without_ignored
-from osbctl.validation.judge import graded, reading_order
 from osbctl.validation.options import ValidationOptions
+from osbctl.validation.pipeline import graded, reading_order
 from osbctl.validation.rules import SHARED, load_all
 from osbctl.validation.selection import Selection
 

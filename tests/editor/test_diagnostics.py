@@ -28,8 +28,8 @@ from osbctl.resources import catalogs_folder
 from osbctl.sources.catalogs import parse_catalog
 from osbctl.sources.parse import decoded
 from osbctl.text import safe
-from osbctl.validation.judge import judge
 from osbctl.validation.options import ValidationOptions
+from osbctl.validation.pipeline import validate_document
 from tests.cli.program import osbctl
 from tests.corpus import catalogs, needs_corpus
 from tests.editor.client import Editor, editing, in_editor
@@ -210,7 +210,7 @@ async def ask_anything(editor: Editor, uri: str, random: Random, text: str) -> N
 def from_scratch(name: str, text: str) -> list[tuple[int, str, str]]:
     """Line, rule and message of each finding in a text that nothing is known of, as the command line finds them."""
     try:
-        findings = judge(
+        findings = validate_document(
             parse_catalog(decoded(text.encode("utf-8", "surrogatepass"), name), name), ValidationOptions()
         ).findings
     except DocumentError as error:

@@ -16,8 +16,8 @@ from osbctl.sources.parse import parse_document
 from osbctl.sources.spans import spans
 from osbctl.tasks import fix as task
 from osbctl.tasks.fix import Mended, fix_bytes
-from osbctl.validation.judge import judge
 from osbctl.validation.options import ValidationOptions
+from osbctl.validation.pipeline import validate_document
 from osbctl.validation.rules import load_all
 
 PLAIN = ValidationOptions()
@@ -40,7 +40,7 @@ def check(name: str, data: bytes, *, unsafe: bool, options: ValidationOptions = 
         text = changed
         made += fixes
     assert text == after
-    no_new_findings(judge(parse_document(data, name), options).findings, found.left, made)
+    no_new_findings(validate_document(parse_document(data, name), options).findings, found.left, made)
     return len(made)
 
 

@@ -18,8 +18,8 @@ from osbctl.sources.parse import parse_document
 from osbctl.sources.spans import Span, spans
 from osbctl.tasks import fix
 from osbctl.tasks.fix import Mended, fix_bytes, fix_source, write
-from osbctl.validation.judge import judge
 from osbctl.validation.options import ValidationOptions
+from osbctl.validation.pipeline import validate_document
 
 OPTIONS = ValidationOptions()
 HEAD = "services:\n- name: a\n  id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4\n  description: d\n"
@@ -56,7 +56,9 @@ def test_a_list_is_made_of_a_text_only_where_it_is_one_entry(
     for unsafe, expected in (False, safely), (True, unsafely):
         after, _ = mend(text, unsafe=unsafe)
         assert after == (HEAD + LISTS.format(expected) + PLAN if expected else text)
-    assert hint in {finding.hint for finding in judge(parse_document(text.encode(), "c.yaml"), OPTIONS).findings}
+    assert hint in {
+        finding.hint for finding in validate_document(parse_document(text.encode(), "c.yaml"), OPTIONS).findings
+    }
 
 
 @pytest.mark.parametrize("key", ["schema", "$Schema", "schema$"])

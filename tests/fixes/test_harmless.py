@@ -19,8 +19,8 @@ from osbctl.paths import found_at
 from osbctl.placeholders import holds_placeholder
 from osbctl.sources.parse import decoded, parse_document, parse_text
 from osbctl.tasks.fix import Mended, fix_bytes
-from osbctl.validation.judge import judge
 from osbctl.validation.options import ValidationOptions
+from osbctl.validation.pipeline import validate_document
 from tests.cli.program import osbctl
 from tests.corpus import CORPUS, catalogs, needs_corpus
 from tests.fixes.generated import catalog, text
@@ -217,7 +217,7 @@ def test_a_base_outside_of_the_catalog_is_left_with_the_reason() -> None:
 
 def test_one_merge_is_one_finding() -> None:
     document = parse_document(MERGED.format(more="").encode(), "c.yaml")
-    errors = [one for one in judge(document, OPTIONS).findings if one.severity is Severity.ERROR]
+    errors = [one for one in validate_document(document, OPTIONS).findings if one.severity is Severity.ERROR]
     assert [(one.path[-1], one.location and one.location.line) for one in errors] == [
         ("free", 2), ("bindable", 7), ("bindable", 9),
     ]  # fmt: skip

@@ -20,7 +20,7 @@ from osbctl.sources.folder.files import check_split, split_files
 from osbctl.sources.limits import MAX_DEPTH
 from osbctl.sources.parse import parse_document
 from osbctl.tasks.fix import fix_source, write
-from osbctl.validation.judge import judge
+from osbctl.validation.pipeline import validate_document
 from tests.corpus import CORPUS, catalogs, needs_corpus
 from tests.fixes.generated import catalog, text
 from tests.fixes.promises import FULL, PLAIN, check, differences, is_meant, no_new_findings
@@ -125,7 +125,7 @@ def folder_holds(folder: Path, unsafe: bool) -> bool:
     fixes = {fix.path: fix for _, fix in made}
     for path, old, new in differences(before.data, after.data):
         assert is_meant(path, old, new, fixes), f"{path}: {old!r} became {new!r}"
-    no_new_findings(judge(before, PLAIN).findings, found.left, made)
+    no_new_findings(validate_document(before, PLAIN).findings, found.left, made)
     assert not fix_source(str(folder), PLAIN, unsafe=unsafe).changed
     return bool(found.changed)
 

@@ -11,9 +11,9 @@ import pytest
 from osbctl.jsonschemas.contradictions import impossible, refused_values
 from osbctl.requests.examples import examples
 from osbctl.sources.parse import parse_document
-from osbctl.validation.judge import judge
 from osbctl.validation.node import Node
 from osbctl.validation.options import ValidationOptions
+from osbctl.validation.pipeline import validate_document
 from osbctl.validation.rules.contradictions import parameters_default, parameters_impossible
 from tests.corpus import CORPUS
 
@@ -156,7 +156,10 @@ def test_limits_beyond_all_fractions_are_limits() -> None:
 def test_no_alarm_on_real_catalogs() -> None:
     assert CORPUS
     options = ValidationOptions(select=("parameters-default", "parameters-impossible"))
-    judged = [judge(parse_document(file.read_bytes(), file.name), options) for file in (CORPUS / "catalogs").iterdir()]
+    judged = [
+        validate_document(parse_document(file.read_bytes(), file.name), options)
+        for file in (CORPUS / "catalogs").iterdir()
+    ]
     assert len(judged) == 76
     assert [finding for one in judged for finding in one.findings] == []
 

@@ -13,8 +13,8 @@ from osbctl.reports.changes.brokers import BrokerReport, render_all
 from osbctl.resources import catalogs_folder
 from osbctl.sources.read import read_source
 from osbctl.tasks.page import PageOptions, Shelf, make_page
-from osbctl.validation.judge import judge, unreadable
 from osbctl.validation.options import ValidationOptions
+from osbctl.validation.pipeline import unreadable, validate_document
 from tests.pages.test_page import Read
 
 SHIPPED = read_source(str(catalogs_folder() / "data-services.yaml"))
@@ -47,7 +47,7 @@ def test_what_was_accepted_is_told_with_its_reason() -> None:
 
 def test_validate_is_a_page_with_the_findings_in_front_and_at_the_services() -> None:
     faulty = read_source(str(catalogs_folder() / "faulty.yaml"))
-    judgement = judge(faulty, ValidationOptions())
+    judgement = validate_document(faulty, ValidationOptions())
     html = render_findings(Report([judgement], {}), Format.HTML)
     front, behind = html.split('id="services"')
     assert all(finding.message in Read(front).text for finding in judgement.findings)
@@ -56,7 +56,7 @@ def test_validate_is_a_page_with_the_findings_in_front_and_at_the_services() -> 
 
 
 def test_a_source_that_cannot_be_read_is_a_finding() -> None:
-    judgement = judge(SHIPPED, ValidationOptions())
+    judgement = validate_document(SHIPPED, ValidationOptions())
     lost = unreadable(
         "lost.yaml", (judgement.findings[0]._replace(message="it is lost"),) if judgement.findings else ()
     )

@@ -17,8 +17,8 @@ from osbctl.platforms import Platform
 from osbctl.platforms.outcome import VerdictKind
 from osbctl.secrecy import SECRET
 from osbctl.sources.parse import parse_document
-from osbctl.validation.judge import judge, unreadable
 from osbctl.validation.options import ValidationOptions
+from osbctl.validation.pipeline import unreadable, validate_document
 from tests.corpus import CORPUS, needs_corpus
 
 pytestmark = needs_corpus
@@ -32,7 +32,7 @@ def judged(text: bytes, name: str) -> Judgement:
         document = parse_document(text, name)
     except DocumentError as error:
         return unreadable(name, error.findings)
-    return judge(document, ValidationOptions())
+    return validate_document(document, ValidationOptions())
 
 
 @cache

@@ -10,8 +10,8 @@ import pytest
 
 from osbctl.platforms import Platform
 from osbctl.sources.parse import parse_document
-from osbctl.validation.judge import judge
 from osbctl.validation.options import ValidationOptions
+from osbctl.validation.pipeline import validate_document
 from osbctl.validation.rules import load_all
 from tests.validation.test_engine import GOOD
 
@@ -20,7 +20,7 @@ D4 = "http://json-schema.org/draft-04/schema#"
 
 def told(data: dict[str, Any]) -> dict[str, tuple[str, str]]:
     """Rule to message and hint."""
-    findings = judge(parse_document(json.dumps(data).encode(), "c.json"), ValidationOptions()).findings
+    findings = validate_document(parse_document(json.dumps(data).encode(), "c.json"), ValidationOptions()).findings
     return {finding.rule: (finding.message, finding.hint) for finding in findings}
 
 

@@ -9,8 +9,8 @@ from osbctl.platforms import ApiVersion, Platform
 from osbctl.reports.places import with_fingerprints
 from osbctl.sources.parse import parse_document
 from osbctl.sources.read import read_source
-from osbctl.validation.judge import judge
 from osbctl.validation.options import IgnoreAt, ValidationOptions
+from osbctl.validation.pipeline import validate_document
 from tests.corpus import catalogs, needs_corpus
 
 
@@ -23,7 +23,7 @@ def found(plans: str, options: ValidationOptions | None = None, top: str = "") -
         f"{top}services:\n- id: 1D0E6C3B-8A4F-4E57-9B1C-2D7F5A90E3B4\n  name: s\n  description: d\n  bindable: true\n"
     )
     document = parse_document(f"{text}  plans:\n{plans}".encode(), "c.yaml")
-    return list(judge(document, options or ValidationOptions()).findings)
+    return list(validate_document(document, options or ValidationOptions()).findings)
 
 
 def test_a_file_has_one_word_on_free_with_the_fix_of_each_plan() -> None:
@@ -126,7 +126,7 @@ def test_a_real_catalog_has_one_finding_in_the_median() -> None:
     numbers = []
     for file in catalogs():
         try:
-            numbers.append(len(judge(read_source(str(file)), ValidationOptions()).findings))
+            numbers.append(len(validate_document(read_source(str(file)), ValidationOptions()).findings))
         except DocumentError:
             continue
     assert statistics.median(numbers) <= 1

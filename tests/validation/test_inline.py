@@ -13,8 +13,8 @@ from osbctl.sources.folder import read_folder
 from osbctl.sources.parse import parse_document
 from osbctl.tasks.options import Request
 from osbctl.tasks.validate import validate
-from osbctl.validation.judge import judge
 from osbctl.validation.options import ValidationOptions
+from osbctl.validation.pipeline import validate_document
 
 TEXT = """\
 services:
@@ -36,7 +36,7 @@ services:
 
 
 def found(text: str, options: ValidationOptions | None = None) -> list[tuple[str, int]]:
-    judgement = judge(parse_document(text.encode(), "c.yaml"), options or ValidationOptions())
+    judgement = validate_document(parse_document(text.encode(), "c.yaml"), options or ValidationOptions())
     return [(finding.rule, finding.location.line) for finding in judgement.findings if finding.location]
 
 
@@ -66,7 +66,7 @@ def test_what_silences_nothing_is_told() -> None:
 @pytest.mark.parametrize("comment", ["ignore", "ignore legacy readers", "ignore[]", "ignore[ , ]", "ignore[schema"])
 def test_a_comment_that_names_no_rule_is_told(comment: str) -> None:
     text = f"services: []  # osbctl: {comment}\n"
-    told = judge(parse_document(text.encode(), "c.yaml"), ValidationOptions()).findings
+    told = validate_document(parse_document(text.encode(), "c.yaml"), ValidationOptions()).findings
     assert [(f.message, f.hint) for f in told if f.rule == "ignore-unused"] == [
         ("the comment does not say which rule to ignore", "write the rule in brackets: ignore[RULE]")
     ]
@@ -97,7 +97,7 @@ def test_a_comment_holds_in_its_file_of_a_source_folder(tmp_path: Path) -> None:
     (plans / "q.yaml").write_text(
         "name: q  # osbctl: ignore[default-implicit]\nid: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E002\ndescription: d\n"
     )
-    found = judge(read_folder(str(tmp_path)), ValidationOptions()).findings
+    found = validate_document(read_folder(str(tmp_path)), ValidationOptions()).findings
     assert [(Path(f.location.source).name, f.location.line, f.rule) for f in found if f.location] == [
         ("catalog.yaml", 1, "ignore-unused"),
         ("a.yaml", 5, "ignore-unused"),
@@ -133,7 +133,7 @@ def test_beside_the_catalog_that_was_pointed_at_no_comment_is_called_unused() ->
     inside = "".join(f"  {line}\n" for line in TEXT.splitlines())
     text = f"a:\n{inside}b:\n{inside.replace('a_b', 'ab')}"
     for at, rules in (("/a", []), ("/b", ["ignore-unused"])):
-        judgement = judge(parse_catalog(text, "c.yaml", at=at), ValidationOptions())
+        judgement = validate_document(parse_catalog(text, "c.yaml", at=at), ValidationOptions())
         assert [f.rule for f in judgement.findings if f.rule == "ignore-unused"] == rules
 
 

@@ -17,9 +17,9 @@ from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind
 from osbctl.sources.parse import parse_document
 from osbctl.tasks.fix import fix_bytes
 from osbctl.tasks.load_catalog import CatalogSource, load
-from osbctl.validation import judge as validation
-from osbctl.validation.judge import judge
+from osbctl.validation import pipeline
 from osbctl.validation.options import ValidationOptions
+from osbctl.validation.pipeline import validate_document
 from tests.cli.program import osbctl
 from tests.corpus import catalogs, needs_corpus
 
@@ -51,7 +51,7 @@ def with_value(path: Path_, value: Any, data: Any = CATALOG) -> Any:
 
 
 def judged(data: Any, **options: Any) -> Judgement:
-    return judge(parse_document(json.dumps(data).encode(), "c.json"), ValidationOptions(**options))
+    return validate_document(parse_document(json.dumps(data).encode(), "c.json"), ValidationOptions(**options))
 
 
 def paths(value: Any, path: Path_ = ()) -> list[Path_]:
@@ -140,7 +140,7 @@ def test_another_reason_is_a_warning_for_the_platform_that_counts(monkeypatch: p
     """A platform may be unclear about what no placeholder is in."""
     doubt = Refusal("parameters-invalid", (*PLAN, "schemas"), "only its own schema library could judge the schema")
     unclear = {Platform.CLOUD_FOUNDRY: Outcome(VerdictKind.UNCLEAR, doubts=(doubt, doubt))}
-    monkeypatch.setattr(validation, "judge_template", lambda *_: unclear)
+    monkeypatch.setattr(pipeline, "judge_template", lambda *_: unclear)
     assert not [finding for finding in judged(CATALOG).findings if finding.rule == doubt.rule]
     found = judged(CATALOG, platforms=frozenset({Platform.CLOUD_FOUNDRY}))
     warnings = [finding for finding in found.findings if finding.rule == doubt.rule]
@@ -185,5 +185,5 @@ def test_values_that_fit_are_accepted() -> None:
 def test_no_real_catalog_is_unclear_but_for_its_placeholders() -> None:
     for file in catalogs():
         document = parse_document(file.read_bytes(), file.name)
-        for verdict in judge(document, ValidationOptions()).verdicts.values():
+        for verdict in validate_document(document, ValidationOptions()).verdicts.values():
             assert verdict.kind is not VerdictKind.UNCLEAR or placeholders(document.data), file.name

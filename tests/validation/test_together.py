@@ -13,8 +13,8 @@ from osbctl.platforms.outcome import VerdictKind
 from osbctl.platforms.together import does
 from osbctl.sources.document import Document
 from osbctl.sources.parse import parse_document
-from osbctl.validation.judge import judge
 from osbctl.validation.options import IgnoreAt, ValidationOptions
+from osbctl.validation.pipeline import validate_document
 from osbctl.validation.selection import Selection
 from osbctl.validation.together import JudgedCatalog, judge_together
 
@@ -40,7 +40,9 @@ def document(name: str, data: dict[str, Any]) -> Document:
 
 def judged(options: ValidationOptions, *documents: Document) -> list[Judgement]:
     selection = Selection(options)
-    return judge_together([JudgedCatalog(one, judge(one, options, selection), options, selection) for one in documents])
+    return judge_together(
+        [JudgedCatalog(one, validate_document(one, options, selection), options, selection) for one in documents]
+    )
 
 
 def shared(judgement: Judgement) -> list[tuple[str, Severity, str]]:

@@ -17,8 +17,8 @@ from osbctl.sources.folder.files import ATTRIBUTES, split_files
 from osbctl.sources.parse import parse_document
 from osbctl.sources.read import read_source
 from osbctl.sources.yaml_text import dump
-from osbctl.validation.judge import judge
 from osbctl.validation.options import ValidationOptions
+from osbctl.validation.pipeline import validate_document
 from tests.corpus import catalogs, needs_corpus
 
 SERVICE = """\
@@ -471,7 +471,7 @@ def test_the_newcomer_is_blamed_for_an_id_twice(tmp_path: Path) -> None:
     write(tmp_path, services__postgres__plans__small="name: small\nid: P1\ndescription: Small.\nfree: true\n")
     assert lock_findings(tmp_path) == []
     write(tmp_path, services__postgres__plans__medium="name: medium\nid: P1\ndescription: Small.\nfree: true\n")
-    judgement = judge(read_folder(str(tmp_path)), ValidationOptions())
+    judgement = validate_document(read_folder(str(tmp_path)), ValidationOptions())
     (finding,) = [f for f in judgement.findings if f.severity is Severity.ERROR]
     assert finding.location
     assert Path(finding.location.source).name == "medium.yaml"

@@ -1,4 +1,4 @@
-"""One document in, one judgement out: schema, rules and platforms put together.
+"""The stages of a validation, from a document to its findings and verdicts: schema, rules and platforms together.
 
 A fault is reported once. Where a platform refuses what the specification already forbids, the
 platform's words join that finding; only a refusal of something that the specification allows
@@ -29,8 +29,8 @@ from osbctl.validation.selection import Selection
 from osbctl.validation.verdicts import judge_template
 
 
-def judge(document: Document, options: ValidationOptions, selection: Selection | None = None) -> Judgement:
-    """All that is to be said of `document`.
+def validate_document(document: Document, options: ValidationOptions, selection: Selection | None = None) -> Judgement:
+    """All that is to be said of `document`: each stage is run once, on what the one before it left.
 
     `selection` says which findings are wanted; pass one and the same to learn, over several documents,
     which of its ignores matched nothing.
@@ -39,24 +39,25 @@ def judge(document: Document, options: ValidationOptions, selection: Selection |
         ConfigError: a house schema is broken.
     """
     selection = selection or Selection(options)
-    asked = options.platforms if options.errors_alone else tuple(Platform)
-    judged = (judge_all if options.literal else judge_template)(document.data, asked)
-    outcomes = {platform: outcome.redacted for platform, outcome in judged.items()}
-    checked, left_out_places = _checked(document, options)
-    findings = [*document.notes, *checked]
-    whole = _with_refusals(findings, outcomes, options.platforms, left_out_places)
-    joined = picked = _blame_newcomers(whole, document.data)
-    if options.select:
-        # A refusal whose rule was asked for stands alone where the finding that it would join was not.
-        picked = [finding for finding in findings if selection.picks(finding.rule)]
-        picked = _blame_newcomers(_with_refusals(picked, outcomes, options.platforms), document.data)
-    silenced = without_ignored(selection.of(picked, document.data), document, selection, partial(_sought, options))
-    wanted = folded(graded(silenced, options))
-    verdicts = {platform: _verdict(outcome) for platform, outcome in outcomes.items()}
-    left_out = 0 if silenced == joined else max(0, len(folded(joined)) - len(wanted))
+    outcomes = _ask_platforms(document, options)
+    checked, unnamed = _check(document, options)
+    found, separate = _join_refusals([*document.notes, *checked], outcomes, options, selection, unnamed)
+    found = _drop_newcomers(found, selection)
+    found = _blame_newcomers(found, document.data, selection)
+    wanted = selection.of(found, document.data)
+    wanted = without_ignored(wanted, document, selection, partial(_sought, options))
+    wanted = folded(graded(wanted, options))
+    left_out = max(0, len(folded(graded(found, options))) - separate - len(wanted))
     placed = tuple(_located(wanted, document))
+    verdicts = {platform: _verdict(outcome) for platform, outcome in outcomes.items()}
     name, data, read_as = document.name, document.data, document.read_as
     return Judgement(name, placed, verdicts, left_out, data, outcomes=outcomes, read_as=read_as)
+
+
+def _ask_platforms(document: Document, options: ValidationOptions) -> dict[Platform, Outcome]:
+    asked = options.platforms if options.errors_alone else tuple(Platform)
+    judged = (judge_all if options.literal else judge_template)(document.data, asked)
+    return {platform: outcome.redacted for platform, outcome in judged.items()}
 
 
 def _sought(options: ValidationOptions, rules: frozenset[str]) -> bool:
@@ -81,7 +82,7 @@ def unreadable(name: str, findings: tuple[Finding, ...]) -> Judgement:
     return Judgement(name, findings, dict.fromkeys(Platform, Verdict(VerdictKind.UNREADABLE)))
 
 
-def _checked(document: Document, options: ValidationOptions) -> tuple[list[Finding], set[Path]]:
+def _check(document: Document, options: ValidationOptions) -> tuple[list[Finding], set[Path]]:
     """What the schemas and the rules say; nothing of places that the notes have spoken of as missing already.
 
     And the places of errors of the schema that were too many to be named.
@@ -98,63 +99,91 @@ def _checked(document: Document, options: ValidationOptions) -> tuple[list[Findi
     return [one for one in found if one.path not in unknown or one.rule == "placeholder-unresolved"], left_out
 
 
-def _with_refusals(
+def _join_refusals(
     findings: list[Finding],
     outcomes: Mapping[Platform, Outcome],
-    counted: frozenset[Platform],
-    left_out: Container[Path] = (),
-) -> list[Finding]:
-    """Join each refusal to the finding of a fault at its place, or let it stand alone; not at places `left_out`.
+    options: ValidationOptions,
+    selection: Selection,
+    unnamed: Container[Path],
+) -> tuple[list[Finding], int]:
+    """Join each refusal to the finding of a fault at its place, or let it stand alone; not at places `unnamed`.
 
+    One whose rule was selected stands alone, too, where the finding that it would join was not: the number of those.
     Why the verdict of a platform that counts is unclear is a warning, unless a finding of its rule is there.
     """
     findings = list(findings)
-    faults: dict[Path, int] = {}
-    for index, finding in enumerate(findings):
-        if finding.severity is Severity.ERROR or finding.rule.startswith("schema-"):
-            faults.setdefault(finding.path, index)
+    faults = _faults_by_place(findings, selection)
+    separate = 0
     for platform, outcome in outcomes.items():
-        severity = Severity.ERROR if platform in counted else Severity.WARNING
-        known = {(finding.rule, finding.path) for finding in findings if outcome.doubts}
-        for doubt in outcome.doubts if platform in counted else ():
-            if (doubt.rule, doubt.path) not in known:
-                message = f"the verdict of {platform.label} is unclear: {doubt.message}"
-                findings.append(Finding(doubt.rule, Severity.WARNING, message, doubt.path))
+        counts = platform in options.platforms
+        if counts:
+            findings += _doubts(platform, outcome, findings)
         for refusal in outcome.refusals:
-            if refusal.path in faults:
-                at = faults[refusal.path]
-                findings[at] = _joined(findings[at], platform, refusal.message, bool(outcome.messages))
-                if severity is Severity.ERROR:
-                    findings[at] = findings[at]._replace(severity=severity)
-            elif refusal.path not in left_out:
+            at = faults.get(refusal.path)
+            hidden = refusal.path in unnamed if at is None else not selection.picks(findings[at].rule)
+            if at is not None:
+                findings[at] = _joined(findings[at], platform, refusal.message, bool(outcome.messages), counts)
+            is_separate = hidden and options.select is not None and selection.picks(refusal.rule)
+            if is_separate or (at is None and not hidden):
+                severity = Severity.ERROR if counts else Severity.WARNING
                 lone = Finding(refusal.rule, severity, refusal.message, refusal.path, refused_by=(platform,))
                 findings.append(lone)
-    return _without_refused_newcomers(findings)
+                separate += is_separate
+    return findings, separate
 
 
-def _without_refused_newcomers(findings: list[Finding]) -> list[Finding]:
-    """The findings without those that call a field too new which another one calls wrong, or something in it."""
+def _faults_by_place(findings: list[Finding], selection: Selection) -> dict[Path, int]:
+    """The first finding at each place that refusals there join; one of a rule that was selected before others."""
+    places: dict[Path, int] = {}
+    for index, finding in enumerate(findings):
+        if finding.severity is Severity.ERROR or finding.rule.startswith("schema-"):
+            first = places.setdefault(finding.path, index)
+            if selection.picks(finding.rule) and not selection.picks(findings[first].rule):
+                places[finding.path] = index
+    return places
+
+
+def _doubts(platform: Platform, outcome: Outcome, findings: list[Finding]) -> list[Finding]:
+    known = {(finding.rule, finding.path) for finding in findings if outcome.doubts}
+    why = f"the verdict of {platform.label} is unclear"
+    doubts = [doubt for doubt in outcome.doubts if (doubt.rule, doubt.path) not in known]
+    return [Finding(doubt.rule, Severity.WARNING, f"{why}: {doubt.message}", doubt.path) for doubt in doubts]
+
+
+def _drop_newcomers(findings: list[Finding], selection: Selection) -> list[Finding]:
+    """The findings without those that call a field too new which another one calls wrong, or something in it.
+
+    Where only the first was selected, it stays.
+    """
+    is_selected = selection.picks("field-too-new")
     wrong = {
         finding.path[:depth]
         for finding in findings
         if finding.rule.startswith("schema-") or finding.refused_by or finding.severity is Severity.ERROR
+        if selection.picks(finding.rule) or not is_selected
         for depth in range(len(finding.path) + 1)
     }
     return [finding for finding in findings if finding.rule != "field-too-new" or finding.path not in wrong]
 
 
-def _joined(finding: Finding, platform: Platform, words: str, own_words: bool) -> Finding:
+def _joined(finding: Finding, platform: Platform, words: str, own_words: bool, counts: bool) -> Finding:
+    """The finding with what a platform says; an error where the platform counts."""
     refused_by = finding.refused_by if platform in finding.refused_by else (*finding.refused_by, platform)
     messages = finding.platform_messages
     if own_words and words not in messages:
         messages = (*messages, words)
-    return finding._replace(refused_by=refused_by, platform_messages=messages)
+    severity = Severity.ERROR if counts else finding.severity
+    return finding._replace(refused_by=refused_by, platform_messages=messages, severity=severity)
 
 
-def _blame_newcomers(findings: list[Finding], data: dict[str, Any]) -> list[Finding]:
-    """Where catalog.lock knows which of two things with one id came later, all that is said of it is said there."""
-    reused = ((n, finding) for n, finding in enumerate(findings) if finding.rule == "build-id-reused")
-    newcomers = {value_at(data, finding.path): n for n, finding in reused}
+def _blame_newcomers(findings: list[Finding], data: dict[str, Any], selection: Selection) -> list[Finding]:
+    """Where catalog.lock knows which of two things with one id came later, all that is said of it is said there.
+
+    Unless what is said there was not selected, and the other was.
+    """
+    if selection.picks("id-duplicate") and not selection.picks("build-id-reused"):
+        return findings
+    newcomers = {value_at(data, one.path): n for n, one in enumerate(findings) if one.rule == "build-id-reused"}
     doubles = [f for f in findings if newcomers and f.rule == "id-duplicate" and value_at(data, f.path) in newcomers]
     merged = list(findings)
     for double in doubles:

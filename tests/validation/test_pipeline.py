@@ -17,8 +17,8 @@ from osbctl.platforms.outcome import MAX_REFUSALS, VerdictKind
 from osbctl.reports import Format, Report, render
 from osbctl.resources import catalogs_folder
 from osbctl.sources.parse import parse_document
-from osbctl.validation.judge import judge, unreadable
 from osbctl.validation.options import ValidationOptions
+from osbctl.validation.pipeline import unreadable, validate_document
 from osbctl.validation.rules import load_all
 from tests.test_examples import RULES, SHOWN, examples
 
@@ -32,7 +32,7 @@ GOOD["services"][0]["plans"][0]["schemas"] = {
 
 def found(data: Any, **options: Any) -> tuple[Finding, ...]:
     document = parse_document(json.dumps(data, indent=1).encode(), "catalog.json")
-    return judge(document, ValidationOptions(**options)).findings
+    return validate_document(document, ValidationOptions(**options)).findings
 
 
 def places(value: Any, path: tuple[str | int, ...] = ()) -> list[tuple[str | int, ...]]:
@@ -93,7 +93,7 @@ def test_a_lone_refusal_is_an_error_where_the_platform_counts(
 
 @pytest.mark.parametrize("platforms", [frozenset(), frozenset({Platform.CLOUD_FOUNDRY})])
 def test_a_selected_rule_fires_also_where_its_refusal_would_join_a_finding(platforms: frozenset[Platform]) -> None:
-    """Over every refusal of the examples: selected alone, it is there, and what is not there is counted."""
+    """Over every refusal of the rules' own examples: selected alone, it is there, and the rest is counted."""
     seen = set()
     for name in SHOWN:
         text = examples(RULES[name])[0].text
@@ -101,16 +101,36 @@ def test_a_selected_rule_fires_also_where_its_refusal_would_join_a_finding(platf
             document = parse_document(text if isinstance(text, bytes) else text.encode(), "catalog.yaml")
         except DocumentError:
             continue
-        whole = judge(document, ValidationOptions(platforms=platforms, literal=True))
+        whole = validate_document(document, ValidationOptions(platforms=platforms, literal=True))
         assert whole.left_out == 0
         for outcome in judge_all(document.data).values():
             for rule in {refusal.rule for refusal in outcome.refusals}:
-                picked = judge(document, ValidationOptions(platforms=platforms, literal=True, select=frozenset({rule})))
+                picked = validate_document(
+                    document, ValidationOptions(platforms=platforms, literal=True, select=frozenset({rule}))
+                )
                 assert {finding.rule for finding in picked.findings} == {rule}, name
                 assert all(finding.refused_by for finding in picked.findings)
                 assert len(picked.findings) + picked.left_out >= len(whole.findings)
                 seen.add(rule)
     assert len(seen) > 20
+
+
+def test_a_finding_that_is_selected_stays_where_the_one_that_replaces_it_is_not() -> None:
+    data = copy.deepcopy(GOOD)
+    data["services"][0]["plans"][0]["maintenance_info"] = {"version": 5}
+    document = parse_document(json.dumps(data).encode(), "catalog.json")
+    rules = {}
+    for select in (None, {"field-too-new"}, {"schema-type"}, {"field-too-new", "schema-type"}, {"name-characters"}):
+        options = ValidationOptions(select=frozenset(select) if select else None)
+        result = validate_document(document, options)
+        rules[str(sorted(select or ()))] = [finding.rule for finding in result.findings], result.left_out
+    assert rules == {
+        "[]": (["schema-type"], 0),
+        "['field-too-new']": (["field-too-new"], 1),
+        "['schema-type']": (["schema-type"], 0),
+        "['field-too-new', 'schema-type']": (["schema-type"], 0),
+        "['name-characters']": ([], 1),
+    }
 
 
 def test_what_cannot_be_read_is_unreadable_to_all() -> None:
@@ -141,7 +161,9 @@ def test_millions_of_refusals_are_bounded_and_told(data: dict[str, Any]) -> None
 
 
 def test_a_report_tells_that_refusals_were_left_out() -> None:
-    judgement = judge(parse_document(json.dumps({"services": [{}] * 4_000}).encode(), "a.json"), ValidationOptions())
+    judgement = validate_document(
+        parse_document(json.dumps({"services": [{}] * 4_000}).encode(), "a.json"), ValidationOptions()
+    )
     assert judgement.verdicts[Platform.CLOUD_FOUNDRY].reasons == MAX_REFUSALS + 1
     assert LEFT_OUT in [
         words for finding in judgement.findings for words in (finding.message, *finding.platform_messages)
@@ -155,7 +177,7 @@ def test_refusals_of_errors_that_are_left_out_are_left_out_too() -> None:
     plans = [{**good, "id": f"p{n}", "name": f"p{n}"} for n in range(502)]
     plans[501]["name"] = "p0"  # what no schema says is said, however many errors there are
     data = {"services": [{"id": "s", "name": "s", "description": "d", "bindable": True, "plans": plans}]}
-    judgement = judge(
+    judgement = validate_document(
         parse_document(json.dumps(data).encode(), "a.json"), ValidationOptions(api_version=ApiVersion.V2_14)
     )
     told = [(f.rule, f.path[-1]) for f in judgement.findings if f.path[:4] == ("services", 0, "plans", 501)]
