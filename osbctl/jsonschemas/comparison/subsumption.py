@@ -7,8 +7,9 @@ all the reasons why no request that the old schema took and the new one refuses 
    request meets the old schema. A value that meets them need not exist: then more is asked than needed, never less.
 2. Every keyword has a check. Each keyword of the new schema that its draft asserts is handed to its check, and a check
    stays silent only where the constraints alone imply the keyword. A keyword without a check is a candidate.
-3. The checks cover each part of a value. Object keys are spelled out, or match a pattern, or are neither; items stand
-   in the tuple or after it: `keywords.py` compares a pair of schemas for each such class.
+3. The checks cover each part of a value. `keywords.py` compares a pair of schemas for each key that is spelled out, for
+   all other keys, for each place of a tuple and for all items after it. Keys that match a pattern meet what the old
+   schema says of them where both have the same `patternProperties`; otherwise that keyword is a candidate.
 4. Not shown means candidate. That holds for a pair that is met again while it is being compared (recursion), for one
    that is nested too deeply, and for a value that the bounded validator does not decide. Past the budget of steps the
    whole comparison raises `UndecidableError`, and the schemas are risky.
