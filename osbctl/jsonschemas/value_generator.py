@@ -55,17 +55,25 @@ class ValueGenerator:
         self.left = left
         self.full, self.formats = full, formats
         self._known: dict[Any, list[JsonValue]] = {}
+        self._under_way: set[object] = set()
 
     def valid(self, constraints: Constraints, count: int = 1, depth: int = 0, name: str = "") -> list[JsonValue]:
-        """Up to `count` values that the validator accepts under all constraints; `name` is the key before them."""
+        """Up to `count` values that the validator accepts under all constraints; `name` is the key before them.
+
+        None within itself: values of a schema that refers to itself would multiply.
+        """
         key = (constraints.key, count, depth, looks_secret(name))
+        if constraints.known and constraints.key in self._under_way:
+            return []
         if key not in self._known:
             found = self._known[key] = []
+            self._under_way.add(constraints.key)
             for value in self.candidates(constraints, depth, name):
                 if all(self.validator.accepts(schema, value, self.formats) for schema in constraints.known):
                     found.append(value)
                 if len(found) == count:
                     break
+            self._under_way.discard(constraints.key)
         return self._known[key]
 
     def candidates(

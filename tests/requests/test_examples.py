@@ -74,12 +74,13 @@ def test_secrets_of_the_catalog_are_no_examples() -> None:
 
 
 def test_a_heavy_pattern_and_a_schema_that_refers_to_itself_end() -> None:
-    started = time.monotonic()
+    started = time.process_time()
     examples({"properties": {"a": {"type": "string", "pattern": "^(a+)+$(?<=b)"}}, "required": ["a"]})
     tree = {"type": "object", "properties": {n: {"$ref": "#"} for n in "abcdefgh"}}
     found = examples(tree)
     assert found.smallest == {}
-    assert time.monotonic() - started < 20
+    assert found.fullest == {name: {} for name in "abcdefgh"}
+    assert time.process_time() - started < 2
 
 
 @pytest.mark.fuzz
