@@ -16,8 +16,7 @@ from pygls.lsp.server import LanguageServer
 import osbctl
 from osbctl.editor.actions import FIX_ALL, Mender
 from osbctl.editor.analysis import DEFAULT_OPTIONS
-from osbctl.editor.completion import completions
-from osbctl.editor.hover import hover
+from osbctl.editor.at_cursor import completions, hover
 from osbctl.editor.navigation import definition, symbols
 from osbctl.editor.open_files import OpenFiles, path_of
 from osbctl.editor.texts import Text, Written, diagnostic

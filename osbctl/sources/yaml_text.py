@@ -1,4 +1,8 @@
-"""JSON values as YAML text that every reader takes for the same values, YAML 1.1 readers too."""
+"""Plain YAML scalars, and JSON values as YAML text.
+
+A plain scalar means what the core schema of YAML 1.2 says (10.3.2); YAML 1.1 readers differ in places. The text that is
+written here, every reader takes for the same values.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +12,74 @@ from typing import Any
 
 import yaml
 
-from osbctl.sources.yaml_scalars import BOOLEANS_OF_1_1, CONSTANTS, NUMERIC
 from osbctl.text import escaped, is_safe, without_commands
 
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
+
+CONSTANTS: dict[str, Any] = {
+    **dict.fromkeys(("", "~", "null", "Null", "NULL")),
+    **dict.fromkeys(("true", "True", "TRUE"), True),
+    **dict.fromkeys(("false", "False", "FALSE"), False),
+}
+
+NUMERIC = frozenset("0123456789+-.")
+"""What a plain scalar that is no string, and none of the constants, begins with."""
+
+BOOLEANS_OF_1_1 = frozenset(
+    form for word in ("y", "n", "yes", "no", "on", "off") for form in (word, word.capitalize(), word.upper())
+)
+
+_INTEGER = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
+_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+_NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
+
+_OTHERWISE_IN_1_1 = (
+    (re.compile(r"[-+]?0[0-7]+"), 8),
+    (re.compile(r"[-+]?0[0-9]+|0o[0-7]+"), "text"),
+    (re.compile(r"[-+]?0x(?=[0-9a-fA-F]*_|[-+])[0-9a-fA-F_]+|[-+]0x[0-9a-fA-F_]+"), 16),
+    (re.compile(r"[-+]?0b[01_]+"), 2),
+    (re.compile(r"[-+]?(?=[0-9_]*_)[0-9][0-9_]*(?:\.[0-9_]*)?"), 10),
+    (re.compile(r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?"), "a number of base 60"),
+    (re.compile(r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:[Tt \t].*)?"), "a date"),
+    (re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)[eE][0-9]+|[-+]?[0-9]+[eE][-+][0-9]+"), "text"),
+)
+"""What YAML 1.1 sees in a scalar: a whole number of that base, or what the words say."""
+
+
+class OutOfRange(ValueError):  # noqa: N818  # reads as what it says of the scalar
+    """A number that JSON cannot hold."""
+
+
+def numeric(text: str, max_digits: int) -> Any:
+    """The int or float that a plain scalar stands for; `text` itself where it is none.
+
+    Raises OutOfRange: it is not finite, or has more digits than `max_digits`.
+    """
+    if _INTEGER.fullmatch(text):
+        if len(text) > max_digits:
+            raise OutOfRange(f"an integer of {len(text)} digits; at most {max_digits} are read")
+        return int(text, {"0o": 8, "0x": 16}.get(text[:2], 10))
+    if _FLOAT.fullmatch(text):
+        value = float(text)
+        if value - value != 0:
+            raise OutOfRange(f"{text[:60]} is larger than any number that readers keep")
+        return value
+    if _NOT_FINITE.fullmatch(text):
+        raise OutOfRange(f"{text} is not a number that JSON can hold")
+    return text
+
+
+def seen_by_1_1(text: str) -> str:
+    """What a YAML 1.1 reader takes a plain scalar for, in words, where it differs; else empty."""
+    if text in BOOLEANS_OF_1_1:
+        return "true" if text.lower() in ("y", "yes", "on") else "false"
+    found = next((seen for pattern, seen in _OTHERWISE_IN_1_1 if pattern.fullmatch(text)), "")
+    if isinstance(found, str):
+        return found
+    try:
+        return str(int(text.replace("_", ""), found))
+    except ValueError:  # a fraction, no digit at all, or thousands of them
+        return "a number"
 
 
 class _Dumper(yaml.SafeDumper):

@@ -23,8 +23,7 @@ from osbctl.platforms import Platform
 from osbctl.platforms.commands import Purpose
 from osbctl.resources import catalogs_folder
 from osbctl.sources.read import read_source
-from osbctl.tasks.page import PageOptions, Shelf, make_page
-from osbctl.tasks.page_requests import requests_for
+from osbctl.tasks.page import PageOptions, Shelf, make_page, requests_for
 from tests.corpus import catalogs, needs_corpus
 
 SHIPPED = catalogs_folder() / "data-services.yaml"
@@ -278,7 +277,7 @@ def test_commands_that_plans_share_are_those_of_each_plan(name: str, monkeypatch
         data = {"services": [{"id": "s", "name": name, "description": "d", "plans": plans}]}
         shared = page(data, requests=requests_for(frozenset(Platform)))
         with monkeypatch.context() as patch:
-            patch.setattr("osbctl.tasks.page_requests._is_plain", lambda _: False)
+            patch.setattr("osbctl.tasks.page._is_plain", lambda _: False)
             assert page(data, requests=requests_for(frozenset(Platform))) == shared
         assert name != "small" or ">cf create-service small first my-instance" in shared
 
