@@ -66,24 +66,19 @@ class AdminApp:
         from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
         registry = CollectorRegistry()
-        registry.register(_Collector(self._standing()))
+        registry.register(self)  # asked only now, so that a request pays nothing for metrics
         return "200 OK", CONTENT_TYPE_LATEST, generate_latest(registry)
+
+    def collect(self) -> Iterator[Metric]:
+        """The metrics, as prometheus_client asks for them."""
+        standing = self._standing()
+        yield from _counters(standing.stats)
+        yield _durations(standing.stats)
+        yield from _gauges(standing)
 
 
 def _plain(status: str, text: str) -> tuple[str, str, bytes]:
     return status, "text/plain; charset=utf-8", text.encode() + b"\n"
-
-
-class _Collector:
-    """Turns the plain numbers into metrics when somebody asks, so that a request pays nothing for them."""
-
-    def __init__(self, standing: Standing) -> None:
-        self._standing = standing
-
-    def collect(self) -> Iterator[Metric]:
-        yield from _counters(self._standing.stats)
-        yield _durations(self._standing.stats)
-        yield from _gauges(self._standing)
 
 
 def _gauges(standing: Standing) -> Iterator[Metric]:
@@ -106,20 +101,16 @@ def _gauges(standing: Standing) -> Iterator[Metric]:
 def _counters(stats: Stats) -> Iterator[Metric]:
     from prometheus_client.core import CounterMetricFamily
 
-    requests = CounterMetricFamily("osbctl_requests", "Requests by status.", labels=["status"])
-    for status, count in list(stats.requests.items()):
-        requests.add_metric([status], count)
-    yield requests
-    checks = CounterMetricFamily(
-        "osbctl_authentications", "Checks of credentials by result and label.", labels=["result", "credential"]
-    )
-    for labels, count in list(stats.authentications.items()):
-        checks.add_metric(labels, count)
-    yield checks
-    reloads = CounterMetricFamily("osbctl_reloads", "Reloads by what and result.", labels=["what", "result"])
-    for labels, count in list(stats.reloads.items()):
-        reloads.add_metric(labels, count)
-    yield reloads
+    checks, statuses = "Checks of credentials by result and label.", list(stats.requests.items())
+    for name, text, labels, counts in (
+        ("requests", "Requests by status.", ["status"], {(status,): count for status, count in statuses}),
+        ("authentications", checks, ["result", "credential"], stats.authentications),
+        ("reloads", "Reloads by what and result.", ["what", "result"], stats.reloads),
+    ):
+        family = CounterMetricFamily(f"osbctl_{name}", text, labels=labels)
+        for values, count in list(counts.items()):
+            family.add_metric(values, count)
+        yield family
     yield CounterMetricFamily("osbctl_handshakes_failed", "TLS handshakes failed.", value=stats.handshakes_failed)
     yield CounterMetricFamily("osbctl_connections_refused", "Over the limit per address.", value=stats.turned_away)
     yield CounterMetricFamily("osbctl_connections_cut", "Cut at a deadline.", value=stats.cut)

@@ -34,7 +34,8 @@ def listen_tcp(host: str, port: int) -> list[socket.socket]:
             both = host == "::" and socket.has_dualstack_ipv6()
             sockets.append(socket.create_server(address, family=family, dualstack_ipv6=both))
     except OSError as error:
-        close_all(sockets)
+        for sock in sockets:
+            sock.close()
         number = error.errno or 0
         text = f"cannot listen on {host}:{port}: {os.strerror(number)}"
         raise ConfigError(text, _ADVICE.get(number, "")) from error
@@ -122,8 +123,3 @@ def name_of(sock: socket.socket, scheme: str) -> str:
         return f"unix:{address}"
     host = f"[{address[0]}]" if ":" in str(address[0]) else address[0]
     return f"{scheme}://{host}:{address[1]}"
-
-
-def close_all(sockets: list[socket.socket]) -> None:
-    for sock in sockets:
-        sock.close()

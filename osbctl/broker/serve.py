@@ -73,7 +73,8 @@ def serve(
     finally:
         if made and file == _file_id(made):  # a new process may have put its own there while this one drained
             made.unlink(missing_ok=True)
-        listeners.close_all(sockets)
+        for sock in sockets:
+            sock.close()
 
 
 def _file_id(path: Path | None) -> tuple[int, int, int] | None:
