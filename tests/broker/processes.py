@@ -106,7 +106,10 @@ def handed_over(
     finally:
         if not ended:
             started.terminate()
-        assert started.wait(20) == ended
+        try:
+            assert started.wait(20) == ended
+        finally:
+            started.kill()
 
 
 PAUSE = 0.01
