@@ -14,8 +14,8 @@ from osbctl.errors import UsageError
 from osbctl.resources import catalogs_folder
 from osbctl.text import safe
 from tests.cli.machine import Machine
+from tests.client.test_catalog_client import broker, http
 from tests.conformance.faulty import CATALOG, PASSWORD, USER, faulty
-from tests.sources.test_broker import broker, http
 
 if TYPE_CHECKING:
     from pathlib import Path
