@@ -10,7 +10,7 @@ import pytest
 from osbctl.catalog import Catalog
 from osbctl.jsonschemas.parameters import MAX_LEVELS, MAX_ROWS, parameters
 from osbctl.text import safe
-from osbctl.views import detail, markdown, plain, table, words
+from osbctl.views import markdown, plain, table, words
 
 ID = "6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4"
 HOSTILE = "[red]x[/red] \x1b[31m \x1b]8;;http://evil\x07y \u202e a\nb\tc | <b> `z` **d** [l](http://m) www.n.example"
@@ -40,9 +40,9 @@ def as_table(shown: Catalog, width: int = 200) -> str:
 def all_views(shown: Catalog) -> dict[str, list[str]]:
     return {
         "table": as_table(shown).split("\n"),
-        "plain": list(plain.lines(shown)),
+        "plain": list(plain.catalog_lines(shown)),
         "markdown": list(markdown.lines(shown)),
-        "detail": [line for service in shown.services for line in detail.lines(service)],
+        "detail": [line for service in shown.services for line in plain.offering_lines(service)],
     }
 
 
@@ -151,13 +151,13 @@ def test_wide_parameter_names_line_up() -> None:
     schema = {"properties": {"日本語": {"type": "string"}, "ab": {"type": "string"}}}
     plan = {"schemas": {"service_binding": {"create": {"parameters": schema}}}}
     (service,) = Catalog.of({"services": [{"plans": [plan]}]}).services
-    told = list(detail.lines(service))[-2:]
+    told = list(plain.offering_lines(service))[-2:]
     assert told == ["      日本語  string", "      ab      string"]
 
 
 def test_nothing_is_wrapped_in_a_pipe() -> None:
     long = "word " * 500
-    lines = list(plain.lines(catalog(long.strip())))
+    lines = list(plain.catalog_lines(catalog(long.strip())))
     assert len(lines) == 3
     assert {line.count("\t") for line in lines} == {len(plain.COLUMNS) - 1}
     assert long.strip() in lines[1]
