@@ -37,7 +37,9 @@ def faults(schema: dict[str, Any], validator: str) -> Iterator[tuple[Path, str]]
     from osbctl.jsonschemas.errors import sentence
 
     # From 2019-09 on a metaschema has several parts, and each says the same of a wrong type.
-    yield from dict.fromkeys((tuple(e.absolute_path), sentence(e, "the schema")) for e in _errors(schema, validator))
+    found = dict.fromkeys((tuple(e.absolute_path), sentence(e, "the schema")) for e in _errors(schema, validator))
+    # jsonschema's own order follows the hashes of strings, which differ from run to run.
+    yield from sorted(found, key=lambda fault: (list(map(str, fault[0])), fault[1]))
     for place in subschemas(schema) if validator in _UNIQUE_ENUM else ():
         items = place.value.get("enum")
         if isinstance(items, list) and len(items) > _LONG and _repeats(items):
