@@ -101,13 +101,12 @@ def _gauges(standing: Standing) -> Iterator[Metric]:
 def _counters(stats: Stats) -> Iterator[Metric]:
     from prometheus_client.core import CounterMetricFamily
 
-    checks, statuses = "Checks of credentials by result and label.", list(stats.requests.items())
-    for name, text, labels, counts in (
-        ("requests", "Requests by status.", ["status"], {(status,): count for status, count in statuses}),
-        ("authentications", checks, ["result", "credential"], stats.authentications),
-        ("reloads", "Reloads by what and result.", ["what", "result"], stats.reloads),
-    ):
-        family = CounterMetricFamily(f"osbctl_{name}", text, labels=labels)
+    requests = CounterMetricFamily("osbctl_requests", "Requests by status.", labels=["status"])
+    checks = "Checks of credentials by result and label."
+    authentications = CounterMetricFamily("osbctl_authentications", checks, labels=["result", "credential"])
+    reloads = CounterMetricFamily("osbctl_reloads", "Reloads by what and result.", labels=["what", "result"])
+    statuses = {(status,): count for status, count in list(stats.requests.items())}
+    for family, counts in ((requests, statuses), (authentications, stats.authentications), (reloads, stats.reloads)):
         for values, count in list(counts.items()):
             family.add_metric(values, count)
         yield family

@@ -639,7 +639,7 @@ def share_of_processor(pid: int, share: float) -> Iterator[None]:
 
 def test_the_limit_of_a_hash_is_processor_time() -> None:
     """With little of a processor it takes longer than its limit by the clock, and is no worse for it."""
-    record = make_record("admin", "right", rounds=100_000)
+    record = make_record("admin", "right", rounds=250_000)
     process = HashingProcess()
     try:
         assert process.first_match("warm", [NEW.hash], 20) is None
