@@ -123,8 +123,10 @@ def test_the_installed_program_validates_and_shows(program: Path, tmp_path: Path
 
 def test_the_wheel_alone_makes_a_database(built: dict[str, Path], tmp_path: Path) -> None:
     zipfile.ZipFile(built[".whl"]).extractall(tmp_path / "wheel")
-    command = [sys.executable, "-m", "osbctl", "brokers", "list"]
     environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(tmp_path / "wheel"), "HOME": str(tmp_path)}
-    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment, check=False)
-    assert done.returncode == 0, done.stderr
+    make = "from osbctl.registry.store import Registry; Registry.open('brokers.sqlite').close()"
+    for arguments in (["-c", make], ["-m", "osbctl", "brokers", "list", "--database", "brokers.sqlite"]):
+        command = [sys.executable, *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment, check=False)
+        assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("NAME\t")
