@@ -38,9 +38,9 @@ _SHARED_PATTERN = re.compile(
     r"(?:\(\?i\))?(?:[^\\\[\](){}*+?|]"  # a character that stands for itself, and . ^ $
     r"|\\[dDwWsSbBAZnrtf./\\()\[\]{}*+?|^$@:_-]"
     r"|\[\^?\]?(?:[^\[\]\\&]|\\[dDwWsSnrt./\\\[\]()*+?|^$-]|\[:\^?(?:alpha|digit|alnum|upper|lower|space|punct):\])*\]"
-    r"|\((?:\?:|\?=|\?!|\?<=|\?<!|(?!\?))|\)|\||[*+?]\??|\{\d{1,4}(?:,\d{0,4})?\}|\{(?!\d)|\})*"
+    r"|\((?:\?:|\?=|\?!|\?<=|\?<!|(?!\?))|\)|\||[*+?]\??|\{\d{1,4}(?:,\d{0,4})?\}|\{(?!\d)|\})*+"
 )
-"""Patterns that Ruby and Python read alike, or that Ruby surely compiles."""
+"""Patterns that Ruby and Python read alike, or that Ruby surely compiles. Possessive, as `a??` has two readings."""
 _RUBY_REFUSES = re.compile(r"\(\?(?![:=!<>~'#imx-])|\(\?<\d|\\u(?![0-9a-fA-F]{4}|\{[0-9a-fA-F])|\\[cCM]\Z")
 """Groups and escapes of other languages, such as (?P<name>...)."""
 _BROKEN = ("unterminated", "missing )", "unbalanced", "nothing to repeat", "bad character range", "bad escape (end")
