@@ -5,6 +5,7 @@
 
 A transcript is a fenced block after a line `<!-- run: COMMAND -->`; the command is run in the
 repository, and the block becomes what it prints. `<!-- run(1): COMMAND -->` says that it ends with 1.
+The line after `<!-- rules -->` becomes the number of rules.
 tools/walk.py knows the markers of pages that are walked through in a folder of their own.
 """
 
@@ -16,29 +17,25 @@ import re
 import shlex
 import subprocess
 import sys
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
 from house import drawing
 from images import PICTURES, picture
 from reference import environment_page, reports_page
+from reference_commands import command_pages
+from reference_rules import rule_pages, summary
 from walk import walked
 
-from osbctl.cli.app import COMMANDS
 from osbctl.config import KEYS
-from osbctl.platforms import labels
-from osbctl.rule import Category
-from osbctl.tasks.rules import all_rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from osbctl.rule import Rule
-
 ROOT = Path(__file__).parent.parent
 TRANSCRIPT = re.compile(r"(<!-- run(?:\((\d)\))?: (.+?) -->\n)```console\n.*?```", re.DOTALL)
+
+NUMBERS = re.compile(r"(<!-- rules -->\n).*\n")
 
 
 def output(command: str, code: int = 0) -> str:
@@ -71,47 +68,7 @@ def with_transcripts(text: str) -> str:
         head, code, command = match.groups()
         return f"{head}```console\n$ {command}\n{output(command, int(code or 0))}```"
 
-    return TRANSCRIPT.sub(run, text)
-
-
-def commands_page() -> Iterator[str]:
-    yield "# Commands\n\nWritten from the program by `tools/make_docs.py`.\n"
-    for name in command_names():
-        yield f"## osbctl {name}\n\n```text\n{output(f'osbctl {name} --help').strip()}\n```\n"
-
-
-def command_names() -> Iterator[str]:
-    """Each command, and after a group of commands each of these, as `brokers add`."""
-    for name, place in COMMANDS.items():
-        yield name
-        module, _, attribute = place.partition(":")
-        group = getattr(import_module(module), attribute)
-        if isinstance(group, typer.Typer):
-            yield from (f"{name} {command.name}" for command in group.registered_commands)
-
-
-def rules_page() -> Iterator[str]:
-    yield "# Rules\n\nWritten from the rules' records by `tools/make_docs.py`.\n"
-    rules = all_rules()
-    for category in Category:
-        ours = sorted((rule for rule in rules.values() if rule.category is category), key=lambda rule: rule.id)
-        if ours:
-            yield f"## {category.value.capitalize()}\n\n{category.meaning}\n"
-            for rule in ours:
-                yield from rule_entry(rule)
-
-
-def rule_entry(rule: Rule) -> Iterator[str]:
-    yield f"### {rule.id}\n\n*{rule.severity.value}.* {rule.summary}\n"
-    if rule.why:
-        yield f"{rule.why}\n"
-    for title, example in (("Bad", rule.bad), ("Good", rule.good)):
-        if example:
-            yield f"{title}:\n\n```yaml\n{example}\n```\n"
-    if rule.fix:
-        yield f"Fix: {rule.fix}\n"
-    refused = labels(rule.refused_by)
-    yield f"Source: {rule.source}." + (f" Refused by {refused}.\n" if refused else "\n")
+    return NUMBERS.sub(f"\\g<1>{summary()}\n", TRANSCRIPT.sub(run, text))
 
 
 def configuration_page() -> Iterator[str]:
@@ -130,8 +87,8 @@ def configuration_page() -> Iterator[str]:
 def pages() -> Iterator[tuple[Path, str]]:
     """Every file that is made, with the text that it should have."""
     reference = ROOT / "docs" / "reference"
-    yield reference / "commands.md", "\n".join(commands_page())
-    yield reference / "rules.md", "\n".join(rules_page())
+    yield from command_pages(reference)
+    yield from rule_pages(reference)
     yield reference / "configuration.md", "\n".join(configuration_page()) + "\n"
     yield reference / "environment.md", "\n".join(environment_page()) + "\n"
     yield reference / "reports.md", "\n".join(reports_page())

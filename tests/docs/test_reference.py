@@ -43,17 +43,27 @@ def test_the_commands_are_those_of_the_table() -> None:
 
 @pytest.mark.parametrize("name", ALL)
 def test_each_command_is_there_with_its_options(name: str) -> None:
-    section = re.split(r"(?m)^## ", page("commands.md").partition(f"\n## osbctl {name}\n")[2])[0]
-    assert section, f"no section for {name}"
+    file = f"commands/{name.replace(' ', '-')}.md"
+    text = page(file)
+    assert text.startswith(f"# osbctl {name}\n")
+    assert f"({file})" in page("commands.md")
     for parameter in ALL[name].params:
         for word in [*parameter.opts, *parameter.secondary_opts]:
             if word.startswith("-"):
-                assert re.search(rf"{re.escape(word)}\b", section), f"{word} of {name}"
+                assert re.search(rf"{re.escape(word)}\b", text), f"{word} of {name}"
+    options = {parameter.opts[0] for parameter in ALL[name].params if parameter.opts[0].startswith("--")}
+    assert options - {"--help"} == set(re.findall(r"(?m)^### (--.+)$", text)), "a link can point to each option"
 
 
-def test_each_rule_is_there() -> None:
-    headings = re.findall(r"(?m)^### (.+)$", page("rules.md"))
+def test_each_rule_is_there_and_in_the_index() -> None:
+    pages = sorted((REFERENCE / "rules").glob("*.md"))
+    headings = [heading for file in pages for heading in re.findall(r"(?m)^## (.+)$", file.read_text(encoding="utf-8"))]
     assert sorted(headings) == sorted(all_rules())
+    rows = dict(re.findall(r"(?m)^\| \[`([^`]+)`\]\(rules/[^)]+\) \| (.+) \|$", page("rules.md")))
+    assert set(rows) == set(all_rules())
+    for rule in all_rules().values():
+        severity, _, fixable = (cell.strip() for cell in rows[rule.id].split("|"))
+        assert (severity, fixable) == (rule.severity.value, "yes" if rule.fix else "")
 
 
 def test_each_configuration_key_is_there() -> None:

@@ -244,7 +244,7 @@ def test_sarif_says_where_osbctl_is_where_that_is_known(address: str, monkeypatc
     jsonschema.Draft7Validator(schema, format_checker=jsonschema.FormatChecker()).validate(told)
     driver = told["runs"][0]["tool"]["driver"]
     assert driver.get("informationUri", "") == address
-    page = f"{address}/blob/HEAD/docs/reference/rules.md#{FINDING.rule}" if address else ""
+    page = f"{address}/blob/HEAD/docs/reference/rules/spec.md#{FINDING.rule}" if address else ""
     assert driver["rules"][0].get("helpUri", "") == page
 
 
