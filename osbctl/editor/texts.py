@@ -13,9 +13,8 @@ from lsprotocol import types
 from osbctl.findings import DocumentError, Finding, Location, Severity
 from osbctl.paths import Path, value_at
 from osbctl.platforms import labels
-from osbctl.sources.document import Document
+from osbctl.sources.document import Document, Span
 from osbctl.sources.parse import decoded, parse_text
-from osbctl.sources.spans import Span, spans
 from osbctl.text import safe
 
 SEVERITIES = {
@@ -120,7 +119,7 @@ class Written(Text):
     @cached_property
     def spans(self) -> dict[Path, Span]:
         """Where each value stands; empty where the file cannot be read."""
-        return spans(self.document) if self.document else {}
+        return self.document.source_map().spans() if self.document else {}
 
     def value(self, path: Path) -> Any:
         """The value at `path`, which must be there."""

@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 
 from osbctl.findings import Fix
 from osbctl.paths import Path, entries, found_at
-from osbctl.sources.document import Document
-from osbctl.sources.spans import Span
+from osbctl.sources.document import Document, Span
 
 _FIRST = ("id", "name", "description")
 _ANCHOR = re.compile(r"&[^\s,\[\]{}]+[ \t]+(?=[^\s!])")

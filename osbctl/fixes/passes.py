@@ -12,9 +12,8 @@ from osbctl.findings import Finding, Fix, Location
 from osbctl.fixes.edits import Edit, applied, edit, quoted
 from osbctl.paths import Path as Steps
 from osbctl.paths import found_at, value_at
-from osbctl.sources.document import Document
+from osbctl.sources.document import Document, Span
 from osbctl.sources.parse import decoded, parse_text
-from osbctl.sources.spans import Span, spans
 
 Wanted: TypeAlias = tuple[Finding, Fix]
 
@@ -100,7 +99,7 @@ class _Text:
     def __init__(self, name: str, data: bytes) -> None:
         self._document = parse_text(decoded(data, name), name)
         self.text = self._document.text
-        self.spans: dict[Steps, Span] = spans(self._document, aliases=True)
+        self.spans: dict[Steps, Span] = self._document.source_map().spans(aliases=True)
         self._lines = [0, *(found.end() for found in re.finditer(r"\r\n?|\n", self.text))]
         self._keys = {span.key[0]: path for path, span in self.spans.items() if span.key[1]}
         self._items = {span.start: path for path, span in self.spans.items() if not span.key[1]}

@@ -209,10 +209,8 @@ def _mover(place: _Place) -> Callable[[Location], Location]:
 
     @cache
     def around() -> tuple[Location, list[str], int]:
-        from osbctl.sources.spans import spans
-
         document, path = place.document, place.path
-        span = spans(document).get(path)
+        span = document.source_map().spans().get(path)
         is_block = span is not None and span.style == "|"
         lines = _LINE_END.split(document.text) if is_block else []
         first = len(_LINE_END.findall(document.text, 0, span.start)) + 1 if span else 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from functools import cached_property
-from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from osbctl.catalog import Catalog
 from osbctl.findings import Finding, Location
@@ -12,6 +12,43 @@ from osbctl.paths import JsonValue, Path
 
 Syntax: TypeAlias = Literal["json", "yaml", "folder"]
 _Part = TypeVar("_Part", bound=Hashable)
+
+
+class Span(NamedTuple):
+    """Where one value stands: `text[start:end]`, `key` from where to where its key, (0, 0) for an item of a list.
+
+    Offsets count characters from 0. `flow` says whether a mapping or list is written in brackets; `style` is the quote
+    of a scalar, `|` or `>` for a block of lines, empty for a plain one; `anchored` whether an alias may stand for it
+    elsewhere.
+    """
+
+    start: int
+    end: int
+    key: tuple[int, int] = (0, 0)
+    flow: bool = True
+    style: str = ""
+    anchored: bool = False
+    is_scalar: bool = False
+
+
+class SourceMap(Protocol):
+    """Where the values of one text stand; the text is gone through when first asked, and not for nothing."""
+
+    def locate(self, paths: Iterable[Path]) -> dict[Path, Location]:
+        """The place of each of `paths`, or of its closest ancestor that exists."""
+        ...
+
+    def spans(self, *, aliases: bool = False) -> dict[Path, Span]:
+        """The spans of all values that stand in the text as they are, those inside of a value before its own.
+
+        What came through a merge key has no span, and what came through an alias only with `aliases`, as that of the
+        scalar that the alias stands for: to edit it changes other places, too.
+        """
+        ...
+
+
+def _no_map() -> SourceMap:
+    raise ValueError("a document that was composed has no text of its own")
 
 
 class _Read(NamedTuple):
@@ -25,6 +62,7 @@ class _Read(NamedTuple):
     parts: tuple[Document, ...] = ()
     embedded: bool = False
     read_as: str = ""
+    source_map: Callable[[], SourceMap] = _no_map
 
 
 class Document(_Read):
@@ -35,7 +73,8 @@ class Document(_Read):
     say), with locations. `locator` maps paths to places; call `locate`. `text` is the whole text that `data`
     was read from, and `top` the path in it at which `data` stands; `parts` are the files, each as it was read, where
     it came from several. `embedded`: the file is more than the text, which is in a string or in a stream of documents.
-    `read_as` is a sentence for the user, where a catalog was not at the top or not in the usual shape.
+    `read_as` is a sentence for the user, where a catalog was not at the top or not in the usual shape. `source_map`
+    gives the map of the whole text.
     """
 
     @cached_property

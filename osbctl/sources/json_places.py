@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 
 from osbctl.findings import Location
 from osbctl.paths import Path, tree_of
+from osbctl.sources.document import Span
 from osbctl.sources.json_reader import past_space
 from osbctl.sources.text_lines import Lines
 
@@ -27,22 +28,33 @@ _EVERYTHING: dict[Any, Any] = {}
 """A tree of wanted paths that has them all."""
 
 
-def locate(text: str, name: str, paths: Iterable[Path]) -> dict[Path, Location]:
-    """The places of `paths` in `text`."""
-    asked = list(paths)
-    found = places(text, wanted=tree_of(asked))
-    shown = sorted(((path, _shown_of(text, path, found)) for path in asked), key=itemgetter(1))
-    lines = Lines(name, text)
-    return {path: lines.at(*span) for path, span in shown}
+class JsonMap:
+    """The places in `text`; those that nobody asks for are skipped by the C scanner."""
+
+    def __init__(self, text: str, name: str) -> None:
+        self._text = text
+        self._name = name
+
+    def locate(self, paths: Iterable[Path]) -> dict[Path, Location]:
+        """The place of each path, or of its closest ancestor that exists: an entry with its key, if it is short."""
+        asked = list(paths)
+        found = _places(self._text, tree_of(asked))
+        shown = sorted(((path, _shown_of(self._text, path, found)) for path in asked), key=itemgetter(1))
+        lines = Lines(self._name, self._text)
+        return {path: lines.at(*span) for path, span in shown}
+
+    def spans(self, *, aliases: bool = False) -> dict[Path, Span]:  # noqa: ARG002  # JSON has none
+        """The spans of all values, those inside of a value before its own."""
+        text, found = self._text, _places(self._text, _EVERYTHING)
+        return {
+            path: Span(start, end, key, style='"' * (text[start] == '"')) for path, (start, end, key) in found.items()
+        }
 
 
-def places(text: str, at: int = 0, wanted: dict[Any, Any] = _EVERYTHING) -> dict[Path, Place]:
-    """The places of the values from offset `at` on, those inside of a value before its own.
-
-    `wanted` has a tree for each step that leads to a value that is asked for; the rest is skipped by the C scanner.
-    """
+def _places(text: str, wanted: dict[Any, Any]) -> dict[Path, Place]:
+    """The places of the values that `wanted` has a tree for, at each step that leads there."""
     finder = _Finder(text)
-    finder.value(past_space(text, at), wanted, (), (0, 0))
+    finder.value(past_space(text, 1 if text[:1] == "\ufeff" else 0), wanted, (), (0, 0))
     return finder.found
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 from osbctl.findings import DocumentError, Finding, Location, Severity
 from osbctl.paths import Path, pointer
-from osbctl.sources.document import Document, Syntax
+from osbctl.sources.document import Document, SourceMap, Syntax
 from osbctl.sources.limits import DEFAULT_LIMITS, Limits
 
 _NAMED: dict[str, Syntax] = {".json": "json", ".yaml": "yaml", ".yml": "yaml"}
@@ -57,16 +58,20 @@ def parse_text(text: str, name: str, limits: Limits = DEFAULT_LIMITS) -> Documen
         place, message = Lines(name, text).at(gap.end() - 2), "a template puts a value here, which is missing"
         raise DocumentError((Finding("syntax", Severity.ERROR, message, (), place, hint=TEMPLATE),))
 
-    def locate(paths: frozenset[Path]) -> dict[Path, Location]:
+    @cache
+    def source_map() -> SourceMap:
         if syntax == "json":
             from osbctl.sources import json_places
 
-            return json_places.locate(text, name, paths)
+            return json_places.JsonMap(text, name)
         from osbctl.sources import yaml_places
 
-        return yaml_places.locate(text, name, paths)
+        return yaml_places.YamlMap(text, name)
 
-    return Document(name, value, syntax, locate, notes, text)
+    def locate(paths: frozenset[Path]) -> dict[Path, Location]:
+        return source_map().locate(paths)
+
+    return Document(name, value, syntax, locate, notes, text, source_map=source_map)
 
 
 def is_template(text: str) -> bool:

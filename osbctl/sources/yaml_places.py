@@ -1,63 +1,107 @@
-"""The places of paths in YAML text: one pass over the events that keeps only what may be asked for.
+"""The map of a YAML text: where each value stands, made in one pass over the events.
 
 A value that came through an alias or a merge key is placed where it was written down: at the anchor's own text.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import yaml
-from yaml import AliasEvent, MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceEndEvent
+from yaml import AliasEvent, MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceEndEvent, SequenceStartEvent
 
 from osbctl.findings import Location
 from osbctl.paths import Path, tree_of
+from osbctl.sources.document import Span
 from osbctl.sources.text_lines import Lines
-
-_ENDS = (MappingEndEvent, SequenceEndEvent)
 
 
 @dataclass(slots=True, eq=False)
 class _Place:
-    """Where a value begins and ends, and the places below it that are kept.
+    """One value: its span, where in it a report's underline ends, and the places below it.
 
-    An entry begins at its key. It ends with its value, or with the key where the value is a mapping or a sequence; one
-    of these without brackets ends where it begins, since it has no end of its own.
+    `foreign` are those whose text is elsewhere: entries of a merge key, or with an alias as their key. `target` is what
+    an alias stands for.
     """
 
-    start: int
-    end: int
+    span: Span
+    shown_end: int
     below: dict[Any, _Place] = field(default_factory=dict)
+    foreign: dict[Any, _Place] = field(default_factory=dict)
+    target: _Place | None = None
+
+    def step(self, step: str | int) -> _Place | None:
+        """The place one step further down, through an alias, too."""
+        holder = _meant(self)
+        return holder.below.get(step) or holder.foreign.get(step)
 
 
-def locate(text: str, name: str, paths: Iterable[Path]) -> dict[Path, Location]:
-    """The places of `paths` in `text`, which must be what the reader has read without an error."""
-    wanted = list(paths)
-    loader = yaml.CSafeLoader(text)
-    try:
-        loader.get_event()
-        loader.get_event()
-        top = _Pass(loader.get_event).value(loader.get_event(), tree_of(wanted), False)
-    finally:
-        loader.dispose()
-    shown = sorted(((path, _closest(top, path)) for path in wanted), key=lambda one: one[1].start)
-    lines = Lines(name, text)
-    return {path: lines.at(place.start, place.end) for path, place in shown}
+_ENDS = (MappingEndEvent, SequenceEndEvent)
+_STARTS = (MappingStartEvent, SequenceStartEvent)
+
+
+class YamlMap:
+    """The places in `text`, which must be what the reader has read without an error."""
+
+    def __init__(self, text: str, name: str) -> None:
+        self._text = text
+        self._name = name
+        self._whole: _Place | None = None
+
+    def locate(self, paths: Iterable[Path]) -> dict[Path, Location]:
+        """The place of each path, or of its closest ancestor that exists: an entry with its key, if it is short."""
+        asked = list(paths)
+        top = self._whole or self._read(tree_of(asked))
+        places = sorted(((path, _closest(top, path)) for path in asked), key=lambda one: _start(one[1]))
+        lines = Lines(self._name, self._text)
+        return {path: lines.at(_start(place), place.shown_end) for path, place in places}
+
+    def spans(self, *, aliases: bool = False) -> dict[Path, Span]:
+        """The spans of all values that stand in the text as they are, those inside of a value before its own.
+
+        `aliases`: an entry that is an alias of a scalar has the span of that scalar.
+        """
+        self._whole = self._whole or self._read(None)
+        return dict(_spans(self._whole, (), aliases))
+
+    def _read(self, tree: dict[Any, Any] | None) -> _Place:
+        """The top, with the places below it that are in `tree`; None: with all."""
+        loader = yaml.CSafeLoader(self._text)
+        try:
+            loader.get_event()
+            loader.get_event()
+            return _Pass(loader.get_event).value(loader.get_event(), (0, 0), tree)
+        finally:
+            loader.dispose()
 
 
 def _closest(place: _Place, path: Path) -> _Place:
     """The place of `path` below `place`, or of its closest ancestor that exists."""
     for step in path:
-        if step not in place.below:
+        below = place.step(step)
+        if below is None:
             break
-        place = place.below[step]
+        place = below
     return place
 
 
-def _span(event: Any) -> tuple[int, int]:
-    return event.start_mark.index, event.end_mark.index
+def _meant(place: _Place) -> _Place:
+    return place.target or place
+
+
+def _start(place: _Place) -> int:
+    return place.span.key[0] if place.span.key[1] else place.span.start
+
+
+def _spans(place: _Place, path: Path, aliases: bool) -> Iterator[tuple[Path, Span]]:
+    for step, below in place.below.items():
+        yield from _spans(below, (*path, step), aliases)
+    if place.target is None:
+        yield path, place.span
+    elif aliases and place.span.key[1] and not place.target.below and place.target.span.is_scalar:
+        yield path, place.target.span._replace(key=place.span.key)
 
 
 class _Pass:
@@ -68,76 +112,82 @@ class _Pass:
         self._anchors: dict[str, _Place] = {}
         self._texts: dict[str, str] = {}  # of anchored scalars: an alias may be a key
 
-    def value(self, event: Any, tree: dict[Any, Any] | None, keep: bool) -> _Place:
-        """The place of the value that begins with `event`, and those below it that are in `tree` or to `keep`."""
+    def value(self, event: Any, key: tuple[int, int], tree: dict[Any, Any] | None) -> _Place:
+        """The place of the value that begins with `event`, and those below it that are in `tree`; None: all.
+
+        `key` is from where to where its key stands.
+        """
         kind = type(event)
+        start, end = event.start_mark.index, event.end_mark.index
         if kind is AliasEvent:
-            return _Place(*_span(event), self._anchors[event.anchor].below)
-        keep = keep or event.anchor is not None
-        place = _Place(*_span(event))
-        if event.anchor is not None:
+            return _Place(Span(start, end, key), end, target=self._anchors[event.anchor])
+        anchored = event.anchor is not None
+        style = (event.style or "").strip("\0") if kind is ScalarEvent else ""
+        place = _Place(Span(start, end, key, style=style, anchored=anchored, is_scalar=kind is ScalarEvent), end)
+        if anchored:
             self._anchors[event.anchor] = place
-        if kind is ScalarEvent and event.anchor is not None:
-            self._texts[event.anchor] = event.value
         if kind is not ScalarEvent:
-            inside = self._mapping if kind is MappingStartEvent else self._sequence
-            last = inside(place, tree, keep) if tree or keep else self._past(event)
-            place.end = last.end_mark.index if event.flow_style else place.start
+            last = self._inside(event, place, None if anchored else tree)
+            place.span = place.span._replace(end=last.end_mark.index, flow=bool(event.flow_style))
+            # A collection is underlined by its key alone; one without brackets has no end of its own.
+            place.shown_end = key[1] or (place.span.end if event.flow_style else start)
+        elif anchored:
+            self._texts[event.anchor] = event.value
         return place
 
-    def _past(self, event: Any) -> Any:
-        """Past a value that nobody asks for, whose anchors alone are noted; from its first event to its last."""
-        depth = 0
-        while True:
+    def _inside(self, event: Any, place: _Place, tree: dict[Any, Any] | None) -> Any:
+        """Fills `place`, which begins with `event`; returns the event that ends it."""
+        if tree == {}:
+            return self._past()
+        return self._mapping(place, tree) if type(event) is MappingStartEvent else self._sequence(place, tree)
+
+    def _past(self) -> Any:
+        """Skip the rest of a collection that nobody asks for, but for its anchors; returns the event that ends it."""
+        depth = 1
+        while depth:
+            event = self._get()
             kind = type(event)
             if kind in _ENDS:
                 depth -= 1
             elif kind is not AliasEvent and event.anchor is not None:
-                self.value(event, None, True)
-            elif kind is not ScalarEvent and kind is not AliasEvent:
+                self.value(event, (0, 0), None)
+            elif kind in _STARTS:
                 depth += 1
-            if not depth:
-                return event
-            event = self._get()
+        return event
 
-    def _mapping(self, place: _Place, tree: dict[Any, Any] | None, keep: bool) -> Any:
-        """Fills `place`, and returns the event that ends the mapping."""
+    def _mapping(self, place: _Place, tree: dict[Any, Any] | None) -> Any:
         merged: list[list[_Place]] = []
         while type(event := self._get()) is not MappingEndEvent:
+            name, keys = self._key(event), (event.start_mark.index, event.end_mark.index)
             if type(event) is ScalarEvent and event.value == "<<" and event.implicit[0]:
-                self._key(event)  # which may be anchored
-                base = self.value(self._get(), None, True)
+                base = _meant(self.value(self._get(), keys, None))
                 # A list of bases is a sequence: its entries are the mappings.
-                merged.append([base] if not all(isinstance(k, int) for k in base.below) else [*base.below.values()])
+                is_list = not base.foreign and all(isinstance(step, int) for step in base.below)
+                merged.append([*base.below.values()] if is_list else [base])
                 continue
-            key = self._key(event)
-            value = self._get()
-            if keep or (tree and key in tree):
-                below = self.value(value, tree.get(key) if tree else None, keep)
-                end = below.end if type(value) in (ScalarEvent, AliasEvent) else event.end_mark.index
-                place.below.setdefault(key, _Place(event.start_mark.index, end, below.below))
-            else:
-                self._past(value)
-        for group in reversed(merged):  # as the reader does: the later << wins
-            for base in group:
-                for key, inherited in base.below.items():
-                    place.below.setdefault(key, inherited)
+            value = self.value(self._get(), keys, tree if tree is None else tree.get(name, {}))
+            if tree is None or name in tree:
+                (place.below if type(event) is ScalarEvent else place.foreign).setdefault(name, value)
+        for base in (_meant(base) for group in reversed(merged) for base in group):  # the later << wins
+            for step, inherited in (*base.below.items(), *base.foreign.items()):
+                if step not in place.below:
+                    place.foreign.setdefault(step, inherited)
         return event
 
     def _key(self, event: Any) -> str | None:
         if type(event) is AliasEvent:
             return self._texts.get(str(event.anchor))
         if event.anchor is not None:
-            self._anchors[event.anchor] = _Place(*_span(event))
+            span = Span(event.start_mark.index, event.end_mark.index, anchored=True, is_scalar=True)
+            self._anchors[event.anchor] = _Place(span, span.end)
             self._texts[event.anchor] = event.value
         return str(event.value)
 
-    def _sequence(self, place: _Place, tree: dict[Any, Any] | None, keep: bool) -> Any:
+    def _sequence(self, place: _Place, tree: dict[Any, Any] | None) -> Any:
         index = 0
         while type(event := self._get()) is not SequenceEndEvent:
-            if keep or (tree and index in tree):
-                place.below[index] = self.value(event, tree.get(index) if tree else None, keep)
-            else:
-                self._past(event)
+            value = self.value(event, (0, 0), tree if tree is None else tree.get(index, {}))
+            if tree is None or index in tree:
+                place.below[index] = value
             index += 1
         return event

@@ -99,12 +99,11 @@ def _comments(document: Document) -> Iterator[_Comment]:
     found = list(_COMMENT.finditer(text)) if document.syntax == "yaml" and "osbctl:" in text else []
     if not found:
         return
-    from osbctl.sources.spans import spans
     from osbctl.sources.text_lines import Lines
     from osbctl.validation.rules import load_all
 
     places, lines, rules = Lines(document.name, text), _LINE_END.split(text), load_all()
-    by_path = spans(document)
+    by_path = document.source_map().spans()
     # In a plain scalar no `#` follows a blank; a quoted one, or a block of lines, may hold anything.
     texts = sorted((span.start, span.end) for span in by_path.values() if span.style)
     catalog = by_path.get(document.top)

@@ -13,7 +13,6 @@ from osbctl.findings import Finding, Fix
 from osbctl.platforms import Platform
 from osbctl.rule import Category
 from osbctl.sources.parse import parse_document
-from osbctl.sources.spans import spans
 from osbctl.tasks import fix as task
 from osbctl.tasks.fix import Mended, fix_bytes
 from osbctl.validation.options import ValidationOptions
@@ -106,7 +105,7 @@ def is_meant(path: tuple[Any, ...], old: Any, new: Any, fixes: dict[tuple[Any, .
 
 
 def _regions(before: Any, made: list[tuple[Finding, Fix]]) -> Regions:
-    found, by_path = dict[tuple[int, int], list[str]](), spans(before, aliases=True)
+    found, by_path = dict[tuple[int, int], list[str]](), before.source_map().spans(aliases=True)
     starts = [0, *(end.end() for end in re.finditer(r"\r\n?|\n", before.text))]
     for finding, fix in made:
         span = by_path.get(fix.path) if fix.path else None

@@ -14,8 +14,8 @@ from osbctl.errors import SourceError, UsageError
 from osbctl.files import write_file
 from osbctl.findings import DocumentError, Fix
 from osbctl.fixes.edits import Edit, applied, edit
+from osbctl.sources.document import Span
 from osbctl.sources.parse import parse_document
-from osbctl.sources.spans import Span, spans
 from osbctl.tasks import fix
 from osbctl.tasks.fix import Mended, fix_bytes, fix_source, write
 from osbctl.validation.options import ValidationOptions
@@ -158,7 +158,10 @@ def test_an_entry_is_added_without_a_look_at_all_others() -> None:
 
     document = parse_document(b'{"services": [{"id": "i"}, {"id": "j"}]}', "c.json")
     made = edit(
-        document, Asked(spans(document)), Fix("set", ("services", 1, "bindable"), True), ("services", 1, "bindable")
+        document,
+        Asked(document.source_map().spans()),
+        Fix("set", ("services", 1, "bindable"), True),
+        ("services", 1, "bindable"),
     )
     assert made is not None
     assert applied(document.text, [made]) == '{"services": [{"id": "i"}, {"bindable": true, "id": "j"}]}'

@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
+import yaml
 
 from osbctl.platforms import Platform
 from osbctl.sources.catalogs import parse_catalog
@@ -144,3 +145,20 @@ def test_thousands_of_comments_cost_no_more_than_their_number() -> None:
     begun = time.perf_counter()
     assert found(text) == [("ignore-unused", 4)]
     assert time.perf_counter() - begun < 20  # half a second on a quiet machine
+
+
+def test_a_text_is_parsed_once_for_its_values_and_once_for_all_places(monkeypatch: pytest.MonkeyPatch) -> None:
+    loaders = []
+
+    class Counted(yaml.CSafeLoader):
+        def __init__(self, stream: object) -> None:
+            loaders.append(self)
+            super().__init__(stream)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(yaml, "CSafeLoader", Counted)
+    clean = TEXT.replace("osbctl:", "").replace("a_b", "ab").replace("c_d", "cd")
+    clean = clean.replace("name: p,", "name: p, free: true,")
+    for text, findings, parses in ((clean, 0, 1), (TEXT, 2, 2), (TEXT.replace("osbctl:", ""), 2, 2)):
+        loaders.clear()
+        assert len(found(text)) == findings
+        assert len(loaders) == parses
