@@ -5,13 +5,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
 from osbctl.catalog import ServicePlan
-from osbctl.pages.prices import Costs
 from osbctl.secrecy import Redactor
-from osbctl.views.words import number, yes
+from osbctl.views.words import Prices, number, yes
 
 NONE, HAS = "–", "✓"
 MAX_ROWS = 100
@@ -34,11 +32,13 @@ class Row(NamedTuple):
 
 
 def rows(
-    plans: Sequence[ServicePlan], costs: Sequence[Costs], bullets: Sequence[Sequence[str]], secrets: Redactor
+    plans: Sequence[ServicePlan], prices: Sequence[Prices], bullets: Sequence[Sequence[str]], secrets: Redactor
 ) -> list[Row]:
-    """What the plans say of their price, in their bullets, of their features, and in further metadata."""
+    """Rows of prices, bullets, features and further metadata; none where there is nothing to compare with."""
+    if len(plans) < 2:
+        return []
     found = [
-        *_prices(costs),
+        *_prices(prices),
         *_aligned([_amounts(lines) for lines in bullets]),
         _row("Bindable", [yes(plan.bindable) for plan in plans]),
         _row("Can be changed", [yes(plan.plan_updateable) for plan in plans]),
@@ -47,12 +47,12 @@ def rows(
     return found[:MAX_ROWS]
 
 
-def _prices(costs: Sequence[Costs]) -> Iterable[Row]:
-    currencies = dict.fromkeys(currency for cost in costs for currency in cost.texts)
+def _prices(prices: Sequence[Prices]) -> Iterable[Row]:
+    currencies = dict.fromkeys(currency for one in prices for currency in one.texts)
     for currency in currencies:
-        yield _row(f"{currency} a month".strip(), [cost.texts.get(currency, NONE) for cost in costs])
-    if any(cost.others for cost in costs):
-        yield _row("Further costs" if currencies else "Costs", ["; ".join(cost.others) or NONE for cost in costs])
+        yield _row(f"{currency} a month".strip(), [one.texts.get(currency, NONE) for one in prices])
+    if any(one.others for one in prices):
+        yield _row("Further costs" if currencies else "Costs", ["; ".join(one.others) or NONE for one in prices])
 
 
 def _aligned(plans: Sequence[dict[str, str]]) -> Iterable[Row]:
@@ -68,7 +68,6 @@ def _amounts(lines: Iterable[str]) -> dict[str, str]:
     return {label: "; ".join(amounts) for label, amounts in found.items()}
 
 
-@lru_cache(1_000)
 def _bullet(line: str) -> tuple[str, str]:
     """What a bullet is about, and its amount: `10 GB storage` is `storage` of `10 GB`; one without is only there."""
     amounts = _AMOUNT.findall(line)
@@ -80,10 +79,9 @@ def _further(plans: Sequence[ServicePlan], secrets: Redactor) -> list[dict[str, 
     """What is shown of the metadata of each plan, by the key in words; as it is written where two would read alike."""
     keys = dict.fromkeys(key for plan in plans for key in plan.metadata)
     alike = Counter(map(_words, keys))
-    labels = {key: _words(key) if alike[_words(key)] == 1 else key for key in keys}
     return [
         {
-            labels[key]: yes(value) if isinstance(value, bool) else secrets.text(value, 300) or number(value)
+            _words(key) if alike[_words(key)] == 1 else key: _value(value, secrets)
             for key, value in plan.metadata.items()
             if key not in _KNOWN and isinstance(value, str | int | float) and not secrets.secret(key)
         }
@@ -91,7 +89,10 @@ def _further(plans: Sequence[ServicePlan], secrets: Redactor) -> list[dict[str, 
     ]
 
 
-@lru_cache(1_000)
+def _value(value: str | float, secrets: Redactor) -> str:
+    return yes(value) if isinstance(value, bool) else secrets.text(value, 300) or number(value)
+
+
 def _words(key: str) -> str:
     """A key in words: `highAvailability` is `high availability`, `maxIOPS` is `max IOPS`."""
     return " ".join(word if word.isupper() else word.lower() for word in _JOINTS.split(key) if word) or key

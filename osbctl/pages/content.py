@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import NamedTuple
 
-from osbctl.catalog import Catalog, ServiceOffering, ServicePlan
+from osbctl.catalog import Catalog
 from osbctl.changes import Change
 from osbctl.findings import Finding
+from osbctl.paths import Path
 from osbctl.platforms import Platform
 from osbctl.platforms.outcome import Outcome
+
+MAX_WITH_REQUESTS = 2_000
+"""A page of more plans has no commands and examples: they would be most of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +23,8 @@ class Part:
     """The catalog of one broker, with what validation and a comparison with an earlier one say of it.
 
     `broker` is the name that the page calls the broker by, `outcomes` what platforms do with the catalog; `accepted`
-    are changes with the reason why they are. `alone` puts the changes of this broker under its own name.
+    are changes with the reason why they are. `alone` puts the changes of this broker under its own name. `requests`
+    are those of the plans, by path.
     """
 
     broker: str
@@ -28,6 +34,7 @@ class Part:
     changes: Sequence[Change] = ()
     accepted: Sequence[tuple[Change, str]] = ()
     alone: bool = False
+    requests: Mapping[Path, PlanRequests] = field(default_factory=dict)
 
 
 class BrokerLine(NamedTuple):
@@ -63,46 +70,14 @@ class ShownCommand(NamedTuple):
     note: str = ""
 
 
-class ShownCommands(NamedTuple):
-    """The commands for one plan; where `marked`, `MARKS` stand in them for the names of its service and its own.
+class PlanRequests(NamedTuple):
+    """The requests of one plan: commands that order it, and examples by the place of the schema that takes them.
 
-    Plans often have the same commands but for their names, which then need no quotes or escapes anywhere.
+    An example is a heading with JSON text, or a sentence without one that says why there is none.
     """
 
-    shown: tuple[ShownCommand, ...] = ()
-    marked: bool = False
-
-
-MARKS = {"service": "osbctl-0-service", "name": "osbctl-0-plan"}
-"""What stands for names in commands that many plans share, by the field of `PlanTexts` that goes there."""
-
-
-class Sample(NamedTuple):
-    """Requests that a schema takes: `examples` are headings with JSON text, or without one why there is none.
-
-    `content` is the JSON that commands send, empty where they send nothing.
-    """
-
-    examples: tuple[tuple[str, str], ...] = ()
-    content: str = ""
-
-
-class OrderedPlan(NamedTuple):
-    """A plan to be ordered; `ambiguous` where two brokers of the page offer the service under one name."""
-
-    broker: str
-    service: ServiceOffering
-    plan: ServicePlan
-    ambiguous: bool = False
-    sample: Sample = Sample()
-
-
-@dataclass(frozen=True, slots=True)
-class Requests:
-    """What is known of the requests that a developer sends: the commands for a plan, samples that a schema takes."""
-
-    commands: Callable[[OrderedPlan], ShownCommands] = lambda _: ShownCommands()
-    sample: Callable[[Mapping[str, object]], Sample] = lambda _: Sample()
+    commands: Sequence[ShownCommand] = ()
+    examples: Mapping[str, Sequence[tuple[str, str]]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,14 +94,15 @@ class Content:
     """All of a page.
 
     `date` is printed as it is. `since` says what the catalogs are compared with, None where they are not;
-    `findings` whether findings are shown; `notes` are sentences in front of all.
+    `findings` whether findings are shown; `notes` are sentences in front of all. `without_requests` says that there
+    are too many plans for their commands and examples.
     """
 
     parts: Sequence[Part]
     look: Look = field(default_factory=Look)
     date: str = ""
-    requests: Requests = field(default_factory=Requests)
     since: str | None = None
     findings: bool = False
     notes: Sequence[str] = ()
     overview: Overview | None = None
+    without_requests: bool = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 from urllib.parse import quote, urlsplit
@@ -10,6 +11,8 @@ from osbctl.catalog import ServiceOffering, ServicePlan
 
 MAX_LENGTH = 2_000
 """A longer address is not made a link."""
+_WRITTEN = re.compile(r"https?://[!#-&(-;=?-\[\]_a-z~]*", re.IGNORECASE)
+"""A web address in the characters that URLs have (RFC 3986)."""
 
 
 def followable(value: object) -> str:
@@ -18,15 +21,14 @@ def followable(value: object) -> str:
     Only http and https with a host, and without a user: `javascript:` and `data:` run what they carry, and what stands
     before an `@` looks like the host that is meant.
     """
-    if not isinstance(value, str) or len(value) > MAX_LENGTH or not value.isascii() or not value.isprintable():
+    if not isinstance(value, str) or len(value) > MAX_LENGTH or not _WRITTEN.fullmatch(value):
         return ""
     try:
         parts = urlsplit(value)
-        good = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.username is None
-        good = good and (parts.port is None or parts.port > 0)
+        named = bool(parts.hostname) and parts.username is None and parts.port != 0
     except ValueError:
         return ""
-    return value if good and not set(value) & set(" <>\"'`\\{}|^") else ""
+    return value if named else ""
 
 
 def fragment(*words: str) -> str:

@@ -3,29 +3,32 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from osbctl.catalog import ServiceOffering, ServicePlan
-from osbctl.pages import compare, links, pictures, prices
-from osbctl.pages.content import Content, OrderedPlan, Part, Requests, Sample
-from osbctl.pages.parameters import Parameters
-from osbctl.pages.prices import Costs
-from osbctl.pages.shown import PlanShape, PlanTexts, PlanView, ServiceView, VerdictView
+from osbctl.jsonschemas.parameters import Parameter, parameters
+from osbctl.pages import compare, links, pictures
+from osbctl.pages.content import Content, Part, PlanRequests
+from osbctl.pages.shown import ParameterBlock, ParameterView, PlanView, ServiceView, VerdictView
 from osbctl.platforms import Platform
 from osbctl.platforms.outcome import Outcome, VerdictKind
-from osbctl.secrecy import Redactor
-from osbctl.views.words import bullets
+from osbctl.secrecy import SECRET, Redactor
+from osbctl.views.words import Prices, amount_text, bullets, prices
 
 MAX_TAGS = 200
 """Tags of one service offering that are shown."""
 SHORT = 400
 """Characters of a name or a short description that are shown."""
-MAX_WITH_COMMANDS = 2_000
-"""A page of more plans has no commands and examples: they would be most of it."""
 MAX_WORDS = 20
 """Lines of one platform that are shown."""
+
+PLACES = {
+    "service_instance.create": ("create", "Parameters to create an instance"),
+    "service_instance.update": ("update", "Parameters to update an instance"),
+    "service_binding.create": ("bind", "Parameters to bind"),
+}
+"""For each place of a schema, the last word of its anchor and its heading."""
 
 _DEPRECATED = re.compile(r"\W{0,3}deprecated\b", re.IGNORECASE)
 
@@ -37,26 +40,13 @@ class Offerings:
         self._secrets = secrets
         pairs = [(part.broker, service) for part in content.parts for service in part.catalog.services]
         self._anchors = links.Anchors(pairs)
-        brokers: dict[str, set[str]] = {}
-        for broker, service in pairs:
-            brokers.setdefault(service.name, set()).add(broker)
-        self._ambiguous = {name for name, found in brokers.items() if len(found) > 1}
-        self.too_many = sum(len(service.plans) for _, service in pairs) > MAX_WITH_COMMANDS
-        """Whether commands and examples are left out."""
-        self._requests = Requests() if self.too_many else content.requests
-        self.parameters = Parameters(self._requests, secrets)
 
-    def views(self, part: Part) -> Iterator[ServiceView]:
-        """The service offerings of a part, in the order of its catalog."""
-        return (self._service(part, service) for service in part.catalog.services)
-
-    def _service(self, part: Part, service: ServiceOffering) -> ServiceView:
+    def view(self, part: Part, service: ServiceOffering) -> ServiceView:
+        """One service offering of a part; asked for once each, in the order of its catalog."""
         text, metadata, plans = self._secrets.text, service.metadata, service.plans
         anchor = self._anchors.of_service(part.broker, service)
-        costs = [prices.costs(plan) for plan in plans]
+        costs = [prices(plan) for plan in plans]
         lines = [[text(line, SHORT) for line in bullets(plan)[: compare.MAX_ROWS]] for plan in plans]
-        rows = compare.rows(plans, costs, lines, self._secrets) if len(plans) > 1 else []
-        alone = tuple(lines[0]) if len(plans) == 1 else ()
         title = text(metadata.get("displayName"), SHORT) or text(service.name, SHORT) or "(no name)"
         client = service.data.get("dashboard_client")
         self._secrets.left_out += isinstance(client, dict) and "secret" in client
@@ -76,46 +66,54 @@ class Offerings:
             deprecated=_deprecated(service, service.tags),
             links=self._links(metadata),
             facts=list(self._facts(service)),
-            verdicts=tuple([_verdict(platform, outcome, service) for platform, outcome in part.outcomes.items()]),
-            plans=[
-                PlanView(texts, self._shape(part, service, plan, texts.price, alone), plan.free)
-                for plan, texts in zip(plans, self._texts(service, anchor, costs), strict=True)
-            ],
-            rows=rows,
+            verdicts=[_verdict(platform, outcome, service) for platform, outcome in part.outcomes.items()],
+            rows=compare.rows(plans, costs, lines, self._secrets),
+            plans=list(self._plans(part, service, anchor, costs, lines if len(plans) == 1 else [[]] * len(plans))),
             free=_free(plans),
             cheapest=_cheapest(plans, costs),
             monthly=_lowest(plans, costs),
         )
 
-    def _texts(self, service: ServiceOffering, above: str, costs: Sequence[Costs]) -> Iterator[PlanTexts]:
+    def _plans(
+        self, part: Part, service: ServiceOffering, above: str, costs: Sequence[Prices], lines: Sequence[Sequence[str]]
+    ) -> Iterator[PlanView]:
         text = self._secrets.text
         titles = [text(plan.metadata.get("displayName"), SHORT) for plan in service.plans]
-        counts = Counter(titles)
-        for plan, title, cost in zip(service.plans, titles, costs, strict=True):
+        for plan, title, cost, bullet_lines in zip(service.plans, titles, costs, lines, strict=True):
             name = text(plan.name, SHORT) or "(no name)"
-            yield PlanTexts(
+            requests = part.requests.get(plan.path, PlanRequests())
+            yield PlanView(
                 anchor=self._anchors.of_plan(above, plan),
-                service=service.name,
                 name=name,
                 id=text(plan.id, SHORT),
                 # Plans of one title are told apart by their names.
-                title=f"{title} ({name})" if title and counts[title] > 1 else title or name,
+                title=f"{title} ({name})" if title and titles.count(title) > 1 else title or name,
                 price=_price(plan, cost),
                 description=text(plan.description),
+                free=plan.free,
+                deprecated=_deprecated(plan),
+                bullets=bullet_lines,
+                parameters=[self._block(place, schema, requests) for place, schema in plan.parameters.items()],
+                commands=requests.commands,
             )
 
-    def _shape(
-        self, part: Part, service: ServiceOffering, plan: ServicePlan, price: str, lines: tuple[str, ...]
-    ) -> PlanShape:
-        blocks = self.parameters.of(plan)
-        sample = next((block.sample for block in blocks if block.place == "create"), Sample())
-        order = OrderedPlan(part.broker, service, plan, service.name in self._ambiguous, sample)
-        return PlanShape(
-            free=plan.free and price != "Free",
-            deprecated=_deprecated(plan),
-            bullets=lines,
-            parameters=blocks,
-            commands=self._requests.commands(order),
+    def _block(self, place: str, schema: Mapping[str, Any], requests: PlanRequests) -> ParameterBlock:
+        word, heading = PLACES[place]
+        return ParameterBlock(word, heading, list(map(self._row, parameters(schema))), requests.examples.get(place, ()))
+
+    def _row(self, row: Parameter) -> ParameterView:
+        text = self._secrets.text
+        default = text(row.default, 1_000)
+        if default and self._secrets.secret(row.name):
+            default = SECRET
+        return ParameterView(
+            links.fragment(row.name),
+            row.name,
+            text(row.type, 2_000),
+            row.required,
+            default,
+            text(row.limits, 1_000),
+            text(row.description),
         )
 
     def _links(self, metadata: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -159,23 +157,23 @@ def _free(plans: Sequence[ServicePlan]) -> str:
     return "both" if len(kinds) == 2 else "free" if True in kinds else "paid" if kinds else ""
 
 
-def _price(plan: ServicePlan, costs: Costs) -> str:
+def _price(plan: ServicePlan, costs: Prices) -> str:
     monthly = " or ".join([f"{total} {currency}".strip() for currency, total in costs.texts.items()])
     parts = [f"{monthly} a month" if monthly else "", *costs.others]
     return "; ".join(filter(None, parts)) or ("Free" if plan.free else "Price not known")
 
 
-def _cheapest(plans: Sequence[ServicePlan], costs: Sequence[Costs]) -> str:
+def _cheapest(plans: Sequence[ServicePlan], costs: Sequence[Prices]) -> str:
     """The lowest monthly price of a paid plan, in the first currency that the catalog has."""
     paid = [cost.monthly for plan, cost in zip(plans, costs, strict=True) if not plan.free and cost.monthly]
     if not paid:
         return ""
     currency = next(iter(paid[0]))
     lowest = min(monthly[currency] for monthly in paid if currency in monthly)
-    return f"{'from ' if len(plans) > 1 else ''}{prices.amount_text(lowest)} {currency} a month"
+    return f"{'from ' if len(plans) > 1 else ''}{amount_text(lowest)} {currency} a month"
 
 
-def _lowest(plans: Sequence[ServicePlan], costs: Sequence[Costs]) -> dict[str, Any]:
+def _lowest(plans: Sequence[ServicePlan], costs: Sequence[Prices]) -> dict[str, Any]:
     """The lowest monthly price in each currency, for the filter; a free plan costs nothing in any, which is `*`."""
     lowest: dict[str, Any] = {}
     for plan, cost in zip(plans, costs, strict=True):
@@ -186,13 +184,14 @@ def _lowest(plans: Sequence[ServicePlan], costs: Sequence[Costs]) -> dict[str, A
 
 def _verdict(platform: Platform, outcome: Outcome, service: ServiceOffering) -> VerdictView:
     """What a platform does with the catalog, as this service offering meets it: for reasons of its own, or others'."""
-    if outcome.kind is VerdictKind.ACCEPTS:
-        return VerdictView(platform.value, platform.label, "accepts", "takes it", ())
-    if outcome.kind is VerdictKind.UNCLEAR:
-        return VerdictView(platform.value, platform.label, "other", "unclear: a value is not known yet", ())
     ours = dict.fromkeys(one.message for one in outcome.refusals if one.path[: len(service.path)] == service.path)
-    if not ours:
-        does = "refuses the catalog, not because of this service"
-        return VerdictView(platform.value, platform.label, "other", does, ())
-    does = {"crashes": "crashes", "unreadable": "cannot read it"}.get(outcome.kind.value, "refuses it")
-    return VerdictView(platform.value, platform.label, "refuses", does, tuple(ours)[:MAX_WORDS])
+    if outcome.kind is VerdictKind.ACCEPTS:
+        kind, does = "accepts", "takes it"
+    elif outcome.kind is VerdictKind.UNCLEAR:
+        kind, does = "other", "unclear: a value is not known yet"
+    elif not ours:
+        kind, does = "other", "refuses the catalog, not because of this service"
+    else:
+        does = {"crashes": "crashes", "unreadable": "cannot read it"}.get(outcome.kind.value, "refuses it")
+        return VerdictView(platform.value, platform.label, "refuses", does, tuple(ours)[:MAX_WORDS])
+    return VerdictView(platform.value, platform.label, kind, does, ())

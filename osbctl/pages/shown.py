@@ -7,11 +7,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
-from osbctl.changes import Level, grouped_effects
+from osbctl.changes import Change, Level, grouped_effects
 from osbctl.findings import Finding
 from osbctl.pages.compare import Row
-from osbctl.pages.content import Part, ShownCommands
-from osbctl.pages.parameters import ParameterBlock
+from osbctl.pages.content import Part, ShownCommand
 from osbctl.pages.pictures import Monogram
 from osbctl.paths import pointer
 from osbctl.platforms import labels
@@ -59,36 +58,42 @@ class VerdictView(NamedTuple):
     words: tuple[str, ...]
 
 
-class PlanTexts(NamedTuple):
-    """What each plan has of its own to be printed; `service` is the name of its service, `title` what heads it."""
+class ParameterView(NamedTuple):
+    """One parameter of a schema; `anchor` is the part of its own."""
 
     anchor: str
-    service: str
+    name: str
+    type: str
+    required: bool
+    default: str
+    limits: str
+    description: str
+
+
+class ParameterBlock(NamedTuple):
+    """The parameters of one place of a plan, with examples of requests."""
+
+    place: str
+    heading: str
+    rows: Sequence[ParameterView]
+    examples: Sequence[tuple[str, str]]
+
+
+@dataclass(slots=True)
+class PlanView:
+    """A service plan to be printed; `free` as in `ServicePlan`, `title` is what heads it."""
+
+    anchor: str
     name: str
     id: str
     title: str
     price: str
     description: str
-
-
-class PlanShape(NamedTuple):
-    """What plans often have in common. `free` is for plans whose price does not say it."""
-
     free: bool
     deprecated: str
-    bullets: tuple[str, ...]
-    parameters: tuple[ParameterBlock, ...]
-    commands: ShownCommands
-    changes: tuple[ChangeNote, ...] = ()
-
-
-@dataclass(slots=True)
-class PlanView:
-    """A service plan to be printed; `free` as in `ServicePlan`."""
-
-    texts: PlanTexts
-    shape: PlanShape
-    free: bool
+    bullets: Sequence[str]
+    parameters: Sequence[ParameterBlock]
+    commands: Sequence[ShownCommand]
     changes: list[ChangeNote] = field(default_factory=list)
 
 
@@ -111,7 +116,7 @@ class ServiceView:
     deprecated: str
     links: list[tuple[str, str]]
     facts: list[tuple[str, str]]
-    verdicts: tuple[VerdictView, ...]
+    verdicts: list[VerdictView]
     plans: list[PlanView]
     rows: list[Row]
     free: str
@@ -128,27 +133,35 @@ class ServiceView:
 
 def place_changes(part: Part, views: Sequence[ServiceView]) -> list[ChangeNote]:
     """The changes of a part in words, the strictest first; each is also put to its view."""
-    services = {view.id: view for view in views}
-    plans = {(view.id, plan.texts.id): plan for view in views for plan in view.plans}
-    reasons = [("", change) for change in part.changes] + [(reason, change) for change, reason in part.accepted]
+    views_by_ids: dict[tuple[str, ...], ServiceView | PlanView] = {(view.id,): view for view in views}
+    views_by_ids.update({(view.id, plan.id): plan for view in views for plan in view.plans})
     notes = []
-    for reason, change in sorted(reasons, key=lambda one: (bool(one[0]), -one[1].level.rank)):
-        service = services.get(change.service.id) if change.service else None
-        plan = plans.get((change.service.id, change.plan.id)) if change.service and change.plan else None
-        note = ChangeNote(
-            level="accepted" if reason else change.level.value,
-            object=change.object or "catalog",
-            message=change.message,
-            rule=change.rule,
-            anchor=plan.texts.anchor if plan else service.anchor if service else "",
-            effects=tuple(grouped_effects(change)),
-            advice="" if change.level is Level.SAFE else change.advice,
-            accepted=reason,
-        )
-        if holder := plan or service:
+    for change, reason in _by_gravity(part):
+        ids = [named.id for named in (change.service, change.plan) if named]
+        holder = views_by_ids.get(tuple(ids)) or views_by_ids.get(tuple(ids[:1]))
+        note = _change_note(change, reason, holder.anchor if holder else "")
+        if holder:
             holder.changes.append(note)
         notes.append(note)
     return notes
+
+
+def _by_gravity(part: Part) -> list[tuple[Change, str]]:
+    reasons = [*((change, "") for change in part.changes), *part.accepted]
+    return sorted(reasons, key=lambda one: (bool(one[1]), -one[0].level.rank))
+
+
+def _change_note(change: Change, reason: str, anchor: str) -> ChangeNote:
+    return ChangeNote(
+        level="accepted" if reason else change.level.value,
+        object=change.object or "catalog",
+        message=change.message,
+        rule=change.rule,
+        anchor=anchor,
+        effects=tuple(grouped_effects(change)),
+        advice="" if change.level is Level.SAFE else change.advice,
+        accepted=reason,
+    )
 
 
 def place_findings(part: Part, views: Sequence[ServiceView]) -> list[FindingNote]:

@@ -6,25 +6,15 @@ A plan comes with examples of requests that its schemas accept, and the commands
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache
+from dataclasses import dataclass, field, replace
+from typing import Any
 
+from osbctl.catalog import ServiceOffering, ServicePlan
 from osbctl.changes import Change
 from osbctl.errors import SourceError
 from osbctl.findings import Finding
-from osbctl.pages.content import (
-    MARKS,
-    Content,
-    Look,
-    OrderedPlan,
-    Part,
-    Requests,
-    Sample,
-    ShownCommand,
-    ShownCommands,
-)
+from osbctl.pages.content import MAX_WITH_REQUESTS, Content, Look, Part, PlanRequests, ShownCommand
 from osbctl.pages.render import render_page
 from osbctl.platforms import Platform
 from osbctl.platforms.commands import Order, Purpose
@@ -32,10 +22,7 @@ from osbctl.platforms.outcome import Outcome
 from osbctl.requests.commands import Shell, commands
 from osbctl.requests.examples import Examples, examples
 from osbctl.sources.document import Document
-from osbctl.sources.yaml_text import dump_text
 from osbctl.validation.verdicts import judge_template
-
-_PLAIN = re.compile("[A-Za-z][A-Za-z0-9_.-]{0,99}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +55,14 @@ def make_page(shelves: Sequence[Shelf], options: PageOptions) -> str:
         UsageError: the accent is no colour.
     """
     parts = [_part(shelf, options) for shelf in shelves]
+    too_many = sum(len(list(part.catalog.plans)) for part in parts) > MAX_WITH_REQUESTS
     content = Content(
-        parts,
+        parts if too_many else with_requests(parts, options.platforms),
         look=options.look,
         date=options.date,
         since=None if options.since is None else f"Since {options.since}.",
         findings=options.findings,
-        requests=requests_for(options.platforms),
+        without_requests=too_many,
     )
     return render_page(content)
 
@@ -138,45 +126,46 @@ def _without_folder(finding: Finding, name: str) -> Finding:
     return finding._replace(location=place, message=finding.message.replace(folder, ""))
 
 
-def requests_for(platforms: frozenset[Platform]) -> Requests:
-    """Examples, and commands for the tools of `platforms`."""
+def with_requests(parts: Sequence[Part], platforms: frozenset[Platform]) -> list[Part]:
+    """The parts with examples for their plans, and commands for the tools of `platforms`."""
     tools = {tool.name for platform in platforms for tool in platform.record.tools}
-    written: dict[tuple[str, ...], tuple[ShownCommand, ...]] = {}
-
-    def ordered(order: OrderedPlan) -> ShownCommands:
-        content = order.sample.content
-        broker = order.broker if order.ambiguous else ""
-        names = (order.service.name, order.plan.name)
-        alike = _is_plain(names[0]) and _is_plain(names[1]) and not _is_marked(broker, content)
-        service, plan = MARKS.values() if alike else names
-        key = (service, plan, broker, content)
-        if key not in written:
-            sent = json.loads(content) if content else None
-            written[key] = tuple(_commands(Order(service, plan, broker, sent, content=content), tools))
-        return ShownCommands(written[key], alike)
-
-    return Requests(ordered, lambda schema: _sample(examples(schema)))
-
-
-@lru_cache(1_000)
-def _is_marked(*texts: str) -> bool:
-    return any(mark in text for text in texts for mark in MARKS.values())
+    brokers: dict[str, set[str]] = {}
+    for part in parts:
+        for service in part.catalog.services:
+            brokers.setdefault(service.name, set()).add(part.broker)
+    return [
+        replace(
+            part,
+            requests={
+                plan.path: _plan_requests(service, plan, part.broker if len(brokers[service.name]) > 1 else "", tools)
+                for service in part.catalog.services
+                for plan in service.plans
+            },
+        )
+        for part in parts
+    ]
 
 
-@lru_cache(1_000)
-def _is_plain(name: str) -> bool:
-    """Whether a name is written as it stands in every shell and language, as `MARKS` are, and shown in full."""
-    return bool(_PLAIN.fullmatch(name)) and dump_text(name) == name
+def _plan_requests(service: ServiceOffering, plan: ServicePlan, broker: str, tools: set[str]) -> PlanRequests:
+    """The requests for a plan; `broker` is named where several offer its service under one name."""
+    found = {place: examples(schema) for place, schema in plan.parameters.items()}
+    first = found.get(Purpose.CREATE.place)
+    sent = (first and first.smallest) or None
+    content = f"{_json(sent)}\n" if sent else ""
+    order = Order(service.name, plan.name, broker, sent, content=content)
+    return PlanRequests(tuple(_commands(order, tools)), {place: _headed(made) for place, made in found.items()})
 
 
-def _sample(made: Examples) -> Sample:
+def _headed(made: Examples) -> Sequence[tuple[str, str]]:
     if made.why:
-        return Sample(((f"No example: {made.why}", ""),))
-    same = made.smallest == made.fullest
-    both = [("Example" if same else "Smallest request", made.smallest), ("Fullest request", made.fullest)]
-    shown = both[:1] if same else both
-    headed = tuple((label, json.dumps(value, indent=2, ensure_ascii=False)) for label, value in shown)
-    return Sample(headed, headed[0][1] + "\n" if made.smallest else "")
+        return [(f"No example: {made.why}", "")]
+    if made.smallest == made.fullest:
+        return [("Example", _json(made.smallest))]
+    return [("Smallest request", _json(made.smallest)), ("Fullest request", _json(made.fullest))]
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False)
 
 
 def _commands(order: Order, tools: set[str]) -> Iterator[ShownCommand]:

@@ -2,10 +2,75 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any, NamedTuple
 
 from osbctl.catalog import ServiceOffering, ServicePlan
 from osbctl.text import safe
+
+_LARGE = 10**12
+"""From here on, amounts are as they were written."""
+_MONTHLY = {"monthly", "month", "per month", "a month", "/month", "/ month", "each month", "mo", "per mo"}
+
+
+class Prices(NamedTuple):
+    """`monthly`: the total of each currency, `texts`: the same for people; `others`: what is no monthly amount."""
+
+    monthly: dict[str, Decimal]
+    texts: dict[str, str]
+    others: list[str]
+
+
+def prices(plan: ServicePlan) -> Prices:
+    """The prices of `plan`, currencies in the order of the catalog."""
+    found = Prices({}, {}, [])
+    entries = plan.metadata.get("costs")
+    for entry in entries if isinstance(entries, list) else ():
+        if isinstance(entry, dict):
+            _add(found, entry)
+    for currency, total in found.monthly.items():
+        found.texts[currency] = amount_text(total)
+    return found
+
+
+def _add(found: Prices, entry: Mapping[str, Any]) -> None:
+    unit = safe(str(entry.get("unit") or "")).strip()
+    amounts = entry.get("amount")
+    if not isinstance(amounts, dict):
+        amounts = {"": "" if amounts is None else amounts}
+    for name, amount in amounts.items():
+        currency = safe(name).upper()
+        if _is_monthly(unit) and (value := _decimal(amount)) is not None:
+            found.monthly[currency] = found.monthly.get(currency, Decimal()) + value
+        else:
+            found.others.append(" / ".join(filter(None, (f"{amount_text(amount)} {currency}".strip(), unit))))
+
+
+def _is_monthly(unit: str) -> bool:
+    """Whether a unit means a calendar month."""
+    return " ".join(unit.casefold().replace("_", " ").replace("-", " ").split()) in _MONTHLY
+
+
+def amount_text(amount: Any) -> str:
+    """An amount for people: `1,200`, two decimals where there is one; what is no number as text."""
+    value = _decimal(amount)
+    if value is None:
+        return safe(str(amount))
+    if abs(value) >= _LARGE:
+        return str(value)
+    whole = int(value)
+    if value == whole:
+        return f"{whole:,}"
+    return f"{value:,.2f}" if value == round(value, 2) else str(value)
+
+
+def _decimal(amount: Any) -> Decimal | None:
+    if isinstance(amount, Decimal):
+        return amount
+    if isinstance(amount, bool) or not isinstance(amount, int | float):
+        return None
+    return Decimal(str(amount))
 
 
 def costs(plan: ServicePlan) -> list[str]:

@@ -6,7 +6,6 @@ import json
 import re
 import subprocess
 from base64 import b64encode
-from functools import reduce
 from hashlib import sha256
 from html.parser import HTMLParser
 from pathlib import Path
@@ -15,15 +14,18 @@ from typing import Any
 import jsonschema
 import jsonschema_rs
 import pytest
+from markupsafe import escape
 
 from osbctl.catalog import Catalog
-from osbctl.pages.content import MARKS, Content, Look, OrderedPlan, Part, Requests, Sample, ShownCommand, ShownCommands
+from osbctl.pages.content import Content, Look, Part, PlanRequests, ShownCommand
 from osbctl.pages.render import render_page
 from osbctl.platforms import Platform
-from osbctl.platforms.commands import Purpose
+from osbctl.platforms.commands import Order, Purpose
+from osbctl.requests.commands import commands
 from osbctl.resources import catalogs_folder
 from osbctl.sources.read import read_source
-from osbctl.tasks.page import PageOptions, Shelf, make_page, requests_for
+from osbctl.tasks.page import PageOptions, Shelf, make_page, with_requests
+from osbctl.text import safe
 from tests.corpus import catalogs, needs_corpus
 
 SHIPPED = catalogs_folder() / "data-services.yaml"
@@ -62,6 +64,10 @@ def shelf(source: Path | str, broker: str = "a", before: str | None = None) -> S
 
 def page(data: dict[str, Any], **options: Any) -> str:
     return render_page(Content([Part("a", Catalog.of(data))], **options))
+
+
+def page_with_requests(data: dict[str, Any]) -> str:
+    return render_page(Content(with_requests([Part("a", Catalog.of(data))], frozenset(Platform))))
 
 
 def service(**fields: Any) -> dict[str, Any]:
@@ -208,7 +214,7 @@ def test_schemas_with_loops_and_of_great_depth_make_a_page() -> None:
         schemas.append(deep)
     for schema in schemas:
         plan = {"schemas": {"service_instance": {"create": {"parameters": schema}}}}
-        html = page(service(plan=plan), requests=requests_for(frozenset(Platform)))
+        html = page_with_requests(service(plan=plan))
         assert "a.a.a" in Read(html).text
 
 
@@ -250,36 +256,32 @@ def test_findings_are_told_on_request() -> None:
 
 def test_commands_and_examples_have_their_places() -> None:
     schema = {"properties": {"a": {"type": "string"}}}
-    plan = {"schemas": {"service_instance": {"create": {"parameters": schema}}}}
-    asked: list[OrderedPlan] = []
-
-    def commands(order: OrderedPlan) -> ShownCommands:
-        asked.append(order)
-        file = ("params.json", '{\n  "a": ""\n}')
-        return ShownCommands((ShownCommand("cf", "cf create-service db small <x>", (file,)),))
-
-    html = page(service(plan=plan), requests=Requests(commands, lambda _: Sample((("Example", '{"a": "<b>"}'),))))
+    data = service(plan={"schemas": {"service_instance": {"create": {"parameters": schema}}}})
+    file = ("params.json", '{\n  "a": ""\n}')
+    requests = PlanRequests(
+        [ShownCommand("cf", "cf create-service db small <x>", (file,))],
+        {"service_instance.create": [("Example", '{"a": "<b>"}')]},
+    )
+    part = Part("a", Catalog.of(data), requests={("services", 0, "plans", 0): requests})
+    html = render_page(Content([part]))
     text = Read(html).text
     assert "cf create-service db small <x>" in text
     assert "{\n  &#34;a&#34;: &#34;&#34;\n}" in html
     assert '{"a": "<b>"}' in text
-    assert [(one.broker, one.plan.id, one.ambiguous) for one in asked] == [("a", "p-1", False)]
 
 
-@pytest.mark.parametrize(
-    "name", ["small", "db.small_2", "true", "two words", "-x", *MARKS.values(), "%(name)s", "<b>", "名", "x" * 401]
-)
-def test_commands_that_plans_share_are_those_of_each_plan(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    schema = {"properties": {"osbctl-0-plan": {"default": "osbctl-0-service"}}, "required": ["osbctl-0-plan"]}
+@pytest.mark.parametrize("name", ["small", "db.small_2", "true", "two words", "-x", "%(name)s", "<b>", "名", "x" * 401])
+def test_each_plan_has_the_commands_with_its_own_name(name: str) -> None:
+    schema = {"properties": {"size": {"default": "large"}}, "required": ["size"]}
     taking = {"schemas": {"service_instance": {"create": {"parameters": schema}}}}
     for more in ({}, taking):
         plans = [{"id": f"p{n}", "name": plan, "description": "d", **more} for n, plan in enumerate(["first", name])]
         data = {"services": [{"id": "s", "name": name, "description": "d", "plans": plans}]}
-        shared = page(data, requests=requests_for(frozenset(Platform)))
-        with monkeypatch.context() as patch:
-            patch.setattr("osbctl.tasks.page._is_plain", lambda _: False)
-            assert page(data, requests=requests_for(frozenset(Platform))) == shared
-        assert name != "small" or ">cf create-service small first my-instance" in shared
+        html = page_with_requests(data)
+        expected = [command.text for plan in ("first", name) for command in commands(Order(name, plan), Purpose.CREATE)]
+        missing = [text for text in expected if escape("\n".join(map(safe, text.split("\n")))) not in html]
+        assert not more or "params.json" in html
+        assert more or missing == []
 
 
 @pytest.mark.parametrize(
@@ -346,14 +348,13 @@ def test_real_catalogs_make_a_page() -> None:
 
 
 def test_a_page_of_very_many_plans_says_what_it_leaves_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    requests = Requests(lambda _: ShownCommands((ShownCommand("cf", "cf create-service"),)))
     told = "commands and examples are left out"
-    full = page(service(), requests=requests)
+    full = make_page([Shelf("a", read_source_of(service()))], PageOptions())
     assert told not in full
-    monkeypatch.setattr("osbctl.pages.offerings.MAX_WITH_COMMANDS", 0)
-    short = page(service(), requests=requests)
-    assert told in short
     assert "cf create-service" in full
+    monkeypatch.setattr("osbctl.tasks.page.MAX_WITH_REQUESTS", 0)
+    short = make_page([Shelf("a", read_source_of(service()))], PageOptions())
+    assert told in short
     assert "cf create-service" not in short
 
 
@@ -362,21 +363,16 @@ def test_requests_of_real_catalogs_are_right(tmp_path: Path) -> None:
     """Each example is proved by two validators; a real bash hands each line on as the names of the order."""
     proved, expected, script = 0, [], []
     for file in [SHIPPED, *catalogs()]:
-        requests = requests_for(frozenset(Platform))
-        for service in Catalog.of(read_source(str(file)).data).services:
-            for plan in service.plans:
-                samples = {place: requests.sample(schema) for place, schema in plan.parameters.items()}
-                for place, sample in samples.items():
-                    examples = [json.loads(text) for _, text in sample.examples if text]
-                    proved += sum(_proved(plan.parameters[place], example) for example in examples)
-                create = samples.get(Purpose.CREATE.place, Sample())
-                found = requests.commands(OrderedPlan("b", service, plan, ambiguous=True, sample=create))
-                names = (service.name, plan.name) if found.marked else ()
-                for command in found.shown:
-                    if command.text and "bash" in command.label:
-                        pairs = zip(MARKS.values(), names, strict=False)
-                        script.append(reduce(lambda text, pair: text.replace(*pair), pairs, command.text))
-                        expected.append((command.label.split()[0], service.name, plan.name))
+        catalog = Catalog.of(read_source(str(file)).data)
+        part, _ = with_requests([Part("b", catalog), Part("other", catalog)], frozenset(Platform))
+        for owner, plan in [(each, plan) for each in catalog.services for plan in each.plans]:
+            found = part.requests[plan.path]
+            for place, examples in found.examples.items():
+                proved += sum(_proved(plan.parameters[place], json.loads(text)) for _, text in examples if text)
+            for command in found.commands:
+                if command.text and "bash" in command.label:
+                    script.append(command.text)
+                    expected.append((command.label.split()[0], owner.name, plan.name))
     (tmp_path / "params.json").write_text("{}")
     tools = "".join(f"{tool}() {{ printf '%s\\0' {tool} \"$@\"; echo; }}\n" for tool in ("cf", "svcat", "btp", "smctl"))
     ran = subprocess.run(
