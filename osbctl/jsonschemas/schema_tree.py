@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
+from itertools import chain
 from math import inf
 from typing import Literal, TypeAlias
 
@@ -64,21 +65,14 @@ class Subschema:
 
         `true` adds nothing; `false` stays.
         """
-        found: dict[Subschema, None] = {}
-        self._flatten(found, set())
-        return tuple(found)
-
-    def _flatten(self, found: dict[Subschema, None], visited: set[Subschema]) -> None:
-        if self in visited or self.value is True:
-            return
-        visited.add(self)
-        if self.get("$ref") is not None:
-            self.tree.resolve(self.value["$ref"])._flatten(found, visited)
-            if self.tree.dialect.ref_stands_alone:
-                return
-        found[self] = None
-        for part in self.children("allOf"):
-            part._flatten(found, visited)
+        if self.value is True:
+            return ()
+        reference = self.get("$ref")
+        target = () if reference is None else self.tree.resolve(reference).conjuncts
+        if reference is not None and self.tree.dialect.ref_stands_alone:
+            return target
+        parts = chain.from_iterable(part.conjuncts for part in self.children("allOf"))
+        return tuple(dict.fromkeys((*target, self, *parts)))
 
     @cached_property
     def listed(self) -> list[JsonValue] | None:

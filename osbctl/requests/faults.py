@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from osbctl.errors import SourceError
 from osbctl.findings import Finding, Severity
 from osbctl.jsonschemas.bounded_validator import BoundedValidator, checked_tree
 from osbctl.jsonschemas.constraints import Constraints
+from osbctl.jsonschemas.errors import innermost, sentence
 from osbctl.jsonschemas.sentences import field_name, refusal
 from osbctl.jsonschemas.walk import UndecidableError
 from osbctl.paths import JsonValue, Path
@@ -35,22 +36,7 @@ def faults(schema: JsonValue, request: dict[str, JsonValue]) -> list[Finding]:
             "the plan's schema cannot be applied: it asks for a pattern that takes too long, or is broken"
         )
     known = set(Constraints().and_also(tree.top).names())
-    return list(dict.fromkeys(finding for error in _innermost(errors) for finding in _findings(error, known)))
-
-
-def _innermost(errors: Iterable[Any]) -> Iterator[Any]:
-    """Of a choice between schemas, the errors of the branch that was most likely meant: that with the fewest."""
-    for error in errors:
-        branches = error.kind.context if error.kind.name in ("anyOf", "oneOf") else []
-        meant = [branch for branch in branches if branch and not any(_is_of_another_kind(e, error) for e in branch)]
-        if len(meant) == 1 or (meant and isinstance(error.instance, dict)):
-            yield from _innermost(min(meant, key=lambda branch: len(list(branch))))
-        else:
-            yield error
-
-
-def _is_of_another_kind(inner: Any, error: Any) -> bool:
-    return inner.kind.name == "type" and list(inner.instance_path) == list(error.instance_path)
+    return list(dict.fromkeys(finding for error in innermost(errors) for finding in _findings(error, known)))
 
 
 def _findings(error: Any, known: set[str]) -> Iterator[Finding]:
@@ -70,8 +56,7 @@ def _findings(error: Any, known: set[str]) -> Iterator[Finding]:
     elif any(map(looks_secret, path)):
         yield _finding(kind.name, path, f"{field_name(str(path[-1]))} does not meet `{kind.name}` of the schema")
     else:
-        keyword = {"falseSchema": "None"}.get(kind.name, kind.name)
-        yield _finding(kind.name, path, refusal(keyword, kind.value, error.instance, path, "the request"))
+        yield _finding(kind.name, path, sentence(error, "the request"))
 
 
 def _finding(keyword: str, path: Path, message: str, hint: str = "") -> Finding:

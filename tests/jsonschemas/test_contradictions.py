@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from typing import Any
 
@@ -135,15 +134,6 @@ def test_what_another_draft_would_read_is_no_schema_to_reason_about(keyword: str
 def test_a_template_s_placeholder_is_no_default() -> None:
     schema = of({"type": "integer", "default": "((size))"})
     assert list(parameters_default(Node(schema))) == []
-
-
-def test_a_plain_schema_is_told_at_a_glance(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "osbctl.jsonschemas.contradictions", None)  # to import it is an error
-    size = {"type": "integer", "minimum": 1, "maximum": 9, "default": 9}
-    parts = {"size": size, "name": {"type": "string", "enum": ["a", "b"], "default": "b"}}
-    schema = {**DRAFT, "type": "object", "required": ["size"], "properties": parts, "additionalProperties": False}
-    node = Node(schema)
-    assert [*parameters_default(node), *parameters_impossible(node)] == []
 
 
 def test_limits_beyond_all_fractions_are_limits() -> None:

@@ -21,12 +21,12 @@ from hypothesis import strategies as st
 
 from osbctl.fields import is_newer
 from osbctl.findings import Severity
-from osbctl.jsonschemas.errors import sentences
 from osbctl.platforms import ApiVersion
 from osbctl.resources import catalogs_folder, schemas_folder
 from osbctl.sources.limits import MAX_DEPTH
 from osbctl.validation import explain
 from osbctl.validation.explain import faults
+from osbctl.validation.house import sentences
 from osbctl.validation.options import MAX_FINDINGS
 from osbctl.validation.schema import check_schema
 from tests.corpus import CORPUS, needs_corpus

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from enum import Enum
+from graphlib import CycleError, TopologicalSorter
+from typing import Any
 
 from osbctl.findings import Severity
 from osbctl.jsonschemas.metaschema import DRAFTS
-from osbctl.jsonschemas.references import Nowhere, References
+from osbctl.jsonschemas.walk import IN_PLACE, SchemaPlace, subschemas, unquoted
+from osbctl.paths import located, value_at
 from osbctl.rule import Category, Scope, rule
 from osbctl.validation.node import Hit, Node
+
+_DRAFT_4 = "http://json-schema.org/draft-04/schema"
+_KEYWORDS = ("$ref", "$dynamicRef")
+_MOST_CIRCLES = 20
 
 
 @rule("parameters-reference-external", Severity.ERROR, Category.SPEC, Scope.PARAMETERS)
@@ -64,3 +72,95 @@ def parameters_reference_loop(schema: Node) -> Iterator[Hit]:
     """
     for place in References(schema.value).loops():
         yield schema.hit("the reference leads back to itself", (*place.path, "$ref"), "let it lead to a schema")
+
+
+class Nowhere(Enum):
+    """Why a reference leads to no schema."""
+
+    OUTSIDE = "outside"
+    MISSING = "missing"
+
+
+class References:
+    """The references of one schema (JSON Schema Core 2020-12, section 8.2, and what stood there in older drafts).
+
+    Costs one walk over the schema, and for each reference the length of its text.
+    """
+
+    def __init__(self, schema: dict[str, Any]) -> None:
+        dialect = schema.get("$schema")
+        old = isinstance(dialect, str) and dialect.removesuffix("#") == _DRAFT_4
+        self._id = "id" if old else "$id"
+        self._resources: dict[str, Any] = {"": schema}
+        self._anchors: dict[tuple[str, str], Any] = {}
+        self._base: dict[SchemaPlace, str] = {}
+        self._places = list(subschemas(schema))
+        self.all = [
+            (p, keyword) for p in self._places for keyword in _KEYWORDS if isinstance(p.value.get(keyword), str)
+        ]
+        for place in self._places:
+            self._add(place)
+
+    def _add(self, place: SchemaPlace) -> None:
+        base = self._base[place.parent] if place.parent else ""
+        identity = place.value.get(self._id)
+        if isinstance(identity, str):
+            address, _, anchor = identity.partition("#")
+            if address:
+                base = _joined(base, address)
+                self._resources.setdefault(base, place.value)
+                self._resources.setdefault(address, place.value)
+            if anchor:
+                self._anchors[base, anchor] = place.value
+        for keyword in ("$anchor", "$dynamicAnchor"):
+            name = place.value.get(keyword)
+            if isinstance(name, str):
+                self._anchors[base, name] = place.value
+        self._base[place] = base
+
+    def target(self, place: SchemaPlace, keyword: str = "$ref") -> Any:
+        """What the reference of `place` leads to; a `Nowhere` where that is nothing."""
+        address, _, fragment = place.value[keyword].partition("#")
+        base = self._base.get(place, "")
+        if address:
+            joined = _joined(base, address)
+            base = joined if joined in self._resources else address
+        if base not in self._resources:
+            return Nowhere.OUTSIDE
+        if fragment and not fragment.startswith("/"):
+            return self._anchors.get((base, unquoted(fragment)), Nowhere.MISSING)
+        path = located(self._resources[base], unquoted(fragment))
+        return Nowhere.MISSING if path is None else value_at(self._resources[base], path)
+
+    def loops(self) -> Iterator[SchemaPlace]:
+        """The first reference of each circle of references that judges one value without end; the first circles."""
+        known = {id(place.value): place for place in reversed(self._places)}
+        following = {place: list(self._same_value(place, known)) for place in self._places}
+        for _ in range(_MOST_CIRCLES):
+            try:
+                TopologicalSorter(following).prepare()
+                return
+            except CycleError as error:
+                circle = {place for place in error.args[1] if isinstance(place.value.get("$ref"), str)}
+            first = next(place for place in self._places if place in circle)
+            following[first] = []
+            yield first
+
+    def _same_value(self, place: SchemaPlace, known: dict[int, SchemaPlace]) -> Iterator[SchemaPlace]:
+        if isinstance(place.value.get("$ref"), str):
+            inner = [self.target(place)]  # up to draft-07 nothing beside it counts
+        else:
+            found = [place.value.get(keyword) for keyword in IN_PLACE]
+            inner = [item for value in found for item in (value if isinstance(value, list) else [value])]
+        for value in inner:
+            if id(value) in known:
+                yield known[id(value)]
+
+
+def _joined(base: str, address: str) -> str:
+    from urllib.parse import urljoin
+
+    try:
+        return urljoin(base, address)
+    except ValueError:  # a broken IPv6 address
+        return address
