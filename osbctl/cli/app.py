@@ -30,15 +30,15 @@ COMMANDS = {
     "split": "osbctl.cli.scaffold:split",
     "diff": "osbctl.cli.diff:diff",
     "drift": "osbctl.cli.drift:drift",
-    "fetch": "osbctl.cli.fetch:fetch",
+    "fetch": "osbctl.cli.check:fetch",
     "brokers": "osbctl.cli.brokers:brokers",
     "check": "osbctl.cli.check:check",
     "serve": "osbctl.cli.serve:serve",
     "hash-password": "osbctl.cli.credentials:hash_password",
     "verify-password": "osbctl.cli.credentials:verify_password",
-    "rules": "osbctl.cli.rules:rules",
-    "schema": "osbctl.cli.schema:schema",
-    "lsp": "osbctl.cli.lsp:lsp",
+    "rules": "osbctl.cli.reference:rules",
+    "schema": "osbctl.cli.reference:schema",
+    "lsp": "osbctl.cli.reference:lsp",
 }
 """Each command with the function, or the group of commands, that carries it out, in the order of the help."""
 

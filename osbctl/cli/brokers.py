@@ -14,7 +14,6 @@ from osbctl.cli import passwords
 from osbctl.cli.connection import Conditions, User
 from osbctl.cli.options import Color, TextOrJson
 from osbctl.cli.output import note, progress, put, put_json, put_lines, use_color, width
-from osbctl.cli.spread import spread
 from osbctl.platforms import DEFAULT_PLATFORM, Platform
 from osbctl.registry import location
 from osbctl.registry.records import Refresh, RefreshOutcome, Registration, What
@@ -35,7 +34,7 @@ The database is an SQLite file in your data folder, or PostgreSQL for a team. Pa
 
 
 @brokers.command("add")
-@spread
+@common.spread
 def add(
     name: common.BrokerName,
     url: Annotated[str, Argument(metavar="URL", help="The broker's base address.", show_default=False)],
@@ -132,7 +131,7 @@ def show(
 
 
 @brokers.command("refresh")
-@spread
+@common.spread
 def refresh(
     names: Annotated[
         list[str] | None, Argument(metavar="[NAME...]", help="The brokers; all where none is named.")

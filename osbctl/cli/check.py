@@ -1,25 +1,26 @@
-"""`osbctl check`: a live broker against the contract of its catalog endpoint."""
+"""`osbctl check` and `osbctl fetch`: a running broker against the contract, and its catalog."""
 
 from __future__ import annotations
 
 import os
+from dataclasses import asdict
 from typing import Annotated
 
 from typer import Argument, Option
 
 from osbctl.cli import options as common
 from osbctl.cli.connection import BrokerConnection, Conditions, PasswordStdin, User
-from osbctl.cli.output import note
-from osbctl.cli.spread import spread
+from osbctl.cli.output import note, put
 from osbctl.cli.validate import FailingSeverity, ReportFormat
 from osbctl.cli.validation_report import Display, put_report
 from osbctl.config import find_config
 from osbctl.errors import SourceError
 from osbctl.platforms import ApiVersion
 from osbctl.tasks.options import Request, effective_fail_on, validation_options
+from osbctl.text import escaped
 
 
-@spread
+@common.spread
 def check(
     url: Annotated[str, Argument(metavar="URL", help="The broker's base address, or that of its catalog.")],
     user: User = None,
@@ -52,7 +53,9 @@ def check(
 
     check_output(output, how.files)
     address, named, password = split_url(url)
-    connection = BrokerConnection(user, password_stdin, api_version.value, how, max_bytes)
+    connection = BrokerConnection(
+        **asdict(how), user=user, password_stdin=password_stdin, api_version=api_version.value, max_bytes=max_bytes
+    )
     request = Request(
         sources=(address,),
         api_version=api_version,
@@ -62,9 +65,37 @@ def check(
     )
     config = find_config(os.curdir)
     options, severity = validation_options(request, config), effective_fail_on(request, config)
-    judgement = check_and_judge(address, connection.options(user or named, password), options)
+    judgement = check_and_judge(address, connection.with_password(user or named, password), options)
     code = put_report([judgement._replace(fail_on=severity)], Display(format, output, color.value))
     if judgement.unchecked:
         note(f"stopped by 429; not checked: {', '.join(judgement.unchecked)}; ask again later, or lift the limit")
         return SourceError.exit_code
     return code
+
+
+@common.spread
+def fetch(
+    url: Annotated[str, Argument(metavar="URL", help="The broker's base address, or that of its catalog.")],
+    output: common.Output = None,
+    *,
+    connection: BrokerConnection,
+) -> int:
+    """Fetch the catalog of a running broker, as a platform would.
+
+    The password comes from the URL, OSBCTL_PASSWORD, standard input or a prompt, never from an option, and goes to
+    no other host.
+
+    \b
+    osbctl fetch https://broker.example.com --user platform -o catalog.json
+    osbctl fetch https://broker.example.com --user platform | osbctl validate -
+    """
+    from osbctl.client.catalog_client import not_a_catalog, read_json
+    from osbctl.tasks.outputs import CATALOG, check_output
+
+    check_output(output, connection.files, replaces=CATALOG)
+    answer = connection.fetch(url)
+    if why := read_json(answer.body)[1]:
+        raise not_a_catalog(answer.name, why)
+    text = answer.body.decode().rstrip("\n") + "\n"
+    put(escaped(text, pairs=True) if output in (None, "-") else text, output)
+    return 0

@@ -95,7 +95,7 @@ class Conditions:
 
 
 @dataclass(frozen=True, slots=True)
-class BrokerConnection:
+class BrokerConnection(Conditions):
     """The options under which one broker is asked; the password comes from the address, the environment or a prompt."""
 
     user: User = None
@@ -103,7 +103,6 @@ class BrokerConnection:
     api_version: Annotated[str, Option(metavar="VERSION", help="The version header to send.", callback=_version)] = (
         "2.14"
     )
-    how: Conditions = Conditions()
     max_bytes: MaxBytes = LIMITS.bytes
 
     def fetch(self, url: str) -> CatalogResponse:
@@ -116,14 +115,14 @@ class BrokerConnection:
         from osbctl.client.catalog_client import fetch_catalog, split_url
 
         address, named, password = split_url(url)
-        answer = fetch_catalog(address, self.options(self.user or named, password))
+        answer = fetch_catalog(address, self.with_password(self.user or named, password))
         assert answer  # 304 comes only where a tag was sent
         return answer
 
-    def options(self, user: str, password: str) -> ConnectionOptions:
+    def with_password(self, user: str, password: str) -> ConnectionOptions:
         """The connection options for `user`, with `password` or the one that is found elsewhere."""
         password = password or self._password(user)
-        return self.how.options(user=user, password=password, api_version=self.api_version, max_bytes=self.max_bytes)
+        return self.options(user=user, password=password, api_version=self.api_version, max_bytes=self.max_bytes)
 
     def _password(self, user: str) -> str:
         if self.password_stdin:

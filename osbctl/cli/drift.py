@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
 from osbctl.cli import options as common
-from osbctl.cli.changes_report import ChangesDisplay
 from osbctl.cli.connection import BrokerConnection, announced, read_addressed, shown
+from osbctl.cli.diff import ChangesDisplay
 from osbctl.cli.output import note, progress, put
 from osbctl.cli.passwords import Passwords
-from osbctl.cli.spread import spread
 from osbctl.errors import SourceError, UsageError
 from osbctl.findings import DocumentError
 from osbctl.platforms import Platform
@@ -32,80 +30,55 @@ _WANTED = "a side is a catalog or a platform's export, whole: JSON or YAML, in o
 
 
 @dataclass(frozen=True, slots=True)
-class Sides:
+class Sides(BrokerConnection):
     """Finds the two sides as the options say."""
 
-    connection: BrokerConnection
     database: common.Database = None
     stored_as: Annotated[StoredAs | None, Option(help="What STORED is.  [default: by its content]")] = None
     stored_broker: Annotated[str, Option(metavar="NAME", help="The broker, where the export holds several.")] = ""
     credentials: common.Credentials = None
     at: common.At = ""
 
-    def find(self, broker: str | None, stored: list[str]) -> tuple[StoredCatalog, Document]:
-        """What is stored, and the broker's catalog, each as the words of the command line name it.
+    def find(self, broker: str, stored: list[str]) -> tuple[StoredCatalog, Document]:
+        """What is stored, and the broker's catalog.
 
         Raises:
             OsbctlError: a side cannot be read.
         """
+        self.check_stdin(broker, *stored)
+        if stored:
+            return self._stored(stored), read_addressed(self, broker, self.at)
         from osbctl.tasks.drift import registered_catalog, stored_in_registry
 
-        if broker is None:
-            raise UsageError("name a broker, or --all", "osbctl drift BROKER STORED...")
-        self.connection.check_stdin(broker, *stored)
-        known = self._is_registered(broker, among_files=bool(stored))
-        if not stored and not known:
+        if not location.is_registered(broker, self.database):
             name = "at an address" if "://" in broker else repr(broker)  # an address may hold a password
             raise UsageError(f"no registered broker {name}, and no STORED is named", "osbctl drift BROKER STORED...")
-        if not known:
-            return self._stored(stored), read_addressed(self.connection, broker, self.at)
         with location.open_registry(self.database) as registry:
             ours = registry.broker(broker)
-        kept = self._stored(stored) if stored else stored_in_registry(ours)
         client = self.client(single=True)
         document = registered_catalog(ours, client)
         for sentence in client.notes:
             note(sentence)
-        return kept, document
+        return stored_in_registry(ours), document
 
     def client(self, *, single: bool) -> RegisteredBrokerClient:
-        """The client of registered brokers; `single` as in `Passwords`.
-
-        Raises:
-            UsageError: the options do not suit registered brokers.
-        """
+        """The client of registered brokers; `single` as in `Passwords`."""
         from osbctl.tasks.registered_broker_client import RegisteredBrokerClient
 
-        connection = self.connection
-        self.refuse_user()
-        passwords = Passwords(stdin=connection.password_stdin, credentials=self.credentials, single=single)
-        return RegisteredBrokerClient(connection.how.options(max_bytes=connection.max_bytes), passwords)
-
-    def refuse_user(self) -> None:
-        """Raise a UsageError where a user is named beside a registered broker."""
-        if self.connection.user:
-            raise UsageError("a registered broker has a user of its own", "leave --user out")
+        passwords = Passwords(stdin=self.password_stdin, credentials=self.credentials, single=single)
+        return RegisteredBrokerClient(self.options(max_bytes=self.max_bytes), passwords)
 
     def _stored(self, words: list[str]) -> StoredCatalog:
         from osbctl.sources.exports.read import read_documents, stored_catalog
 
-        limits = Limits(bytes=self.connection.max_bytes)
+        limits = Limits(bytes=self.max_bytes)
         documents = [document for word in words for document in read_documents(word, limits)]
         found = stored_catalog(documents, self.stored_as, self.stored_broker, self.at)
         announced(found.document)
         return found
 
-    def _is_registered(self, word: str, *, among_files: bool) -> bool:
-        """Whether `word` names a registered broker and is no address; `among_files`: nor a file that exists."""
-        is_file = os.path.exists(word)  # noqa: PTH110
-        if among_files and is_file:
-            return False
-        if (among_files or is_file) and location.is_missing(self.database):  # files can be compared without a registry
-            return False
-        return location.is_registered(word, self.database)
 
-
-@spread
+@common.spread
 def drift(
     broker: Annotated[
         str | None, Argument(metavar="BROKER", help="The broker: its address, its name in the registry, or a source.")
@@ -138,8 +111,8 @@ def drift(
 
     The changes are those that the platform would meet at its next refresh; levels, formats and exit codes are those of
     osbctl diff, and 3 where a side cannot be read: a broker that does not answer, an export that is empty, incomplete
-    or another broker's. What the platform does not store is named on standard error, not compared. A file that exists
-    wins over a name in the registry.
+    or another broker's. What the platform does not store is named on standard error, not compared. Without
+    STORED, BROKER is a name in the registry.
 
     \b
     osbctl drift https://broker.example.com services.json plans.json
@@ -148,48 +121,53 @@ def drift(
     osbctl drift --all --format json -o drift.json
     """
     from osbctl.comparison.instances import read_instances
-    from osbctl.tasks.drift import DriftView, compare_with_stored
+    from osbctl.tasks.drift import DriftView
 
+    if broker is None and not all_brokers:
+        raise UsageError("name a broker, or --all", "osbctl drift BROKER STORED...")
+    if all_brokers and (broker is not None or sides.stored_as or sides.stored_broker):
+        raise UsageError("--all covers every registered broker", "leave out names, files, and options about them")
+    if sides.user and not stored:
+        raise UsageError("a registered broker has a user of its own", "leave --user out")
     files = (broker, *(stored or ()), instances, sides.database, sides.credentials)
-    display.check_output(*files, *sides.connection.how.files)
+    display.check_output(*files, *sides.files)
     used = None if instances is None else read_instances(instances)
-    view = DriftView(frozenset(platforms or ()), used, "" if all_brokers else instances or "")
+    view = DriftView(frozenset(platforms or ()), used, instances or "")
     display = replace(display, words=DRIFT)
+    if broker is None:
+        return _every_broker(sides, view, display, jobs)
+    return _one_broker(broker, stored or [], sides, view, display)
 
-    if all_brokers:
-        if broker is not None or sides.stored_as or sides.stored_broker:
-            raise UsageError("--all covers every registered broker", "leave out names, files, and options about them")
-        return _all(sides, view, display, jobs, instances or "")
+
+def _one_broker(broker: str, stored: list[str], sides: Sides, view: DriftView, display: ChangesDisplay) -> int:
+    from osbctl.tasks.drift import compare_with_stored
+
     try:
-        found = compare_with_stored(*sides.find(broker, stored or []), view)
+        found = compare_with_stored(*sides.find(broker, stored), view)
     except (DocumentError, SourceError) as error:
-        old, new = " ".join(map(shown, stored or ())), shown(broker or "")
-        display.put_unread(error, old or new, new)
+        new = shown(broker)
+        display.put_unread(error, " ".join(map(shown, stored)) or new, new)
         if isinstance(error, DocumentError):  # nothing was compared: that is no drift
             raise SourceError(error.message, error.advice or _WANTED) from None
         raise
     return display.put(display.report(found))
 
 
-def _all(sides: Sides, view: DriftView, display: ChangesDisplay, jobs: int, instances: str) -> int:
+def _every_broker(sides: Sides, view: DriftView, display: ChangesDisplay, jobs: int) -> int:
     """3 where a broker could not be reached or understood, else 1 where the report of one fails."""
-    from osbctl.reports.changes.brokers import BrokerReport, notes_of, render_all, without_problems
+    from osbctl.reports.changes.brokers import BrokerReport, common_problems, render_all
     from osbctl.tasks.drift import check_registered
     from osbctl.tasks.refresh import doubted_instances
 
-    sides.refuse_user()
     with location.open_registry(sides.database) as registry:
-        for sentence in doubted_instances(registry, view.instances, instances):
+        for sentence in doubted_instances(registry, view.instances, view.instances_file):
             note(sentence)
         total = len(registry.names())
         client = sides.client(single=total == 1)
-        results = check_registered(registry, client, view, jobs)
+        results = check_registered(registry, client, replace(view, instances_file=""), jobs)
         checked = sorted(progress(results, total, "checking"), key=lambda one: one.name)
     reports = [BrokerReport(one.name, display.report(one.drift) if one.drift else None, one.error) for one in checked]
-    reports, problems = without_problems(reports)
     put(render_all(reports, display.effective_format, display.empty("stored", "brokers")), display.output)
-    for sentence in (*client.notes, *problems, *(text for one in reports for text in notes_of(one))):
+    for sentence in (*client.notes, *common_problems(reports), *(text for one in reports for text in one.notes())):
         note(sentence)
-    if any(one.error for one in reports):
-        return 3
-    return int(any(one.report.failed for one in reports if one.report))
+    return max((one.exit_code for one in reports), default=0)

@@ -1,10 +1,15 @@
-"""The options that several commands share, each said once."""
+"""The options that several commands share, each said once, and decorators that add options to a command."""
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
+from copy import copy
+from dataclasses import is_dataclass
 from datetime import UTC, date, datetime
 from enum import StrEnum
-from typing import Annotated
+from inspect import Parameter, Signature, signature
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 from typer import Argument, Option
 
@@ -111,3 +116,45 @@ Instances = Annotated[
         "no plan at all.",
     ),
 ]
+
+
+def spread(command: Callable[..., int]) -> Callable[..., int]:
+    """`command` with the options of each parameter that is a dataclass in the place of that parameter.
+
+    Options are the fields that have one by `Annotated`.
+    """
+    parameters = signature(command, eval_str=True).parameters.values()
+    groups: dict[str, Any] = {one.name: one.annotation for one in parameters if is_dataclass(one.annotation)}
+
+    @functools.wraps(command)
+    def call(**given: Any) -> int:
+        made = {
+            name: group(**{field.name: given.pop(field.name) for field in _fields(group)})
+            for name, group in groups.items()
+        }
+        return command(**given, **made)
+
+    # Typer makes its options of this signature, not of the function that it calls.
+    options = [option for one in parameters for option in (_fields(one.annotation) if one.name in groups else [one])]
+    by_keyword = [option.replace(kind=Parameter.KEYWORD_ONLY) for option in options]
+    call.__signature__ = Signature(by_keyword)  # type: ignore[attr-defined]
+    return call
+
+
+@functools.cache
+def _fields(group: type) -> list[Parameter]:
+    kinds = get_type_hints(group, include_extras=True)  # of a base class by the names of that one's module
+    fields = [field.replace(annotation=kinds[field.name]) for field in signature(group).parameters.values()]
+    return [field for field in fields if get_origin(field.annotation) is Annotated]
+
+
+def variables(command: Callable[..., int]) -> Callable[..., int]:
+    """`command` with a variable of the environment for each option, `OSBCTL_<NAME>` where it does not name another."""
+    named = []
+    for one in signature(command, eval_str=True).parameters.values():
+        kind, option = get_args(one.annotation)
+        option = copy(option)  # several commands may share it
+        option.envvar = option.envvar or f"OSBCTL_{one.name.upper()}"
+        named.append(one.replace(annotation=Annotated[kind, option]))
+    command.__signature__ = Signature(named)  # type: ignore[attr-defined]
+    return command

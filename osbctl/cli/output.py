@@ -12,9 +12,6 @@ from osbctl.findings import DocumentError
 
 T = TypeVar("T")
 
-_ERASE = "\r\x1b[2K"
-_SECONDS = 0.1
-
 
 def put(text: str, file: str | None = None) -> None:
     """Write `text` to `file`, to standard output where that is None or `-`; always in UTF-8.
@@ -129,27 +126,21 @@ def width() -> int:
 
 
 def progress(results: Iterable[T], total: int, what: str) -> Iterator[T]:
-    """`results` as they come, with a bar on standard error where that is a terminal and there are several.
+    """`results` as they come, counted on standard error where that is a terminal and there are several.
 
-    The bar is gone while whoever takes a result prints it: both may go to one terminal.
+    The count is gone while whoever takes a result prints it: both may go to one terminal.
     """
     if total < 2 or not sys.stderr.isatty():
         yield from results
         return
-    import time
+    _draw(f"{what} 0 of {total}")
+    for number, result in enumerate(results, 1):
+        _draw("")
+        yield result
+        _draw(f"{what} {number} of {total}")
+    _draw("")
 
-    from rich.console import Console
-    from rich.progress import Progress
 
-    with Progress(
-        console=Console(stderr=True), auto_refresh=False, transient=True, redirect_stdout=False, redirect_stderr=False
-    ) as bar:
-        task, drawn = bar.add_task(what, total=total), 0.0
-        for result in results:
-            sys.stderr.write(_ERASE)
-            sys.stderr.flush()
-            yield result
-            bar.advance(task)
-            if time.monotonic() - drawn > _SECONDS:
-                bar.refresh()
-                drawn = time.monotonic()
+def _draw(line: str) -> None:
+    sys.stderr.write(f"\r\x1b[2K{line}")
+    sys.stderr.flush()

@@ -14,7 +14,6 @@ from typer import Argument, Option
 from osbctl.cli import options as common
 from osbctl.cli.connection import BrokerConnection, is_address, read_addressed, shown
 from osbctl.cli.output import put
-from osbctl.cli.spread import spread
 from osbctl.config import find_config, load_config
 from osbctl.errors import UsageError
 from osbctl.platforms import Platform
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from osbctl.tasks.page import Shelf
 
 
-@spread
+@common.spread
 def page(
     sources: Annotated[
         list[str],
@@ -70,7 +69,7 @@ def page(
     from osbctl.tasks.outputs import check_output
     from osbctl.tasks.page import PageOptions, house_look, make_page
 
-    check_output(output, [*sources, *(since or ()), logo, config, *connection.how.files])
+    check_output(output, [*sources, *(since or ()), logo, config, *connection.files])
     gc.disable()  # as in validation: the run is short, and makes next to no garbage in circles
     settings = load_config(config) if config else find_config(".")
     shelves = _shelves(connection, sources, since or [], at)

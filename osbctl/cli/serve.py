@@ -13,7 +13,6 @@ from typer import Argument, Option
 
 from osbctl.cli import options as common
 from osbctl.cli.options import TextOrJson
-from osbctl.cli.spread import variables
 from osbctl.platforms import Platform
 
 
@@ -25,7 +24,7 @@ class LogLevel(StrEnum):
     WARNING = "warning"
 
 
-@variables
+@common.variables
 def serve(
     source: Annotated[str, Argument(metavar="SOURCE", help="The catalog, as for validate.")],
     credentials: Annotated[Path, Option(metavar="FILE", help="Credential records, or htpasswd ($6$).")],

@@ -24,19 +24,15 @@ def open_registry(database: str | None, *, make: bool = False) -> Registry:
 
 
 def is_registered(word: str, database: str | None) -> bool:
-    """Whether `word` names a registered broker. Where you have no database yet, none is made.
+    """Whether `word` names a registered broker. Where you have no database yet, none is made; a file needs none.
 
     Raises UsageError, RegistryError: as `open_registry`.
     """
-    if not _NAME.fullmatch(word) or (not database and _missing(_default())):
+    optional = not database or os.path.exists(word)  # noqa: PTH110
+    if not _NAME.fullmatch(word) or (optional and _missing(database or _default())):
         return False
     with open_registry(database) as registry:
         return word in registry.names()
-
-
-def is_missing(database: str | None) -> bool:
-    """Whether the database that is named, or the one in the data folder, is a file that is not there."""
-    return bool(_missing(database or _default()))
 
 
 def _missing(database: str) -> str:

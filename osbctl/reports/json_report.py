@@ -7,7 +7,7 @@ from typing import Any
 from osbctl.findings import Finding, Judgement, Severity, Verdict
 from osbctl.paths import pointer
 from osbctl.reports import Report
-from osbctl.reports.places import as_json
+from osbctl.reports.places import place_as_json
 from osbctl.text import json_text
 
 VERSION = 1
@@ -41,7 +41,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "message": finding.message,
         "path": pointer(finding.path),
         "also": [pointer(path) for path in finding.also],
-        "location": as_json(finding.location),
+        "location": place_as_json(finding.location),
         "refused_by": [platform.value for platform in finding.refused_by],
         "platform_messages": list(finding.platform_messages),
         "hint": finding.hint,

@@ -26,7 +26,7 @@ def in_line(place: Location, path: Path) -> str:
     return pointer(path) if place.line == 1 and len(path) > 1 else f"{place.line}:{place.column}"
 
 
-def as_json(place: Location | None) -> dict[str, Any] | None:
+def place_as_json(place: Location | None) -> dict[str, Any] | None:
     """A place as the JSON reports tell it."""
     return {"source": place.source, "line": place.line, "column": place.column} if place else None
 

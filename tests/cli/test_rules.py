@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 
 from osbctl.cli.options import TextOrJson
-from osbctl.cli.rules import rules
+from osbctl.cli.reference import rules
 from osbctl.resources import schemas_folder
 from osbctl.rule import Category
 from osbctl.tasks.rules import all_rules
@@ -24,7 +24,7 @@ def shown(capsysbinary: pytest.CaptureFixture[bytes], word: str | None = None, *
 
 @pytest.fixture
 def columns(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> int:
-    monkeypatch.setattr("osbctl.cli.rules.wrap_width", lambda _: request.param)
+    monkeypatch.setattr("osbctl.cli.reference.wrap_width", lambda _: request.param)
     return int(request.param)
 
 

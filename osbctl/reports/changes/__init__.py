@@ -12,9 +12,12 @@ from enum import StrEnum
 from importlib import import_module
 from typing import Any
 
-from osbctl.changes import Change, DiffFailOn, Level
-from osbctl.findings import Finding
+from osbctl.changes import SEVERITIES, Change, DiffFailOn, Level, grouped_effects
+from osbctl.findings import FailOn, Finding, Judgement, Severity
+from osbctl.reports import Format, Report
+from osbctl.reports import render as render_findings
 from osbctl.rule import Rule
+from osbctl.text import safe, sentences
 
 
 class DiffFormat(StrEnum):
@@ -119,7 +122,50 @@ def render(report: DiffReport, format: DiffFormat) -> str:  # the option's own n
     Empty where nothing changed, save in html and what programs read whole (json, gitlab, junit, sarif):
     these always get a whole document.
     """
-    name = format.value if format in OWN else "finding"
-    module = import_module(f"osbctl.reports.changes.{name}_changes")
-    text: str = module.render(report) if format in OWN else module.render(report, format.value)
+    if format not in OWN:
+        return _as_findings(report, Format(format.value))
+    text: str = import_module(f"osbctl.reports.changes.{format.value}_changes").render(report)
     return text
+
+
+_FAIL_ON = {
+    DiffFailOn.REFUSED: FailOn.ERROR,
+    DiffFailOn.BREAKING: FailOn.ERROR,
+    DiffFailOn.RISKY: FailOn.WARNING,
+    DiffFailOn.ANY: FailOn.INFO,
+    DiffFailOn.NEVER: FailOn.NEVER,
+}
+
+
+def _as_findings(report: DiffReport, format: Format) -> str:
+    """The changes that nobody accepted, as findings in `format`; or why there was nothing to compare."""
+    changes = [change for _, found in report.by_level() for change in found]
+    findings = (*report.errors, *(_finding(change, report) for change in changes))
+    if not findings and format is Format.GITHUB:
+        return ""
+    judgement = Judgement(f"{report.old}..{report.new}", findings, {})
+    fail_on = FailOn.ERROR if report.errors else _FAIL_ON[report.fail_on]
+    whole = Report([judgement], report.rules, fail_on, report.root, report.color)
+    return render_findings(whole, format)
+
+
+def _finding(change: Change, report: DiffReport) -> Finding:
+    refused_by = tuple(effect.platform for effect in change.effects if effect.level is Level.REFUSED)
+    effects = (f"{platforms}: {does}" for platforms, does in grouped_effects(change))
+    message = f"{change.level.value}: {change.object or 'catalog'}: {change.message}"
+    return Finding(
+        rule=change.rule,
+        severity=_severity(change, report.fail_on),
+        message=safe(sentences((message, *effects))),
+        path=change.new_path,
+        location=change.new_location or change.old_location,
+        refused_by=refused_by,
+        hint=safe(change.advice),
+        identity=change.fingerprint,
+    )
+
+
+def _severity(change: Change, fail_on: DiffFailOn) -> Severity:
+    # Where only refusals fail the run, what is merely breaking must not look like a failure.
+    lenient = fail_on is DiffFailOn.REFUSED and change.level is Level.BREAKING
+    return Severity.WARNING if lenient else SEVERITIES[change.level]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from osbctl.changes import Level
 from osbctl.pages.content import BrokerLine, Overview
 from osbctl.reports.changes import DiffFormat, DiffReport, render
+from osbctl.reports.changes.json_changes import as_json
 from osbctl.text import cells, json_text, plural, safe
 
 _MERGED = (DiffFormat.GITLAB, DiffFormat.JUNIT, DiffFormat.SARIF)
@@ -26,19 +26,20 @@ class BrokerReport:
     report: DiffReport | None
     error: str = ""
 
+    @property
+    def exit_code(self) -> int:
+        """3 where there are no changes to be had, else 1 where one fails the run."""
+        return int(self.report.failed) if self.report else 3
 
-def without_problems(checked: Sequence[BrokerReport]) -> tuple[list[BrokerReport], list[str]]:
-    """The same without what is wrong with the allow file, and that: an entry that no broker needs, or that expired."""
-    reports = [one.report for one in checked if one.report]
-    common = [text for text in (reports[0].problems if reports else ()) if all(text in r.problems for r in reports)]
-    cleaned = [replace(one, report=replace(one.report, problems=()) if one.report else None) for one in checked]
-    return cleaned, common
+    def notes(self) -> list[str]:
+        """What there is to say beside the report, a sentence each, with the broker's name."""
+        return [f"{self.name}: {sentence}" for sentence in (self.report.notes if self.report else [self.error])]
 
 
-def notes_of(one: BrokerReport) -> list[str]:
-    """What there is to say beside the report, a sentence each, with the broker's name."""
-    sentences = [one.error] if one.error else one.report.notes if one.report else ()
-    return [f"{one.name}: {sentence}" for sentence in sentences]
+def common_problems(checked: Sequence[BrokerReport]) -> list[str]:
+    """What is wrong with the allow file for all brokers: an entry that none needs, or that expired."""
+    problems = [one.report.problems for one in checked if one.report]
+    return [text for text in (problems[0] if problems else ()) if all(text in other for other in problems)]
 
 
 def render_all(
@@ -47,17 +48,9 @@ def render_all(
     empty: DiffReport,
 ) -> str:
     """The text of the report of all; `empty` is one that knows no sides."""
-    reports = [one.report for one in checked if one.report]
+    cleaned = [(one.name, replace(one.report, problems=())) for one in checked if one.report]
     if format is DiffFormat.JSON:
-        brokers = [
-            {
-                "name": one.name,
-                "error": one.error or None,
-                "report": json.loads(render(one.report, format)) if one.report else None,
-            }
-            for one in checked
-        ]
-        return json_text({"version": 1, "brokers": brokers})
+        return _as_json(checked, dict(cleaned))
     if format in _MERGED:
         return render(_merged(checked, empty), format)
     if format is DiffFormat.HTML:
@@ -65,10 +58,22 @@ def render_all(
 
         compared = [(one.name, one.report) for one in sorted(checked, key=_gravity) if one.report]
         return render_overview(compared, _overview(checked), empty)
-    texts = [text for report in reports if (text := render(report, format))]
+    texts = [text for _, report in cleaned if (text := render(report, format))]
     if format is DiffFormat.TEXT:
         texts.append("\n".join(_table(checked)) + "\n")
     return "\n".join(texts) if format in (DiffFormat.TEXT, DiffFormat.MARKDOWN) else "".join(texts)
+
+
+def _as_json(checked: Sequence[BrokerReport], reports: Mapping[str, DiffReport]) -> str:
+    brokers = [
+        {
+            "name": one.name,
+            "error": one.error or None,
+            "report": as_json(reports[one.name]) if one.name in reports else None,
+        }
+        for one in checked
+    ]
+    return json_text({"version": 1, "brokers": brokers})
 
 
 def _merged(checked: Sequence[BrokerReport], empty: DiffReport) -> DiffReport:

@@ -8,7 +8,7 @@ from osbctl.changes import Change, Level, Named
 from osbctl.findings import Finding
 from osbctl.paths import pointer
 from osbctl.reports.changes import DiffReport
-from osbctl.reports.places import as_json
+from osbctl.reports.places import place_as_json
 from osbctl.text import json_text
 
 VERSION = 1
@@ -17,6 +17,11 @@ VERSION = 1
 
 def render(report: DiffReport) -> str:
     """The comparison as one JSON object."""
+    return json_text(as_json(report))
+
+
+def as_json(report: DiffReport) -> dict[str, Any]:
+    """That object; the report of many brokers has one for each."""
     changes = [_change(change, None) for _, found in report.by_level() for change in found]
     whole: dict[str, Any] = {
         "version": VERSION,
@@ -33,7 +38,7 @@ def render(report: DiffReport) -> str:
     }
     if report.errors:
         whole["errors"] = [_error(finding) for finding in report.errors]
-    return json_text(whole)
+    return whole
 
 
 def _change(change: Change, accepted: str | None) -> dict[str, Any]:
@@ -49,8 +54,8 @@ def _change(change: Change, accepted: str | None) -> dict[str, Any]:
         "new": change.new,
         "old_path": pointer(change.old_path),
         "new_path": pointer(change.new_path),
-        "old_location": as_json(change.old_location),
-        "new_location": as_json(change.new_location),
+        "old_location": place_as_json(change.old_location),
+        "new_location": place_as_json(change.new_location),
         "effects": [
             {"platform": effect.platform.value, "level": effect.level.value, "does": effect.does}
             for effect in change.effects
@@ -65,7 +70,7 @@ def _error(finding: Finding) -> dict[str, Any]:
     return {
         "rule": finding.rule,
         "message": finding.message,
-        "location": as_json(finding.location),
+        "location": place_as_json(finding.location),
         "hint": finding.hint,
     }
 

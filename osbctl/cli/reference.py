@@ -1,7 +1,8 @@
-"""`osbctl rules`: what osbctl looks for, and why."""
+"""`osbctl rules`, `schema` and `lsp`: what osbctl looks for, and what it gives to editors."""
 
 from __future__ import annotations
 
+import os
 import sys
 import textwrap
 from collections.abc import Iterator, Sequence
@@ -10,8 +11,10 @@ from typing import Annotated, Any
 from typer import Argument, Option
 
 from osbctl.cli import options as common
-from osbctl.cli.output import put_json, put_lines, use_color, wrap_width
-from osbctl.platforms import labels
+from osbctl.cli.output import put, put_json, put_lines, use_color, wrap_width
+from osbctl.errors import OsbctlError
+from osbctl.extras import command_to_install
+from osbctl.platforms import DEFAULT_API_VERSION, ApiVersion, labels
 from osbctl.rule import Category, Rule
 from osbctl.text import Paint, wrapped
 
@@ -105,3 +108,43 @@ def _record(record: Rule) -> dict[str, Any]:
         "refused_by": list(record.refused_by),
         "only_for": record.only_for,
     }
+
+
+def schema(
+    api_version: Annotated[ApiVersion, Option(help="The API version of the catalog.")] = DEFAULT_API_VERSION,
+) -> int:
+    """Print the JSON Schema of a catalog: editors complete and check fields by it.
+
+    \b
+    osbctl schema > catalog-schema.json
+    osbctl schema --api-version 2.17
+    """
+    from osbctl.resources import catalog_schema
+
+    put(catalog_schema(api_version))
+    return 0
+
+
+def lsp(
+    stdio: Annotated[  # noqa: ARG001  # clients of VS Code add it by themselves
+        bool, Option("--stdio", help="Talk over standard input and output, as is always done.")
+    ] = False,
+) -> int:
+    """Serve an editor while a catalog is written: findings as you type, completion, fixes, explanations.
+
+    The editor starts it and talks to it over standard input and output. It reads osbctl.toml as `osbctl validate` does,
+    and needs the extra `lsp`.
+
+    \b
+    osbctl lsp
+    """
+    try:
+        from osbctl.editor.server import EditorServer
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("pygls", "lsprotocol"):
+            raise
+        raise OsbctlError("the language server needs pygls", command_to_install("lsp")) from error
+
+    # The protocol has standard output for itself: whatever else would be printed goes to standard error.
+    output, sys.stdout = os.fdopen(os.dup(sys.stdout.fileno()), "wb"), sys.stderr
+    return EditorServer().run(sys.stdin.buffer, output)
