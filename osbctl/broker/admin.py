@@ -6,8 +6,9 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from ipaddress import ip_address
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from osbctl.broker.answers import Answer, HttpRequest
 from osbctl.broker.sharing import BUCKETS, Standing, Stats
 from osbctl.broker.tls import SOON_DAYS
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class AdminApp:
-    """WSGI: /livez (the loop turns), /readyz (503 while draining or without a catalog), /metrics.
+    """The application of /livez (the loop turns), /readyz (503 while draining or without a catalog), /metrics.
 
     `standing()` is how the process stands; it returns at once. `hosts` are the names by which it may be asked, beside
     `localhost` and addresses: a web page whose name was made to lead here (DNS rebinding) sends its own name.
@@ -25,23 +26,19 @@ class AdminApp:
     def __init__(self, standing: Callable[[], Standing], hosts: Iterable[str] = ()) -> None:
         self._standing = standing
         self._hosts = frozenset(("localhost", *(host.lower() for host in hosts)))
-        self._pages: dict[str, Callable[[], tuple[str, str, bytes]]] = {
+        self._pages: dict[str, Callable[[], Answer]] = {
             "/livez": lambda: _plain("200 OK", "ok"),
             "/readyz": self._ready,
             "/metrics": self._metrics,
         }
 
-    def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-        method = environ["REQUEST_METHOD"]
-        page = self._pages.get(environ["PATH_INFO"], lambda: _plain("404 Not Found", "not found"))
-        if not self._known(environ.get("HTTP_HOST")):
-            status, kind, body = _plain("421 Misdirected Request", "not for this host: allow it with --admin-host")
-        elif method not in ("GET", "HEAD"):
-            status, kind, body = _plain("405 Method Not Allowed", "GET or HEAD only")
-        else:
-            status, kind, body = page()
-        start_response(status, [("Content-Type", kind), ("Content-Length", str(len(body)))])
-        return [] if method == "HEAD" else [body]
+    def __call__(self, request: HttpRequest) -> Answer:
+        if not self._known(request.headers.get("HOST")):
+            return _plain("421 Misdirected HttpRequest", "not for this host: allow it with --admin-host")
+        if request.command not in ("GET", "HEAD"):
+            return _plain("405 Method Not Allowed", "GET or HEAD only")
+        page = self._pages.get(request.path)
+        return page() if page else _plain("404 Not Found", "not found")
 
     def _known(self, host: str | None) -> bool:
         """Without a Host, as HTTP/1.0 allows, no browser asks."""
@@ -51,7 +48,7 @@ class AdminApp:
             return name in self._hosts or bool(ip_address(name))
         return False
 
-    def _ready(self) -> tuple[str, str, bytes]:
+    def _ready(self) -> Answer:
         """A certificate that ends is reported, but keeps no request away: an old answer is better than none."""
         standing = self._standing()
         if standing.why_not:
@@ -61,13 +58,13 @@ class AdminApp:
             return _plain("200 OK", "ready")
         return _plain("200 OK", f"ready, but the certificate {'has expired' if days < 0 else f'lasts {days:.0f} days'}")
 
-    def _metrics(self) -> tuple[str, str, bytes]:
+    def _metrics(self) -> Answer:
         from prometheus_client import CollectorRegistry
         from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
         registry = CollectorRegistry()
         registry.register(self)  # asked only now, so that a request pays nothing for metrics
-        return "200 OK", CONTENT_TYPE_LATEST, generate_latest(registry)
+        return Answer("200 OK", (("Content-Type", CONTENT_TYPE_LATEST),), generate_latest(registry))
 
     def collect(self) -> Iterator[Metric]:
         """The metrics, as prometheus_client asks for them."""
@@ -77,8 +74,8 @@ class AdminApp:
         yield from _gauges(standing)
 
 
-def _plain(status: str, text: str) -> tuple[str, str, bytes]:
-    return status, "text/plain; charset=utf-8", text.encode() + b"\n"
+def _plain(status: str, text: str) -> Answer:
+    return Answer(status, (("Content-Type", "text/plain; charset=utf-8"),), text.encode() + b"\n")
 
 
 def _gauges(standing: Standing) -> Iterator[Metric]:

@@ -57,9 +57,6 @@ class Decision:
 REFUSED = Decision(RequestOutcome.REFUSED)
 BUSY = Decision(RequestOutcome.BUSY)
 
-DECISION = "osbctl.decision"
-"""The WSGI environment key under which the application finds the decision."""
-
 Resume: TypeAlias = "Callable[[Decision], None]"
 Ask: TypeAlias = "Callable[[str | None, str, Resume], Decision | None]"
 """How a connection asks a gate: see `osbctl.broker.gate.Gate.ask`."""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import lru_cache
 
 _VERSION = re.compile(r"(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})")
 
@@ -16,12 +17,14 @@ Version = tuple[int, int]
 """A version of the Open Service Broker API: major, minor."""
 
 
+@lru_cache(maxsize=64)
 def parse_version(text: str) -> Version | None:
     """The version in an X-Broker-API-Version header, `MAJOR.MINOR` without leading zeros; None for all else."""
     match = _VERSION.fullmatch(text)
     return (int(match[1]), int(match[2])) if match else None
 
 
+@lru_cache(maxsize=64)
 def prefers_gzip(accept_encoding: str) -> bool:
     """Whether an Accept-Encoding header allows gzip at least as much as no coding (RFC 9110 §12.5.3).
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from osbctl.broker import listeners
 from osbctl.broker.admin import AdminApp
+from osbctl.broker.answers import Application
 from osbctl.broker.decision import Ask
 from osbctl.broker.logs import AccessLog, as_json, as_text
 from osbctl.broker.loop import Loop
@@ -34,13 +35,13 @@ STANDARD_OUTPUT = 1
 class Service:
     """What the process serves.
 
-    `app` is the WSGI application, `ask` that of the gate before it (None: no gate). `watched` are the
+    `app` answers requests, `ask` is that of the gate before it (None: no gate). `watched` are the
     catalog and the credentials. `catalog()` is what is served now, `waiting()` the length of the gate's
     queue, `why_not()` why it can check no password (empty where it can). `summary` are the sentences for the log at the
     start. `close()` ends threads and processes.
     """
 
-    app: Callable[..., Any]
+    app: Application
     ask: Ask | None = None
     watched: Sequence[Watched[Any]] = ()
     catalog: Callable[[], ServedCatalog | None] = lambda: None
@@ -157,9 +158,8 @@ def _open(
 ) -> None:
     """Open the listeners in `loop`, that for the admin too where the options name one."""
 
-    def server(app: Callable[..., Any], sock: socket.socket, shared: Shared, *, admin: bool) -> Server:
-        secure = not admin and not options.insecure_http
-        return Server(app, sock, loop_map=loop.map, ready=loop.ready, shared=shared, secure=secure)
+    def server(app: Application, sock: socket.socket, shared: Shared) -> Server:
+        return Server(app, sock, loop_map=loop.map, ready=loop.ready, shared=shared)
 
     def standing() -> Standing:
         catalog, tls = service.catalog(), shared.tls
@@ -172,13 +172,13 @@ def _open(
             "draining" if loop.draining else service.why_not() if catalog else "no catalog",
         )
 
-    loop.servers += [server(service.app, sock, shared, admin=False) for sock in sockets]
+    loop.servers += [server(service.app, sock, shared) for sock in sockets]
     if options.admin_listen:
         # Whatever crowd the service has, the admin listener has places of its own.
         apart = Shared(replace(options.settings, connections=ADMIN_CONNECTIONS), Stats())
         app = AdminApp(standing, options.admin_hosts)
         for sock in listeners.listen_tcp(*listeners.parse_address(options.admin_listen)):
-            loop.admin.append(server(app, sock, apart, admin=True))
+            loop.admin.append(server(app, sock, apart))
             _log.info("admin on %s", listeners.name_of(sock, "http"))
 
 

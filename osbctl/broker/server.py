@@ -9,13 +9,13 @@ import socket
 import sys
 import time
 from collections import deque
-from collections.abc import Callable
 from typing import Any
 
 from waitress import wasyncore  # type: ignore[import-untyped]
 from waitress.adjustments import Adjustments  # type: ignore[import-untyped]
 from waitress.server import TcpWSGIServer  # type: ignore[import-untyped]
 
+from osbctl.broker.answers import Application
 from osbctl.broker.channel import Channel
 from osbctl.broker.proxy import client_of, plain_address
 from osbctl.broker.settings import Settings
@@ -42,18 +42,17 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
 
     def __init__(
         self,
-        app: Callable[..., Any],
+        app: Application,
         sock: socket.socket,
         *,
         loop_map: dict[int, Any],
         ready: deque[Channel],
         shared: Shared,
-        secure: bool = True,
     ) -> None:
         self.shared, self.settings = shared, shared.settings
         self.channel_class = Channel if shared.tls is None else TlsChannel
         info = (sock.family, sock.type, sock.proto, sock.getsockname())
-        adj = adjustments(self.settings, "https" if secure else "http")
+        adj = adjustments(self.settings)
         self.ready = ready
         super().__init__(app, loop_map, _sock=sock, dispatcher=ready, adj=adj, sockinfo=info, bind_socket=False)
         # A full pipe must not stop the thread that wakes the loop: the loop is being woken already.
@@ -149,7 +148,7 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
         _log.error("the listener reports an error; it is kept")
 
 
-def adjustments(settings: Settings, url_scheme: str) -> Any:
+def adjustments(settings: Settings) -> Any:
     """waitress's own settings, as the loop needs them."""
     adj = Adjustments(
         backlog=settings.backlog,
@@ -160,7 +159,6 @@ def adjustments(settings: Settings, url_scheme: str) -> Any:
         asyncore_use_poll=True,
         log_socket_errors=False,
         ident="",
-        url_scheme=url_scheme,
         # What a proxy says is judged in proxy.py; without one, nobody believes these headers.
         clear_untrusted_proxy_headers=False,
     )

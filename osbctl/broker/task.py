@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-import time
 from functools import lru_cache
 from typing import Any
 
-from waitress.task import ErrorTask, WSGITask  # type: ignore[import-untyped]
+from waitress.task import Task  # type: ignore[import-untyped]
 from waitress.utilities import build_http_date  # type: ignore[import-untyped]
 
-from osbctl.broker.decision import DECISION
+from osbctl.broker.answers import REFUSALS, Answer
+from osbctl.broker.decision import REFUSED
 from osbctl.broker.logs import Entry
 
 _NAMES = {
@@ -35,26 +35,50 @@ class Forbidden:
     reason = "Forbidden"
 
 
-class _Closing:
-    """Both tasks: record what was answered, and announce the end of a connection."""
+class AnswerTask(Task):  # type: ignore[misc]
+    """Sends the application's answer, or the refusal of a request that the gate does not let in.
 
-    request: Any
+    Unlike waitress's, a 304 does not end the connection (RFC 9112 §6.3: it ends with its header).
+    """
+
+    complete = True
+    wrote_header: bool
     status: str
+    request: Any
     channel: Any
     """The connection that is answered: `osbctl.broker.channel.Channel`, which knows its tasks."""
 
-    def build_response_header(self) -> bytes:
-        if self.channel.must_end:
-            self.set_close_on_finish()  # type: ignore[attr-defined]
-        head: bytes = super().build_response_header()  # type: ignore[misc]
+    def execute(self) -> None:
+        self.status, headers, body = self.answer()
+        self.response_headers += [*headers, *_request_identity(self.request.headers)]
+        if self.has_body:
+            self.response_headers.append(("Content-Length", str(len(body))))
+        head = self.build_response_header()
         self.begin_entry(len(head))
-        return head
+        self.wrote_header = True
+        self.channel.send_answer(head, b"" if getattr(self.request, "command", "") == "HEAD" else body)
+
+    def answer(self) -> Answer:
+        """The decision is enforced here: only who was let in, or a listener without a gate, reaches the application."""
+        channel, request = self.channel, self.request
+        refusal = None if channel.shared.ask is None else REFUSALS.get((request.decision or REFUSED).outcome)
+        answer: Answer = refusal or channel.server.application(request)
+        return answer
+
+    def build_response_header(self) -> bytes:
+        if self.request.connection_close or self.channel.must_end:
+            self.set_close_on_finish()
+        elif self.version == "1.0":
+            self.response_headers.append(("Connection", "Keep-Alive"))
+        fields = "".join([f"{name}: {value}\r\n" for name, value in self.response_headers])
+        head = f"HTTP/{self.version} {self.status}\r\n{fields}Date: {_http_date(int(self.start_time))}\r\n\r\n"
+        return head.encode("latin-1")
 
     def begin_entry(self, head_bytes: int) -> None:
         """Remember what is being answered; the line is written when the answer is sent or cut."""
         request, channel = self.request, self.channel
         channel.entry = Entry(
-            time.time(),
+            self.start_time,
             channel.since,
             channel.addr[0],
             getattr(request, "command", "-"),
@@ -66,65 +90,27 @@ class _Closing:
         )
 
 
-class AnswerTask(_Closing, WSGITask):  # type: ignore[misc]
-    """Runs the application. A 304 or 204 does not end the connection, as it does in waitress.
-
-    It has no Content-Length, and waitress takes that for an answer of unknown end; under TLS each
-    would cost a handshake (RFC 9112 §6.3: both end with their header).
-    """
-
-    wrote_header: bool
-
-    def get_environment(self) -> dict[str, Any]:
-        environ: dict[str, Any] = super().get_environment()
-        environ[DECISION] = self.request.decision
-        return environ
-
-    def set_close_on_finish(self) -> None:
-        if self.status[:3] in ("304", "204") and self._may_stay():
-            return
-        super().set_close_on_finish()
-
-    def build_response_header(self) -> bytes:
-        """The usual answer (known length, connection kept) without waitress's sorting and renaming."""
-        if self.content_length is None or self.version != "1.1" or not self._may_stay():
-            return super().build_response_header()
-        fields = "".join([f"{name}: {value}\r\n" for name, value in self.response_headers])
-        head = f"HTTP/1.1 {self.status}\r\n{fields}Date: {_http_date(int(self.start_time))}\r\n\r\n"
-        self.begin_entry(len(head))
-        return head.encode("latin-1")
-
-    def write(self, data: bytes) -> None:
-        """Head and body in one piece, where the body is whole: half of the work of sending it."""
-        whole = data and self.content_length == len(data) and self.has_body
-        if self.wrote_header or not whole:
-            super().write(data)
-            return
-        head = self.build_response_header()
-        self.wrote_header = True
-        self.content_bytes_written = len(data)
-        self.channel.write_soon(head + data)
-
-    def _may_stay(self) -> bool:
-        return self.version == "1.1" and not self.request.connection_close and not self.channel.must_end
-
-
-class RefusalTask(_Closing, ErrorTask):  # type: ignore[misc]
+class RefusalTask(AnswerTask):
     """Answers a request that never reached the application, in JSON, and ends the connection."""
 
     def __init__(self, channel: Any, request: Any) -> None:
         super().__init__(channel, request)
         self.version = "1.1"
 
-    def execute(self) -> None:
+    def answer(self) -> Answer:
+        self.set_close_on_finish()
         error = self.request.error
-        self.status = f"{error.code} {error.reason}"
         name, usual = _NAMES.get(error.code, _NAMES[400])  # waitress's own text repeats the request
         body = refusal_body(name, self.request.refusal or usual)
-        self.response_headers.append(("Content-Type", "application/json"))
-        self.set_close_on_finish()
-        self.content_length = len(body)
-        self.write(b"" if getattr(self.request, "command", "") == "HEAD" else body)
+        return Answer(f"{error.code} {error.reason}", (("Content-Type", "application/json"),), body)
+
+
+def _request_identity(headers: dict[str, str]) -> list[tuple[str, str]]:
+    """The header to send back (OSB 2.15, Request Identity); none where the value is long or unprintable."""
+    value = headers.get("X_BROKER_API_REQUEST_IDENTITY", "")
+    if not value or len(value) > 256 or not (value.isascii() and value.isprintable()):
+        return []
+    return [("X-Broker-API-Request-Identity", value)]
 
 
 def refusal_body(name: str, sentence: str) -> bytes:

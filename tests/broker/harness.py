@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import hashlib
-import io
 import ipaddress
 import socket
 import ssl
@@ -18,6 +17,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
+from osbctl.broker.answers import Answer, HttpRequest
 from osbctl.broker.decision import Decision, RequestOutcome
 from osbctl.broker.listeners import listen_tcp
 from osbctl.broker.loop import Loop
@@ -39,21 +39,14 @@ LARGE = bytes(range(256)) * (20 << 12)
 GET = b"GET /v2/catalog HTTP/1.1\r\nHost: broker\r\n\r\n"
 
 
-def app(environ: dict[str, Any], start_response: Any) -> Any:
+def app(request: HttpRequest) -> Answer:
     """A stand-in for the answers: /large is 20 MB, /304 has no body, /boom fails, all else is small."""
-    path = environ["PATH_INFO"]
-    if path == "/boom":
+    if request.path == "/boom":
         raise RuntimeError("secret detail")
-    if path == "/304":
-        start_response("304 Not Modified", [("ETag", '"x"')])
-        return []
-    body = LARGE if path == "/large" else SMALL
-    if path == "/who":
-        body = environ["REMOTE_ADDR"].encode()
-    start_response("200 OK", [("Content-Length", str(len(body))), ("Content-Type", "application/json")])
-    if environ["REQUEST_METHOD"] == "HEAD":
-        return []
-    return environ["wsgi.file_wrapper"](io.BytesIO(body)) if len(body) > 65536 else [body]
+    if request.path == "/304":
+        return Answer("304 Not Modified", (("ETag", '"x"'),))
+    body = LARGE if request.path == "/large" else SMALL
+    return Answer("200 OK", (("Content-Type", "application/json"),), body)
 
 
 def let_in(header: str | None, address: str, resume: Any) -> Decision:

@@ -10,6 +10,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from osbctl.broker import logs
+from osbctl.broker.answers import Answer
 from osbctl.broker.decision import Decision, RequestOutcome
 from osbctl.broker.reload import Watched
 from osbctl.broker.serve import Service, serve
@@ -43,11 +44,8 @@ def main(told: dict) -> int:
             told[name] = Path(told[name])
     told["trusted_proxies"] = tuple(told.get("trusted_proxies", ()))
 
-    def app(environ, start_response):
-        body = catalog.body
-        headers = [("Content-Length", str(len(body))), ("X-Pid", str(os.getpid()))]
-        start_response("200 OK", headers)
-        return [body]
+    def app(_: object) -> Answer:
+        return Answer("200 OK", (("X-Pid", str(os.getpid())),), catalog.body)
 
     def make() -> Service:
         watched = Watched("catalog", lambda: [catalog.path], catalog.load, catalog.swap)

@@ -10,14 +10,22 @@ import pytest
 from osbctl.broker.listeners import listen_unix
 from osbctl.broker.proxy import ProxyRule
 from osbctl.errors import ConfigError, UsageError
-from tests.broker.harness import GET, ask, running
+from tests.broker.harness import GET, Broker, ask, running, until
 from tests.broker.processes import process
 
 if TYPE_CHECKING:
     import ssl
     from pathlib import Path
 
-WHO = GET.replace(b"/v2/catalog", b"/who")[:-2]
+WHO = GET[:-2]
+
+
+def client(broker: Broker, sock: socket.socket, request: bytes) -> str:
+    """The client by the access log, of a request that is answered."""
+    before = len(broker.lines.entries)
+    assert ask(sock, request)[0] == 200
+    assert until(lambda: len(broker.lines.entries) > before)
+    return broker.lines.entries[-1].client
 
 
 def test_https_at_the_proxy_is_required(trust: ssl.SSLContext) -> None:
@@ -38,18 +46,17 @@ def test_the_client_is_who_the_proxy_says(trust: ssl.SSLContext) -> None:
         broker.raw() as sock,
     ):
         secure = WHO + b"X-Forwarded-Proto: https\r\n"
-        for forwarded, client in (
-            (b"192.0.2.7", b"192.0.2.7"),
-            (b"6.6.6.6, 192.0.2.7", b"192.0.2.7"),
-            (b"192.0.2.7, 10.1.1.1", b"192.0.2.7"),
-            (b"[2001:db8::1]:4711", b"2001:db8::1"),
-            (b"192.0.2.7:80", b"192.0.2.7"),
-            (b"nonsense", b"127.0.0.1"),
-            (b"6.6.6.6, unknown", b"127.0.0.1"),  # left of what cannot be read nothing counts
+        for forwarded, expected in (
+            (b"192.0.2.7", "192.0.2.7"),
+            (b"6.6.6.6, 192.0.2.7", "192.0.2.7"),
+            (b"192.0.2.7, 10.1.1.1", "192.0.2.7"),
+            (b"[2001:db8::1]:4711", "2001:db8::1"),
+            (b"192.0.2.7:80", "192.0.2.7"),
+            (b"nonsense", "127.0.0.1"),
+            (b"6.6.6.6, unknown", "127.0.0.1"),  # left of what cannot be read nothing counts
         ):
-            assert ask(sock, secure + b"X-Forwarded-For: " + forwarded + b"\r\n\r\n")[2] == client
-        assert ask(sock, secure + b"\r\n")[2] == b"127.0.0.1"
-    assert broker.lines.entries[0].client == "192.0.2.7"
+            assert client(broker, sock, secure + b"X-Forwarded-For: " + forwarded + b"\r\n\r\n") == expected
+        assert client(broker, sock, secure + b"\r\n") == "127.0.0.1"
 
 
 def test_nobody_else_may_come(trust: ssl.SSLContext) -> None:
@@ -59,16 +66,17 @@ def test_nobody_else_may_come(trust: ssl.SSLContext) -> None:
 
 def test_without_a_proxy_forwarded_headers_prove_nothing(trust: ssl.SSLContext, pair: tuple[Path, Path]) -> None:
     with running(trust, pair) as broker, broker.connect() as sock:
-        assert ask(sock, WHO + b"X-Forwarded-For: 6.6.6.6\r\n\r\n")[2] == b"127.0.0.1"
+        assert client(broker, sock, WHO + b"X-Forwarded-For: 6.6.6.6\r\n\r\n") == "127.0.0.1"
 
 
 def test_a_unix_socket(trust: ssl.SSLContext, tmp_path: Path) -> None:
     path = tmp_path / "broker.sock"
     listener = listen_unix(path)
     assert path.stat().st_mode & 0o777 == 0o660
-    with running(trust, None, sock=listener, proxy=ProxyRule()), socket.socket(socket.AF_UNIX) as sock:
+    with running(trust, None, sock=listener, proxy=ProxyRule()) as broker, socket.socket(socket.AF_UNIX) as sock:
         sock.connect(str(path))
-        assert ask(sock, WHO + b"X-Forwarded-Proto: https\r\nX-Forwarded-For: 192.0.2.9\r\n\r\n")[2] == b"192.0.2.9"
+        request = WHO + b"X-Forwarded-Proto: https\r\nX-Forwarded-For: 192.0.2.9\r\n\r\n"
+        assert client(broker, sock, request) == "192.0.2.9"
         with pytest.raises(ConfigError, match="another program"):
             listen_unix(path)
     listen_unix(path).close()  # a dead one is taken over

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from osbctl.broker.answers import Answer, HttpRequest
 from osbctl.broker.loop import Loop
 from osbctl.broker.settings import Settings
 from osbctl.broker.tls import expiry, load_certificate
@@ -309,9 +310,9 @@ def test_few_handshakes_of_one_client_advance_in_a_turn(
         turns[-1] += 1
         return take(self)
 
-    def waiting(environ: dict[str, object], start_response: object) -> object:
+    def waiting(request: HttpRequest) -> Answer:
         go_on.wait(10)
-        return app(environ, start_response)
+        return app(request)
 
     with running(trust, pair, Settings(turn_steps=3), app=waiting) as broker:
         crowd = [broker.raw() for _ in range(30)]

@@ -8,7 +8,7 @@ import re
 from typing import Any
 
 import pytest
-from waitress import adjustments, channel, parser, server, task, trigger, wasyncore
+from waitress import adjustments, buffers, channel, parser, server, task, trigger, wasyncore
 
 from tests.deploy.harness import ROOT
 
@@ -45,7 +45,8 @@ C, S, W = channel.HTTPChannel, server.BaseWSGIServer, wasyncore.dispatcher
         (task.Task.__init__, "self channel request"),
         (task.Task.set_close_on_finish, "self"),
         (task.Task.build_response_header, "self"),
-        (task.ErrorTask.execute, "self"),
+        (task.WSGITask.execute, "self"),
+        (buffers.ReadOnlyFileBasedBuffer.prepare, "self size"),
     ],
 )
 def test_signature(function: Any, parameters: str) -> None:
@@ -68,7 +69,8 @@ def test_signature(function: Any, parameters: str) -> None:
         (C.write_soon, ["self.adj.send_bytes", "ReadOnlyFileBasedBuffer"]),
         (C.handle_close, ["wasyncore.dispatcher.close(self)"]),
         (C._flush_outbufs_below_high_watermark, ["self.adj.outbuf_high_watermark"]),
-        (task.Task.build_response_header, ["set_close_on_finish()"]),
+        (task.Task.service, ["self.execute()"]),
+        (task.Task.finish, ["if not self.wrote_header", "if self.chunked_response"]),
         (wasyncore.poll2, ["obj.readable()", "obj.writable()", "if flags:"]),
     ],
 )
@@ -97,7 +99,7 @@ USED = {
         [channel.HTTPChannel],
         """_flush_exception _flush_some add_channel addr adj close_when_flushed del_channel error_task_class handle_close
         handle_expt handle_read handle_write parser_class readable received recv request requests send send_continue sendbuf_len
-        sent_continue server service socket task_class total_outbufs_len will_close writable""",
+        sent_continue server service socket task_class total_outbufs_len will_close writable write_soon""",
     ),
     "tls_channel.py": ([channel.HTTPChannel], "sendbuf_len socket will_close"),
     "server.py": (
@@ -107,8 +109,8 @@ USED = {
     ),
     "task.py": (
         [task.WSGITask, task.ErrorTask],
-        """build_response_header channel content_bytes_written content_length environ execute get_environment has_body
-        request response_headers set_close_on_finish start_time status version write wrote_header""",
+        """build_response_header channel complete execute has_body request response_headers set_close_on_finish start_time
+        status version wrote_header""",
     ),
     "parser.py": (
         [parser.HTTPRequestParser],
