@@ -34,7 +34,7 @@ class AdminApp:
 
     def __call__(self, request: HttpRequest) -> Answer:
         if not self._known(request.headers.get("HOST")):
-            return _plain("421 Misdirected HttpRequest", "not for this host: allow it with --admin-host")
+            return _plain("421 Misdirected Request", "not for this host: allow it with --admin-host")
         if request.command not in ("GET", "HEAD"):
             return _plain("405 Method Not Allowed", "GET or HEAD only")
         page = self._pages.get(request.path)

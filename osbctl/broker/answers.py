@@ -92,7 +92,7 @@ class Answers:
         self._minimum = minimum_version
         accepted = f"2.x from {minimum_version[0]}.{minimum_version[1]} on"
         self._no_version = problem(
-            "400 Bad HttpRequest" if missing_version_status == 400 else "412 Precondition Failed",
+            "400 Bad Request" if missing_version_status == 400 else "412 Precondition Failed",
             "MissingAPIVersion",
             f"The header X-Broker-API-Version is missing; this broker takes {accepted}.",
         )

@@ -7,6 +7,7 @@ import json
 import logging
 import time
 from base64 import b64encode
+from http import HTTPStatus
 from types import SimpleNamespace
 from typing import Any
 
@@ -58,7 +59,7 @@ class Answered:
         connection = Connection(app)
         AnswerTask(connection, request).service()
         line, *lines = connection.head.decode("latin-1").removesuffix("\r\n\r\n").split("\r\n")
-        self.status, self.body = int(line.split()[1]), connection.body
+        self.line, self.status, self.body = line, int(line.split()[1]), connection.body
         self.headers = dict(header.split(": ", 1) for header in lines)
         assert len(self.headers) == len(lines)
         assert self.headers.pop("Date")
@@ -74,6 +75,21 @@ def ask(
     headers = {"authorization": GOOD, "x_broker_api_version": "2.14", **changes}
     present = {name: value for name, value in headers.items() if value is not None}
     return Answered(app or Answers(CATALOG), method, path, present)
+
+
+def test_each_status_has_its_phrase() -> None:
+    told = [
+        ask(),
+        ask(if_none_match="*"),
+        ask(authorization=None),
+        ask(authorization="Basic later"),
+        ask(path="/"),
+        ask("POST"),
+        ask(x_broker_api_version=None),
+        ask(app=answers(missing_version_status=400), x_broker_api_version=None),
+    ]
+    for answer in told:
+        assert answer.line == f"HTTP/1.1 {answer.status} {HTTPStatus(answer.status).phrase}"
 
 
 def answers(**options: Any) -> Answers:
