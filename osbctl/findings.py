@@ -131,7 +131,7 @@ class Verdict(NamedTuple):
     why: str = ""
 
 
-class Judgement(NamedTuple):
+class ValidationResult(NamedTuple):
     """All that validation says of one source: findings in document order, a verdict for each platform.
 
     `left_out` counts the findings that were not asked for, or are ignored. `data` is the catalog, None where it could

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import pytest
 import yaml
 
-from osbctl.findings import DocumentError, FailOn, Judgement
+from osbctl.findings import DocumentError, FailOn, ValidationResult
 from osbctl.platforms import Platform
 from osbctl.reports import Format, Report, render
 from osbctl.rule import Category, Rule
@@ -111,9 +111,9 @@ MADE: dict[str, tuple[Example, Example]] = {
     "pointer-not-found": (GOOD._replace(at="/spring/catalog"), Example("spring: {catalog: {services: []}}\n", at="/spring/catalog")),
     "format-mismatch": (GOOD._replace(name="catalog.json"), GOOD),
     "house-schema": (GOOD, dumped(catalog({"dashboard_client": CLIENT}))),
-    "description-long": (dumped(catalog({"description": "Fast. " * 100})), GOOD),
-    "text-long": (dumped(catalog({"metadata": {"displayName": "Postgres " * 30}})), GOOD),
-    "text-too-long": (dumped(catalog({"name": "p" * 256})), GOOD),
+    "long-description": (dumped(catalog({"description": "Fast. " * 100})), GOOD),
+    "long-text": (dumped(catalog({"metadata": {"displayName": "Postgres " * 30}})), GOOD),
+    "long-name": (dumped(catalog({"name": "p" * 256})), GOOD),
     "parameters-too-large": (dumped(with_parameters({"$schema": DRAFT_04, "title": "x" * 66_000})), GOOD),
     "url-data-large": (dumped(catalog({"metadata": {"imageUrl": "data:image/png;base64," + "A" * 33_000}})), GOOD),
     "field-too-new": (dumped(catalog(plan={"maintenance_info": {"version": "1.2.0", "description": "New."}})), GOOD),
@@ -173,7 +173,7 @@ def examples(rule: Rule) -> tuple[Example, Example]:
     return Example(source_text(rule, rule.bad)), Example(source_text(rule, rule.good))
 
 
-def judged(example: Example, rule: str) -> Judgement:
+def judged(example: Example, rule: str) -> ValidationResult:
     data = example.text if isinstance(example.text, bytes) else example.text.encode()
     limits = Limits(bytes=2_000) if rule == "too-large" else Limits()
     try:

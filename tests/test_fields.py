@@ -12,8 +12,8 @@ from osbctl.fields import LATEST, known, since, wanted
 from osbctl.platforms import ApiVersion, Platform
 from osbctl.platforms.judge import judge_all
 from osbctl.platforms.outcome import VerdictKind
-from osbctl.validation.engine import run_rules
 from osbctl.validation.options import ValidationOptions
+from osbctl.validation.pipeline import run_rules
 
 VALUES: dict[str, Any] = {"string": "x", "boolean": True, "integer": 5, "array": ["x"], "object": {"id": "x"}}
 PLAN = {"id": "p", "name": "plan", "description": "d"}

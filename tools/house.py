@@ -35,7 +35,7 @@ FLOORS = {
 WAYS = {
     "A byte of YAML to a finding": (
         "tasks/validate", "sources/read", "sources/parse", "sources/yaml_reader", "validation/pipeline",
-        "platforms/judge", "validation/schema", "validation/engine", "validation/fold", "sources/yaml_places",
+        "platforms/judge", "validation/fold", "sources/yaml_places",
         "reports/text_report",
     ),
     "A request to its answer": (

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from osbctl.cli.output import annotates, look, note, put
 from osbctl.config import load_config
-from osbctl.findings import Judgement
+from osbctl.findings import ValidationResult
 from osbctl.reports import WHOLE, Brevity, Format, Report, render
 from osbctl.tasks.options import Request
 from osbctl.tasks.rules import LazyRules
@@ -53,7 +53,7 @@ def _check_outputs(request: Request, display: Display, config: str | None) -> No
         check_output(request.baseline, inputs)
 
 
-def put_report(judgements: Sequence[Judgement], display: Display) -> int:
+def put_report(judgements: Sequence[ValidationResult], display: Display) -> int:
     """Write the report where and as `display` says; 1 where a finding makes the run fail, else 0."""
     color, width = look(display.output, display.color)
     root = os.getcwd()  # noqa: PTH109

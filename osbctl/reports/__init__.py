@@ -11,7 +11,7 @@ from enum import StrEnum
 from importlib import import_module
 from typing import NamedTuple
 
-from osbctl.findings import FailOn, Finding, Judgement
+from osbctl.findings import FailOn, Finding, ValidationResult
 from osbctl.rule import Rule
 
 
@@ -50,7 +50,7 @@ class Report(NamedTuple):
     where there is none) and `brevity` are for `text` alone.
     """
 
-    judgements: Sequence[Judgement]
+    judgements: Sequence[ValidationResult]
     rules: Mapping[str, Rule]
     fail_on: FailOn = FailOn.ERROR
     root: str = ""
@@ -72,7 +72,7 @@ class Report(NamedTuple):
         """Whether any finding counts under the judgement's own `fail_on`, or else the report's."""
         return any(self.counts(judgement, finding) for judgement in self.judgements for finding in judgement.findings)
 
-    def counts(self, judgement: Judgement, finding: Finding) -> bool:
+    def counts(self, judgement: ValidationResult, finding: Finding) -> bool:
         """Whether `finding` of `judgement` makes the run fail."""
         return (judgement.fail_on or self.fail_on).counts(finding)
 

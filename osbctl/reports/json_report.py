@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from osbctl.findings import Finding, Judgement, Severity, Verdict
+from osbctl.findings import Finding, Severity, ValidationResult, Verdict
 from osbctl.paths import pointer
 from osbctl.reports import Report
 from osbctl.reports.places import place_as_json
@@ -25,7 +25,7 @@ def render(report: Report) -> str:
     return json_text(whole)
 
 
-def _document(judgement: Judgement) -> dict[str, Any]:
+def _document(judgement: ValidationResult) -> dict[str, Any]:
     return {
         "name": judgement.name,
         "findings": [_finding(finding) for finding in judgement.findings],

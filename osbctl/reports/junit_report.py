@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from xml.sax.saxutils import escape, quoteattr
 
-from osbctl.findings import Finding, Judgement
+from osbctl.findings import Finding, ValidationResult
 from osbctl.reports import Report
 from osbctl.reports.places import in_one_line
 from osbctl.text import safe
@@ -26,7 +26,7 @@ def render(report: Report) -> str:
     return "\n".join([*lines, "</testsuites>"]) + "\n"
 
 
-def _suite(judgement: Judgement, report: Report) -> Iterator[str]:
+def _suite(judgement: ValidationResult, report: Report) -> Iterator[str]:
     failures = sum(report.counts(judgement, finding) for finding in judgement.findings)
     skipped = len(judgement.findings) - failures
     tests = max(len(judgement.findings), 1)
@@ -40,7 +40,7 @@ def _suite(judgement: Judgement, report: Report) -> Iterator[str]:
     yield "  </testsuite>"
 
 
-def _case(judgement: Judgement, finding: Finding, report: Report) -> Iterator[str]:
+def _case(judgement: ValidationResult, finding: Finding, report: Report) -> Iterator[str]:
     where = safe(str(finding.location or ""))
     file = quoteattr(safe(report.source(finding)))
     name = quoteattr(f"{finding.rule} {where}".strip())

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from osbctl.findings import Finding, Judgement, Location
+from osbctl.findings import Finding, Location, ValidationResult
 from osbctl.paths import Path, pointer
 from osbctl.platforms import labels
 from osbctl.text import safe, sentences
@@ -56,7 +56,7 @@ def in_one_line(finding: Finding) -> str:
     return sentences([safe(finding.message), *refused_by, *hint])
 
 
-def verdict_lines(judgements: Iterable[Judgement]) -> Iterator[str]:
+def verdict_lines(judgements: Iterable[ValidationResult]) -> Iterator[str]:
     """A line a document with what each platform says."""
     for judgement in judgements:
         text = ", ".join(f"{platform.label} {verdict.kind.value}" for platform, verdict in judgement.verdicts.items())

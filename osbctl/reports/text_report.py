@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
-from osbctl.findings import Finding, Judgement, Location, Severity, Verdict
+from osbctl.findings import Finding, Location, Severity, ValidationResult, Verdict
 from osbctl.platforms import Platform, labels
 from osbctl.platforms.outcome import MAX_REFUSALS, VerdictKind
 from osbctl.reports import Report
@@ -80,7 +80,7 @@ def _excerpt(place: Location, paint: Paint, width: int) -> Iterator[str]:
     yield f"{paint(' ' * (len(margin) - 1) + '|', 'dim')} {paint(carets, 'bold')}"
 
 
-def _summary(judgement: Judgement, paint: Paint, width: int) -> Iterator[str]:
+def _summary(judgement: ValidationResult, paint: Paint, width: int) -> Iterator[str]:
     counted = f"{paint(safe(judgement.name), 'bold')}: {_counted(judgement.findings, judgement.left_out)}"
     yield wrapped(counted, width)
     column = max(len(platform.label) for platform in Platform)
@@ -92,7 +92,7 @@ def _summary(judgement: Judgement, paint: Paint, width: int) -> Iterator[str]:
     yield ""
 
 
-def _line(judgement: Judgement, paint: Paint) -> str:
+def _line(judgement: ValidationResult, paint: Paint) -> str:
     """A document in one line: the numbers, and which platforms refuse it or crash."""
     found = [paint(safe(judgement.name), "bold") + ": " + _counted(judgement.findings, judgement.left_out)]
     for kind, word in _NOT_ACCEPTED.items():

@@ -14,14 +14,14 @@ from typing import Any
 
 from osbctl.errors import ConfigError
 from osbctl.files import read_bounded, write_file
-from osbctl.findings import Finding, Judgement
+from osbctl.findings import Finding, ValidationResult
 from osbctl.reports.places import relative, with_fingerprints
 
 VERSION = 1
 _MAX_BYTES = 100_000_000
 
 
-def write_baseline(file: str, judgements: Sequence[Judgement]) -> int:
+def write_baseline(file: str, judgements: Sequence[ValidationResult]) -> int:
     """Write all findings into `file`, and return their number. Those of sources that cannot be read are left out.
 
     Raises:
@@ -42,7 +42,7 @@ def write_baseline(file: str, judgements: Sequence[Judgement]) -> int:
     return len(entries)
 
 
-def without_baseline(file: str, judgements: Sequence[Judgement]) -> tuple[tuple[Judgement, ...], str]:
+def without_baseline(file: str, judgements: Sequence[ValidationResult]) -> tuple[tuple[ValidationResult, ...], str]:
     """The judgements without what stands in the baseline `file`, and a sentence where some of it is gone, else nothing.
 
     Raises:
@@ -62,13 +62,13 @@ def without_baseline(file: str, judgements: Sequence[Judgement]) -> tuple[tuple[
     return kept, advice if number else ""
 
 
-def _without(judgement: Judgement, old: set[int]) -> Judgement:
+def _without(judgement: ValidationResult, old: set[int]) -> ValidationResult:
     """The judgement without the findings that are `old`, by their `id()`: their fixes may hold what has no hash."""
     kept = tuple(finding for finding in judgement.findings if id(finding) not in old)
     return judgement._replace(findings=kept, left_out=judgement.left_out + len(judgement.findings) - len(kept))
 
 
-def _fingerprints(file: str, judgements: Sequence[Judgement]) -> Iterator[tuple[Finding, str]]:
+def _fingerprints(file: str, judgements: Sequence[ValidationResult]) -> Iterator[tuple[Finding, str]]:
     """The findings with fingerprints that hold for whoever reads the baseline, from whatever folder."""
     findings = [finding for one in judgements if one.data is not None for finding in one.findings]
     there = [f._replace(location=f.location._replace(source=_absolute(f)) if f.location else None) for f in findings]

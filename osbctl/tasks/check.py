@@ -6,13 +6,12 @@ from collections.abc import Iterable, Iterator
 
 from osbctl.client.connection_options import ConnectionOptions, without_query
 from osbctl.conformance.check import USUAL, Patience, check_broker
-from osbctl.findings import DocumentError, Finding, Judgement, Severity, Verdict
+from osbctl.findings import DocumentError, Finding, Severity, ValidationResult, Verdict
 from osbctl.platforms import ApiVersion, Platform
 from osbctl.platforms.outcome import VerdictKind
 from osbctl.sources.parse import parse_document
-from osbctl.validation.options import ValidationOptions
+from osbctl.validation.options import Selection, ValidationOptions
 from osbctl.validation.pipeline import graded, unreadable, validate_document
-from osbctl.validation.selection import Selection
 
 _FOR_FILES = "dashboard-secret-literal"
 """A file should not hold the secret; what a broker sends must."""
@@ -20,7 +19,7 @@ _FOR_FILES = "dashboard-secret-literal"
 
 def check_and_judge(
     address: str, connection: ConnectionOptions, options: ValidationOptions, patience: Patience = USUAL
-) -> Judgement:
+) -> ValidationResult:
     """What is wrong with how the broker at `address` answers, then with its catalog, and what each platform does.
 
     A platform whose own API version gets another answer than that of `connection` is judged by that answer.
@@ -41,10 +40,10 @@ def check_and_judge(
         findings += _only_there(judgement.findings, main.findings, platforms, version)
     stopped = [(one, [finding for finding in checked.findings if one in finding.refused_by]) for one in verdicts]
     verdicts = {one: _verdict(verdicts[one], faults) for one, faults in stopped}
-    return Judgement(name, tuple(findings), verdicts, left_out, unchecked=checked.unchecked)
+    return ValidationResult(name, tuple(findings), verdicts, left_out, unchecked=checked.unchecked)
 
 
-def _judged(name: str, body: bytes | None, options: ValidationOptions) -> Judgement:
+def _judged(name: str, body: bytes | None, options: ValidationOptions) -> ValidationResult:
     if body is None:
         return unreadable(name, ())
     try:

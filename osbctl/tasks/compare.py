@@ -97,7 +97,7 @@ def now_refused(
 
 def refusals_of(data: dict[str, Any], view: frozenset[Platform]) -> list[Refused]:
     """What platforms in `view` refuse of a catalog."""
-    from osbctl.validation.verdicts import judge_template
+    from osbctl.validation.pipeline import judge_template
 
     return [
         Refused(platform, refusal.rule, refusal.path, refusal.message)

@@ -22,7 +22,7 @@ from osbctl.platforms.outcome import Outcome
 from osbctl.requests.commands import Shell, commands
 from osbctl.requests.examples import Examples, examples
 from osbctl.sources.document import Document
-from osbctl.validation.verdicts import judge_template
+from osbctl.validation.pipeline import judge_template
 
 
 @dataclass(frozen=True, slots=True)

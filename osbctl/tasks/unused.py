@@ -9,7 +9,7 @@ from osbctl.config import Config
 from osbctl.files import check_regular, read_bounded
 from osbctl.rule import chosen
 from osbctl.tasks.rules import all_rules
-from osbctl.validation.selection import Selection
+from osbctl.validation.options import Selection
 
 _MOST_FILES = 5_000
 _MAX_BYTES = 1_000_000

@@ -7,17 +7,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from osbctl.config import Config
 from osbctl.errors import OsbctlError, SourceError
-from osbctl.findings import DocumentError, Finding, Judgement, Severity
+from osbctl.findings import DocumentError, Finding, Severity, ValidationResult
 from osbctl.platforms.outcome import VerdictKind
 from osbctl.sources.document import Document
 from osbctl.tasks.options import Request, config_of, effective_fail_on, validation_options
 from osbctl.text import plural
 
 if TYPE_CHECKING:
-    from osbctl.validation.options import ValidationOptions
-    from osbctl.validation.selection import Selection
+    from osbctl.validation.options import Selection, ValidationOptions
 
-    _Judged = tuple[Document | None, Judgement, int]
+    _Judged = tuple[Document | None, ValidationResult, int]
     """What was read, as far as it is needed again, its judgement, and the exit code that a source forces that cannot
     be opened."""
 
@@ -29,7 +28,7 @@ class Validation(NamedTuple):
     that is not at the top, and what of the configuration matched nothing.
     """
 
-    judgements: tuple[Judgement, ...]
+    judgements: tuple[ValidationResult, ...]
     exit_code: int = 0
     notes: tuple[str, ...] = ()
 
@@ -81,7 +80,9 @@ def unread(error: OsbctlError) -> tuple[Finding, ...]:
     return (Finding("cannot-open", Severity.ERROR, error.message, hint=error.advice),)
 
 
-def _based(judgements: tuple[Judgement, ...], request: Request, file: str) -> tuple[tuple[Judgement, ...], list[str]]:
+def _based(
+    judgements: tuple[ValidationResult, ...], request: Request, file: str
+) -> tuple[tuple[ValidationResult, ...], list[str]]:
     """The judgements without what stands in the baseline, which may be written now, and what there is to say."""
     from osbctl.tasks.baseline import without_baseline, write_baseline
 
@@ -96,7 +97,7 @@ def _based(judgements: tuple[Judgement, ...], request: Request, file: str) -> tu
 
 def _settings(config: Config, request: Request, known: list[_Settings]) -> _Settings:
     """The settings of a configuration, made once for all sources that it holds for."""
-    from osbctl.validation.selection import Selection
+    from osbctl.validation.options import Selection
 
     found = next((one for one in known if one.config == config), None)
     if found is None:

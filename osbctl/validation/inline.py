@@ -13,7 +13,7 @@ from typing import NamedTuple
 from osbctl.findings import Finding, Location, Severity
 from osbctl.rule import chosen
 from osbctl.sources.document import Document
-from osbctl.validation.selection import Selection
+from osbctl.validation.options import Selection
 
 _COMMENT = re.compile(r"(?:^|(?<=[ \t]))#[ \t]*osbctl:[ \t]*ignore\b(?:\[([^\]\n]*)\])?", re.MULTILINE)
 _LINE_END = re.compile(r"\r\n?|\n")

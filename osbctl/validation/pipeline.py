@@ -1,4 +1,4 @@
-"""The stages of a validation, from a document to its findings and verdicts: schema, rules and platforms together.
+"""The stages of a validation, from a document to its findings and verdicts; each is called once.
 
 A fault is reported once. Where a platform refuses what the specification already forbids, the
 platform's words join that finding; only a refusal of something that the specification allows
@@ -7,30 +7,32 @@ stands as a finding of its own.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping
-from functools import partial
+import json
+from collections.abc import Collection, Container, Mapping
+from functools import cache, partial
 from typing import Any
 
-from osbctl.findings import Finding, Judgement, Location, Severity, Verdict
+from osbctl.fields import LATEST, load_schema
+from osbctl.findings import Finding, Location, Severity, ValidationResult, Verdict
+from osbctl.jsonschemas.fast_validator import fast_validator
 from osbctl.paths import Path, pointer, value_at
-from osbctl.placeholders import placeholders
-from osbctl.platforms import Platform
+from osbctl.placeholders import filled, placeholders
+from osbctl.platforms import ApiVersion, Platform
 from osbctl.platforms.judge import judge_all
-from osbctl.platforms.outcome import Outcome, VerdictKind
-from osbctl.rule import RULES
+from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind, bounded
+from osbctl.rule import RULES, Rule, Scope
 from osbctl.sources.document import Document
-from osbctl.validation.engine import is_wanted, run_rules
 from osbctl.validation.fold import folded, once_a_text
 from osbctl.validation.inline import without_ignored
-from osbctl.validation.options import ValidationOptions
-from osbctl.validation.rules import SHARED
-from osbctl.validation.schema import check_schema
-from osbctl.validation.selection import Selection
-from osbctl.validation.verdicts import judge_template
+from osbctl.validation.node import CatalogNode, Node
+from osbctl.validation.options import MAX_FINDINGS, Selection, ValidationOptions
+from osbctl.validation.rules import SHARED, load_checks
 
 
-def validate_document(document: Document, options: ValidationOptions, selection: Selection | None = None) -> Judgement:
-    """All that is to be said of `document`: each stage is run once, on what the one before it left.
+def validate_document(
+    document: Document, options: ValidationOptions, selection: Selection | None = None
+) -> ValidationResult:
+    """All that is to be said of `document`: each stage works on what the one before it left.
 
     `selection` says which findings are wanted; pass one and the same to learn, over several documents,
     which of its ignores matched nothing.
@@ -40,24 +42,130 @@ def validate_document(document: Document, options: ValidationOptions, selection:
     """
     selection = selection or Selection(options)
     outcomes = _ask_platforms(document, options)
-    checked, unnamed = _check(document, options)
-    found, separate = _join_refusals([*document.notes, *checked], outcomes, options, selection, unnamed)
-    found = _drop_newcomers(found, selection)
-    found = _blame_newcomers(found, document.data, selection)
-    wanted = selection.of(found, document.data)
+    found, unnamed = _check(document, options)
+    selected, others = _parted(found, selection)
+    hidden = unnamed | {finding.path for finding in others if _is_fault(finding)}
+    joined = _join_refusals(selected, outcomes, options, hidden)
+    instead = sum(finding.path in hidden for finding in joined[len(selected) :] if finding.refused_by)
+    _, others = _parted(_drop_newcomers([*others, *joined]), selection)
+    selected, _ = _parted(_blame_newcomers(_drop_newcomers(joined), document.data), selection)
+    wanted = selection.of(selected, document.data)
     wanted = without_ignored(wanted, document, selection, partial(_sought, options))
-    wanted = folded(graded(wanted, options))
-    left_out = max(0, len(folded(graded(found, options))) - separate - len(wanted))
-    placed = tuple(_located(wanted, document))
+    shown = folded(graded(wanted, options))
+    left_out = max(0, len(folded(graded([*others, *selected], options))) - instead - len(shown))
     verdicts = {platform: _verdict(outcome) for platform, outcome in outcomes.items()}
     name, data, read_as = document.name, document.data, document.read_as
-    return Judgement(name, placed, verdicts, left_out, data, outcomes=outcomes, read_as=read_as)
+    placed = tuple(_located(shown, document))
+    return ValidationResult(name, placed, verdicts, left_out, data, outcomes=outcomes, read_as=read_as)
+
+
+def unreadable(name: str, findings: tuple[Finding, ...]) -> ValidationResult:
+    """The result for a source that cannot be opened or read; `findings` say why."""
+    return ValidationResult(name, findings, dict.fromkeys(Platform, Verdict(VerdictKind.UNREADABLE)))
+
+
+# The platforms.
 
 
 def _ask_platforms(document: Document, options: ValidationOptions) -> dict[Platform, Outcome]:
     asked = options.platforms if options.errors_alone else tuple(Platform)
     judged = (judge_all if options.literal else judge_template)(document.data, asked)
     return {platform: outcome.redacted for platform, outcome in judged.items()}
+
+
+def judge_template(data: dict[str, Any], asked: Collection[Platform] = tuple(Platform)) -> dict[Platform, Outcome]:
+    """What each platform of those that are `asked` does with the catalog `data` once its placeholders are replaced.
+
+    A platform refuses it for what is wrong whatever they stand for. Where nothing is, and it does not accept the
+    catalog as it stands either, its verdict is unclear.
+    """
+    outcomes = judge_all(data, asked)
+    rejecting = [platform for platform, outcome in outcomes.items() if outcome.kind is not VerdictKind.ACCEPTS]
+    found = placeholders(data) if rejecting else {}
+    if not found:
+        return outcomes
+    rendered = judge_all(filled(data, found), rejecting)
+    return outcomes | {one: _of_template(found, outcomes[one], rendered[one]) for one in rejecting}
+
+
+def _of_template(found: Mapping[Path, str], as_it_stands: Outcome, rendered: Outcome) -> Outcome:
+    refusals = tuple(one for one in rendered.refusals if found.keys().isdisjoint(_prefixes(one.path)))
+    if refusals:
+        return rendered._replace(refusals=refusals)
+    met = {path for one in as_it_stands.refusals for path in _prefixes(one.path)}
+    decisive = [path for path in found if path in met] or found
+    doubts = (Refusal("placeholder-unresolved", path, f"it depends on {found[path][:40]!r}") for path in decisive)
+    return Outcome(VerdictKind.UNCLEAR, doubts=bounded(doubts))
+
+
+def _prefixes(path: Path) -> list[Path]:
+    """The paths of the value at `path` and of all that it stands in."""
+    return [path[:end] for end in range(1, len(path) + 1)]
+
+
+def _verdict(outcome: Outcome) -> Verdict:
+    more = f", and {len(outcome.doubts) - 1:,} more" if len(outcome.doubts) > 1 else ""
+    why = "".join(f"{doubt.message} at {pointer(doubt.path)}{more}" for doubt in outcome.doubts[:1])
+    return Verdict(outcome.kind, outcome.messages, len(outcome.refusals), why)
+
+
+# The schemas and the rules.
+
+
+def _check(document: Document, options: ValidationOptions) -> tuple[list[Finding], set[Path]]:
+    """What reading, the schemas and the rules say, but for what reading has called missing already.
+
+    And the places of errors of the schema that were too many to be named.
+    """
+    found, unnamed = check_schema(document.data, options.api_version, options.max_schema_findings)
+    found += run_rules(document.data, options)
+    for name, schema in options.house_schemas:
+        from osbctl.validation.house import check_house_schema  # loads jsonschema
+
+        found += check_house_schema(document.data, schema, name)
+    unknown = placeholders(document.data) if found and not options.literal else {}
+    found = [one for one in found if one.path not in unknown or one.rule == "placeholder-unresolved"]
+    reported = {note.path for note in document.notes if note.severity is Severity.ERROR}
+    found = [one for one in found if one.rule != "schema-required" or one.path not in reported]
+    return [*document.notes, *found], unnamed
+
+
+def check_schema(
+    data: dict[str, Any], api_version: ApiVersion, most: int = MAX_FINDINGS
+) -> tuple[list[Finding], set[Path]]:
+    """What the newest catalog schema says against `data`, and the places of errors that it leaves out.
+
+    Fields that are newer than `api_version` draw warnings: some platforms ask with a newer version and read them.
+    Names `most` errors, and as many warnings.
+    """
+    if _latest_schema_validator()(data):
+        return [], set()
+    from osbctl.validation.explain import explained
+
+    return explained(data, api_version, most)
+
+
+@cache
+def _latest_schema_validator() -> Any:
+    return fast_validator(load_schema(LATEST))
+
+
+def run_rules(data: dict[str, Any], options: ValidationOptions) -> list[Finding]:
+    """What the specification's rules and the advice say against the catalog `data`.
+
+    Rules see only what has the right shape: a wrong shape is the schema's finding, reported once.
+    """
+    catalog = CatalogNode(data, options.api_version)
+    rules = [rule for rule in load_checks() if is_wanted(rule, options)]
+    found = [finding for rule in rules if rule.scope is Scope.CATALOG for finding in _findings(rule, catalog)]
+    return found + _of_parameters([rule for rule in rules if rule.scope is Scope.PARAMETERS], catalog)
+
+
+def is_wanted(rule: Rule, options: ValidationOptions) -> bool:
+    """Whether findings of `rule` are sought with these options."""
+    if options.errors_alone and rule.severity is not Severity.ERROR:
+        return False
+    return rule.only_for is None or rule.only_for in options.platforms or rule.id in (options.select or ())
 
 
 def _sought(options: ValidationOptions, rules: frozenset[str]) -> bool:
@@ -69,78 +177,69 @@ def _sought(options: ValidationOptions, rules: frozenset[str]) -> bool:
     )
 
 
-def graded(findings: list[Finding], options: ValidationOptions) -> list[Finding]:
-    """The findings with the severities that the configuration gives their rules."""
-    severity = dict(options.severity)
-    if not severity:
-        return findings
-    return [f._replace(severity=severity[f.rule]) if f.rule in severity else f for f in findings]
+def _of_parameters(rules: list[Rule], catalog: CatalogNode) -> list[Finding]:
+    """What `rules` say of each parameter schema, at its own place; those of one text are looked at once."""
+    found: list[Finding] = []
+    known: dict[str, list[Finding]] = {}
+    for plan, place, schema in catalog.parameters:
+        text = json.dumps(schema)
+        if text not in known:
+            known[text] = [finding for rule in rules for finding in _findings(rule, Node(schema))]
+        path = (*plan.path, "schemas", *place, "parameters")
+        found += [_below(path, finding) for finding in known[text]]
+    return found
 
 
-def unreadable(name: str, findings: tuple[Finding, ...]) -> Judgement:
-    """The judgement of a source that cannot be opened or read; `findings` say why."""
-    return Judgement(name, findings, dict.fromkeys(Platform, Verdict(VerdictKind.UNREADABLE)))
+def _findings(rule: Rule, node: Node) -> list[Finding]:
+    return [
+        Finding(rule.id, rule.severity, message, path, None, hint, fixes, several, earlier)
+        for message, path, hint, fixes, several, earlier in (rule.check(node) if rule.check else ())
+    ]
 
 
-def _check(document: Document, options: ValidationOptions) -> tuple[list[Finding], set[Path]]:
-    """What the schemas and the rules say; nothing of places that the notes have spoken of as missing already.
+def _below(path: Path, finding: Finding) -> Finding:
+    fixes = tuple(fix._replace(path=(*path, *fix.path)) for fix in finding.fixes)
+    return finding._replace(path=(*path, *finding.path), fixes=fixes)
 
-    And the places of errors of the schema that were too many to be named.
-    """
-    reported = {note.path for note in document.notes if note.severity is Severity.ERROR}
-    found, left_out = check_schema(document.data, options.api_version, options.max_schema_findings)
-    found += run_rules(document.data, options)
-    for name, schema in options.house_schemas:
-        from osbctl.validation.house import check_house_schema  # loads jsonschema
 
-        found += check_house_schema(document.data, schema, name)
-    found = [finding for finding in found if not (finding.rule == "schema-required" and finding.path in reported)]
-    unknown = placeholders(document.data) if found and not options.literal else {}
-    return [one for one in found if one.path not in unknown or one.rule == "placeholder-unresolved"], left_out
+# Findings and refusals together.
+
+
+def _parted(findings: list[Finding], selection: Selection) -> tuple[list[Finding], list[Finding]]:
+    """The findings of rules that were asked for, and the others."""
+    selected = [finding for finding in findings if selection.picks(finding.rule)]
+    return selected, [finding for finding in findings if not selection.picks(finding.rule)]
+
+
+def _is_fault(finding: Finding) -> bool:
+    return finding.severity is Severity.ERROR or finding.rule.startswith("schema-")
 
 
 def _join_refusals(
-    findings: list[Finding],
-    outcomes: Mapping[Platform, Outcome],
-    options: ValidationOptions,
-    selection: Selection,
-    unnamed: Container[Path],
-) -> tuple[list[Finding], int]:
-    """Join each refusal to the finding of a fault at its place, or let it stand alone; not at places `unnamed`.
+    findings: list[Finding], outcomes: Mapping[Platform, Outcome], options: ValidationOptions, hidden: Container[Path]
+) -> list[Finding]:
+    """Join each refusal to the first fault at its place, or let it stand alone.
 
-    One whose rule was selected stands alone, too, where the finding that it would join was not: the number of those.
+    At `hidden` places there is a fault that is not named; there only a refusal that was selected stands alone.
     Why the verdict of a platform that counts is unclear is a warning, unless a finding of its rule is there.
     """
     findings = list(findings)
-    faults = _faults_by_place(findings, selection)
-    separate = 0
+    faults: dict[Path, int] = {}
+    for index, finding in enumerate(findings):
+        if _is_fault(finding):
+            faults.setdefault(finding.path, index)
     for platform, outcome in outcomes.items():
         counts = platform in options.platforms
-        if counts:
-            findings += _doubts(platform, outcome, findings)
+        findings += _doubts(platform, outcome, findings) if counts else ()
         for refusal in outcome.refusals:
             at = faults.get(refusal.path)
-            hidden = refusal.path in unnamed if at is None else not selection.picks(findings[at].rule)
             if at is not None:
                 findings[at] = _joined(findings[at], platform, refusal.message, bool(outcome.messages), counts)
-            is_separate = hidden and options.select is not None and selection.picks(refusal.rule)
-            if is_separate or (at is None and not hidden):
+            elif refusal.path not in hidden or refusal.rule in (options.select or ()):
                 severity = Severity.ERROR if counts else Severity.WARNING
                 lone = Finding(refusal.rule, severity, refusal.message, refusal.path, refused_by=(platform,))
                 findings.append(lone)
-                separate += is_separate
-    return findings, separate
-
-
-def _faults_by_place(findings: list[Finding], selection: Selection) -> dict[Path, int]:
-    """The first finding at each place that refusals there join; one of a rule that was selected before others."""
-    places: dict[Path, int] = {}
-    for index, finding in enumerate(findings):
-        if finding.severity is Severity.ERROR or finding.rule.startswith("schema-"):
-            first = places.setdefault(finding.path, index)
-            if selection.picks(finding.rule) and not selection.picks(findings[first].rule):
-                places[finding.path] = index
-    return places
+    return findings
 
 
 def _doubts(platform: Platform, outcome: Outcome, findings: list[Finding]) -> list[Finding]:
@@ -148,22 +247,6 @@ def _doubts(platform: Platform, outcome: Outcome, findings: list[Finding]) -> li
     why = f"the verdict of {platform.label} is unclear"
     doubts = [doubt for doubt in outcome.doubts if (doubt.rule, doubt.path) not in known]
     return [Finding(doubt.rule, Severity.WARNING, f"{why}: {doubt.message}", doubt.path) for doubt in doubts]
-
-
-def _drop_newcomers(findings: list[Finding], selection: Selection) -> list[Finding]:
-    """The findings without those that call a field too new which another one calls wrong, or something in it.
-
-    Where only the first was selected, it stays.
-    """
-    is_selected = selection.picks("field-too-new")
-    wrong = {
-        finding.path[:depth]
-        for finding in findings
-        if finding.rule.startswith("schema-") or finding.refused_by or finding.severity is Severity.ERROR
-        if selection.picks(finding.rule) or not is_selected
-        for depth in range(len(finding.path) + 1)
-    }
-    return [finding for finding in findings if finding.rule != "field-too-new" or finding.path not in wrong]
 
 
 def _joined(finding: Finding, platform: Platform, words: str, own_words: bool, counts: bool) -> Finding:
@@ -176,32 +259,43 @@ def _joined(finding: Finding, platform: Platform, words: str, own_words: bool, c
     return finding._replace(refused_by=refused_by, platform_messages=messages, severity=severity)
 
 
-def _blame_newcomers(findings: list[Finding], data: dict[str, Any], selection: Selection) -> list[Finding]:
-    """Where catalog.lock knows which of two things with one id came later, all that is said of it is said there.
+def _drop_newcomers(findings: list[Finding]) -> list[Finding]:
+    """The findings without those that call a field too new which another one calls wrong, or something in it."""
+    newcomers = {finding.path for finding in findings if finding.rule == "field-too-new"}
+    wrong = {
+        finding.path[:depth]
+        for finding in findings
+        if newcomers and (_is_fault(finding) or finding.refused_by)
+        for depth in range(len(finding.path) + 1)
+    }
+    return [finding for finding in findings if finding.rule != "field-too-new" or finding.path not in wrong]
 
-    Unless what is said there was not selected, and the other was.
-    """
-    if selection.picks("id-duplicate") and not selection.picks("build-id-reused"):
-        return findings
-    newcomers = {value_at(data, one.path): n for n, one in enumerate(findings) if one.rule == "build-id-reused"}
-    doubles = [f for f in findings if newcomers and f.rule == "id-duplicate" and value_at(data, f.path) in newcomers]
-    merged = list(findings)
+
+def _blame_newcomers(findings: list[Finding], data: dict[str, Any]) -> list[Finding]:
+    """Where catalog.lock knows which of two things with one id came later, all that is said of it is said there."""
+    newcomers = {value_at(data, one.path): one for one in findings if one.rule == "build-id-reused"}
+    doubles = [one for one in findings if newcomers and one.rule == "id-duplicate"]
+    doubles = [one for one in doubles if value_at(data, one.path) in newcomers]
     for double in doubles:
-        index = newcomers[value_at(data, double.path)]
-        platforms = dict.fromkeys((*merged[index].refused_by, *double.refused_by))
-        words = dict.fromkeys((*merged[index].platform_messages, *double.platform_messages))
-        merged[index] = merged[index]._replace(refused_by=tuple(platforms), platform_messages=tuple(words))
-    return [finding for finding in merged if finding not in doubles]
+        newcomer = newcomers[value_at(data, double.path)]
+        platforms = dict.fromkeys((*newcomer.refused_by, *double.refused_by))
+        words = dict.fromkeys((*newcomer.platform_messages, *double.platform_messages))
+        said = newcomer._replace(refused_by=tuple(platforms), platform_messages=tuple(words))
+        findings = [said if one is newcomer else one for one in findings if one is not double]
+        newcomers[value_at(data, double.path)] = said
+    return findings
 
 
-def _verdict(outcome: Outcome) -> Verdict:
-    more = f", and {len(outcome.doubts) - 1:,} more" if len(outcome.doubts) > 1 else ""
-    why = "".join(f"{doubt.message} at {pointer(doubt.path)}{more}" for doubt in outcome.doubts[:1])
-    return Verdict(outcome.kind, outcome.messages, len(outcome.refusals), why)
+def graded(findings: list[Finding], options: ValidationOptions) -> list[Finding]:
+    """The findings with the severities that the configuration gives their rules."""
+    severity = dict(options.severity)
+    return [f._replace(severity=severity[f.rule]) if f.rule in severity else f for f in findings]
 
 
-def _located(findings: Iterable[Finding], document: Document) -> list[Finding]:
-    findings = list(findings)
+# Places.
+
+
+def _located(findings: list[Finding], document: Document) -> list[Finding]:
     paths = {path for f in findings if f.location is None for path in (f.path, f.earlier) if path is not None}
     places = document.locate(paths) if paths else {}
     located = [f if f.location else _placed(f, places) for f in findings]

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from osbctl.findings import Finding, Judgement, Location, Severity, Verdict
+from osbctl.findings import Finding, Location, Severity, ValidationResult, Verdict
 from osbctl.paths import Path
 from osbctl.placeholders import holds_placeholder
 from osbctl.platforms import Identity, Platform
@@ -15,10 +15,9 @@ from osbctl.platforms.together import SharedIdentity, does, shared
 from osbctl.rule import RULES
 from osbctl.sources.document import Document
 from osbctl.validation.inline import without_ignored
-from osbctl.validation.options import ValidationOptions
+from osbctl.validation.options import Selection, ValidationOptions
 from osbctl.validation.pipeline import graded, reading_order
 from osbctl.validation.rules import SHARED, load_all
-from osbctl.validation.selection import Selection
 
 _RULES = {
     Identity.SERVICE_ID: "shared-id",
@@ -32,12 +31,12 @@ class JudgedCatalog(NamedTuple):
     """A catalog, its judgement by itself, and what that was made with."""
 
     document: Document
-    judgement: Judgement
+    judgement: ValidationResult
     options: ValidationOptions
     selection: Selection
 
 
-def judge_together(judged: Sequence[JudgedCatalog]) -> list[Judgement]:
+def judge_together(judged: Sequence[JudgedCatalog]) -> list[ValidationResult]:
     """The judgements, completed by what a catalog shares with those before it.
 
     Each is reported at the later of two places, with the name of the other, and as the options of the later say. A
@@ -75,7 +74,7 @@ def _finding(
     return Finding(rule.id, severity, message, one.second_path, place, hint, refused_by=rule.refused_by)
 
 
-def _completed(one: JudgedCatalog, found: list[Finding]) -> Judgement:
+def _completed(one: JudgedCatalog, found: list[Finding]) -> ValidationResult:
     document, judgement, options, selection = one
     silenced = without_ignored(selection.of(found, document.data), document, selection, _sought)
     wanted = graded(silenced, options)

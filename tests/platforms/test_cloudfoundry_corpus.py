@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from osbctl.findings import DocumentError, Judgement
+from osbctl.findings import DocumentError, ValidationResult
 from osbctl.platforms import Platform
 from osbctl.platforms.outcome import VerdictKind
 from osbctl.secrecy import SECRET
@@ -27,7 +27,7 @@ MALFORMED = "ServiceBrokerResponseMalformed"
 _SECRETS = re.compile(r"(Service dashboard client .* but has value ).*", re.DOTALL)
 
 
-def judged(text: bytes, name: str) -> Judgement:
+def judged(text: bytes, name: str) -> ValidationResult:
     try:
         document = parse_document(text, name)
     except DocumentError as error:
@@ -51,12 +51,12 @@ def recorded(record: dict[str, Any]) -> tuple[VerdictKind, tuple[str, ...]]:
     return kind, tuple(_SECRETS.sub(rf"\1{SECRET}", line) for line in record["errors"])
 
 
-def ours(judgement: Judgement) -> tuple[VerdictKind, tuple[str, ...]]:
+def ours(judgement: ValidationResult) -> tuple[VerdictKind, tuple[str, ...]]:
     verdict = judgement.verdicts[Platform.CLOUD_FOUNDRY]
     return verdict.kind, verdict.messages
 
 
-def agrees(judgement: Judgement, expected: tuple[VerdictKind, tuple[str, ...]]) -> bool:
+def agrees(judgement: ValidationResult, expected: tuple[VerdictKind, tuple[str, ...]]) -> bool:
     """The same verdict and the same lines; of a fault inside a parameter schema we have words of our own.
 
     A value that may be a secret is not repeated.

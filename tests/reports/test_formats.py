@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 
 import osbctl
-from osbctl.findings import FailOn, Finding, Judgement, Location, Severity, Verdict
+from osbctl.findings import FailOn, Finding, Location, Severity, ValidationResult, Verdict
 from osbctl.platforms import Platform
 from osbctl.platforms.outcome import VerdictKind
 from osbctl.reports import Format, Report, render
@@ -44,7 +44,7 @@ VERDICTS = {
 
 
 def report(*findings: Finding, fail_on: FailOn = FailOn.ERROR, color: bool = False) -> Report:
-    judgement = Judgement("a dir/cat,alog.yaml", findings, VERDICTS)
+    judgement = ValidationResult("a dir/cat,alog.yaml", findings, VERDICTS)
     return Report([judgement], {RULE.id: RULE}, fail_on, "/repository", color)
 
 
@@ -190,7 +190,7 @@ LINES = [Format.TEXT, Format.GITHUB, Format.JUNIT]
 def hostile_text(format: Format, severity: Severity = Severity.ERROR) -> str:
     place = Location(HOSTILE, 1, 1, HOSTILE)
     texts = {"message": HOSTILE, "hint": HOSTILE, "location": place, "platform_messages": (HOSTILE,)}
-    judgement = Judgement(HOSTILE, (FINDING._replace(severity=severity, **texts),), VERDICTS)
+    judgement = ValidationResult(HOSTILE, (FINDING._replace(severity=severity, **texts),), VERDICTS)
     return render(Report([judgement], {RULE.id: RULE}), format)
 
 

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from osbctl.platforms import ApiVersion, Platform
 from osbctl.sources.parse import parse_document
-from osbctl.validation.engine import run_rules
 from osbctl.validation.options import ValidationOptions
+from osbctl.validation.pipeline import run_rules
 from osbctl.validation.rules import load_checks
 from tests.fragments import grafted
 

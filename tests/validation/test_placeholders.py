@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from osbctl.findings import DocumentError, Judgement, Severity
+from osbctl.findings import DocumentError, Severity, ValidationResult
 from osbctl.placeholders import filled, holds_placeholder, placeholders
 from osbctl.platforms import Platform
 from osbctl.platforms.judge import judge_all
@@ -50,7 +50,7 @@ def with_value(path: Path_, value: Any, data: Any = CATALOG) -> Any:
     return data
 
 
-def judged(data: Any, **options: Any) -> Judgement:
+def judged(data: Any, **options: Any) -> ValidationResult:
     return validate_document(parse_document(json.dumps(data).encode(), "c.json"), ValidationOptions(**options))
 
 

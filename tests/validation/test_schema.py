@@ -28,7 +28,7 @@ from osbctl.validation import explain
 from osbctl.validation.explain import faults
 from osbctl.validation.house import sentences
 from osbctl.validation.options import MAX_FINDINGS
-from osbctl.validation.schema import check_schema
+from osbctl.validation.pipeline import check_schema
 from tests.corpus import CORPUS, needs_corpus
 from tests.fixes import generated
 
@@ -245,7 +245,7 @@ def test_the_two_engines_agree_on_recorded_mutations() -> None:
 def test_a_valid_catalog_never_loads_the_explanation() -> None:
     data = service(metadata={"imageUrl": "no address"})
     code = (
-        "import sys; from osbctl.platforms import ApiVersion; from osbctl.validation.schema import check_schema;"
+        "import sys; from osbctl.platforms import ApiVersion; from osbctl.validation.pipeline import check_schema;"
         f"print(check_schema({data!r}, ApiVersion.V2_14)[0], 'jsonschema' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)

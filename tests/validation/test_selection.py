@@ -6,8 +6,7 @@ import pytest
 
 from osbctl.catalog import names_at as names
 from osbctl.findings import Finding, Severity
-from osbctl.validation.options import IgnoreAt, ValidationOptions
-from osbctl.validation.selection import Selection
+from osbctl.validation.options import IgnoreAt, Selection, ValidationOptions
 
 DATA = {"services": [{"name": "s", "plans": [{"name": "p"}, {"name": "q"}]}, 7]}
 

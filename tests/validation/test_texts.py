@@ -10,7 +10,7 @@ from osbctl.fields import known
 from osbctl.platforms import ApiVersion
 from osbctl.validation.node import CatalogNode
 from osbctl.validation.rules.fields import field_near_miss
-from osbctl.validation.rules.texts import text_long, text_nul
+from osbctl.validation.rules.texts import long_text, text_nul
 
 
 def catalog(service: dict[str, Any], plan: dict[str, Any]) -> CatalogNode:
@@ -51,7 +51,7 @@ def test_long_texts_but_those_that_are_meant_to_be_long() -> None:
         "tags": ["a", long],
         "metadata": {"displayName": long, "bullets": [long[1:], long], "longDescription": long},
     }
-    assert [hit.path[2:] for hit in text_long(catalog(thing, {}))] == [
+    assert [hit.path[2:] for hit in long_text(catalog(thing, {}))] == [
         ("metadata", "displayName"),
         ("metadata", "bullets", 1),
         ("tags", 1),

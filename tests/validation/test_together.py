@@ -7,15 +7,14 @@ from typing import Any
 
 import pytest
 
-from osbctl.findings import Judgement, Severity
+from osbctl.findings import Severity, ValidationResult
 from osbctl.platforms import Identity, Platform, refusing
 from osbctl.platforms.outcome import VerdictKind
 from osbctl.platforms.together import does
 from osbctl.sources.document import Document
 from osbctl.sources.parse import parse_document
-from osbctl.validation.options import IgnoreAt, ValidationOptions
+from osbctl.validation.options import IgnoreAt, Selection, ValidationOptions
 from osbctl.validation.pipeline import validate_document
-from osbctl.validation.selection import Selection
 from osbctl.validation.together import JudgedCatalog, judge_together
 
 A, B, C, D = (f"6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B{n}" for n in range(4))
@@ -38,14 +37,14 @@ def document(name: str, data: dict[str, Any]) -> Document:
     return parse_document(json.dumps(data, indent=1).encode(), name)
 
 
-def judged(options: ValidationOptions, *documents: Document) -> list[Judgement]:
+def judged(options: ValidationOptions, *documents: Document) -> list[ValidationResult]:
     selection = Selection(options)
     return judge_together(
         [JudgedCatalog(one, validate_document(one, options, selection), options, selection) for one in documents]
     )
 
 
-def shared(judgement: Judgement) -> list[tuple[str, Severity, str]]:
+def shared(judgement: ValidationResult) -> list[tuple[str, Severity, str]]:
     return [(f.rule, f.severity, f.message) for f in judgement.findings if f.rule in RULES]
 
 

@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import Any
 
 from osbctl.changes import SEVERITIES, Change, DiffFailOn, Level, grouped_effects
-from osbctl.findings import FailOn, Finding, Judgement, Severity
+from osbctl.findings import FailOn, Finding, Severity, ValidationResult
 from osbctl.reports import Format, Report
 from osbctl.reports import render as render_findings
 from osbctl.rule import Rule
@@ -143,7 +143,7 @@ def _as_findings(report: DiffReport, format: Format) -> str:
     findings = (*report.errors, *(_finding(change, report) for change in changes))
     if not findings and format is Format.GITHUB:
         return ""
-    judgement = Judgement(f"{report.old}..{report.new}", findings, {})
+    judgement = ValidationResult(f"{report.old}..{report.new}", findings, {})
     fail_on = FailOn.ERROR if report.errors else _FAIL_ON[report.fail_on]
     whole = Report([judgement], report.rules, fail_on, report.root, report.color)
     return render_findings(whole, format)

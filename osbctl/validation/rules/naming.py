@@ -13,9 +13,6 @@ from osbctl.rule import Category, rule
 from osbctl.validation.node import CatalogNode, Hit, Node
 from osbctl.validation.rules.metadata import has_price
 
-MAX_LENGTH = 255
-"""Characters that every platform stores of an id or a name (OSB 2.14, Guidance for string lengths)."""
-
 _LOWER = f"{ascii_lowercase}{digits}-"
 _FRIENDLY = f"{ascii_letters}{digits}-."
 _TYPED = f"{_FRIENDLY}_"
@@ -153,35 +150,6 @@ def _almost(text: str) -> str:
         digits = sum(character in _HEX for group in groups for character in group)
         return f"{wrong!r} is not a hexadecimal digit" if digits >= 24 else ""
     return f"its groups have {', '.join(str(len(group)) for group in groups)} digits, not 8, 4, 4, 4, 12"
-
-
-@rule("text-too-long", Severity.WARNING, Category.ADVICE)
-def text_too_long(catalog: CatalogNode) -> Iterator[Hit]:
-    """An id or a name is longer than 255 characters.
-
-    Platforms must store only so many. Cloud Foundry fails with MySQL (`varchar(255)`), and takes more with PostgreSQL.
-
-    Source: OSB 2.14, guidance for supported string lengths: at least 255 characters
-    """
-    for key in ("id", "name"):
-        for thing, value in catalog.texts(key):
-            if len(value) > MAX_LENGTH:
-                yield thing.hit(f"{key} has more than {MAX_LENGTH} characters", key, "shorten it")
-
-
-@rule("description-long", Severity.INFO, Category.ADVICE)
-def description_long(catalog: CatalogNode) -> Iterator[Hit]:
-    """A description is longer than 255 characters.
-
-    Platforms must store only so many. Cloud Foundry takes 10,000. What is longer fits better into
-    `metadata.longDescription`.
-
-    Source: OSB 2.17, guidance for supported string lengths: at least 255 characters
-    """
-    for thing, value in catalog.texts("description"):
-        if len(value) > MAX_LENGTH:
-            message = f"the description of {thing.label} has more than {MAX_LENGTH} characters"
-            yield thing.hit(message, "description", "shorten it; metadata.longDescription may hold the rest")
 
 
 @rule("default-implicit", Severity.INFO, Category.ADVICE)

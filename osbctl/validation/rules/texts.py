@@ -1,21 +1,52 @@
-"""Texts that platforms may not be able to store."""
+"""Texts that platforms may not be able to store, or that a template should have filled in."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
 
 from osbctl.findings import Severity
-from osbctl.paths import Path
+from osbctl.paths import Path, entries
+from osbctl.placeholders import placeholders
 from osbctl.platforms import Platform
 from osbctl.rule import Category, rule
 from osbctl.validation.node import CatalogNode, Hit, Node
-from osbctl.validation.rules.naming import MAX_LENGTH
+
+MAX_LENGTH = 255
+"""Characters that every platform stores of a text (OSB 2.14, Guidance for string lengths)."""
 
 
-@rule("text-long", Severity.INFO, Category.ADVICE)
-def text_long(catalog: CatalogNode) -> Iterator[Hit]:
+@rule("long-name", Severity.WARNING, Category.ADVICE)
+def long_name(catalog: CatalogNode) -> Iterator[Hit]:
+    """An id or a name is longer than 255 characters.
+
+    Platforms must store only so many. Cloud Foundry fails with MySQL (`varchar(255)`), and takes more with PostgreSQL.
+
+    Source: OSB 2.14, guidance for supported string lengths: at least 255 characters
+    """
+    for key in ("id", "name"):
+        for thing, value in catalog.texts(key):
+            if len(value) > MAX_LENGTH:
+                yield thing.hit(f"{key} has more than {MAX_LENGTH} characters", key, "shorten it")
+
+
+@rule("long-description", Severity.INFO, Category.ADVICE)
+def long_description(catalog: CatalogNode) -> Iterator[Hit]:
+    """A description is longer than 255 characters.
+
+    Platforms must store only so many. Cloud Foundry takes 10,000. What is longer fits better into
+    `metadata.longDescription`.
+
+    Source: OSB 2.17, guidance for supported string lengths: at least 255 characters
+    """
+    for thing, value in catalog.texts("description"):
+        if len(value) > MAX_LENGTH:
+            message = f"the description of {thing.label} has more than {MAX_LENGTH} characters"
+            yield thing.hit(message, "description", "shorten it; metadata.longDescription may hold the rest")
+
+
+@rule("long-text", Severity.INFO, Category.ADVICE)
+def long_text(catalog: CatalogNode) -> Iterator[Hit]:
     """A tag or a text of the metadata is longer than 255 characters.
 
     Platforms must store only so many. `longDescription` is meant to be long, and addresses may be: of them nothing is
@@ -23,20 +54,15 @@ def text_long(catalog: CatalogNode) -> Iterator[Hit]:
 
     Source: OSB 2.17, guidance for supported string lengths: at least 255 characters
     """
-    for thing, path, value in _shown(catalog):
-        for place, text in enumerate(value if isinstance(value, list) else [value]):
-            if isinstance(text, str) and len(text) > MAX_LENGTH:
-                at = (*path, place) if isinstance(value, list) else path
-                yield thing.hit(f"{path[-1]} has a text of more than {MAX_LENGTH} characters", at, "shorten it")
-
-
-def _shown(catalog: CatalogNode) -> Iterator[tuple[Node, Path, Any]]:
-    """The texts and lists of texts that are stored for all to see: the path is from the service offering or plan."""
-    with_metadata = catalog.metadata
-    for key in ("displayName", "providerDisplayName", "bullets"):
-        path = ("metadata", key)
-        yield from ((thing, path, value) for thing, metadata in with_metadata if (value := metadata.get(key)))
-    yield from ((thing, ("tags",), tags) for thing in catalog.things if (tags := thing.get("tags")))
+    for thing in catalog.things:
+        metadata = thing.child("metadata")
+        fields = [(metadata, key) for key in ("displayName", "providerDisplayName", "bullets")] + [(thing, "tags")]
+        for holder, key in fields:
+            value = holder.get(key)
+            texts = [(key, value)] if isinstance(value, str) else [((key, at), text) for at, text in entries(value)]
+            for at, text in texts:
+                if isinstance(text, str) and len(text) > MAX_LENGTH:
+                    yield holder.hit(f"{key} has a text of more than {MAX_LENGTH} characters", at, "shorten it")
 
 
 @rule("text-nul", Severity.WARNING, Category.ADVICE)
@@ -83,8 +109,24 @@ def _texts(catalog: Node) -> Iterator[tuple[Path, str]]:
     stack: list[tuple[Path, object]] = [((), catalog.value)]
     while stack:
         path, value = stack.pop()
-        if isinstance(value, dict):
-            stack += [((*path, key), inner) for key, inner in value.items()]
-        elif isinstance(value, list):
-            stack += [((*path, place), inner) for place, inner in enumerate(value)]
+        stack += [((*path, step), inner) for step, inner in entries(value)]
         yield path, "".join(text for text in (value, *path[-1:]) if isinstance(text, str))
+
+
+@rule("placeholder-unresolved", Severity.WARNING, Category.ADVICE)
+def placeholder_unresolved(catalog: Node) -> Iterator[Hit]:
+    """A value still holds a placeholder of a template.
+
+    The platform would store it as it stands, an id for ever. Nothing else is said of a value with a placeholder:
+    what will stand there is not known. Where a platform's verdict depends on it, that verdict is *unclear*.
+
+    Bad: id: ((plan_id))
+    Good: id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4
+    Source: BOSH and Concourse ((var)), Spruce (( grab x )), Helm and Jinja {{ }}, shells ${VAR}, ERB <%= %>, printf,
+        and what people write for people: <name>, REPLACE_WITH_NAME
+    """
+    for path, placeholder in placeholders(catalog.value).items():
+        shown = placeholder if len(placeholder) <= 40 else placeholder[:39] + "…"
+        several = f"values hold {shown!r}, which was not replaced"
+        hint = "render the template, or write the value"
+        yield catalog.hit(f"{shown!r} was not replaced", path, hint, several=several)
