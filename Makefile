@@ -35,7 +35,7 @@ test-release: $(READY)
 	-$(BIN)/python -m pip install --quiet --group release
 	$(BIN)/python -m pytest -n auto -m release -o faulthandler_timeout=3600
 
-## Is what is here ready to be published? docs/how-to/publish.md has the steps.
+## Is what is here ready to be published? docs/contributing/publish.md has the steps.
 release-check: $(READY)
 	$(BIN)/python -m pip install --quiet --group release
 	$(BIN)/python tools/release_check.py

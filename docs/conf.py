@@ -7,7 +7,11 @@ from pathlib import Path
 import osbctl
 
 DOCS = Path(__file__).parent
-ELSEWHERE = {"deploy": DOCS.parent / "deploy" / "README.md", "security": DOCS.parent / "SECURITY.md"}
+ELSEWHERE = {
+    "changelog": DOCS.parent / "CHANGELOG.md",
+    "deploy": DOCS.parent / "deploy" / "README.md",
+    "security": DOCS.parent / "SECURITY.md",
+}
 """Pages of the site that are files of the repository; the file under docs/ only says so."""
 
 project = "osbctl"

@@ -138,11 +138,11 @@ def test_a_public_type_has_a_name_of_its_own() -> None:
 
 
 def test_the_plan_names_rooms_and_stops_that_there_are() -> None:
-    """docs/images/house.svg is drawn from it, and docs/explanation/architecture.md walks along it."""
+    """docs/images/house.svg is drawn from it, and docs/contributing/architecture.md walks along it."""
     assert set(FLOORS) <= {name for found in rooms().values() for name in found}
     stops = [stop for way in WAYS.values() for stop in way]
     assert [stop for stop in stops if not (PACKAGE / f"{stop}.py").exists()] == []
-    text = (PACKAGE.parent / "docs" / "explanation" / "architecture.md").read_text(encoding="utf-8")
+    text = (PACKAGE.parent / "docs" / "contributing" / "architecture.md").read_text(encoding="utf-8")
     assert [stop for stop in stops if f"`{stop}`" not in text] == []
 
 

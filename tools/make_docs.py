@@ -78,7 +78,7 @@ def configuration_page() -> Iterator[str]:
     yield "not add up. From weak to strong: the defaults, the keys at the top, the matching entries of `per-path`, one"
     yield "after the other, and options of the command line. A rule is an id (`default-implicit`), a group (`advice`:"
     yield "a heading of `osbctl rules`) or a beginning (`cloudfoundry-*`). An example:"
-    yield "[silence a finding](../how-to/silence-a-finding.md).\n"
+    yield "[accept findings](../how-to/accept-findings.md).\n"
     yield "| key | meaning |\n|---|---|"
     for key, meaning in KEYS.items():
         yield f"| `{key}` | {meaning} |"

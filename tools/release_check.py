@@ -1,4 +1,4 @@
-"""Whether what stands here is ready to be published; docs/how-to/publish.md has the steps around it.
+"""Whether what stands here is ready to be published; docs/contributing/publish.md has the steps around it.
 
     python tools/release_check.py    build into dist/ and check: 0, 1 for a fault, 3 where something was not checked
 

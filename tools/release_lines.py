@@ -28,15 +28,13 @@ FILES = {
     "docs/how-to/in-your-editor.md": "../osbctl",
     "docs/how-to/publish-a-page.md": "./osbctl",
     "docs/how-to/registered-brokers.md": "../osbctl",
-    "docs/tutorial.md": "../osbctl",
+    "docs/install.md": ".",
     "osbctl/__init__.py": "",
     "pyproject.toml": "",
 }
 """Each file that says where osbctl comes from, with the clone as seen from where its commands are run."""
 
-COPY = """\
-osbctl is not published yet. Until it is, a pipeline takes it from a copy in your repository, made from a clone beside
-it: `git -C ../osbctl archive --prefix=osbctl/ HEAD | tar -x`. (Hooks that look at catalogs: `exclude: ^osbctl/`.)"""
+UNPUBLISHED = "osbctl is not published yet: install it from a clone of its repository."
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +55,7 @@ class Release:
     def report(self) -> str:
         """Where a weakness is reported, in private: what each forge has for it."""
         if not self.repository:
-            return "osbctl is not published yet: tell whoever gave you your copy."
+            return "For a copy without a forge: write to the person who gave it to you."
         on_github = self.action != "./osbctl"
         return f"Here: <{self.repository}{'/security/advisories/new' if on_github else ''}>."
 
@@ -91,7 +89,7 @@ class Release:
             (r"(OSBCTL_PACKAGE(?:: | = '))[^\s']+", rf"\g<1>{package}"),
             (r"(  image: )\S*osbctl:\S+", rf"\g<1>{self.image or 'localhost/osbctl'}:{self.version}"),
             (r"(?m)^(?:[\w-]+==|\./)[\w.-]+$", f"{self.index}=={self.version}" if self.index else wheel),
-            (r"(<!-- where from -->\n)(?:.+\n)*", rf"\g<1>{published or COPY}\n"),
+            (r"(<!-- where from -->\n)(?:.+\n)*", rf"\g<1>{published or UNPUBLISHED}\n"),
             (r"(<!-- report -->\n)(?:.+\n)*", rf"\g<1>{self.report}\n"),
             (r'(\[project\]\nname = )".*"', rf'\g<1>"{self.distribution}"'),
             (r'(postgresql = \[")[^\[]+', rf"\g<1>{self.distribution}"),
@@ -108,7 +106,8 @@ class Release:
 
         for pattern, replacement in self.lines(clone):
             text = re.sub(pattern, replacement, text)
-        return re.sub(r"""(pipx run --spec |pipx? install (?:--force )?)('[^'\n]+'|(?![-"$])[^\s`]+)""", install, text)
+        command = r"(pipx run --spec |(?:pipx?|uv tool) install (?:--force )?)"
+        return re.sub(command + r"""('[^'\n]+'|(?![-"$])[^\s`]+)""", install, text)
 
 
 def release(root: Path = ROOT) -> Release:

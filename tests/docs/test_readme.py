@@ -1,32 +1,35 @@
-"""The demonstrations of the README, run as they stand there."""
+"""The README: its demonstrations are run as printed, and each block that is a file is valid by its own schema."""
 
 from __future__ import annotations
 
 import re
 import shutil
 import subprocess
+import sys
 from typing import TYPE_CHECKING
 
-from osbctl.credentials.file import write_record
-from osbctl.credentials.record import make_record
-from tests.broker.conftest import authority as authority
-from tests.cli.machine import PASSWORD, Machine
-from tests.cli.program import ROOT
+import yaml
+
+from osbctl.config import load_config
+from tests.cli.machine import Machine
+from tests.cli.program import ROOT, osbctl
 from tools.walk import start
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.broker.harness import Authority
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+FILES = dict(re.findall(r"(?ms)^```(?:yaml|toml)\n# (\S+)\n(.*?)^```", README))
+"""The text of each file in the README by its path, which is in the first line of the block."""
 
 
-def block(heading: str) -> list[str]:
-    """The lines of the last block of commands under a heading."""
-    text = (ROOT / "README.md").read_text(encoding="utf-8").partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
-    return re.findall(r"(?ms)^```console\n(.*?)^```", text)[-1].splitlines()
+def commands(heading: str) -> list[str]:
+    """The lines of all blocks of commands under a heading."""
+    text = README.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+    return "".join(re.findall(r"(?ms)^```console\n(.*?)^```", text)).splitlines()
 
 
-def run(line: str, folder: Path, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+def run(line: str, folder: Path, environment: dict[str, str]) -> str:
     done = subprocess.run(
         ["bash", "-c", line],
         cwd=folder,
@@ -37,46 +40,75 @@ def run(line: str, folder: Path, environment: dict[str, str]) -> subprocess.Comp
         timeout=60,
         check=False,
     )
-    assert done.returncode == int("# exit 1" in line), line + done.stdout + done.stderr
-    return done
+    assert done.returncode == 0, line + done.stdout + done.stderr
+    return done.stdout
 
 
-def test_a_catalog_is_built(tmp_path: Path) -> None:
-    walk = start(tmp_path)
-    shutil.copytree(ROOT / "catalogs", walk.folder / "catalogs")
-    lines = block("Build")
-    assert len(lines) == 6
-    for line in lines:
-        run(line.replace("exit 1", "1"), walk.folder, walk.environment)
+def test_it_is_short() -> None:
+    assert len(README.split()) <= 1200
 
 
-def test_drift_is_seen_and_goes_away(tmp_path: Path, authority: Authority) -> None:
+def test_the_workflow_is_valid_and_its_inputs_exist(tmp_path: Path) -> None:
+    text = FILES[".github/workflows/catalog.yml"]
+    (tmp_path / "catalog.yml").write_text(text)
+    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.github-workflows"]
+    done = subprocess.run([*command, tmp_path / "catalog.yml"], capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 0, done.stdout
+    (step,) = [step for step in yaml.safe_load(text)["jobs"]["catalog"]["steps"] if "with" in step]
+    assert set(step["with"]) <= set(yaml.safe_load((ROOT / "action.yml").read_text())["inputs"])
+
+
+def test_the_hooks_are_valid_and_exist(tmp_path: Path) -> None:
+    text = FILES[".pre-commit-config.yaml"]
+    (tmp_path / "config.yaml").write_text(text)
+    command = [sys.executable, "-m", "pre_commit", "validate-config", str(tmp_path / "config.yaml")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 0, done.stdout
+    known = {hook["id"] for hook in yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())}
+    assert {hook["id"] for repo in yaml.safe_load(text)["repos"] for hook in repo["hooks"]} <= known
+
+
+def test_the_settings_and_the_comment_do_what_they_say(tmp_path: Path) -> None:
+    for name in ("osbctl.toml", "catalog.yaml"):
+        (tmp_path / name).write_text(FILES[name])
+    assert load_config(str(tmp_path / "osbctl.toml")).severity == {"url-not-https": "info"}
+    assert osbctl("validate", "--quiet", "catalog.yaml", cwd=tmp_path).stdout == ""
+    (tmp_path / "catalog.yaml").write_text(re.sub(" +# osbctl: .+", "", FILES["catalog.yaml"]))
+    assert "[name-characters]" in osbctl("validate", "--quiet", "catalog.yaml", cwd=tmp_path).stdout
+
+
+def test_each_file_is_tested() -> None:
+    tested = {".github/workflows/catalog.yml", ".pre-commit-config.yaml", "osbctl.toml", "catalog.yaml"}
+    assert set(FILES) == tested
+    assert len(re.findall(r"(?m)^```(?:yaml|toml|json)$", README)) == len(tested)
+
+
+def test_the_broker_is_served_over_tls_and_watched(tmp_path: Path) -> None:
     walk = start(tmp_path)
     machine = Machine(walk.folder)
     shutil.copy(ROOT / "catalogs" / "data-services.yaml", walk.folder / "catalog.yaml")
-    shutil.copy(authority.cert, walk.folder / "tls.crt")
-    write_record(walk.folder / "credentials.json", make_record("platform", PASSWORD, rounds=1000))
     environment = {**walk.environment, **machine.environment, "PATH": walk.environment["PATH"]}
-    lines = [
-        line for line in block("Check and watch brokers") if line.startswith(("osbctl brokers", "osbctl drift", "sed"))
-    ]
-    assert len(lines) == 8
-    with machine.serving(*authority.issue("broker")) as address:
-        environment["OSBCTL_BROKER_DATA_URL"] = address  # as the block exports it
-        assert "export OSBCTL_BROKER_DATA_URL=https://localhost:8443" in "\n".join(block("Check and watch brokers"))
+    certificate, password, serve, fetch = commands("Serve")
+    run(certificate, walk.folder, environment)
+    run(password, walk.folder, environment)
+    walk.environment = environment
+    walk.brokers = []
+    try:
+        walk.serve(f"{serve} --port 8443")
+        run(fetch.replace("8443", walk.port), walk.folder, environment)
+        environment["OSBCTL_BROKER_DATA_URL"] = f"https://localhost:{walk.port}"
+        environment["OSBCTL_BROKER_DATA_PASSWORD"] = (walk.folder / "password.txt").read_text().strip()
+        lines = commands("Registry")
+        assert len(lines) == 3
         for line in lines:
-            done = run(line.replace("https://localhost:8443", address), walk.folder, environment)
-            assert ("# silent" not in line) or done.stdout + done.stderr == "", line
+            said = run(line.replace("8443", walk.port), walk.folder, environment)
+            assert said == "" or "drift" not in line
+    finally:
+        for broker in walk.brokers:
+            broker.terminate()
+            broker.wait(timeout=30)
 
 
-def test_what_needs_an_extra_names_it_beside() -> None:
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    for command, extra in (("`osbctl lsp`", "[lsp]"), ("`--self-signed`", "[self-signed]")):
-        paragraph = next(part for part in text.split("\n\n") if command in part)
-        assert re.search(rf"pipx install --force '[^']*{re.escape(extra)}", paragraph), command
-
-
-def test_the_page_is_made_of_what_a_reader_has() -> None:
-    lines = block("Page")
-    assert lines[0].startswith("osbctl page catalog.yaml")
-    assert not [line for line in lines if re.search(r"page .*\bdata\b", line)]
+def test_each_extra_is_named_with_its_command() -> None:
+    for command, extra in (("`osbctl lsp`", "lsp"), ("`serve`", "self-signed"), ("`brokers add`", "registry")):
+        assert any(command in part and extra in part for part in README.split("\n\n")), command

@@ -27,7 +27,8 @@ def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:
 
 def test_links_to_files_of_the_repository_stay_in_the_site(site: Path) -> None:
     assert 'href="deploy.html"' in (site / "tutorial.html").read_text(encoding="utf-8")
-    assert 'href="../security.html"' in (site / "explanation" / "credentials.html").read_text(encoding="utf-8")
+    assert 'href="../security.html' in (site / "how-to" / "rotate-credentials.html").read_text(encoding="utf-8")
+    assert 'href="changelog.html' in (site / "install.html").read_text(encoding="utf-8")
     assert "systemd" in (site / "deploy.html").read_text(encoding="utf-8")
     pages = {file: file.read_text(encoding="utf-8") for file in site.rglob("*.html")}
     assert [file.name for file, text in pages.items() if re.search(r'href="https?://[^"]*example\.com', text)] == []
@@ -87,3 +88,10 @@ def test_a_broken_link_stops_the_build(tmp_path: Path, link: str) -> None:
     done = subprocess.run([*BUILD, tmp_path, tmp_path / "site"], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode != 0
     assert "index.md:7: WARNING" in done.stderr
+
+
+def test_the_pages_that_people_write_stay_short() -> None:
+    pages = {page: page.read_text(encoding="utf-8") for page in (ROOT / "docs").rglob("*.md")}
+    written = {page: len(text.split()) for page, text in pages.items() if "Written from " not in text[:200]}
+    assert sum(written.values()) <= 10_000
+    assert sum("not published yet" in text for text in pages.values()) == 1

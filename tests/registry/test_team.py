@@ -33,7 +33,7 @@ def test_a_team_shares_a_database_but_no_password(cluster: postgres.Cluster, tmp
 
 
 def test_a_standby_answers_whatever_reads(cluster: postgres.Cluster, tmp_path: Path) -> None:
-    """As docs/explanation/at-scale.md tells."""
+    """As docs/explanation/capacity.md tells."""
     url = cluster.create()
     osbctl = Program(tmp_path)
     osbctl.environment |= {**VARIABLE, "OSBCTL_DATABASE": url}

@@ -26,7 +26,7 @@ pytestmark = [
 ]
 
 COMMAND = re.compile(
-    r"(?:(?<=[\s`])|(?<=^))(?:\S+/)?(?:python3 -m venv \S+ && \S*)?pipx? (?:install|wheel|run) (?!.*\$)[^`#\n]+"
+    r"(?:(?<=[\s`])|(?<=^))(?:\S+/)?(?:python3 -m venv \S+ && \S*)?(?:pipx? (?:install|wheel|run)|uv tool install) (?!.*\$)[^`#\n]+"
 )
 LOOKS_LIKE_ONE = re.compile(r"pipx? (?:install|wheel|run|inject|download)\b|\buvx\b|\buv (?:pip|tool)\b|easy_install")
 
@@ -54,7 +54,7 @@ def wheels(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
 def unpublished(tmp_path_factory: pytest.TempPathFactory, wheels: Path) -> World:
     made = world(tmp_path_factory.mktemp("unpublished"), wheels, NOWHERE)
     # As the documentation says: a pipeline takes it from a copy in the repository.
-    (line,) = re.findall(r"`(git -C .+?)`", (made.clone / "docs/how-to/check-in-ci.md").read_text())
+    (line,) = re.findall(r"(?m)^(git -C .+)$", (made.clone / "docs/install.md").read_text())
     made.run(line, made.project, made.environment())
     return made
 
@@ -155,7 +155,7 @@ def test_the_action_is_where_a_workflow_finds_it_and_installs_itself(unpublished
 @pytest.mark.parametrize("state", ["unpublished", "published"])
 def test_the_hooks_are_installed_from_the_lines_of_the_readme(state: str, request: pytest.FixtureRequest) -> None:
     here: World = request.getfixturevalue(state)
-    (whole,) = re.findall(r"```yaml\n(repos:\n(?:  .+\n)+)```", (here.clone / "README.md").read_text())
+    (whole,) = re.findall(r"```yaml\n# \S+\n(repos:\n(?:  .+\n)+)```", (here.clone / "README.md").read_text())
     write(here.project, {".pre-commit-config.yaml": whole})
     git(here.project, "add", "catalog.yaml", ".pre-commit-config.yaml")
     said = here.run(f"{sys.executable} -m pre_commit run --all-files osbctl-validate", here.project, here.environment())

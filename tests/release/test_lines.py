@@ -58,10 +58,10 @@ def test_no_other_file_says_where_to_get_it() -> None:
             EVERYWHERE,
             {
                 "README.md": ["- repo: https://github.com/acme/osb-tools\n    rev: v{v}\n", "uses: acme/osb-tools@v{v}\n",
-                              "`pipx install osb-tools`", "pipx install --force 'osb-tools[registry]'"],
+                              "pipx install osb-tools\n", "uv tool install --force 'osb-tools[self-signed,registry,lsp]'"],
                 "SECURITY.md": ["<https://github.com/acme/osb-tools/security/advisories/new>"],
                 "catalogs/source/.github/workflows/catalog.yml": ["uses: acme/osb-tools@v{v} "],
-                "deploy/README.md": ["published at <https://github.com/acme/osb-tools>", "pip install osb-tools\n"],
+                "deploy/README.md": ["pip install osb-tools\n"],
                 "deploy/ci/Jenkinsfile": ["OSBCTL_PACKAGE = 'osb-tools=={v}'"],
                 "deploy/ci/gitlab.yml": ["OSBCTL_PACKAGE: osb-tools=={v} "],
                 "deploy/cloudfoundry/requirements.txt": ["osb-tools=={v}\n"],
@@ -70,7 +70,7 @@ def test_no_other_file_says_where_to_get_it() -> None:
                 "docs/how-to/publish-a-page.md": ["run: pipx install osb-tools\n", "- pip install osb-tools\n"],
                 "docs/how-to/in-your-editor.md": ["`pipx install --force 'osb-tools[lsp]'`"],
                 "docs/how-to/registered-brokers.md": ["`pipx install --force 'osb-tools[registry]'`"],
-                "docs/tutorial.md": ["$ pipx install osb-tools\n"],
+                "docs/install.md": ["published at <https://github.com/acme/osb-tools>", "uv tool install osb-tools\n"],
                 "osbctl/__init__.py": ['"osb-tools", "https://github.com/acme/osb-tools"'],
                 "pyproject.toml": ['name = "osb-tools"', 'Repository = "https://github.com/acme/osb-tools"', '["osb-tools[registry]"'],
             },
@@ -79,10 +79,10 @@ def test_no_other_file_says_where_to_get_it() -> None:
             REPOSITORY,
             {
                 "README.md": ["- repo: https://git.example.com/acme/osbctl\n    rev: v{v}\n", "uses: ./osbctl\n",
-                              "'osbctl[registry] @ git+https://git.example.com/acme/osbctl@v{v}'"],
+                              "'osbctl[self-signed,registry,lsp] @ git+https://git.example.com/acme/osbctl@v{v}'"],
                 "deploy/ci/gitlab.yml": ["OSBCTL_PACKAGE: git+https://git.example.com/acme/osbctl@v{v} "],
                 "deploy/kubernetes/deployment.yaml": ["image: localhost/osbctl:{v} "],
-                "docs/tutorial.md": ["$ pipx install git+https://git.example.com/acme/osbctl@v{v}\n"],
+                "docs/install.md": ["\npipx install git+https://git.example.com/acme/osbctl@v{v}\n"],
             },
         ),
     ],
@@ -114,7 +114,7 @@ def test_a_new_version_is_everywhere(tmp_path: Path) -> None:
 
 
 def test_the_workflow_of_a_release_is_one_that_github_takes(tmp_path: Path) -> None:
-    (block,) = re.findall(r"```yaml\n(.+?)```", (ROOT / "docs/how-to/publish.md").read_text(), re.DOTALL)
+    (block,) = re.findall(r"```yaml\n(.+?)```", (ROOT / "docs/contributing/publish.md").read_text(), re.DOTALL)
     file = tmp_path / "release.yml"
     file.write_text(textwrap.dedent("   " + block))
     command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.github-workflows", file]

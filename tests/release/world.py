@@ -76,7 +76,8 @@ class World:
         binaries.mkdir()
         (binaries / "pipx").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m pipx "$@"\n')
         (binaries / "pip").write_text(f'#!/bin/sh\nexec "{home}/venv/bin/python" -m pip "$@"\n')
-        for program in ("pip", "pipx"):
+        (binaries / "uv").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m uv "$@"\n')
+        for program in ("pip", "pipx", "uv"):
             (binaries / program).chmod(0o755)
         address = f"url.file://{self.clone}"
         repository_url = release(self.clone).repository
@@ -93,6 +94,12 @@ class World:
             "PIPX_BIN_DIR": str(binaries),
             "PIPX_DEFAULT_PYTHON": sys.executable,
             "PRE_COMMIT_HOME": str(home / "pre-commit"),
+            "UV_TOOL_DIR": str(home / "uv"),
+            "UV_TOOL_BIN_DIR": str(binaries),
+            "UV_CACHE_DIR": str(self.folder / "uv-cache"),
+            "UV_PYTHON": sys.executable,
+            "UV_OFFLINE": "1",
+            "UV_FIND_LINKS": str(self.wheels),
             "PIP_NO_INDEX": "1",
             "PIP_FIND_LINKS": str(self.wheels),
             "PIP_NO_COMPILE": "1",
