@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated
 
@@ -197,7 +198,7 @@ def remove(name: common.BrokerName, database: common.Database = None) -> int:
 
 def _report(results: Iterable[tuple[str, Refresh]], total: int, policy: Policy, quiet: bool) -> tuple[int, set[str]]:
     """Print the results; return the exit code and the brokers whose stored catalog changed."""
-    counts = dict.fromkeys(RefreshOutcome, 0)
+    counts: Counter[RefreshOutcome] = Counter()
     deleted, changed = 0, set()
     for name, done in results:
         counts[done.outcome] += 1
@@ -206,9 +207,14 @@ def _report(results: Iterable[tuple[str, Refresh]], total: int, policy: Policy, 
         deleted += done.counts().get(What.DELETED, 0)
         if not quiet or done.outcome in (RefreshOutcome.REFUSED, RefreshOutcome.FAILED):
             put_lines(refresh_lines(name, done, policy.dry_run))
-    if deleted and not quiet and policy.instances is None:
-        note("deleted as if there were no instances: --instances tells of plans that have some")
-    if total != 1 and not quiet:
-        text = ", ".join(f"{number:,} {outcome}" for outcome, number in counts.items() if number) or "nothing to do"
-        note(f"{total:,} brokers: {text}")
+    if not quiet:
+        _add_up(counts, total, certain=not deleted or policy.instances is not None)
     return (3 if counts[RefreshOutcome.FAILED] else int(counts[RefreshOutcome.REFUSED] > 0)), changed
+
+
+def _add_up(counts: Counter[RefreshOutcome], total: int, *, certain: bool) -> None:
+    if not certain:
+        note("deleted as if there were no instances: --instances tells of plans that have some")
+    if total != 1:
+        parts = [f"{counts[outcome]:,} {outcome}" for outcome in RefreshOutcome if counts[outcome]]
+        note(f"{total:,} brokers: {', '.join(parts) or 'nothing to do'}")

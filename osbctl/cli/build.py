@@ -61,32 +61,34 @@ def build(
     from osbctl.tasks import build as task
     from osbctl.tasks.outputs import CATALOG, check_output
 
-    check_output(output, [folder, *(overlays or ())], replaces=CATALOG)
-    values = task.variables(variables or (), env_prefix, os.environ)
-    document, lock = compose(folder, overlays=overlays or (), variables=values, accepted=accept or ())
-    task.refuse_unread(variables or (), document)
-    task.refuse_unknown(accept or (), lock.ids)
+    overlays, variables, accept = overlays or [], variables or [], accept or []
+    check_output(output, [folder, *overlays], replaces=CATALOG)
+    values = task.variables(variables, env_prefix, os.environ)
+    document, lock = compose(folder, overlays=overlays, variables=values, accepted=accept)
+    task.refuse_unread(variables, document)
+    task.refuse_unknown(accept, lock.ids)
     if warnings := task.check_built(document):
         from osbctl.reports.text_report import finding_lines
 
         sys.stderr.write(finding_lines(warnings))
-    as_yaml = format is BuildFormat.YAML if format else str(output).endswith((".yaml", ".yml"))
-    text = task.as_text(document.data, yaml=as_yaml)
-    printed = output in (None, "-")
+    text = task.as_text(document.data, yaml=_is_yaml(format, output))
+    target = None if output == "-" else output
     # With an overlay, what is printed may be a trial.
-    locked = {} if printed and overlays else {str(Path(folder) / LOCK): lock.text()}
-    files = {**({} if printed else {str(output): text}), **locked}
+    locked = {} if overlays and not target else {str(Path(folder) / LOCK): lock.text()}
     if check:
-        stale = task.stale(files)
+        stale = task.stale({target: text, **locked} if target else locked)
         sys.stdout.write(stale)
         return int(bool(stale))
     with task.recorded(locked):
-        if printed:
-            put(text)
+        if target:
+            task.write_changed(target, text)
         else:
-            task.write_changed(str(output), text)
-    if files:
-        note(f"wrote {', '.join(files)} ({plural(len(lock.ids), 'id')})")
-    else:
-        note(f"{LOCK} is as it was: a build with an overlay records ids with -o FILE alone")
+            put(text)
+    files = [*filter(None, [target]), *locked]
+    changed = f"wrote {', '.join(files)} ({plural(len(lock.ids), 'id')})"
+    note(changed if files else f"{LOCK} is as it was: a build with an overlay records ids with -o FILE alone")
     return 0
+
+
+def _is_yaml(format: BuildFormat | None, output: str | None) -> bool:
+    return format is BuildFormat.YAML if format else str(output).endswith((".yaml", ".yml"))

@@ -29,11 +29,7 @@ def is_address(word: str) -> bool:
 
 
 def shown(word: str) -> str:
-    """What a report calls the source `word`: of an address all but the password.
-
-    Raises:
-        UsageError: it begins like an address and is none.
-    """
+    """What a report calls the source `word`: of an address all but the password. Raises UsageError: it is none."""
     if not is_address(word):
         return called(word)
     from osbctl.client.catalog_client import split_url
@@ -106,12 +102,7 @@ class BrokerConnection(Conditions):
     max_bytes: MaxBytes = LIMITS.bytes
 
     def fetch(self, url: str) -> CatalogResponse:
-        """The answer of the broker at `url`.
-
-        Raises:
-            UsageError: it is no address.
-            SourceError: there is no answer to be had, or none that is a catalog.
-        """
+        """The answer of the broker at `url`. Raises UsageError, SourceError: there is none."""
         from osbctl.client.catalog_client import fetch_catalog, split_url
 
         address, named, password = split_url(url)
@@ -135,16 +126,6 @@ class BrokerConnection(Conditions):
             raise UsageError(f"there is no password for {user}", "set OSBCTL_PASSWORD, or use --password-stdin")
         return ask_password(f"Password of {user}: ")
 
-    def read(self, url: str) -> Document:
-        """The catalog of the broker at `url`.
-
-        Raises:
-            OsbctlError: it cannot be read.
-        """
-        from osbctl.client.catalog_client import parse_catalog
-
-        return parse_catalog(self.fetch(url), self.max_bytes)
-
     def check_stdin(self, *words: str) -> None:
         """Raise UsageError where standard input would be read twice."""
         check_stdin([*words, "-" if self.password_stdin else ""])
@@ -163,14 +144,12 @@ def read_catalog(word: str, **where: Any) -> Document:
 
 
 def read_addressed(connection: BrokerConnection, word: str, at: str = "") -> Document:
-    """Read the catalog of the broker at the address `word`, else the one in the source that it names, there at `at`.
+    """Read the catalog of the broker at the address `word`, else the one in the source that it names, there at `at`."""
+    if not is_address(word):
+        return read_catalog(word, limits=Limits(bytes=connection.max_bytes), at=at)
+    from osbctl.client.catalog_client import parse_catalog
 
-    Raises:
-        OsbctlError: it cannot be read.
-    """
-    if is_address(word):
-        return connection.read(word)
-    return read_catalog(word, limits=Limits(bytes=connection.max_bytes), at=at)
+    return parse_catalog(connection.fetch(word), connection.max_bytes)
 
 
 def announced(document: Document) -> Document:

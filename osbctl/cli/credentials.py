@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,6 +13,7 @@ from typer import Argument, Option
 from osbctl.cli.output import cannot_print, put
 from osbctl.cli.passwords import ask_password, read_password
 from osbctl.errors import ConfigError, SourceError, UsageError
+from osbctl.text import plural
 
 if TYPE_CHECKING:
     from osbctl.credentials.record import CredentialRecord
@@ -60,17 +59,11 @@ def hash_password(
     osbctl hash-password admin --append c.json --expires 2027-01-31T00:00:00Z
     """
     from osbctl.credentials.record import check_identity, make_record, parse_expiry
-    from osbctl.tasks.outputs import CREDENTIALS, check_output
 
+    output = None if output == Path("-") else output
+    _check_target(output, append, force)
     if password_stdin and generate:
         raise UsageError("--password-stdin and --generate cannot be combined")
-    if output and append:
-        raise UsageError("-o and --append cannot be combined")
-    check_output(output, (), replaces=CREDENTIALS)
-    output = None if output == Path("-") else output
-    if output and output.is_file() and output.stat().st_size and not force:
-        advice = "--append FILE adds to them, --force replaces them; a running broker picks up either at once"
-        raise SourceError(f"{output} holds records already", advice)
     try:
         check_identity(identity)
         if expires is not None and parse_expiry(expires) <= time.time():
@@ -81,12 +74,21 @@ def hash_password(
         )
     except ConfigError as error:
         raise UsageError(error.message, error.advice) from None
-    if generate and not (output or append):
-        typer.echo(f"the password of {identity}, shown this once: {password}", err=True)
-    _deliver(record, output, append, partial(_show, password) if generate else lambda: None)
+    _deliver(record, output, append, password if generate else "")
     if record.password is not None:
         typer.echo("warning: the record holds the password in clear: keep it in a credential store only", err=True)
     _warn_of_few_rounds(record)
+
+
+def _check_target(output: Path | None, append: Path | None, force: bool) -> None:
+    from osbctl.tasks.outputs import CREDENTIALS, check_output
+
+    if output and append:
+        raise UsageError("-o and --append cannot be combined")
+    check_output(output, (), replaces=CREDENTIALS)
+    if output and output.is_file() and output.stat().st_size and not force:
+        advice = "--append FILE adds to them, --force replaces them; a running broker picks up either at once"
+        raise SourceError(f"{output} holds records already", advice)
 
 
 def _password(identity: str, *, stdin: bool, generate: bool) -> str:
@@ -105,26 +107,25 @@ def _password(identity: str, *, stdin: bool, generate: bool) -> str:
     raise UsageError("the two passwords differed three times")
 
 
-def _show(password: str) -> None:
-    """Print a generated password. Raises SourceError, also where nobody reads it: then its record is of no use."""
-    try:
-        sys.stdout.write(password + "\n")
-        sys.stdout.flush()
-    except OSError as error:
-        raise cannot_print(error) from error
-
-
-def _deliver(
-    record: CredentialRecord, output: Path | None, append: Path | None, show_password: Callable[[], None]
-) -> None:
+def _deliver(record: CredentialRecord, output: Path | None, append: Path | None, generated: str) -> None:
+    """Put the record where it shall be, and show a generated password. Where nobody reads that, there is no record."""
     from osbctl.credentials.file import append_record, as_json, write_record
 
+    def show() -> None:
+        try:
+            sys.stdout.write(f"{generated}\n" if generated else "")
+            sys.stdout.flush()
+        except OSError as error:
+            raise cannot_print(error) from error
+
     if append:
-        count = append_record(append, record, show_password)
-        typer.echo(f"{append} holds {count} record{'s' if count > 1 else ''}", err=True)
+        count = append_record(append, record, show)
+        typer.echo(f"{append} holds {plural(count, 'record')}", err=True)
     elif output:
-        write_record(output, record, show_password)
+        write_record(output, record, show)
     else:
+        if generated:
+            typer.echo(f"the password of {record.identity}, shown this once: {generated}", err=True)
         put(as_json(record))
 
 
@@ -159,14 +160,14 @@ def verify_password(
     if not records:
         _fail(f"{file} has no record of {identity!a}")
     password = read_password() if password_stdin else ask_password(f"Password of {identity}: ")
-    fitting = [record for record in records if fits(record, password)]
+    fitting = sorted((record for record in records if fits(record, password)), key=lambda record: -record.ends)
     if not fitting:
         _fail(f"the password matches no record of {identity!a} ({len(records)} tried)")
-    current = [record for record in fitting if record.ends > time.time()]
-    if not current:
-        _fail(f"the password matches {fitting[0].name!a}, which expired at {fitting[0].expires}")
-    typer.echo(f"the password matches {current[0].name!a}")
-    _warn_of_few_rounds(current[0])
+    best = fitting[0]
+    if best.ends <= time.time():
+        _fail(f"the password matches {best.name!a}, which expired at {best.expires}")
+    typer.echo(f"the password matches {best.name!a}")
+    _warn_of_few_rounds(best)
 
 
 def _fail(sentence: str) -> None:

@@ -40,11 +40,7 @@ class Sides(BrokerConnection):
     at: common.At = ""
 
     def find(self, broker: str, stored: list[str]) -> tuple[StoredCatalog, Document]:
-        """What is stored, and the broker's catalog.
-
-        Raises:
-            OsbctlError: a side cannot be read.
-        """
+        """What is stored, and the broker's catalog."""
         self.check_stdin(broker, *stored)
         if stored:
             return self._stored(stored), read_addressed(self, broker, self.at)
@@ -123,12 +119,7 @@ def drift(
     from osbctl.comparison.instances import read_instances
     from osbctl.tasks.drift import DriftView
 
-    if broker is None and not all_brokers:
-        raise UsageError("name a broker, or --all", "osbctl drift BROKER STORED...")
-    if all_brokers and (broker is not None or sides.stored_as or sides.stored_broker):
-        raise UsageError("--all covers every registered broker", "leave out names, files, and options about them")
-    if sides.user and not stored:
-        raise UsageError("a registered broker has a user of its own", "leave --user out")
+    _check_words(broker, stored, all_brokers, sides)
     files = (broker, *(stored or ()), instances, sides.database, sides.credentials)
     display.check_output(*files, *sides.files)
     used = None if instances is None else read_instances(instances)
@@ -137,6 +128,15 @@ def drift(
     if broker is None:
         return _every_broker(sides, view, display, jobs)
     return _one_broker(broker, stored or [], sides, view, display)
+
+
+def _check_words(broker: str | None, stored: list[str] | None, all_brokers: bool, sides: Sides) -> None:
+    if broker is None and not all_brokers:
+        raise UsageError("name a broker, or --all", "osbctl drift BROKER STORED...")
+    if all_brokers and (broker is not None or sides.stored_as or sides.stored_broker):
+        raise UsageError("--all covers every registered broker", "leave out names, files, and options about them")
+    if sides.user and not stored:
+        raise UsageError("a registered broker has a user of its own", "leave --user out")
 
 
 def _one_broker(broker: str, stored: list[str], sides: Sides, view: DriftView, display: ChangesDisplay) -> int:

@@ -86,11 +86,7 @@ def variable(name: str, what: str = "PASSWORD") -> str:
 
 
 def _is_confirmed(broker: Registration) -> bool:
-    """Whether the environment confirms the address.
-
-    Raises:
-        SourceError: it says another.
-    """
+    """Whether the environment confirms the address. Raises SourceError: it says another."""
     from osbctl.client.catalog_client import base_url
 
     name = variable(broker.name, "URL")

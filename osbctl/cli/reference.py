@@ -6,6 +6,7 @@ import os
 import sys
 import textwrap
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import Annotated, Any
 
 from typer import Argument, Option
@@ -65,25 +66,24 @@ def _found(word: str | None) -> list[Rule]:
 
 def _list(records: Sequence[Rule], paint: Paint, width: int) -> Iterator[str]:
     """The rules by category, each on a line; at a terminal of `width` columns, its summary is broken at words."""
-    for category in Category:
-        ours = [record for record in records if record.category is category]
-        longest = max((len(record.id) for record in ours), default=0)
-        column = (min(_LONG, longest) if width else longest) + 2
-        if ours:
-            yield wrapped(f"{paint(category.value, 'bold')}: {category.meaning}", width)
-        for record in ours:
-            head = f"  {record.id:<{column}}" + (
-                "" if len(record.id) < column - 1 or not width else "\n" + " " * (column + 2)
-            )
-            line = f"{paint(f'{record.severity.value:<7}', record.severity.value)}  {record.summary}"
-            yield head + _hung(line, width, column + 2)
-        if ours:
-            yield ""
+    for category, ours in groupby(records, key=lambda record: record.category):
+        group = list(ours)
+        yield wrapped(f"{paint(category.value, 'bold')}: {category.meaning}", width)
+        longest = max(len(record.id) for record in group)
+        column = min(_LONG, longest) if width else longest
+        for record in group:
+            yield from _line(record, paint, column + 4, width)
+        yield ""
 
 
-def _hung(line: str, width: int, indent: int) -> str:
-    """`line` behind `indent` columns, what follows the first break under its summary."""
-    return wrapped(line, width - indent, " " * 9).replace("\n", "\n" + " " * indent) if width else line
+def _line(record: Rule, paint: Paint, column: int, width: int) -> Iterator[str]:
+    """A rule; the text begins at `column`, behind a longer id on a line of its own."""
+    head = f"  {record.id}".ljust(column)
+    text = f"{paint(f'{record.severity.value:<7}', record.severity.value)}  {record.summary}"
+    if len(record.id) > column - 4:
+        yield head.rstrip()
+        head = " " * column
+    yield wrapped(head + text, width, " " * (column + 9))
 
 
 def _explanation(record: Rule, paint: Paint, width: int) -> Iterator[str]:

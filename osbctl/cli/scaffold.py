@@ -63,29 +63,33 @@ def new(
     osbctl new plan redis large
     """
     from osbctl.sources.folder import files
-    from osbctl.sources.folder.parts import SUFFIXES
 
-    def written(*place: str) -> list[Path]:
-        file = folder.joinpath("services", *place)
-        return [there for suffix in SUFFIXES if (there := file.with_name(file.name + suffix)).is_file()]
-
-    checked = [_checked(name) for name in names]
-    if len(names) != (1 if thing is Thing.SERVICE else 2):
+    service, *plan = map(_checked, names)
+    if len(plan) != (thing is Thing.PLAN):
         raise UsageError(f"osbctl new {thing} takes {'SERVICE' if thing is Thing.SERVICE else 'SERVICE and PLAN'}")
     if not folder.is_dir():
         raise SourceError(f"{folder}: there is no such folder", "`osbctl init` writes one to start from")
-    stands = written(checked[0])
-    if thing is Thing.PLAN and not stands:
-        raise UsageError(
-            f"there is no service {checked[0]!r} in {folder / 'services'}", "add it with osbctl new service"
-        )
-    if thing is Thing.PLAN and _has_plan(stands[0], checked[1]):
-        raise SourceError(f"{stands[0]} has a plan {checked[1]!r} already", "choose another name")
-    # A second file that differs in its ending alone would break the folder.
-    if taken := stands if thing is Thing.SERVICE else written(checked[0], "plans", checked[1]):
+    taken = _written(folder, service)
+    if plan:
+        if not taken:
+            raise UsageError(
+                f"there is no service {service!r} in {folder / 'services'}", "add it with osbctl new service"
+            )
+        if _has_plan(taken[0], plan[0]):
+            raise SourceError(f"{taken[0]} has a plan {plan[0]!r} already", "choose another name")
+        taken = _written(folder, service, "plans", plan[0])
+    if taken:  # a second file that differs in its ending alone would break the folder
         raise SourceError(f"{taken[0]} already exists, and nothing is overwritten", "choose another folder or name")
-    _write(folder, files.service(checked[0]) if thing is Thing.SERVICE else files.plan(*checked))
+    _write(folder, files.plan(service, plan[0]) if plan else files.service(service))
     return 0
+
+
+def _written(folder: Path, *place: str) -> list[Path]:
+    """The files that a service or plan has, whatever their ending."""
+    from osbctl.sources.folder.parts import SUFFIXES
+
+    file = folder.joinpath("services", *place)
+    return [there for suffix in SUFFIXES if (there := file.with_name(file.name + suffix)).is_file()]
 
 
 def split(

@@ -29,11 +29,7 @@ class Display(NamedTuple):
 
 
 def run(request: Request, display: Display, config: str | None = None) -> int:
-    """Validate, report, and return the exit code; `config` is a configuration file, None the closest one.
-
-    Raises:
-        OsbctlError: the run could not do its work.
-    """
+    """Validate, report, and return the exit code; `config` is a configuration file, None the closest one."""
     if display.output is not None or request.write_baseline:
         _check_outputs(request, display, config)
     gc.disable()  # the run is short and makes no garbage in circles: looking for it takes a fifth of the time

@@ -32,11 +32,7 @@ MAX_CURRENCIES = 50
 
 
 def render_page(content: Content) -> str:
-    """The whole page.
-
-    Raises:
-        UsageError: the accent is no colour.
-    """
+    """The whole page. Raises UsageError: the accent is no colour."""
     secrets = Redactor()
     offerings = Offerings(content, secrets)
     views: list[ServiceView] = []

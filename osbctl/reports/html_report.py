@@ -1,14 +1,46 @@
-"""Findings as a page for people: what is wrong in front, the catalogs behind it, each with its findings."""
+"""Reports as pages for people: findings, or changes, in front and the catalogs behind; the overview of many brokers."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from osbctl.catalog import Catalog
-from osbctl.pages.content import Content, Look, Part
+from osbctl.pages.content import Content, Look, Overview, Part
 from osbctl.pages.render import render_page
 from osbctl.reports import Report
+from osbctl.reports.changes import DiffReport
 
 
 def render(report: Report) -> str:
     """The page, the same for the same report."""
     parts = [Part(one.name, Catalog.of(one.data or {}), one.outcomes, one.findings) for one in report.judgements]
     return render_page(Content(parts, look=Look("Catalog findings"), findings=True))
+
+
+def render_changes(report: DiffReport) -> str:
+    """The page, the same for the same report."""
+    catalog = Catalog.of(report.catalog or {})
+    part = Part(report.new, catalog, findings=report.errors, changes=report.changes, accepted=report.accepted)
+    sides = f"{report.old} → {report.new}"
+    return render_page(
+        Content(
+            [part],
+            look=Look(report.words.heading),
+            date=report.date,
+            since=None if report.errors else f"{sides}: {report.summary()}.",
+            findings=bool(report.errors),
+            notes=[f"{sides}: {report.summary()}.", *report.notes] if report.errors else report.notes,
+        )
+    )
+
+
+def render_overview(reports: Sequence[tuple[str, DiffReport]], overview: Overview, empty: DiffReport) -> str:
+    """Many brokers on one page; `reports` has those that could be compared, `empty` what all have in common."""
+    parts = [
+        Part(name, Catalog(()), changes=report.changes, accepted=report.accepted, alone=True)
+        for name, report in reports
+    ]
+    notes = [f"{name}: {note}" for name, report in reports for note in report.notes]
+    return render_page(
+        Content(parts, look=Look(empty.words.heading), date=empty.date, since="", notes=notes, overview=overview)
+    )

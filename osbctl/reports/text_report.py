@@ -22,18 +22,20 @@ _NOT_ACCEPTED = {
 
 def render(report: Report) -> str:
     """The report as text, `path:line:column: severity: message [rule]` first in each entry."""
-    paint, brevity = Paint(report.color), report.brevity
-    lines: list[str] = []
-    for judgement in report.judgements if not brevity.statistics else ():
-        for finding in judgement.findings:
-            lines += [_head(finding, paint)] if brevity.concise else _finding(finding, paint, report.width)
-        if not brevity.quiet:
-            lines += [_line(judgement, paint)] if brevity.concise else _summary(judgement, paint, report.width)
-    if brevity.statistics:
-        lines += _statistics(report, paint)
-    if len(report.judgements) > 1 and not brevity.quiet:
+    paint = Paint(report.color)
+    lines = [*(_statistics(report, paint) if report.brevity.statistics else _documents(report, paint))]
+    if len(report.judgements) > 1 and not report.brevity.quiet:
         lines.append(wrapped(_total(report), report.width))
     return "\n".join(lines).rstrip("\n") + "\n" if lines else ""
+
+
+def _documents(report: Report, paint: Paint) -> Iterator[str]:
+    concise, quiet, _ = report.brevity
+    for judgement in report.judgements:
+        for finding in judgement.findings:
+            yield from [_head(finding, paint)] if concise else _finding(finding, paint, report.width)
+        if not quiet:
+            yield from [_line(judgement, paint)] if concise else _summary(judgement, paint, report.width)
 
 
 def finding_lines(findings: Iterable[Finding]) -> str:

@@ -124,7 +124,10 @@ def render(report: DiffReport, format: DiffFormat) -> str:  # the option's own n
     """
     if format not in OWN:
         return _as_findings(report, Format(format.value))
-    text: str = import_module(f"osbctl.reports.changes.{format.value}_changes").render(report)
+    if format is DiffFormat.HTML:
+        text: str = import_module("osbctl.reports.html_report").render_changes(report)
+    else:
+        text = import_module(f"osbctl.reports.changes.{format.value}_changes").render(report)
     return text
 
 

@@ -48,20 +48,28 @@ def render_all(
     empty: DiffReport,
 ) -> str:
     """The text of the report of all; `empty` is one that knows no sides."""
-    cleaned = [(one.name, replace(one.report, problems=())) for one in checked if one.report]
-    if format is DiffFormat.JSON:
-        return _as_json(checked, dict(cleaned))
     if format in _MERGED:
         return render(_merged(checked, empty), format)
     if format is DiffFormat.HTML:
-        from osbctl.reports.changes.html_changes import render_overview
-
-        compared = [(one.name, one.report) for one in sorted(checked, key=_gravity) if one.report]
-        return render_overview(compared, _overview(checked), empty)
-    texts = [text for _, report in cleaned if (text := render(report, format))]
+        return _as_page(checked, empty)
+    reports = {one.name: replace(one.report, problems=()) for one in checked if one.report}
+    if format is DiffFormat.JSON:
+        return _as_json(checked, reports)
+    texts = [text for report in reports.values() if (text := render(report, format))]
     if format is DiffFormat.TEXT:
         texts.append("\n".join(_table(checked)) + "\n")
     return "\n".join(texts) if format in (DiffFormat.TEXT, DiffFormat.MARKDOWN) else "".join(texts)
+
+
+def _as_page(checked: Sequence[BrokerReport], empty: DiffReport) -> str:
+    from osbctl.reports.html_report import render_overview
+
+    ordered = sorted(checked, key=_gravity)
+    lines = [_line(one) for one in ordered]
+    results = Counter(line.result for line in lines)
+    counts = ", ".join(f"{results[word]} {word}" for word in ("failed", "drift", "same") if word in results)
+    overview = Overview(COLUMNS, lines, f"{plural(len(lines), 'broker')}: {counts}.")
+    return render_overview([(one.name, one.report) for one in ordered if one.report], overview, empty)
 
 
 def _as_json(checked: Sequence[BrokerReport], reports: Mapping[str, DiffReport]) -> str:
@@ -100,13 +108,6 @@ def _gravity(one: BrokerReport) -> tuple[int, str]:
     """Where a broker stands in an overview: first what could not be checked, then by the worst of its changes."""
     levels = [change.level.rank for change in one.report.changes] if one.report else [99]
     return -max(levels, default=0 if one.report and one.report.accepted else -1), one.name
-
-
-def _overview(checked: Sequence[BrokerReport]) -> Overview:
-    lines = [_line(one) for one in sorted(checked, key=_gravity)]
-    results = Counter(line.result for line in lines)
-    counts = ", ".join(f"{results[word]} {word}" for word in ("failed", "drift", "same") if word in results)
-    return Overview(COLUMNS, lines, f"{plural(len(lines), 'broker')}: {counts}.")
 
 
 def _line(one: BrokerReport) -> BrokerLine:
