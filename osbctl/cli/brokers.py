@@ -24,6 +24,8 @@ from osbctl.text import safe
 if TYPE_CHECKING:
     from osbctl.tasks.refresh import Policy
 
+Strict = Annotated[bool, Option("--strict", help="Refuse also what the specification forbids and the platform takes.")]
+
 brokers = typer.Typer(
     help="""Register brokers and keep their catalogs, as a platform does.
 
@@ -44,13 +46,15 @@ def add(
     password_stdin: common.BrokerPasswordStdin = False,
     credentials: common.Credentials = None,
     api_version: Annotated[common.ApiVersion, Option(help="The version header to send.")] = common.ApiVersion.V2_14,
+    strict: Strict = False,
     database: common.Database = None,
     *,
     how: Conditions,
 ) -> int:
     """Register a broker with its catalog.
 
-    It is fetched, validated and stored; one that the platform would refuse is not, and the exit code is 1.
+    It is fetched, validated and stored; one that the platform would refuse is not, and the exit code is 1. What the
+    specification forbids and the platform takes is a warning.
 
     The password is never stored. It comes from standard input, OSBCTL_BROKER_<NAME>_PASSWORD (the name in capitals,
     other characters as _), credential records, or a prompt.
@@ -73,7 +77,7 @@ def add(
         registry.check_free(name)
         finder = passwords.Passwords(stdin=password_stdin, credentials=credentials, single=True, typed=True)
         client = RegisteredBrokerClient(how.options(), finder)
-        done = register_broker(registry, new, client)
+        done = register_broker(registry, new, client, strict=strict)
         added = {name} if done.outcome is RefreshOutcome.ADDED else set()
         for sentence in (*client.notes, *shared_sentences(registry, added)):
             note(sentence)
@@ -145,6 +149,7 @@ def refresh(
     quiet: Annotated[
         bool, Option("--quiet", "-q", help="Report only brokers that were refused or not fetched.")
     ] = False,
+    strict: Strict = False,
     jobs: Annotated[int, Option("--jobs", "-j", min=1, max=64, help="Brokers to ask at once.")] = 8,
     password_stdin: common.BrokerPasswordStdin = False,
     credentials: common.Credentials = None,
@@ -155,7 +160,9 @@ def refresh(
     """Fetch catalogs again and reconcile.
 
     What the platform creates, updates, keeps and deletes is printed and stored. A catalog that is refused leaves the
-    stored one as it was. Exits with 3 where a broker could not be reached, else with 1 where a catalog was refused.
+    stored one as it was, but where the platform saves what stands before the first fault. What the specification
+    forbids and the platform takes is a warning. Exits with 3 where a broker could not be reached, else with 1 where a
+    catalog was refused.
 
     \b
     osbctl brokers refresh
@@ -173,7 +180,7 @@ def refresh(
             note(sentence)
         finder = passwords.Passwords(stdin=password_stdin, credentials=credentials, single=len(chosen) == 1)
         client = RegisteredBrokerClient(how.options(), finder)
-        policy = Policy(platform, used, dry_run)
+        policy = Policy(platform, used, dry_run, strict)
         results = progress(refresh_brokers(registry, chosen, client, policy, jobs), len(chosen), "refreshing")
         code, changed = _report(results, len(chosen), policy, quiet)
         for sentence in (*client.notes, *shared_sentences(registry, changed)):

@@ -10,19 +10,9 @@ from osbctl.catalog import Catalog, ServiceOffering, ServicePlan
 from osbctl.changes import Change
 from osbctl.comparison.collect import Collector, MatchedPair
 from osbctl.comparison.fields import compare_plan, compare_service, compare_strays
-from osbctl.comparison.kinds import Kind, milder
-from osbctl.comparison.match import (
-    Identified,
-    Match,
-    Renaming,
-    by_id,
-    by_name,
-    folded,
-    given_up,
-    is_all_the_same,
-    renamings,
-    still_held,
-)
+from osbctl.comparison.kinds import Kind
+from osbctl.comparison.match import Identified, Match, by_id, by_name
+from osbctl.comparison.names import NameChanges
 from osbctl.comparison.rules import fields, identity
 from osbctl.comparison.values import from_to, same, shown
 from osbctl.paths import Path, found_at
@@ -33,36 +23,6 @@ from osbctl.text import plural
 
 if TYPE_CHECKING:
     from datetime import date
-
-
-def _taken(kind: Kind, otherwise: Kind) -> Kind:
-    """`kind`, with the answers of `otherwise` on platforms that do not mind the name being taken."""
-    return replace(kind, answers={**otherwise.answers, **kind.answers})
-
-
-_SERVICE_NAMES = {
-    Renaming.NEW: identity.SERVICE_RENAMED,
-    Renaming.REUSED: identity.SERVICE_NAME_REUSED,
-    Renaming.SWAPPED: identity.SERVICE_NAMES_SWAPPED,
-    Renaming.PASSED_ON: identity.SERVICE_NAME_PASSED_ON,
-}
-_PLAN_NAMES = {
-    Renaming.NEW: identity.PLAN_RENAMED,
-    Renaming.REUSED: identity.PLAN_NAME_REUSED,
-    Renaming.SWAPPED: identity.PLAN_NAMES_SWAPPED,
-    Renaming.TAKEN: _taken(identity.PLAN_NAME_TAKEN, identity.PLAN_RENAMED),
-    Renaming.PASSED_ON: identity.PLAN_NAME_PASSED_ON,
-}
-
-
-def _as_saved(kind: Kind, new: Identified, holder: Identified | None) -> Kind:
-    """`kind` for who wants a name to be free when it is saved, letter by letter; `holder` may still have it."""
-    is_taken = holder is not None and holder.name == new.name
-    if is_taken == (kind in (identity.PLAN_NAME_REUSED, identity.SERVICE_NAME_REUSED)):
-        return kind
-    other = (identity.PLAN_NAMES_SWAPPED if is_taken else identity.PLAN_RENAMED).answers
-    told = {platform: other[platform] for platform in Platform if platform.record.needs_free_names}
-    return replace(kind, answers={**kind.answers, **told})
 
 
 _UNTOLD = "the catalogs differ only in absent, null and empty values, or in parts that no platform reads"
@@ -151,8 +111,9 @@ def _compare(before: Catalog, after: Catalog, collector: Collector, today: date 
 
 
 class _Comparison:
-    def __init__(self, old: Catalog, new: Catalog, collector: Collector, today: date | None) -> None:
-        self._old, self._new, self._to, self._today = old, new, collector, today
+    def __init__(self, old: Catalog, new: Catalog, to: Collector, today: date | None) -> None:
+        self._old, self._new, self._to, self._today = old, new, to, today
+        self._names = NameChanges(old, new, to)
         self._services = by_id(old.services, new.services)
         gone, fresh = self._services.gone, self._services.fresh
         self._replaced = by_name(gone, fresh)
@@ -167,7 +128,7 @@ class _Comparison:
         services = self._services
         if self._old.services and not self._new.services:
             self._to.add(identity.CATALOG_EMPTIED, MatchedPair(), "the catalog is empty")
-        self._names()
+        self._names.of_services(services)
         for old, new in self._replaced:
             self._service_id(old, new)
         for old, new in (*services.kept, *self._replaced):
@@ -185,39 +146,6 @@ class _Comparison:
         self._moved()
         if [b.id for b, _ in services.kept] != [a.id for _, a in sorted(services.kept, key=lambda p: p[1].path)]:
             self._to.add(fields.ORDER, MatchedPair(), "the service offerings changed order", ("services",))
-
-    def _names(self) -> None:
-        services = self._services
-        if is_all_the_same(services):
-            return
-        holders = {folded(old): old for old in self._old.services if old.name}
-        names = {new.name for new in self._new.services}
-        taken = still_held(services)
-        for old, new, how in renamings(services, {}):
-            holder = holders.get(folded(new))
-            kind = identity.SERVICE_NAME_CASE if holder and holder.name not in names else _SERVICE_NAMES[how]
-            kind = _as_saved(kind, new, taken.get(id(new)))
-            message = _renamed(old.name, new.name, how, None)
-            self._to.add(kind, MatchedPair(old, new), message, ("name",), old.name, new.name, holder=holder)
-        passed_on = given_up(services.kept)
-        for fresh in services.fresh:
-            holder = holders.get(folded(fresh))
-            if holder and holder.name not in names:
-                message = f"new, with the name of {shown(holder.name)} but for case"
-                self._to.add(identity.SERVICE_NAME_CASE, MatchedPair(None, fresh), message, ("name",), None, fresh.name)
-            elif folded(fresh) in passed_on:
-                message = "a new service offering takes a name that another one had"
-                kind = identity.SERVICE_NAME_PASSED_ON
-                self._to.add(kind, MatchedPair(None, fresh), message, ("name",), None, fresh.name, holder=holder)
-
-    def _new_plan_name(self, pair: MatchedPair, fresh: Identified, holder: Identified | None, passed_on: bool) -> None:
-        """Tell of the name of a new plan that another one has, or had."""
-        if holder:
-            kind = _taken(identity.PLAN_NAME_TAKEN, identity.PLAN_NAME_PASSED_ON if passed_on else identity.PLAN_ADDED)
-            self._to.add(kind, pair, f"a new plan takes a name{_held(holder)}", ("name",), None, fresh.name)
-        elif passed_on:
-            kind = identity.PLAN_NAME_PASSED_ON
-            self._to.add(kind, pair, "a new plan takes a name that another one had", ("name",), None, fresh.name)
 
     def _service_id(self, old: ServiceOffering, new: ServiceOffering) -> None:
         both = {plan.id for plan in old.plans if plan.id} & {plan.id for plan in new.plans}
@@ -241,7 +169,7 @@ class _Comparison:
         if old.plans and not new.plans:
             self._to.add(identity.SERVICE_WITHOUT_PLANS, MatchedPair(old, new), "no plan is left", ("plans",))
         compare_service(self._to, old, new, [*match.kept, *replaced])
-        self._plan_names(old, new, Match(match.kept, gone, fresh))
+        self._names.of_plans(old, new, Match(match.kept, gone, fresh))
         for before, after in replaced:
             if old.id == new.id:
                 text = f"while the name stayed{_in_case_alone(before, after)}"
@@ -257,29 +185,16 @@ class _Comparison:
         if [b.id for b, _ in match.kept] != [a.id for _, a in sorted(match.kept, key=lambda p: p[1].path)]:
             self._to.add(fields.ORDER, MatchedPair(old, new), "the plans changed order", ("plans",))
 
-    def _plan_names(self, old: ServiceOffering, new: ServiceOffering, match: Match[ServicePlan]) -> None:
-        if is_all_the_same(match):  # most service offerings, most of the time
-            return
-        taken = still_held(match)
-        for before, after, how in renamings(match, taken):
-            message = _renamed(before.name, after.name, how, taken.get(id(after)))
-            pair, kind = MatchedPair(old, new, before, after), _as_saved(_PLAN_NAMES[how], after, taken.get(id(after)))
-            self._to.add(kind, pair, message, ("name",), before.name, after.name)
-        passed_on = given_up(match.kept)
-        for fresh in match.fresh:
-            pair = MatchedPair(old, new, None, fresh)
-            self._new_plan_name(pair, fresh, taken.get(id(fresh)), folded(fresh) in passed_on)
-
     def _removed(self, kind: Kind, pair: MatchedPair, message: str, gone: ServiceOffering | ServicePlan) -> None:
         """Tell of what is gone; after its sunset, nobody was promised that it would be there."""
         sunset = gone.deprecation and gone.deprecation.sunset
+        passed = False
         if sunset:
             from datetime import date
 
             passed = sunset < (self._today or date.today())  # the day where the author is
             message += f"; its sunset was {sunset}" if passed else f"; deprecated, but promised until {sunset}"
-            kind = milder(kind) if passed else kind
-        self._to.add(kind, pair, message, old=gone.id)
+        self._to.add(kind, pair, message, old=gone.id, expired=passed)
 
     def _moved(self) -> None:
         for old_home, before, new_home, after in self._moves:
@@ -313,18 +228,3 @@ def _without_counterpart(
             if plan.id and plan.id not in known:
                 found.setdefault(plan.id, (service, plan))
     return found
-
-
-def _renamed(old: str, new: str, how: Renaming, holder: Identified | None) -> str:
-    why = {
-        Renaming.NEW: "",
-        Renaming.REUSED: ", the name of one that is removed",
-        Renaming.SWAPPED: ", and names are exchanged",
-        Renaming.TAKEN: f", a name{_held(holder)}" if holder else "",
-        Renaming.PASSED_ON: ", a name that another one gives up",
-    }
-    return f"renamed from {shown(old)} to {shown(new)}{why[how]}"
-
-
-def _held(holder: Identified) -> str:
-    return f" that {shown(holder.name)} (id {shown(holder.id)}) still has when it is saved"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from osbctl.catalog import ServiceOffering, ServicePlan
@@ -71,15 +71,21 @@ class Collector:
         effects: tuple[Effect, ...] | None = None,
         level: Level | None = None,
         holder: ServiceOffering | None = None,
+        by_platform: Mapping[Platform, Kind] | None = None,
+        expired: bool = False,
     ) -> None:
         """Note a change of `kind` in the field `at` of the object.
 
         The instances of the service offering `holder` count where it is given, else those of the object.
         `old_at` and `new_at` say where it stands on each side, if not there. `effects` replaces those of the kind,
-        `level` that of each.
+        `level` that of each. `by_platform` has the kinds that it is to some platforms; `expired`: the sunset of the
+        object has passed.
         """
         if effects is None:
-            effects = self._effects(kind, pair, holder)
+            used = self._used(MatchedPair(holder) if holder else pair)
+            kinds = [(platform, (by_platform or {}).get(platform, kind)) for platform in Platform]
+            found = [effect for platform, one in kinds for effect in one.effects(self._seen(platform), used, expired)]
+            effects = _with_names(found, pair)
         if level:
             effects = tuple(replace(effect, level=level) for effect in effects)
         old_at, new_at = at if old_at is None else old_at, at if new_at is None else new_at
@@ -98,16 +104,8 @@ class Collector:
         )
         self.changes.append(change)
 
-    def _effects(self, kind: Kind, pair: MatchedPair, holder: ServiceOffering | None) -> tuple[Effect, ...]:
-        names = {"{service}": pair.new_service or pair.old_service, "{plan}": pair.new_plan or pair.old_plan}
-        found = []
-        for effect in kind.effects(self.view, self._used(MatchedPair(holder) if holder else pair)):
-            does = effect.does
-            for word, thing in names.items():
-                before, there, after = does.rpartition(word)
-                does = before + (thing.name if thing else "") + after if there else does
-            found.append(replace(effect, does=does))
-        return tuple(found)
+    def _seen(self, platform: Platform) -> Collection[Platform]:
+        return [platform] if platform in self.view else ()
 
     def _used(self, pair: MatchedPair) -> bool | None:
         if self.instances is None:
@@ -117,6 +115,19 @@ class Collector:
         if pair.service:
             return any(plan.id in self.instances for plan in (pair.old_service.plans if pair.old_service else ()))
         return bool(self.instances)
+
+
+def _with_names(effects: Sequence[Effect], pair: MatchedPair) -> tuple[Effect, ...]:
+    """The effects with the new names in place of `{service}` and `{plan}`."""
+    names = {"{service}": pair.new_service or pair.old_service, "{plan}": pair.new_plan or pair.old_plan}
+    found = []
+    for effect in effects:
+        does = effect.does
+        for word, thing in names.items():
+            before, there, after = does.rpartition(word)
+            does = before + (thing.name if thing else "") + after if there else does
+        found.append(replace(effect, does=does))
+    return tuple(found)
 
 
 def _named(thing: ServiceOffering | ServicePlan | None) -> Named | None:

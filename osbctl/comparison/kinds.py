@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from osbctl.changes import SEVERITIES, Effect, Level
 from osbctl.platforms import Platform
@@ -19,32 +19,20 @@ class Kind:
     answers: dict[Platform, Reaction | Depends]
     advice: str
 
-    def effects(self, view: Collection[Platform], used: bool | None) -> tuple[Effect, ...]:
-        """What the platforms in `view` do."""
+    def effects(self, view: Collection[Platform], used: bool | None, expired: bool = False) -> tuple[Effect, ...]:
+        """What the platforms in `view` do; `expired`: the sunset of what it is about has passed."""
         found = []
         for platform in Platform:
             if platform in view and platform in self.answers:
                 answer = self.answers[platform]
                 answer = answer.given(used) if isinstance(answer, Depends) else answer
-                found.append(Effect(platform, answer.level, answer.does))
+                level = (answer.expired if expired else None) or answer.level
+                found.append(Effect(platform, level, answer.does))
         return tuple(found)
 
 
 KINDS: dict[str, Kind] = {}
 """Every kind of change whose module was imported, by the id of its rule."""
-
-
-def milder(kind: Kind) -> Kind:
-    """`kind`, with *risky* for what is *breaking*; what a platform refuses stays refused."""
-
-    def mild(one: Reaction) -> Reaction:
-        return replace(one, level=Level.RISKY) if one.level is Level.BREAKING else one
-
-    answers = {
-        platform: Depends(*map(mild, (one.unknown, one.used, one.unused))) if isinstance(one, Depends) else mild(one)
-        for platform, one in kind.answers.items()
-    }
-    return replace(kind, answers=answers)
 
 
 def kind(

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Generic, TypeAlias, TypeVar
 
 from osbctl.catalog import ServiceOffering, ServicePlan
-from osbctl.platforms.names import stored
 
 Identified: TypeAlias = ServiceOffering | ServicePlan
 """What has an id and a name."""
@@ -40,16 +39,24 @@ def by_id(old: Sequence[T], new: Sequence[T]) -> Match[T]:
 def by_name(gone: list[T], fresh: list[T]) -> list[tuple[T, T]]:
     """Pairs of one name, compared without regard to case and outer blanks, taken out of both lists."""
     waiting = {folded(thing): thing for thing in reversed(fresh) if thing.name}
-    pairs = [(thing, waiting.pop(folded(thing))) for thing in gone if folded(thing) in waiting]
-    taken = {id(thing) for pair in pairs for thing in pair}
-    gone[:] = [thing for thing in gone if id(thing) not in taken]
-    fresh[:] = [thing for thing in fresh if id(thing) not in taken]
+    pairs = []
+    for thing in list(gone):
+        if folded(thing) in waiting:
+            other = waiting.pop(folded(thing))
+            pairs.append((thing, other))
+    _take_out(gone, [old for old, _ in pairs])
+    _take_out(fresh, [new for _, new in pairs])
     return pairs
 
 
+def _take_out(things: list[T], taken: list[T]) -> None:
+    known = {id(thing) for thing in taken}
+    things[:] = [thing for thing in things if id(thing) not in known]
+
+
 def folded(thing: Identified) -> str:
-    """The name as platforms compare it."""
-    return stored(thing.name)
+    """The name as people compare it. Each platform compares as it likes: see `saving` in its folder."""
+    return thing.name.strip().lower()
 
 
 def _numbered(things: Sequence[T], first: set[tuple[str, str]]) -> dict[tuple[str, int], T]:
@@ -70,7 +77,6 @@ class Renaming(Enum):
     NEW = "new"
     REUSED = "reused"
     SWAPPED = "swapped"
-    TAKEN = "taken"
     PASSED_ON = "passed on"
 
 
@@ -79,63 +85,33 @@ def is_all_the_same(match: Match[T]) -> bool:
     return not match.fresh and all(old.name == new.name for old, new in match.kept)
 
 
-def renamings(match: Match[T], taken: Mapping[int, T]) -> Iterator[tuple[T, T, Renaming]]:
-    """The kept pairs with another name, each with the kind of name that the new one is; `taken` is of `still_held`.
-
-    A name of a wrong type is none.
-    """
+def renamings(match: Match[T]) -> Iterator[tuple[T, T, Renaming]]:
+    """The kept pairs with another name, each with the kind of name that the new one is. A wrong type is no name."""
     kept = match.kept
     before = {folded(old): number for number, (old, _) in enumerate(kept) if old.name}
     removed = {folded(thing) for thing in match.gone if thing.name}
-    # Which pair's old name each renamed pair takes.
-    takes = {
-        number: before[folded(new)]
-        for number, (old, new) in enumerate(kept)
-        if folded(old) != folded(new) and folded(new) in before
-    }
-    circles = _in_circles(takes)
     moving = {number for number, (old, new) in enumerate(kept) if folded(old) != folded(new)}
+    # Which pair's old name each renamed pair takes.
+    takes = {number: before[folded(kept[number][1])] for number in moving if folded(kept[number][1]) in before}
+    circles = _in_circles(takes)
     for number, (old, new) in enumerate(kept):
-        if old.name != new.name and all(isinstance(thing.data.get("name"), str | None) for thing in (old, new)):
-            if number in circles:
-                yield old, new, Renaming.SWAPPED
-            elif number in moving and folded(new) in removed:
-                yield old, new, Renaming.REUSED
-            elif number in moving and id(new) in taken:
-                yield old, new, Renaming.TAKEN
-            elif number in takes and takes[number] in moving:
-                yield old, new, Renaming.PASSED_ON
-            else:
-                yield old, new, Renaming.NEW
+        if old.name == new.name or not _are_texts(old, new):
+            continue
+        if number in circles:
+            yield old, new, Renaming.SWAPPED
+        elif number in moving and folded(new) in removed:
+            yield old, new, Renaming.REUSED
+        else:
+            yield old, new, Renaming.PASSED_ON if takes.get(number) in moving else Renaming.NEW
+
+
+def _are_texts(*things: Identified) -> bool:
+    return all(isinstance(thing.data.get("name"), str | None) for thing in things)
 
 
 def given_up(kept: list[tuple[T, T]]) -> set[str]:
     """The names, folded, that kept objects gave up."""
     return {folded(old) for old, new in kept if old.name and folded(old) != folded(new)}
-
-
-def still_held(match: Match[T]) -> dict[int, T]:
-    """By `id()` of each plan of the new catalog: who holds its name when Cloud Foundry saves it, if anybody does.
-
-    It saves one plan after the other in the order of the new catalog, those that it has before new ones, and compares
-    names without regard to case. A name that stands twice in the new catalog is left out: whoever
-    judges that catalog alone says so.
-    """
-    before = {id(new): old for old, new in match.kept}
-    every = (*(new for _, new in match.kept), *match.fresh)
-    saved = sorted(every, key=lambda thing: (id(thing) not in before, thing.path))
-    holders = {folded(thing): thing for thing in (*match.gone, *(old for old, _ in match.kept)) if thing.name}
-    counts = Counter(thing.name for thing in saved)
-    found = {}
-    for thing in saved:
-        name, old = folded(thing), before.get(id(thing))
-        if old and holders.get(folded(old)) is old:
-            del holders[folded(old)]
-        if name in holders and counts[thing.name] == 1:
-            found[id(thing)] = holders[name]
-        elif name:
-            holders[name] = thing
-    return found
 
 
 def _in_circles(takes: dict[int, int]) -> set[int]:

@@ -103,6 +103,8 @@ class State(StrEnum):
     """Flagged as removed: nobody can create an instance any more."""
     OFFERED = "offered"
     """Nothing happens; it is still offered."""
+    ORPHANED = "orphaned"
+    """Active, but its service offering is gone, so that nobody can create an instance."""
 
 
 class PlatformRecord(NamedTuple):
@@ -113,9 +115,8 @@ class PlatformRecord(NamedTuple):
     `label` is the name that people call it by, `api_version` the `X-Broker-API-Version` that it sends. `refuses` are
     the general rules whose findings it refuses a catalog for. `sharing` is what it does with two catalogs that share an
     identity, in a phrase. `omitted_is_false` are the booleans of a plan that it takes for false where a catalog leaves
-    them out, `of_services_alone` those that it knows of service offerings alone. `needs_free_names`: a name that
-    another one still has is refused when its new holder is saved, in the order of the catalog. `keeps` is how it keeps
-    what is gone and still used; None: it keeps nothing. `gives_up` is how many seconds it waits for a catalog. `takes`
+    them out, `of_services_alone` those that it knows of service offerings alone. `unique` are
+    the identities that no two brokers may share. `gives_up` is how many seconds it waits for a catalog. `takes`
     are the statuses of an answer that it takes for a catalog, `stops_at` redirects that it does not follow.
     `is_quoted`: its own words are known, and reports quote them. `in_accepted_by_all`: it accepts what
     `osbctl.platforms.accepted_by_all` takes, and is not asked of that; a test holds its verdict to it.
@@ -128,8 +129,7 @@ class PlatformRecord(NamedTuple):
     sharing: Mapping[Identity, str] = MappingProxyType({})
     omitted_is_false: frozenset[str] = frozenset()
     of_services_alone: frozenset[str] = frozenset()
-    needs_free_names: bool = False
-    keeps: State | None = None
+    unique: frozenset[Identity] = frozenset()
     gives_up: float = 60.0
     takes: range = range(200, 201)
     stops_at: frozenset[int] = frozenset()
@@ -150,6 +150,10 @@ class PlatformRecord(NamedTuple):
 
         read: Mapping[str, Any] = respelt(data, shape)
         return data if read == data else read
+
+    def save(self, update: Any) -> None:
+        """Save an `Update` of `osbctl.platforms.saving` in its own order, as far as it does; from its `saving`."""
+        self._module("saving").save(update)
 
     @property
     def refusals(self) -> Mapping[str, str]:

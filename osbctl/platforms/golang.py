@@ -108,9 +108,13 @@ def is_respelt(data: Any) -> bool:
 
 
 def respelt(data: Any, shape: Shape) -> Any:
-    """`data` with the names of the fields of `shape` as Go takes them: in any case, and of several the last counts."""
+    """`data` with the names of the fields of `shape` as Go takes them: in any case, and of several the last counts.
+
+    A null in a list of structs is an empty struct.
+    """
     if isinstance(shape, list | Pointers) and isinstance(data, list):
-        return [respelt(item, _inner(shape)) for item in data]
+        empty: Any = None if isinstance(shape, Pointers) or not isinstance(_inner(shape), dict) else {}
+        return [respelt(empty if item is None else item, _inner(shape)) for item in data]
     if not (isinstance(shape, dict) and isinstance(data, dict)):
         return data
     found: dict[str, Any] = {}

@@ -27,10 +27,11 @@ class Level(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Reaction:
-    """What a platform does, and how much that hurts."""
+    """What a platform does, and how much that hurts; `expired`: once the sunset of what is removed has passed."""
 
     level: Level
     does: str
+    expired: Level | None = None
 
 
 @dataclass(frozen=True, slots=True)

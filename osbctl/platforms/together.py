@@ -71,6 +71,12 @@ def sentences(found: Iterable[SharedIdentity], platforms: Collection[Platform]) 
         yield safe(f"{text} share the {identity} {members[0].value}{more}") + (f": {outcome}" if outcome else "")
 
 
+def unique_ids(data: Mapping[str, Any] | Catalog, platform: Platform) -> Iterator[tuple[Identity, str]]:
+    """The ids of a catalog that no other broker may have on the platform."""
+    unique = platform.record.unique
+    return ((identity, value) for identity, value, *_ in _identities(data) if identity in unique)
+
+
 def _identities(data: Mapping[str, Any] | Catalog) -> Iterator[tuple[Identity, str, Path, str]]:
     """Kind, value, path and object of each id or name in a catalog that others might have."""
     for service in Catalog.of(data).services:

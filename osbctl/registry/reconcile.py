@@ -1,26 +1,30 @@
-"""What a platform does with a registered broker's new catalog: by its own rules, as `osbctl.comparison` knows them.
+"""What a platform does with a registered broker's new catalog.
 
-Identity is the id alone. It updates what it has, creates what is new, keeps what is gone and has instances, and deletes
-the rest; or it refuses the whole update.
+The platform's own order of saving decides what is stored and refused (`saving` in its folder); the comparison has the
+words for it. A platform may save a part of a catalog that it refuses.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from osbctl.catalog import Catalog, ServiceOffering, ServicePlan
+from osbctl.catalog import Catalog
 from osbctl.changes import Change, Level
 from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.comparison.values import same
-from osbctl.platforms import Platform, State
+from osbctl.paths import found_at
+from osbctl.platforms import Identity, Platform, State
+from osbctl.platforms.outcome import Refusal
+from osbctl.platforms.saving import Clash, Key, StoredRow, Update, by_key, rows_of
 from osbctl.registry.records import Action, Kept, RegisteredBroker, Remark, What
 
 _NOTES = {
     State.INACTIVE: "deactivated, as it has instances",
     State.FLAGGED: "flagged as removed, as it has instances",
     State.OFFERED: "still offered: {} deletes nothing",
+    State.ORPHANED: "still active, but its service offering is gone: nobody can create an instance",
 }
 
 MAX_TOLD = 500
@@ -28,125 +32,122 @@ MAX_TOLD = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Reconciliation:
-    """What a platform makes of a new catalog. Where it refuses, there are no actions and `kept` is as it was.
+class NewCatalog:
+    """A catalog that is to be saved, with what the platform refuses of it and the ids that other brokers have there."""
 
-    `remarks` holds the changes, or the reasons of the refusal.
+    data: dict[str, Any]
+    refusals: Collection[Refusal] = ()
+    others: Mapping[tuple[Identity, str], str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reconciliation:
+    """What a platform makes of a new catalog.
+
+    `remarks` holds the changes, or the reasons of the refusal. `stored` is the catalog as the platform has it then,
+    which is not what the broker sent where it was saved in part; `kept` is what it keeps beside that.
     """
 
     refused: bool
     actions: tuple[Action, ...]
     remarks: tuple[Remark, ...]
+    stored: dict[str, Any]
     kept: tuple[Kept, ...]
 
 
 def reconcile(
-    stored: RegisteredBroker,
-    new: Mapping[str, Any] | Catalog,
-    platform: Platform,
-    instances: frozenset[str] | None,
-    at: str,
+    stored: RegisteredBroker, sent: NewCatalog, platform: Platform, instances: frozenset[str] | None, at: str
 ) -> Reconciliation:
-    """What `platform` does when the broker `stored` comes with the catalog `new` at the time `at`.
+    """What `platform` does when the broker `stored` comes with the catalog `sent` at the time `at`.
 
     `instances` are the ids of the plans that have instances. None: not known; then those have some that are kept
     already, and no others.
     """
     used = frozenset(one.plan_id for one in stored.kept) if instances is None else instances
-    old, new = stored.offered, Catalog.of(new)
-    whole = with_kept(old, stored.kept)
-    changes = against = compare_catalogs(old, new, platforms=(platform,), instances=used)
-    if stored.kept:  # a row that is kept holds its name, too
-        against = compare_catalogs(whole, new, platforms=(platform,), instances=used)
-    refusals = [change for change in against if change.level is Level.REFUSED]
-    if refusals:
-        return Reconciliation(True, (), _remarks(refusals), stored.kept)
-    work = _Work(stored, whole, new, platform, used, at)
-    actions = (*work.present(), *work.gone())
-    return Reconciliation(False, actions, _remarks(changes), tuple(work.kept))
+    old, new = (Catalog.of(platform.record.read(data)) for data in (stored.data, sent.data))
+    before = by_key([*rows_of(old), *map(_row, stored.kept)])
+    update = Update(dict(before), new, used, sent.refusals, sent.others or {})
+    platform.record.save(update)
+    changes = compare_catalogs(stored.offered, Catalog.of(sent.data), platforms=(platform,), instances=used)
+    remarks = _reasons(changes, update.clashes, new) if update.clashes else _remarks(changes)
+    actions = tuple(_actions(before, update, platform))
+    data = _catalog(update, stored.data, old) if update.clashes else _catalog(update, sent.data, new)
+    return Reconciliation(bool(update.clashes), actions, remarks, data, tuple(_kept(update.rows, stored.kept, at)))
 
 
-def with_kept(catalog: Catalog, kept: Sequence[Kept]) -> Catalog:
-    """The catalog together with what the platform keeps beside it; the same one where that is nothing."""
-    if not kept:
-        return catalog
-    services = [{**service.data, "plans": [plan.data for plan in service.plans]} for service in catalog.services]
-    by_id = {service.get("id"): service for service in services}
-    for one in kept:
-        if not one.plan_id and one.service_id not in by_id:
-            by_id[one.service_id] = {**one.data, "plans": []}
-            services.append(by_id[one.service_id])
-    for one in kept:
-        if one.plan_id and one.service_id in by_id:
-            by_id[one.service_id]["plans"].append(one.data)
-    return Catalog.of({**catalog.data, "services": services})
+def first_refusals(
+    data: Mapping[str, Any], platform: Platform, others: Mapping[tuple[Identity, str], str]
+) -> tuple[Remark, ...]:
+    """Why `platform` does not register a catalog that is fine by itself: another broker has an id of it."""
+    update = Update({}, Catalog.of(platform.record.read(data)), others=others)
+    platform.record.save(update)
+    return tuple(_clash(clash, update.catalog) for clash in update.clashes[:MAX_TOLD])
 
 
-class _Work:
-    """One reconciliation: goes over new and old objects, and gathers in `kept` what stays beside them."""
-
-    def __init__(
-        self, stored: RegisteredBroker, whole: Catalog, new: Catalog, platform: Platform, used: frozenset[str], at: str
-    ) -> None:
-        self._stored, self._whole, self._new = stored.offered, whole, new
-        self._platform, self._state = platform, platform.record.keeps
-        self._used, self._at = used, at
-        self._before = {(one.service_id, one.plan_id): one for one in stored.kept}
-        self.kept: list[Kept] = []
-
-    def present(self) -> Iterator[Action]:
-        services = {service.id: service for service in self._whole.services}
-        plans = {plan.id: plan for plan in self._whole.plans}
-        active_services = {service.id for service in self._stored.services}
-        active_plans = {plan.id for plan in self._stored.plans}
-        for service in self._new.services:
-            old = services.get(service.id)
-            what = _what(_bare(old) if old else None, _bare(service), service.id in active_services)
-            if what:
-                yield Action(what, service.name)
-            for plan in service.plans:
-                before = plans.get(plan.id)
-                what = _what(before.data if before else None, plan.data, plan.id in active_plans)
-                if what:
-                    yield Action(what, service.name, plan.name)
-
-    def gone(self) -> Iterator[Action]:
-        services = {service.id for service in self._new.services}
-        plans = {plan.id for plan in self._new.plans}
-        for service in self._whole.services:
-            gone = [plan for plan in service.plans if plan.id not in plans]
-            offered = self._state is State.OFFERED
-            keeps = [plan for plan in gone if offered or (self._state and plan.id in self._used)]
-            if service.id not in services:
-                yield from self._leave(service, None, bool(keeps) or offered)
-            for plan in gone:
-                yield from self._leave(service, plan, plan in keeps)
-
-    def _leave(self, service: ServiceOffering, plan: ServicePlan | None, keep: bool) -> Iterator[Action]:
-        name = plan.name if plan else ""
-        if not keep:
-            yield Action(What.DELETED, service.name, name)
-            return
-        assert self._state
-        known = self._before.get((service.id, plan.id if plan else ""))
-        if known and known.state is self._state:
-            self.kept.append(known)
-            return
-        data = dict(plan.data) if plan else _bare(service)
-        self.kept.append(Kept(service.id, plan.id if plan else "", self._state, self._at, data))
-        yield Action(What.KEPT, service.name, name, _NOTES[self._state].format(self._platform.label))
+def _row(one: Kept) -> StoredRow:
+    return StoredRow(one.service_id, one.plan_id or None, one.data, one.state)
 
 
-def _what(old: Mapping[str, Any] | None, new: Mapping[str, Any], active: bool) -> What | None:
-    if old is None:
-        return What.CREATED
-    if not active:
+def _kept(rows: Mapping[Key, StoredRow], before: Sequence[Kept], at: str) -> Iterator[Kept]:
+    known = {(one.service_id, one.plan_id): one for one in before}
+    for row in rows.values():
+        if row.state and row.plan != "":
+            one = known.get((row.service, row.plan or ""))
+            since = one.since if one and one.state is row.state else at
+            yield Kept(row.service, row.plan or "", row.state, since, dict(row.data))
+
+
+def _catalog(update: Update, base: dict[str, Any], as_read: Catalog) -> dict[str, Any]:
+    """The catalog of what is offered: `base`, which the platform reads so, unless it has something else."""
+    offered = by_key(row for row in update.rows.values() if not row.state)
+    rows = list(rows_of(as_read))
+    if offered == by_key(rows) and len(rows) == len(offered):  # of an id that stands there twice, one is stored
+        return base
+    services = {row.service: {**row.data, "plans": []} for row in offered.values() if row.plan is None}
+    for row in offered.values():
+        if row.plan is not None:
+            services[row.service]["plans"].append(row.data)
+    return {**base, "services": list(services.values())}
+
+
+def _actions(before: Mapping[Key, StoredRow], update: Update, platform: Platform) -> Iterator[Action]:
+    """What became of each row, in the order of the new catalog, then what is not in it."""
+    after, moved = update.rows, update.moved
+    for key in dict.fromkeys([*(row.key for row in rows_of(update.catalog)), *before]):
+        row, old = after.get(key), before.get(moved.get(key, key))
+        shown = row or old
+        if shown is None or (row is None and key in moved.values()):
+            continue
+        what = _what(old, row)
+        home = after.get((shown.service, None)) or before.get((shown.service, None))
+        note = _NOTES[row.state].format(platform.label) if what is What.KEPT and row and row.state else ""
+        if what:
+            yield Action(what, home.name if home else shown.service, shown.name if shown.plan is not None else "", note)
+
+
+def _what(old: StoredRow | None, new: StoredRow | None) -> What | None:
+    if new is None or old is None:
+        return What.CREATED if new else What.DELETED
+    if new.state:
+        return What.KEPT if new.state is not old.state else None
+    if old.state:
         return What.REACTIVATED
-    return None if same(dict(old), dict(new)) else What.UPDATED
+    return None if same(dict(old.data), dict(new.data)) else What.UPDATED
 
 
-def _bare(service: ServiceOffering) -> dict[str, Any]:
-    return {key: value for key, value in service.data.items() if key != "plans"}
+def _reasons(changes: Sequence[Change], clashes: Sequence[Clash], new: Catalog) -> tuple[Remark, ...]:
+    """The changes that are refused, and of what they do not tell the platform's words."""
+    refused = [change for change in changes if change.level is Level.REFUSED]
+    if refused:
+        return _remarks(refused)
+    return tuple(_clash(clash, new) for clash in clashes[:MAX_TOLD])
+
+
+def _clash(clash: Clash, new: Catalog) -> Remark:
+    steps = [clash.path[:2], clash.path[:4]] if len(clash.path) > 2 else [clash.path] if clash.path else []
+    names = [str(found_at(new.data, (*path, "name")) or "") for path in steps]
+    place = "/".join(names) or (clash.holder.name if clash.holder else "") or "catalog"
+    return Remark("change-now-refused", Level.REFUSED.value, place, clash.words)
 
 
 def _remarks(changes: Sequence[Change]) -> tuple[Remark, ...]:

@@ -15,6 +15,7 @@ from osbctl.sources.parse import parse_document
 
 if TYPE_CHECKING:
     from osbctl.platforms import Platform, State
+    from osbctl.platforms.outcome import Refusal
     from osbctl.sources.document import Document
 
 
@@ -52,13 +53,15 @@ class Action:
 class Remark:
     """A change, or a reason of a refusal, in short: rule, level (or severity), place, one sentence.
 
-    `object` is a name, as `service/plan`, or the JSON pointer of a place in the catalog.
+    `object` is a name, as `service/plan`, or the JSON pointer of a place in the catalog. `is_null`: it is about a null,
+    which Go's library writes where a broker leaves a field out.
     """
 
     rule: str
     level: str
     object: str
     message: str
+    is_null: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,14 +120,17 @@ class Registration:
 
 @dataclass(frozen=True)
 class BrokerCatalog:
-    """A catalog as a broker sent it, read once: its bytes, what they hold, and why it is refused, if it is.
+    """A catalog as a broker sent it, read once: its bytes, what they hold, and what there is to say of it.
 
-    `secrets` are texts that must not be told of any catalog of this broker.
+    `refused` are the reasons to store nothing of it. `errors` are what its platform and the specification find wrong,
+    `refusals` the platform's own reasons. `secrets` are texts that must not be told of any catalog of this broker.
     """
 
     body: bytes
     data: dict[str, Any] = field(repr=False)
     refused: tuple[Remark, ...] = ()
+    refusals: tuple[Refusal, ...] = ()
+    errors: tuple[Remark, ...] = ()
     secrets: tuple[str, ...] = field(default=(), repr=False)
 
     @cached_property

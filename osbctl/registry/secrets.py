@@ -26,7 +26,11 @@ def without_secrets(data: dict[str, Any]) -> dict[str, Any]:
 
 def storable(catalog: BrokerCatalog) -> BrokerCatalog:
     """The catalog without secrets, to the byte as it came where it holds none."""
-    data = without_secrets(catalog.data)
+    return with_data(catalog, without_secrets(catalog.data))
+
+
+def with_data(catalog: BrokerCatalog, data: dict[str, Any]) -> BrokerCatalog:
+    """The catalog with `data` in place of its own, to the byte as it came where that is the same object."""
     if data is catalog.data:
         return catalog
     return replace(catalog, body=json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode(), data=data)

@@ -160,6 +160,8 @@ class Registry:
         values: dict[str, Any] = {"outcome": refresh.outcome.value, "revision": seen.revision + 1}
         if catalog is not None:
             values |= {"previous": BROKERS.c.catalog, **stored(catalog, refresh)}
+            if refresh.outcome is RefreshOutcome.REFUSED:  # saved in part: it is not what the broker offers
+                values["refreshed_at"] = seen.refreshed_at
         elif refresh.outcome in (RefreshOutcome.UNCHANGED, RefreshOutcome.CHANGED):
             values |= {"refreshed_at": refresh.at, "etag": refresh.etag}
         if kept is not None:

@@ -83,7 +83,8 @@ def _headline(refresh: Refresh, dry_run: bool) -> str:
         RefreshOutcome.ADDED: "added",
         RefreshOutcome.UNCHANGED: "unchanged",
         RefreshOutcome.CHANGED: f"{'would change' if dry_run else 'changed'} as on {label}: {counts}",
-        RefreshOutcome.REFUSED: f"refused as by {label}; what is stored stays as it was",
+        RefreshOutcome.REFUSED: f"refused as by {label}; "
+        + (f"saved up to the first fault: {counts}" if refresh.actions else "what is stored stays as it was"),
         RefreshOutcome.FAILED: "not fetched: " + "; ".join(safe(one.message) for one in refresh.remarks),
     }[refresh.outcome]
 

@@ -8,12 +8,20 @@ from typing import TYPE_CHECKING
 
 from osbctl.errors import SourceError, UsageError
 from osbctl.parallel import in_parallel
-from osbctl.platforms import DEFAULT_PLATFORM, Platform
-from osbctl.platforms.together import sentences, shared
+from osbctl.platforms import DEFAULT_PLATFORM, Identity, Platform
+from osbctl.platforms.together import sentences, shared, unique_ids
 from osbctl.registry.errors import OutdatedError, UnknownBrokerError
-from osbctl.registry.reconcile import reconcile
-from osbctl.registry.records import BrokerRow, Refresh, RefreshOutcome, Registration, Remark
-from osbctl.registry.secrets import HELD, storable
+from osbctl.registry.reconcile import NewCatalog, first_refusals, reconcile
+from osbctl.registry.records import (
+    BrokerCatalog,
+    BrokerRow,
+    Refresh,
+    RefreshOutcome,
+    RegisteredBroker,
+    Registration,
+    Remark,
+)
+from osbctl.registry.secrets import HELD, storable, with_data
 from osbctl.registry.store import Registry, now
 from osbctl.tasks.compare import doubts_of
 
@@ -29,14 +37,20 @@ _STORED = "the password is in the database, too: remove it with `osbctl brokers 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """How to refresh. `platform` None: that of the broker's row. `instances` as in `reconcile`."""
+    """How to refresh. `platform` None: that of the broker's row. `instances` as in `reconcile`.
+
+    `strict`: what the specification forbids is refused, too, where the platform takes it.
+    """
 
     platform: Platform | None = None
     instances: frozenset[str] | None = None
     dry_run: bool = False
+    strict: bool = False
 
 
-def register_broker(registry: Registry, new: Registration, client: RegisteredBrokerClient) -> Refresh:
+def register_broker(
+    registry: Registry, new: Registration, client: RegisteredBrokerClient, *, strict: bool = False
+) -> Refresh:
     """Register a broker with its first catalog; nothing is stored of one that is refused.
 
     Raises:
@@ -47,9 +61,11 @@ def register_broker(registry: Registry, new: Registration, client: RegisteredBro
     answer = client.fetch(new, "")
     assert answer  # no tag was sent
     catalog = client.validate(answer.body, new)
-    if catalog.refused:
-        return Refresh(now(), RefreshOutcome.REFUSED, new.platform, answer.etag, remarks=catalog.refused)
-    added = Refresh(now(), RefreshOutcome.ADDED, new.platform, answer.etag)
+    refused = catalog.refused or (catalog.errors if strict or catalog.refusals else ())
+    refused = refused or first_refusals(catalog.data, new.platform, _others(registry, new, catalog))
+    if refused:
+        return Refresh(now(), RefreshOutcome.REFUSED, new.platform, answer.etag, remarks=refused)
+    added = Refresh(now(), RefreshOutcome.ADDED, new.platform, answer.etag, remarks=_taken(catalog))
     registry.add(new, storable(catalog), added)
     return added
 
@@ -154,30 +170,54 @@ def _take_over(
     base = replace(base, etag=answer.etag if answer else seen.etag)
     catalog = client.validate(answer.body if answer else stored.catalog, replace(seen, platform=base.platform))
     fit = storable(catalog)
-    if catalog.refused:
+    refused = catalog.refused or (catalog.errors if policy.strict else ())
+    if refused:
         if answer is None:
             _ = stored.data  # a damaged catalog is said to be damaged, not refused
-        remarks = catalog.refused
-        if any(one.rule == HELD for one in remarks) and fit.body == stored.catalog:
-            remarks = (*remarks, Remark(HELD, "error", seen.name, _STORED))
-        return _store(registry, seen, replace(base, outcome=RefreshOutcome.REFUSED, remarks=remarks), policy)
-    if fit.body == stored.catalog and not stored.kept:  # nothing is new, and nothing waits for its last instance
+        if any(one.rule == HELD for one in refused) and fit.body == stored.catalog:
+            refused = (*refused, Remark(HELD, "error", seen.name, _STORED))
+        return _store(registry, seen, replace(base, outcome=RefreshOutcome.REFUSED, remarks=refused), policy)
+    nothing_new = fit.body == stored.catalog and not catalog.refusals
+    if nothing_new and not stored.kept:  # and nothing waits for its last instance
         return _store(registry, seen, base, policy)
-    result = reconcile(stored, fit.offered, base.platform, policy.instances, base.at)
-    if result.refused:
-        refused = replace(base, outcome=RefreshOutcome.REFUSED, remarks=result.remarks)
-        return _store(registry, seen, _without(refused, catalog.secrets), policy)
-    if not result.actions and not result.remarks and fit.body == stored.catalog:
+    sent = NewCatalog(fit.data, catalog.refusals, _others(registry, seen, catalog, stored))
+    result = reconcile(stored, sent, base.platform, policy.instances, base.at)
+    new = with_data(fit, result.stored)
+    if not result.refused and not result.actions and (nothing_new or new.body == stored.catalog):
         return _store(registry, seen, base, policy)
-    held = any(secret.encode() in stored.catalog for secret in catalog.secrets)
-    remarks = (*result.remarks, Remark(HELD, "error", seen.name, _STORED)) if held else result.remarks
-    done = _without(
-        replace(base, outcome=RefreshOutcome.CHANGED, actions=result.actions, remarks=remarks), catalog.secrets
+    done = replace(
+        base, outcome=RefreshOutcome.CHANGED, actions=result.actions, remarks=result.remarks + _taken(catalog)
     )
+    if result.refused:
+        remarks = catalog.errors if catalog.refusals else result.remarks
+        done = replace(done, outcome=RefreshOutcome.REFUSED, etag="", remarks=remarks)
+    elif any(secret.encode() in stored.catalog for secret in catalog.secrets):
+        done = replace(done, remarks=(*done.remarks, Remark(HELD, "error", seen.name, _STORED)))
+    done = _without(done, catalog.secrets)
     if not policy.dry_run:
-        new = fit if fit.body != stored.catalog else None
-        registry.store_refresh(seen, done, catalog=new, kept=result.kept)
+        is_new = result.stored is not stored.data and new.body != stored.catalog
+        registry.store_refresh(seen, done, catalog=new if is_new else None, kept=result.kept)
     return done
+
+
+def _taken(catalog: BrokerCatalog) -> tuple[Remark, ...]:
+    """What the specification forbids and the platform takes: warnings, of nulls no more than infos."""
+    return tuple(replace(one, level="info" if one.is_null else "warning") for one in catalog.errors)
+
+
+def _others(
+    registry: Registry, ours: Registration, catalog: BrokerCatalog, stored: RegisteredBroker | None = None
+) -> dict[tuple[Identity, str], str]:
+    """The brokers that have ids which are new in this catalog, where the platform lets no two brokers share them."""
+    platform = ours.platform
+    known = set(unique_ids(stored.offered, platform)) if stored else set()
+    wanted = set(unique_ids(catalog.offered, platform)) - known
+    found: dict[tuple[Identity, str], str] = {}
+    for row in registry.brokers() if wanted else ():
+        if row.platform is platform and row.name != ours.name:
+            theirs = unique_ids(registry.broker(row.name).offered, platform)
+            found |= dict.fromkeys(wanted.intersection(theirs), row.name)
+    return found
 
 
 def _without(done: Refresh, secrets: tuple[str, ...]) -> Refresh:

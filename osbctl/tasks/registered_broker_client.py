@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from osbctl.client.catalog_client import CatalogResponse, fetch_catalog, split_url
 from osbctl.errors import SourceError
 from osbctl.findings import DocumentError, Finding, Severity
-from osbctl.paths import pointer
+from osbctl.paths import found_at, pointer
 from osbctl.platforms import ApiVersion
 from osbctl.registry.records import BrokerCatalog, Registration, Remark
 from osbctl.registry.secrets import HELD
@@ -59,10 +58,10 @@ class RegisteredBrokerClient:
         return replace(answer, etag=answer.etag if fit and options.hide(answer.etag) == answer.etag else "")
 
     def validate(self, body: bytes, broker: Registration) -> BrokerCatalog:
-        """The catalog in `body`, with the reasons to refuse it.
+        """The catalog in `body`, with its errors, what the broker's platform refuses, and the reasons not to store it.
 
-        These are errors, what the broker's platform refuses, and a text in it that is the password which was sent to
-        the broker: the catalog is stored and shown, and so would be the password.
+        These are that it cannot be read, and a text in it that is the password which was sent to the broker: the
+        catalog is stored and shown, and so would be the password.
         """
         from osbctl.sources.parse import parse_document
         from osbctl.validation.options import ValidationOptions
@@ -71,18 +70,22 @@ class RegisteredBrokerClient:
         version = ApiVersion(broker.api_version)
         options = ValidationOptions(version, frozenset({broker.platform}), errors_alone=True, literal=True)
         data: dict[str, Any] = {}
-        errors: Iterable[Finding]
+        unreadable: tuple[Remark, ...] = ()
         try:
             document = parse_document(body, "catalog.json")
-            data, errors = document.data, validate_document(document, options).errors
+            data = document.data
         except DocumentError as error:
-            errors = [finding for finding in error.findings if finding.severity is Severity.ERROR]
+            unreadable = tuple(_remark(one, data) for one in error.findings if one.severity is Severity.ERROR)
         held = self._held(body, data, broker)
         if held is not None:
             return BrokerCatalog(body, data, (held,))
         secrets = self._forms(broker)
         sure = secrets if len(secrets[-1]) >= SURE_LENGTH else ()
-        return BrokerCatalog(body, data, tuple(_remark(finding) for finding in errors), sure)
+        if unreadable:
+            return BrokerCatalog(body, data, unreadable, secrets=sure)
+        errors = tuple(_remark(finding, data) for finding in validate_document(document, options).errors)
+        refusals = broker.platform.record.judge(data).redacted.refusals if errors else ()
+        return BrokerCatalog(body, data, errors=errors, refusals=refusals, secrets=sure)
 
     def check_secret(self, body: bytes, data: dict[str, Any], broker: Registration) -> None:
         """Raise SourceError where the catalog must not be shown, since it holds the password sent to the broker."""
@@ -112,7 +115,8 @@ class RegisteredBrokerClient:
         return (replace(self.options, user=broker.username, password=password).sent, password)
 
 
-def _remark(finding: Finding) -> Remark:
+def _remark(finding: Finding, data: dict[str, Any]) -> Remark:
     secret = any(looks_secret(step) for step in finding.path)
     message = "the value is invalid (it may be a secret, and is not shown)" if secret else finding.message
-    return Remark(finding.rule, finding.severity.value, pointer(finding.path), message)
+    is_null = bool(finding.path) and found_at(data, finding.path) is None and finding.rule == "schema-type"
+    return Remark(finding.rule, finding.severity.value, pointer(finding.path), message, is_null)

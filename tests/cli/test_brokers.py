@@ -819,10 +819,39 @@ def test_what_brokers_share_is_told_with_what_the_platform_does(added: Program, 
     assert "share the service name service-s: Cloud Foundry takes both, and users must name the broker" in said
     assert "share" not in added("add", "three", server.url, "--user", USER, "--as", "kubernetes")
     added.environment |= at("four", server.url)
-    said = added("add", "four", server.url, "--user", USER, "--as", "kubernetes")
-    assert "three (service-s) and four (service-s) share the service id s: Kubernetes Service Catalog refuses" in said
+    said = added("add", "four", server.url, "--user", USER, "--as", "kubernetes", code=1)
+    assert 'refused: service-s: already exists for Broker "three"' in said
     client = {"id": "c", "secret": "x", "redirect_uri": "https://x.example.com"}
     server.put(catalog(service("s", "p", dashboard_client=client)))
-    said = added("refresh", "my-db", "two")
-    assert "share the dashboard client id c: Cloud Foundry refuses the broker that comes later" in said
-    assert "share" not in added("refresh", "my-db")
+    assert "share the dashboard client" not in added("refresh", "my-db")
+    assert '"Service dashboard client id must be unique"' in added("refresh", "two", code=1)
+
+
+NULLS = catalog(service("s", plan("p", "small", metadata=None), plan("q", "large"), dashboard_client=None))
+TWICE = catalog(service("s", plan("p", "small"), plan("q", "small")))
+
+
+def test_what_the_specification_forbids_and_the_platform_takes_is_a_warning(added: Program, server: FakeBroker) -> None:
+    server.put(TWICE)
+    strict = added("refresh", "--as", "korifi", "--strict", code=1)
+    assert "my-db: refused as by Korifi; what is stored stays as it was" in strict
+    said = added("refresh", "--as", "korifi", "--dry-run")
+    assert "my-db: would change as on Korifi: 1 updated" in said
+    assert "  warning: /services/0/plans/1/name: " in said
+    server.put(NULLS)
+    said = added("refresh")
+    assert "my-db: changed as on Cloud Foundry: 2 updated" in said
+    assert (
+        "  info: /services/0/dashboard_client: service 'service-s': dashboard_client must be an object, not null [schema-type]"
+        in said
+    )
+
+
+def test_kubernetes_saves_what_stands_before_the_first_fault(added: Program, server: FakeBroker) -> None:
+    server.put(catalog(service("s", plan("n", "new"), plan("x", "none") | {"description": ""}, name="other")))
+    for _ in range(2):  # it tries again
+        said = added("refresh", "--as", "kubernetes", code=1)
+        assert "my-db: refused as by Kubernetes Service Catalog; " in said
+        assert "plan 'none': description must not be empty" in said
+    stored = json.loads(added("show", "my-db", "--format", "json"))["services"][0]
+    assert (stored["name"], [one["id"] for one in stored["plans"]]) == ("other", ["p", "q", "n"])

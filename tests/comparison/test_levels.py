@@ -24,7 +24,7 @@ LEVELS = {
     "service-name-reused": "BRB B R B",
     "plan-names-swapped": "R B R B",
     "service-names-swapped": "BRB B R B",
-    "plan-name-taken": "R - - -",
+    "plan-name-taken": "R - R -",
     "service-name-case": "R B B B",
     "plan-name-passed-on": "B B B B",
     "service-name-passed-on": "BRB B B B",

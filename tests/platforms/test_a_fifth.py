@@ -21,7 +21,7 @@ LAST = '    KORIFI = "korifi"\n'
 
 TOY = {
     "__init__.py": """
-from osbctl.platforms import Identity, PlatformRecord, State
+from osbctl.platforms import Identity, PlatformRecord
 
 PLATFORM = PlatformRecord(
     folder=__name__,
@@ -30,7 +30,6 @@ PLATFORM = PlatformRecord(
     refuses=frozenset({"id-duplicate"}),
     sharing={Identity.SERVICE_NAME: "shuffles both"},
     omitted_is_false=frozenset({"free"}),
-    keeps=State.INACTIVE,
 )
 """,
     "verdict.py": """
@@ -42,6 +41,16 @@ def judge(data):
         for at, service in enumerate(data["services"]) if service["name"] == "lego"
     )
     return Outcome(VerdictKind.REFUSES if found else VerdictKind.ACCEPTS, found)
+""",
+    "saving.py": """
+from osbctl.platforms import State
+
+def save(update):
+    offered = {service.id for service in update.catalog.services}
+    for row in update.services():
+        update.leave(row, None if row.service in offered else State.INACTIVE)
+    for service in update.catalog.services:
+        update.put(service.id, service)
 """,
     "refusals.py": """
 

@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-from osbctl.catalog import Catalog
-from osbctl.platforms import Platform, State
+from osbctl.platforms import Identity, Platform, State
 from osbctl.registry import reconcile as module
-from osbctl.registry.reconcile import Reconciliation, reconcile, with_kept
+from osbctl.registry.reconcile import NewCatalog, Reconciliation, reconcile
 from osbctl.registry.records import BrokerRow, Kept, RefreshOutcome, RegisteredBroker, What
 from tests.registry.make import AT, catalog, plan, service
 
@@ -26,7 +25,7 @@ def stored(data: dict[str, Any], *kept: Kept, platform: Platform = CF) -> Regist
 
 def run(new: dict[str, Any], platform: Platform, used: set[str] | None = None, *kept: Kept) -> Reconciliation:
     instances = None if used is None else frozenset(used)
-    return reconcile(stored(OLD, *kept), new, platform, instances, LATER)
+    return reconcile(stored(OLD, *kept), NewCatalog(new), platform, instances, LATER)
 
 
 def did(result: Reconciliation) -> list[str]:
@@ -129,21 +128,21 @@ def test_what_is_kept_stays_until_its_last_instance_is_gone(platform: Platform, 
     assert states(first) == [("s", "q", state, LATER)]
     assert first.kept[0].data == plan("q", "large")
     broker = stored(PLAN_GONE, *first.kept)
-    again = reconcile(broker, PLAN_GONE, platform, None, "2027-01-01T00:00:00Z")
+    again = reconcile(broker, NewCatalog(PLAN_GONE), platform, None, "2027-01-01T00:00:00Z")
     assert (again.kept, again.actions, again.remarks) == (first.kept, (), ())  # nobody said that the instances are gone
-    empty = reconcile(broker, PLAN_GONE, platform, frozenset(), "2027-01-01T00:00:00Z")
+    empty = reconcile(broker, NewCatalog(PLAN_GONE), platform, frozenset(), "2027-01-01T00:00:00Z")
     if platform is KORIFI:
         assert (empty.kept, empty.actions) == (first.kept, ())
     else:
         assert (empty.kept, did(empty)) == ((), ["deleted service-s/large"])
-    back = reconcile(broker, OLD, platform, None, LATER)
+    back = reconcile(broker, NewCatalog(OLD), platform, None, LATER)
     assert (did(back), back.kept) == (["reactivated service-s/large"], ())
 
 
 def test_a_service_that_comes_back_leaves_its_kept_plan_beside_it() -> None:
     gone = run(catalog(service("t", plan("r", "only"))), CF, {"q"})
     broker = stored(catalog(service("t", plan("r", "only"))), *gone.kept)
-    back = reconcile(broker, PLAN_GONE, CF, frozenset({"q"}), LATER)
+    back = reconcile(broker, NewCatalog(PLAN_GONE), CF, frozenset({"q"}), LATER)
     assert did(back) == ["reactivated service-s", "created service-s/small"]
     assert states(back) == [("s", "q", "inactive", LATER)]
 
@@ -157,22 +156,53 @@ def test_a_kept_plan_still_holds_its_name() -> None:
     assert not run(new, K8S, {"x"}, kept).refused
 
 
-def test_kept_rows_join_the_catalog_in_their_places() -> None:
-    kept = (
-        Kept("gone", "", State.INACTIVE, AT, {"id": "gone", "name": "g"}),
-        Kept("gone", "g1", State.INACTIVE, AT, plan("g1")),
-        Kept("s", "x", State.INACTIVE, AT, plan("x")),
-        Kept("lost", "y", State.INACTIVE, AT, plan("y")),
+def test_a_plan_that_moves_stays_under_its_class_on_kubernetes_and_moves_on_korifi() -> None:
+    new = changed(s=[plan("p", "small")], t=[plan("r", "only"), plan("q", "large", free=False)])
+    stays, moves = run(new, K8S, set()), run(new, KORIFI, set())
+    assert [[each["id"] for each in one["plans"]] for one in stays.stored["services"]] == [["p", "q"], ["r"]]
+    assert did(stays) == ["updated service-s/large"]
+    assert moves.stored == new
+    assert did(moves) == ["updated service-t/large"]
+    assert did(run(new, SM, set())) == ["created service-t/large", "deleted service-s/large"]
+
+
+def test_kubernetes_applies_what_stands_before_the_first_fault_and_leaves_orphans() -> None:
+    new = catalog(service("s", plan("n", "new"), {**plan("x"), "description": ""}, plan("p", "small"), name="other"))
+    result = reconcile(stored(OLD), NewCatalog(new, K8S.record.judge(new).refusals), K8S, frozenset(), LATER)
+    assert result.refused
+    assert did(result) == ["updated other", "created other/new", "deleted service-t", "kept service-t/only"]
+    assert states(result) == [("t", "r", "orphaned", LATER)]
+    (left,) = result.stored["services"]
+    assert (left["name"], [one["id"] for one in left["plans"]]) == ("other", ["p", "q", "n"])
+    again = reconcile(
+        stored(result.stored, *result.kept, platform=K8S),
+        NewCatalog(new, K8S.record.judge(new).refusals),
+        K8S,
+        None,
+        AT,
     )
-    whole = with_kept(Catalog.of(OLD), kept).data
-    ids = {one["id"]: [each["id"] for each in one["plans"]] for one in whole["services"]}
-    assert ids == {"s": ["p", "q", "x"], "t": ["r"], "gone": ["g1"]}
-    assert catalog(service("s", plan("p", "small"), plan("q", "large")), service("t", plan("r", "only"))) == OLD
+    assert (again.refused, again.actions, again.kept, again.stored) == (True, (), result.kept, result.stored)
+
+
+def test_korifi_applies_what_stands_before_the_service_offering_at_which_it_panics() -> None:
+    faulty = service("t", plan("r", "other"), metadata={"documentationUrl": 5})
+    new = catalog(service("s", plan("p", "first")), faulty)
+    result = reconcile(stored(OLD), NewCatalog(new, KORIFI.record.judge(new).refusals), KORIFI, frozenset(), LATER)
+    assert result.refused
+    assert did(result) == ["updated service-s/first"]
+    assert "documentationUrl" not in json.dumps(result.stored)
+
+
+def test_an_id_of_another_broker_is_refused_in_the_words_of_the_platform() -> None:
+    new = changed(u=[plan("v")])
+    sent = NewCatalog(new, others={(Identity.SERVICE_ID, "u"): "other"})
+    result = reconcile(stored(OLD), sent, K8S, None, LATER)
+    assert (result.refused, [one.message for one in result.remarks]) == (True, ['already exists for Broker "other"'])
 
 
 def test_a_view_of_another_platform_renames_what_is_kept() -> None:
     first = run(PLAN_GONE, CF, {"q"})
-    result = reconcile(stored(PLAN_GONE, *first.kept), PLAN_GONE, K8S, None, "2027-01-01T00:00:00Z")
+    result = reconcile(stored(PLAN_GONE, *first.kept), NewCatalog(PLAN_GONE), K8S, None, "2027-01-01T00:00:00Z")
     assert states(result) == [("s", "q", "flagged", "2027-01-01T00:00:00Z")]
 
 
@@ -195,5 +225,7 @@ def test_every_what_and_state_is_reached() -> None:
     results += [run(changed(s=[plan("p", "x"), plan("n")]), CF)]
     kept = Kept("s", "n", State.INACTIVE, AT, plan("n"))
     results += [run(changed(s=[plan("p", "small"), plan("q", "large"), plan("n")]), CF, None, kept)]
+    empty = catalog(service("s", {**plan("p"), "name": ""}, plan("q", "large")))
+    results += [reconcile(stored(OLD), NewCatalog(empty, K8S.record.judge(empty).refusals), K8S, frozenset(), LATER)]
     assert {one.what for result in results for one in result.actions} == set(What)
     assert {one.state for result in results for one in result.kept} == set(State)

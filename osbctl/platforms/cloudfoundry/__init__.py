@@ -1,6 +1,6 @@
 """Cloud Foundry's Cloud Controller, which is written in Ruby."""
 
-from osbctl.platforms import BY_BROKER, Identity, PlatformRecord, State
+from osbctl.platforms import BY_BROKER, Identity, PlatformRecord
 
 _REFUSES = {
     "build-id-changed", "build-id-missing", "build-id-reused", "catalog-elsewhere", "empty-document", "encoding",
@@ -18,7 +18,7 @@ PLATFORM = PlatformRecord(
     refuses=frozenset(_REFUSES),
     # Cloud Controller's service_brokers and unique indexes.
     sharing={**BY_BROKER, Identity.CLIENT_ID: "refuses the broker that comes later: a client is one broker's"},
-    keeps=State.INACTIVE,
+    unique=frozenset({Identity.CLIENT_ID}),
     stops_at=frozenset({308}),
     is_quoted=True,
     in_accepted_by_all=True,

@@ -8,7 +8,7 @@ lib/services/service_brokers/v2/catalog.rb, `taken_names`).
 
 from __future__ import annotations
 
-from osbctl.platforms.reactions import Depends, Reaction, breaking, refused, risky, safe
+from osbctl.platforms.reactions import Depends, Level, Reaction, breaking, refused, risky, safe
 
 _SERVICE_NAME_TAKEN = '"Services with names [{service}] already exist"'
 _PLAN_NAME_TAKEN = refused(
@@ -22,9 +22,12 @@ _NAME_IN_USE = Depends(
     _OVERWRITES,
 )
 _REMOVES = Depends(
-    breaking("deactivates it and warns the operator if it has instances, otherwise deletes it with its visibilities"),
-    breaking("deactivates it and warns the operator; nobody can create new instances"),
-    breaking("deletes it with its visibilities and its id on the platform"),
+    breaking(
+        "deactivates it and warns the operator if it has instances, otherwise deletes it with its visibilities",
+        expired=Level.RISKY,
+    ),
+    breaking("deactivates it and warns the operator; nobody can create new instances", expired=Level.RISKY),
+    breaking("deletes it with its visibilities and its id on the platform", expired=Level.RISKY),
 )
 
 REACTIONS: dict[str, Reaction | Depends] = {

@@ -12,9 +12,9 @@ from typing import Any
 from osbctl.paths import Path
 from osbctl.platforms.cloudfoundry.report import Errors
 from osbctl.platforms.cloudfoundry.ruby import RubyCrash, index, same, to_s
+from osbctl.platforms.cloudfoundry.saving import plan_name
 from osbctl.platforms.cloudfoundry.schemas import SchemaChecks
 from osbctl.platforms.cloudfoundry.service import judge_service, repeated
-from osbctl.platforms.names import stored
 from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind, bounded
 
 _INT_32 = range(-(2**31), 2**31)
@@ -89,7 +89,7 @@ def _not_stored(services: list[dict[str, Any]]) -> Iterator[Refusal]:
         seen = set()
         for place, plan in enumerate(service["plans"]):
             path: Path = ("services", at, "plans", place)
-            name = stored(plan["name"])
+            name = plan_name(plan["name"])
             if name in seen:
                 text = "Cloud Foundry compares the names of plans without case and outer blanks: this one is taken"
                 yield Refusal("cloudfoundry-storage", (*path, "name"), text)

@@ -1,6 +1,6 @@
 """Korifi: Cloud Foundry's API on Kubernetes."""
 
-from osbctl.platforms import BY_BROKER, PlatformRecord, State
+from osbctl.platforms import BY_BROKER, PlatformRecord
 
 PLATFORM = PlatformRecord(
     folder=__name__,
@@ -10,7 +10,6 @@ PLATFORM = PlatformRecord(
     # brokers/controller.go names its objects by broker and id and keeps no dashboard client.
     sharing=BY_BROKER,
     omitted_is_false=frozenset({"free", "bindable", "plan_updateable"}),
-    keeps=State.OFFERED,
     takes=range(300),
     in_accepted_by_all=True,
 )

@@ -1,8 +1,8 @@
 """What Korifi does on a change. It keeps what is gone, and knows a plan by broker and id."""
 
-from osbctl.platforms.reactions import NO_ACT, NOT_STORED, UPDATES, breaking, risky, safe
+from osbctl.platforms.reactions import NO_ACT, NOT_STORED, UPDATES, Level, breaking, risky, safe
 
-_KEEPS = breaking("keeps what is gone and still offers it; the broker no longer knows it")
+_KEEPS = breaking("keeps what is gone and still offers it; the broker no longer knows it", expired=Level.RISKY)
 
 REACTIONS = {
     "change-catalog-emptied": _KEEPS,

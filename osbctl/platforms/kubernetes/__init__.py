@@ -1,6 +1,6 @@
 """Kubernetes Service Catalog, which is archived."""
 
-from osbctl.platforms import Identity, PlatformRecord, State
+from osbctl.platforms import Identity, PlatformRecord
 
 _REFUSES = {
     "id-duplicate", "schema-empty", "schema-required", "schema-type", "shared-id", "wire-gzip-broken",
@@ -19,6 +19,6 @@ PLATFORM = PlatformRecord(
     },
     omitted_is_false=frozenset({"free"}),
     of_services_alone=frozenset({"plan_updateable"}),
-    keeps=State.FLAGGED,
+    unique=frozenset({Identity.SERVICE_ID, Identity.PLAN_ID}),
     in_accepted_by_all=True,
 )

@@ -4,9 +4,11 @@ It never moves a plan to another class (service-catalog b37daf589e77,
 pkg/controller/controller_clusterservicebroker.go).
 """
 
-from osbctl.platforms.reactions import NO_ACT, NOT_STORED, UPDATES, breaking, refused, safe
+from osbctl.platforms.reactions import NO_ACT, NOT_STORED, UPDATES, Level, breaking, refused, safe
 
-_FLAGS = breaking("flags it as removed and refuses new instances; deletes it once the last one is gone")
+_FLAGS = breaking(
+    "flags it as removed and refuses new instances; deletes it once the last one is gone", expired=Level.RISKY
+)
 _ADDS = safe("adds it, visible at once")
 
 REACTIONS = {

@@ -8,7 +8,7 @@ is decided in pkg/types/service_plan.go.
 
 from __future__ import annotations
 
-from osbctl.platforms.reactions import Depends, Reaction, breaking, refused, risky, safe
+from osbctl.platforms.reactions import Depends, Level, Reaction, breaking, refused, risky, safe
 
 _IN_USE = refused("refuses the whole update (409)")
 _NOT_YET_FREE = refused("refuses the whole update (409): it deletes removed ones last, so the name is still taken")
@@ -26,14 +26,17 @@ REACTIONS: dict[str, Reaction | Depends] = {
         breaking("deletes its plans"),
     ),
     "change-service-removed": Depends(
-        breaking("refuses the whole update (409) if any of its plans has instances, otherwise deletes it"),
+        breaking(
+            "refuses the whole update (409) if any of its plans has instances, otherwise deletes it",
+            expired=Level.RISKY,
+        ),
         _IN_USE,
-        breaking("deletes it"),
+        breaking("deletes it", expired=Level.RISKY),
     ),
     "change-plan-removed": Depends(
-        breaking("refuses the whole update (409) if the plan has instances, otherwise deletes it"),
+        breaking("refuses the whole update (409) if the plan has instances, otherwise deletes it", expired=Level.RISKY),
         _IN_USE,
-        breaking("deletes it with its visibilities and its id on the platform"),
+        breaking("deletes it with its visibilities and its id on the platform", expired=Level.RISKY),
     ),
     "change-service-added": safe("adds it; visible as its visibilities say"),
     "change-plan-added": safe("adds it, visible as its visibilities say"),
@@ -60,6 +63,7 @@ REACTIONS: dict[str, Reaction | Depends] = {
     "change-plan-name-reused": _NOT_YET_FREE,
     "change-service-name-reused": _NOT_YET_FREE,
     "change-plan-names-swapped": _NAME_TAKEN,
+    "change-plan-name-taken": _NAME_TAKEN,
     "change-service-names-swapped": _NAME_TAKEN,
     "change-requires-removed": risky("stores it; the platform behind it may refuse bindings that use the permission"),
     "change-requires-added": risky("stores it; the platform behind it may not have the feature"),

@@ -1,0 +1,164 @@
+"""Changes of names. Each platform's own order of saving decides who still has a name when another one takes it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from functools import cached_property
+
+from osbctl.catalog import Catalog, ServiceOffering, ServicePlan
+from osbctl.changes import Level
+from osbctl.comparison.collect import Collector, MatchedPair
+from osbctl.comparison.kinds import Kind
+from osbctl.comparison.match import (
+    Identified,
+    Match,
+    Renaming,
+    folded,
+    given_up,
+    is_all_the_same,
+    renamings,
+)
+from osbctl.comparison.rules import identity
+from osbctl.comparison.values import shown
+from osbctl.paths import Path
+from osbctl.platforms import Platform
+from osbctl.platforms.reactions import Reaction
+from osbctl.platforms.saving import Clash, ClashKind, Update, by_key, rows_of
+
+_SERVICE_NAMES = {
+    Renaming.NEW: identity.SERVICE_RENAMED,
+    Renaming.REUSED: identity.SERVICE_NAME_REUSED,
+    Renaming.SWAPPED: identity.SERVICE_NAMES_SWAPPED,
+    Renaming.PASSED_ON: identity.SERVICE_NAME_PASSED_ON,
+}
+_PLAN_NAMES = {
+    Renaming.NEW: identity.PLAN_RENAMED,
+    Renaming.REUSED: identity.PLAN_NAME_REUSED,
+    Renaming.SWAPPED: identity.PLAN_NAMES_SWAPPED,
+    Renaming.PASSED_ON: identity.PLAN_NAME_PASSED_ON,
+}
+_WORDS = {
+    Renaming.NEW: "",
+    Renaming.REUSED: ", the name of one that is removed",
+    Renaming.SWAPPED: ", and names are exchanged",
+    Renaming.PASSED_ON: ", a name that another one gives up",
+}
+
+
+class NameChanges:
+    """Notes the changes of names between two catalogs in a collector."""
+
+    def __init__(self, old: Catalog, new: Catalog, to: Collector) -> None:
+        self._old, self._new, self._to = old, new, to
+
+    def of_services(self, match: Match[ServiceOffering]) -> None:
+        """Note those of service offerings."""
+        if is_all_the_same(match):
+            return
+        holders = {folded(old): old for old in self._old.services if old.name}
+        for old, new, how in renamings(match):
+            kind = identity.SERVICE_NAME_CASE if self._crashes(new) else _SERVICE_NAMES[how]
+            kinds = self._kinds(new, kind, identity.SERVICE_RENAMED, identity.SERVICE_NAMES_SWAPPED)
+            message = f"renamed from {shown(old.name)} to {shown(new.name)}{_WORDS[how]}"
+            pair, holder = MatchedPair(old, new), holders.get(folded(new))
+            self._to.add(kind, pair, message, ("name",), old.name, new.name, holder=holder, by_platform=kinds)
+        passed_on = given_up(match.kept)
+        for fresh in match.fresh:
+            holder = holders.get(folded(fresh))
+            pair, kind = MatchedPair(None, fresh), identity.SERVICE_NAME_PASSED_ON
+            if holder and self._crashes(fresh):
+                message = f"new, with the name of {shown(holder.name)} but for case"
+                self._to.add(identity.SERVICE_NAME_CASE, pair, message, ("name",), None, fresh.name)
+            elif folded(fresh) in passed_on:
+                message = "a new service offering takes a name that another one had"
+                self._to.add(kind, pair, message, ("name",), None, fresh.name, holder=holder)
+
+    def of_plans(self, old: ServiceOffering, new: ServiceOffering, match: Match[ServicePlan]) -> None:
+        """Note those of the plans of a service offering."""
+        if is_all_the_same(match):  # most service offerings, most of the time
+            return
+        for before, after, how in renamings(match):
+            kind, holder = _PLAN_NAMES[how], self._holder(after)
+            is_taken = holder and how in (Renaming.NEW, Renaming.PASSED_ON)
+            words = _held(holder) if holder and is_taken else _WORDS[how]
+            message = f"renamed from {shown(before.name)} to {shown(after.name)}{words}"
+            kinds = self._kinds(after, kind, identity.PLAN_RENAMED, identity.PLAN_NAME_TAKEN)
+            kind = identity.PLAN_NAME_TAKEN if is_taken else kind
+            pair = MatchedPair(old, new, before, after)
+            self._to.add(kind, pair, message, ("name",), before.name, after.name, by_platform=kinds)
+        passed_on = given_up(match.kept)
+        for fresh in match.fresh:
+            self._new_plan(MatchedPair(old, new, None, fresh), fresh, folded(fresh) in passed_on)
+
+    def _new_plan(self, pair: MatchedPair, fresh: ServicePlan, is_passed_on: bool) -> None:
+        """Note the name of a new plan that another one has, or had."""
+        holder = self._holder(fresh)
+        kind = identity.PLAN_NAME_PASSED_ON if is_passed_on else identity.PLAN_ADDED
+        if holder:
+            message = f"a new plan takes a name{_held(holder, ' ')}"
+            kinds = self._kinds(fresh, kind, kind, identity.PLAN_NAME_TAKEN)
+            taken = identity.PLAN_NAME_TAKEN
+            self._to.add(taken, pair, message, ("name",), None, fresh.name, by_platform=kinds)
+        elif is_passed_on:
+            message = "a new plan takes a name that another one had"
+            self._to.add(kind, pair, message, ("name",), None, fresh.name)
+
+    def _kinds(self, new: Identified, kind: Kind, free: Kind, taken: Kind) -> dict[Platform, Kind]:
+        """The kind of change that it is to each platform.
+
+        It is `taken` to one that finds the name in use, if it refuses nothing for `kind`, and `free` to one that
+        refuses `kind` but does not find the name in use.
+        """
+        found = {}
+        for platform, clashes in self._clashes.items():
+            refuses = _is_refused(kind, platform)
+            if new.path in clashes:
+                found[platform] = kind if refuses else taken
+            elif refuses and self._swaps_with_held(kind, clashes, new):
+                found[platform] = identity.NOW_REFUSED
+            else:
+                found[platform] = free if refuses else kind
+        return found
+
+    def _swaps_with_held(self, kind: Kind, clashes: Mapping[Path, Clash], new: Identified) -> bool:
+        """Whether another one of the same list is refused for its name: names were swapped, and it came first."""
+        swapped = kind in (identity.PLAN_NAMES_SWAPPED, identity.SERVICE_NAMES_SWAPPED)
+        return swapped and any(path[:-1] == new.path[:-1] for path in clashes)
+
+    def _holder(self, new: Identified) -> Clash | None:
+        """The clash over its name on the first platform that has one."""
+        return next((clashes[new.path] for clashes in self._clashes.values() if new.path in clashes), None)
+
+    def _crashes(self, new: Identified) -> bool:
+        clash = self._holder(new)
+        return clash is not None and clash.kind is ClashKind.CRASH
+
+    @cached_property
+    def _clashes(self) -> dict[Platform, dict[Path, Clash]]:
+        """The clashes over names on each platform, by the place of what would take the name."""
+        found = {}
+        for platform in Platform:
+            update = Update(by_key(rows_of(self._old)), self._new)
+            platform.record.save(update)
+            clashes = [clash for clash in update.clashes if clash.kind is not ClashKind.OTHER]
+            found[platform] = {clash.path: clash for clash in clashes if clash.path not in self._twice}
+        return found
+
+    @cached_property
+    def _twice(self) -> set[Path]:
+        """The places of what has a name twice in the new catalog: to judge that catalog alone tells it."""
+        things: list[Identified] = [*self._new.services, *self._new.plans]
+        counts = Counter((thing.path[:-1], thing.name) for thing in things)
+        return {thing.path for thing in things if counts[thing.path[:-1], thing.name] > 1}
+
+
+def _is_refused(kind: Kind, platform: Platform) -> bool:
+    answer = kind.answers.get(platform)
+    return isinstance(answer, Reaction) and answer.level is Level.REFUSED
+
+
+def _held(clash: Clash, start: str = ", a name ") -> str:
+    row = clash.holder
+    assert row
+    return f"{start}that {shown(row.name)} (id {shown(row.plan)}) still has when it is saved"

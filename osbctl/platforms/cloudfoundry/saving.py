@@ -1,0 +1,103 @@
+"""How Cloud Foundry saves an update: all of it, or nothing but the dashboard clients.
+
+Services first, then plans that it has, then new ones, each in the order of the catalog; what is gone is deactivated,
+and deleted where nothing depends on it (cloud_controller_ng 3bbba906, lib/services/service_brokers, service_manager.rb
+and v2/catalog.rb).
+"""
+
+from __future__ import annotations
+
+from osbctl.catalog import ServiceOffering, ServicePlan
+from osbctl.platforms import Identity, State
+from osbctl.platforms.saving import ClashKind, Names, Update, bare
+
+_STRIPPED = "\0\t\n\v\f\r "
+
+
+def stripped(name: str) -> str:
+    """`name` as it is stored: `strip_attributes` of service.rb and service_plan.rb is Ruby's `String#strip`."""
+    return name.strip(_STRIPPED)
+
+
+def plan_name(name: str) -> str:
+    """The form in which a service offering has each plan's name once.
+
+    The columns are `citext` on PostgreSQL (`lower()`) and `utf8_general_ci` on MySQL, which compares without accents,
+    too (db/migrations/20130131184954_new_initial_schema.rb).
+    """
+    return stripped(name).lower()
+
+
+def save(update: Update) -> None:
+    """Save the catalog, or note why it is refused."""
+    if update.refuse_invalid():
+        return
+    before = dict(update.rows)
+    _check_service_names(update)
+    _check_plan_ids(update)
+    _check_clients(update)
+    for service in update.catalog.services:
+        data = bare(service.data)
+        update.put(service.id, service, {**data, "name": stripped(service.name)} if service.name else data)
+    homes = [(service, plan) for service in update.catalog.services for plan in service.plans]
+    names = Names(update.rows, plan_name)
+    for service, plan in sorted(homes, key=lambda home: (home[0].id, home[1].id) not in before):
+        _save_plan(update, names, service, plan)
+    _remove_missing(update)
+    if update.clashes:
+        update.rows = before
+
+
+def _check_service_names(update: Update) -> None:
+    """`taken_names`: finds an old service offering ignoring case, then looks for its very name among the new ones."""
+    by_name: dict[str, ServiceOffering] = {}
+    for service in update.catalog.services:
+        by_name.setdefault(service.name, service)
+    folded = {name.lower(): service for name, service in by_name.items() if name}
+    used = update.used_rows()
+    for row in update.services():
+        other = folded.get(row.name.lower())
+        new = by_name.get(row.name)
+        if other and not new:
+            update.clash(other.path, 'crashes: the operator reads "An unknown error occurred"', row, ClashKind.CRASH)
+        elif new and new.id != row.service and row.key in used:
+            update.clash(new.path, f'"Services with names ["{row.name}"] already exist"', row)
+
+
+def _check_plan_ids(update: Update) -> None:
+    homes = {plan.id: (service, plan) for service in update.catalog.services for plan in service.plans}
+    for row in update.plans():
+        home = homes.get(row.plan or "")
+        if home and home[0].id != row.service:
+            update.clash(home[1].path, '"Plan ids must be unique"', row)
+
+
+def _check_clients(update: Update) -> None:
+    for service in update.catalog.services:
+        client = service.data.get("dashboard_client")
+        client_id = client.get("id") if isinstance(client, dict) else None
+        if isinstance(client_id, str) and (Identity.CLIENT_ID, client_id) in update.others:
+            update.clash(service.path, '"Service dashboard client id must be unique"')
+
+
+def _save_plan(update: Update, names: Names, service: ServiceOffering, plan: ServicePlan) -> None:
+    holder = names.take((service.id, plan.id), plan.name)
+    if holder:
+        words = (
+            f'"Plan names must be unique within a service. Service {service.name} already has a plan named {plan.name}"'
+        )
+        update.clash(plan.path, words, holder, ClashKind.NAME)
+    update.put(service.id, plan, {**plan.data, "name": stripped(plan.name)} if plan.name else dict(plan.data))
+
+
+def _remove_missing(update: Update) -> None:
+    plans = {plan.id for plan in update.catalog.plans}
+    services = {service.id for service in update.catalog.services}
+    used = update.used_rows()
+    for row in update.plans():
+        if row.plan not in plans:
+            update.leave(row, State.INACTIVE if row.key in used else None)
+    with_plans = {row.service for row in update.plans()}
+    for row in update.services():
+        if row.service not in services:
+            update.leave(row, State.INACTIVE if row.service in with_plans else None)

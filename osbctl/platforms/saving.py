@@ -1,0 +1,155 @@
+"""What a platform has stored of a broker, and what an update makes of it: the parts that the platforms share.
+
+Each platform's order of saving, and how it compares names, stands in the module `saving` of its folder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from typing import Any, TypeAlias
+
+from osbctl.catalog import Catalog, ServiceOffering, ServicePlan
+from osbctl.paths import Path
+from osbctl.platforms import Identity, State
+from osbctl.platforms.outcome import Refusal
+
+Key: TypeAlias = tuple[str, str | None]
+"""The id of a service offering, and that of a plan of it; None for the service offering itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRow:
+    """A service offering or plan that is stored. `data` is the object as the catalog had it, without its plans.
+
+    `plan` is None for a service offering, `state` where it is offered.
+    """
+
+    service: str
+    plan: str | None
+    data: Mapping[str, Any]
+    state: State | None = None
+
+    @property
+    def key(self) -> Key:
+        """Its ids."""
+        return self.service, self.plan
+
+    @property
+    def name(self) -> str:
+        """Its name; empty where it has none."""
+        name = self.data.get("name")
+        return name if isinstance(name, str) else ""
+
+
+class ClashKind(Enum):
+    """What keeps an object from being saved."""
+
+    NAME = "another one still has its name"
+    CRASH = "its name makes the platform crash"
+    OTHER = "something else"
+
+
+@dataclass(frozen=True, slots=True)
+class Clash:
+    """Why an object cannot be saved: `path` is its place in the new catalog, `holder` the row in its way.
+
+    Where a row is in use that would have to go, `path` is empty. `words` are the platform's, or a phrase of ours.
+    """
+
+    kind: ClashKind
+    path: Path
+    words: str
+    holder: StoredRow | None = None
+
+
+@dataclass(slots=True)
+class Update:
+    """An update while it is saved: the `rows` by key, in order, and the `clashes` that were met.
+
+    `used` are the ids of the plans that have instances, `others` the ids that other brokers have on the platform, each
+    with the broker's name. `refusals` is what the platform says of the new catalog alone. `moved` has the new and the
+    old key of each plan that moved.
+    """
+
+    rows: dict[Key, StoredRow]
+    catalog: Catalog
+    used: Collection[str] = ()
+    refusals: Collection[Refusal] = ()
+    others: Mapping[tuple[Identity, str], str] = field(default_factory=dict)
+    clashes: list[Clash] = field(default_factory=list)
+    moved: dict[Key, Key] = field(default_factory=dict)
+
+    def put(self, service: str, thing: ServiceOffering | ServicePlan, data: Mapping[str, Any] | None = None) -> None:
+        """Save an object under the service offering `service`; it is offered then."""
+        plan = thing.id if isinstance(thing, ServicePlan) else None
+        self.rows[service, plan] = StoredRow(service, plan, bare(thing.data) if data is None else data)
+
+    def clash(self, path: Path, words: str, holder: StoredRow | None = None, kind: ClashKind = ClashKind.OTHER) -> None:
+        """Note that the object at `path` cannot be saved."""
+        self.clashes.append(Clash(kind, path, words, holder))
+
+    def services(self) -> list[StoredRow]:
+        """The rows of service offerings."""
+        return [row for row in self.rows.values() if row.plan is None]
+
+    def plans(self) -> list[StoredRow]:
+        """The rows of plans."""
+        return [row for row in self.rows.values() if row.plan is not None]
+
+    def leave(self, row: StoredRow, state: State | None) -> None:
+        """Keep a row in that state, or delete it."""
+        if state:
+            self.rows[row.key] = replace(row, state=state)
+        else:
+            del self.rows[row.key]
+
+    def refuse_invalid(self) -> bool:
+        """Note the first refusal of the new catalog; return whether there is one."""
+        for refusal in self.refusals:
+            self.clash(refusal.path, refusal.message)
+            return True
+        return False
+
+    def used_rows(self) -> set[Key]:
+        """The keys of the plans that have instances, and of their service offerings."""
+        used = [row for row in self.plans() if row.plan in self.used]
+        return {row.key for row in used} | {(row.service, None) for row in used}
+
+
+class Names:
+    """Who has a name among the service offerings, or among the plans of one, as a platform compares names."""
+
+    def __init__(self, rows: dict[Key, StoredRow], fold: Callable[[str], str]) -> None:
+        self._rows, self._fold = rows, fold
+        self._holders = {self._place(row.key, row.name): row.key for row in rows.values()}
+
+    def take(self, key: Key, name: str) -> StoredRow | None:
+        """Give the name to the row of that key; return the row that still has it, if another one does."""
+        place = self._place(key, name)
+        holder = self._rows.get(self._holders.get(place, key))
+        self._holders[place] = key
+        is_held = holder and holder.key != key and self._place(holder.key, holder.name) == place
+        return holder if is_held else None
+
+    def _place(self, key: Key, name: str) -> tuple[str | None, str]:
+        return (key[0] if key[1] is not None else None), self._fold(name)
+
+
+def rows_of(catalog: Catalog) -> Iterator[StoredRow]:
+    """The rows of a catalog that is offered as it stands."""
+    for service in catalog.services:
+        yield StoredRow(service.id, None, bare(service.data))
+        for plan in service.plans:
+            yield StoredRow(service.id, plan.id, dict(plan.data))
+
+
+def bare(data: Mapping[str, Any]) -> dict[str, Any]:
+    """An object without its plans."""
+    return {key: value for key, value in data.items() if key != "plans"}
+
+
+def by_key(rows: Iterable[StoredRow]) -> dict[Key, StoredRow]:
+    """The rows by service offering and plan; of several of one key, the last."""
+    return {row.key: row for row in rows}
