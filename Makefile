@@ -11,7 +11,7 @@ SITE   = $(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --fresh-env 
 # What Python and pytest compile is kept, whatever the environment says: four processes would compile every test anew.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: demo test test-browser test-container test-oldest test-release release-check try-install check docs site bench fuzz mutants soak clean
+.PHONY: demo test test-browser test-container test-oldest test-release release-check try-install extension check docs site bench fuzz mutants soak clean
 
 ## Install into .venv and walk through the main job on the shipped catalogs.
 demo: $(TRIED)
@@ -51,6 +51,11 @@ test-oldest: $(READY)
 try-install: $(READY)
 	$(BIN)/python -m pip install --quiet pipx
 	$(BIN)/python tools/try_install.py $(PYTHONS)
+
+## Build dist/osbctl.vsix, the extension for Visual Studio Code. It needs Node.js 20 or later.
+extension:
+	cd editors/vscode && npm install --no-package-lock --ignore-scripts --no-audit --no-fund --loglevel=error
+	cd editors/vscode && npm run --silent package
 
 ## Lint, types, and whether the generated documentation is up to date.
 check: $(READY)

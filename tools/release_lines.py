@@ -29,6 +29,8 @@ FILES = {
     "docs/how-to/publish-a-page.md": "./osbctl",
     "docs/how-to/registered-brokers.md": "../osbctl",
     "docs/install.md": ".",
+    "editors/vscode/README.md": "../osbctl",
+    "editors/vscode/src/extension.ts": "../osbctl",
     "osbctl/__init__.py": "",
     "pyproject.toml": "",
 }
