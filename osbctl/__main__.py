@@ -14,7 +14,7 @@ import sys
 import osbctl
 
 _OUTPUT_FAILS = (errno.ENOSPC, errno.EBADF, errno.EIO, errno.EDQUOT, errno.EFBIG)
-"""What a write to standard output fails with that nobody nearer to it has caught."""
+"""Errors of a failed write to standard output."""
 
 
 def main() -> None:

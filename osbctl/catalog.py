@@ -15,7 +15,7 @@ from osbctl.paths import PARAMETER_PLACES, Path, found_at
 
 
 class Deprecation(NamedTuple):
-    """That something is to go: `metadata.state: deprecated`, as brokers practise it.
+    """Announced removal: `metadata.state: deprecated`, a convention of brokers.
 
     `metadata.sunset`, ours, is the last day on which it is promised to be there; None where it names none.
     """
@@ -45,7 +45,7 @@ class ServicePlan(NamedTuple):
 
     @property
     def deprecation(self) -> Deprecation | None:
-        """What its metadata says of its end; None where nothing."""
+        """Announced removal in its metadata; None without one."""
         return _deprecation(self.metadata)
 
     @property
@@ -74,7 +74,7 @@ class ServiceOffering(NamedTuple):
 
     @property
     def deprecation(self) -> Deprecation | None:
-        """What its metadata says of its end; None where nothing."""
+        """Announced removal in its metadata; None without one."""
         return _deprecation(self.metadata)
 
 

@@ -1,4 +1,4 @@
-"""What a comparison of two catalogs yields, and every report of changes takes."""
+"""Changes: results of comparisons, input of every report of changes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SEVERITIES = {
     Level.RISKY: Severity.WARNING,
     Level.SAFE: Severity.INFO,
 }
-"""How grave a change is, in the words for findings."""
+"""Severity of a finding for each level of a change."""
 
 
 class DiffFailOn(StrEnum):
@@ -30,7 +30,7 @@ class DiffFailOn(StrEnum):
     NEVER = "never"
 
     def counts(self, change: Change) -> bool:
-        """Whether `change` makes the run fail."""
+        """Return whether `change` makes the run fail."""
         if self in (DiffFailOn.ANY, DiffFailOn.NEVER):
             return self is DiffFailOn.ANY
         return change.level.rank >= Level(self.value).rank
@@ -38,7 +38,7 @@ class DiffFailOn(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What one platform does with a change; `does` is a phrase that follows the platform's name and a colon."""
+    """Reaction of one platform to a change; `does` is a phrase that follows its name and a colon."""
 
     platform: Platform
     level: Level
@@ -98,7 +98,7 @@ class Change:
 
 
 def grouped_effects(change: Change) -> Iterator[tuple[str, str]]:
-    """What the platforms do: the names of those that do the same, with what they do. Nothing for what is safe."""
+    """Effects on platforms, those with the same effect together; none for a safe change."""
     by_words: dict[str, list[Platform]] = {}
     for effect in change.effects if change.level is not Level.SAFE else ():
         by_words.setdefault(effect.does, []).append(effect.platform)

@@ -35,7 +35,7 @@ class PerPath(NamedTuple):
 
 
 class Config(NamedTuple):
-    """What a configuration file says; each field is documented by the key of the same name.
+    """Content of a configuration file; each field is documented by the key of the same name.
 
     `origin` is the file it came from, empty where there is none, and `text` what stands in it.
     """
@@ -182,7 +182,7 @@ def _filled(config: Config, table: dict[str, Any]) -> Config:
 
 
 def _settings(table: dict[str, Any]) -> dict[str, Any]:
-    """What may stand at the top and in an entry of `per-path`."""
+    """Settings at the top, or of an entry of `per-path`."""
     return {
         "api_version": table.get("api-version"),
         "fail_on": table.get("fail-on"),
@@ -238,7 +238,7 @@ _KINDS: dict[str, _Kind] = {
     **dict.fromkeys(("ignore-at", "per-path"), _TABLES),
     **dict.fromkeys(("severity", "page"), _TABLE),
 }
-"""What each key holds that holds no string: whether a value fits, what is wanted, and an example."""
+"""Type of each key that is not a string: check, description, example."""
 
 
 def _beside(path: str, name: str) -> str:

@@ -1,4 +1,4 @@
-"""What a command needs besides, and how to add it to this installation."""
+"""Extras: optional dependencies of commands, and the command that installs them."""
 
 from __future__ import annotations
 

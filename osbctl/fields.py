@@ -34,7 +34,7 @@ CONVENTIONS = frozenset((
 """Metadata fields whose types are a convention of the profile, not a rule of the specification."""
 
 BOOLEAN_WORDS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
-"""What people write for a boolean, in lower case."""
+"""Words that people write for booleans, in lower case."""
 
 _SAP = {
     "service_metadata": ("createInstanceDocumentationUrl", "updateInstanceDocumentationUrl"),
@@ -64,7 +64,7 @@ def wanted(kind: str, key: str) -> str:
 
 @cache
 def is_boolean(key: str) -> bool:
-    """Whether a field of this name, in any of the objects, is true or false."""
+    """Return whether a field of this name, in any of the objects, is true or false."""
     kinds = {*PARTS, *(kind for inner in PARTS.values() for kind in inner.values())}
     return any(wanted(kind, key) == "boolean" for kind in kinds)
 
@@ -76,7 +76,7 @@ def since(kind: str, key: str) -> ApiVersion:
 
 
 def is_newer(path: Path, version: ApiVersion) -> bool:
-    """Whether the field at `path` of a catalog, or one that it is in, came after `version`."""
+    """Return whether the field at `path` of a catalog, or one that it is in, came after `version`."""
     kind = "catalog"
     for step in path:
         if isinstance(step, str):

@@ -1,4 +1,4 @@
-"""What every checker yields and every report takes."""
+"""Findings: results of every check, input of every report."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Severity(StrEnum):
-    """How much a finding matters. Ordered by `rank`: an error is the highest."""
+    """Severity of a finding. Ordered by `rank`: an error is the highest."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -114,7 +114,7 @@ class FailOn(StrEnum):
     NEVER = "never"
 
     def counts(self, finding: Finding) -> bool:
-        """Whether `finding` makes the run fail."""
+        """Return whether `finding` makes the run fail."""
         return self is not FailOn.NEVER and finding.severity.rank >= Severity(self.value).rank
 
 

@@ -1,4 +1,4 @@
-"""What a document holds, and where in it a value stands."""
+"""JSON values and paths into them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PARAMETER_PLACES = (
     ("service_instance", "update"),
     ("service_binding", "create"),
 )
-"""Where a plan's `schemas` hold a parameter schema (OSB, Schemas Object)."""
+"""Paths of parameter schemas in a plan's `schemas` (OSB, Schemas Object)."""
 
 
 def pointer(path: Path) -> str:
@@ -40,7 +40,7 @@ def key_of(value: JsonValue, step: str) -> str | int | None:
 
 
 def located(value: JsonValue, pointer: str) -> Path | None:
-    """Where a JSON pointer leads in `value`; None where it leads nowhere."""
+    """Resolve a JSON pointer in `value` to a path; None if it does not exist."""
     path: Path = ()
     for step in steps(pointer):
         key = key_of(value, step)
@@ -51,14 +51,14 @@ def located(value: JsonValue, pointer: str) -> Path | None:
 
 
 def value_at(data: JsonValue, path: Path) -> JsonValue:
-    """What stands at `path`, which leads somewhere."""
+    """Value at an existing `path`."""
     for step in path:
         data = data[step]
     return data
 
 
 def found_at(data: JsonValue, path: Path, default: Any = None) -> JsonValue:
-    """What stands at `path`; `default` where nothing does."""
+    """Value at `path`, or `default`."""
     try:
         return value_at(data, path)
     except (KeyError, IndexError, TypeError):
@@ -73,7 +73,7 @@ JSON_TYPES: dict[type, str] = {
     int: "integer",
     float: "number",
 }
-"""What JSON Schema calls the values that Python has of each type; null has no entry."""
+"""JSON Schema type of each Python type; null has no entry."""
 
 
 def entries(value: JsonValue) -> Iterable[tuple[str | int, JsonValue]]:

@@ -29,7 +29,7 @@ _LITERAL = {"pattern", "default", "examples", "enum", "const"}
 
 
 def holds_placeholder(text: str) -> bool:
-    """Whether `text` holds what a template language should have replaced."""
+    """Return whether `text` holds what a template language should have replaced."""
     return _found(text) is not None
 
 
@@ -83,7 +83,7 @@ def _texts(catalog: dict[str, Any]) -> Iterator[tuple[Path, str]]:
 
 
 def _is_read(key: str, kind: str, holder: Path) -> bool:
-    """Whether a platform reads the field: metadata is passed on whole, elsewhere an unknown field goes unnoticed."""
+    """Return whether a platform reads the field: it passes metadata on, and ignores other unknown fields."""
     if not kind or kind in _PASSED_ON:
         return "parameters" not in holder or key not in _LITERAL
     return key in known(kind)

@@ -1,4 +1,4 @@
-"""Where the schemas and catalogs that ship with osbctl are found.
+"""Locations of the schemas and catalogs that ship with osbctl.
 
 They stand at the top of the repository; a wheel carries them inside the package. Both are plain
 files, so that an editor, a shell and a browser can open them too.

@@ -20,14 +20,14 @@ Check: TypeAlias = Callable[[Any], Iterator[Any]]
 
 
 class Scope(StrEnum):
-    """What a rule's check is called with: the catalog, or each parameter schema in it."""
+    """Input of a rule's check: the catalog, or each parameter schema in it."""
 
     CATALOG = "catalog"
     PARAMETERS = "parameter schema"
 
 
 class Category(StrEnum):
-    """Where a rule comes from. `meaning` is what the rules of the category have in common."""
+    """Group of rules. `meaning` describes it in a sentence."""
 
     meaning: str
 
@@ -89,18 +89,18 @@ class Rule(NamedTuple):
 
     @property
     def fix(self) -> str:
-        """What `osbctl fix` does about it; empty where the author has to decide."""
+        """Automatic fix in words; empty if the author has to decide."""
         return " ".join(_parts(self.text).get("Fix", "").split())
 
     @property
     def source(self) -> str:
-        """Where the rule comes from."""
+        """Source of the rule."""
         return " ".join(_parts(self.text).get("Source", "").split())
 
 
 @cache
 def _parts(text: str) -> dict[str, str]:
-    """What stands behind each label of a rule's text; what stands before the first is at the empty one."""
+    """Split a rule's text at its labels; the text before the first label has the empty label."""
     import inspect  # costs more than all rules together, and only readers of the text need it
     from textwrap import dedent
 

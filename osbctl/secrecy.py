@@ -1,4 +1,4 @@
-"""What may be a secret, by the name that it goes under or by how a text is written, and what is shown in its place."""
+"""Redaction: detects secrets by name or by format, and replaces them."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ _PARAMETER = re.compile(
 
 @lru_cache(1_000)
 def surely_secret(name: str) -> bool:
-    """Whether a field of this name holds a secret, as sure as one must be to speak of it."""
+    """Return whether a field of this name holds a secret, as sure as one must be to speak of it."""
     return any(word in name.lower().replace("-", "_") for word in _SURE)
 
 
 def looks_secret(name: str | int) -> bool:
-    """Whether a field of this name may hold a secret, so that its value is better not shown."""
+    """Return whether a field of this name may hold a secret, so that its value is better not shown."""
     return isinstance(name, str) and any(word in name.lower() for word in (*_SURE, *_PERHAPS))
 
 
@@ -117,7 +117,7 @@ class Redactor:
         return shown
 
     def secret(self, name: str) -> bool:
-        """Whether what goes under `name` is left out."""
+        """Return whether what goes under `name` is left out."""
         hidden = looks_secret(name)
         self.left_out += hidden
         return hidden

@@ -20,8 +20,8 @@ _JOINERS = {"\u200d", "\ufe0f"}
 """Format characters that emoji need and that do no harm."""
 
 _COMMAND = re.compile(r"##(?=\w*\[)|(?<!\S)::(?=[a-z-]*[g-z-])", re.IGNORECASE)
-"""How commands to whoever keeps the log begin: `##vso[` (Azure), `##teamcity[` and `##[` (GitHub) anywhere in a line,
-`::error` (GitHub) behind its blanks. No IPv6 address is such a word.
+"""Beginnings of commands to CI systems: `##vso[` (Azure), `##teamcity[` and `##[` (GitHub) anywhere in a line,
+`::error` (GitHub) after blanks. No IPv6 address matches.
 """
 
 
@@ -73,7 +73,7 @@ def _inert(text: str) -> str:
 
 
 def is_safe(character: str) -> bool:
-    """Whether a character may be shown as it is."""
+    """Return whether a character may be shown as it is."""
     return unicodedata.category(character) not in _UNSAFE or character in _JOINERS
 
 
@@ -131,7 +131,7 @@ _LONGEST = 80
 
 
 def _slips(one: str, other: str) -> int:
-    """How many letters were added, left out, wrong, or swapped with the next: the optimal string alignment distance."""
+    """Optimal string alignment distance: letters added, omitted, replaced, or swapped with the next."""
     rows = [list(range(len(other) + 1))]
     for i, a in enumerate(one):
         row = [i + 1]
@@ -228,7 +228,7 @@ def _shown(character: str) -> str:
 
 
 def rendered(parts: Iterable[RenderableType], width: int, *, colored: bool) -> str:
-    """What rich makes of `parts` for a terminal of `width` columns.
+    """Render `parts` with rich for a terminal of `width` columns.
 
     Rendered whole before anything is written, because rich ends the process with 1 at a broken pipe.
     """

@@ -149,7 +149,7 @@ def _answer_catalog(catalog: ServedCatalog, asked: dict[str, str]) -> Answer:
 
 
 def _unchanged(asked: dict[str, str], etag: str, modified: int | None) -> bool:
-    """Whether the client has this content already. A tag wins over a date (RFC 9110 §13.2.2)."""
+    """Return whether the client has this content already. A tag wins over a date (RFC 9110 §13.2.2)."""
     tags = asked.get("IF_NONE_MATCH")
     if tags is not None:
         return tag_listed(tags, etag)

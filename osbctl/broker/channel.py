@@ -32,7 +32,7 @@ _BLANK_LINES = re.compile(rb"\A(?:\r\n)+")
 
 
 class Phase(Enum):
-    """Where a connection stands."""
+    """State of a connection."""
 
     HANDSHAKE = auto()  # TLS: nothing can be asked yet
     IDLE = auto()
@@ -130,8 +130,9 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         self.handle_close()
 
     def _has_a_turn(self) -> bool:
-        """Whether it may go a step on in this turn: few of a client's connections may, until each has shown a right
-        password. So newcomers wait neither for the handshakes nor for the requests of a crowd.
+        """Return whether the connection may advance in this turn.
+
+        Few connections of a client may, until each has shown a correct password, so a crowd cannot delay new clients.
         """
         if self.proven:
             return True
@@ -206,7 +207,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
 
     @property
     def must_end(self) -> bool:
-        """Whether this answer is the last one: the service ends, or no right password was shown for too long."""
+        """Return whether this answer is the last one: the service ends, or no right password was shown for too long."""
         return self.shared.draining or self.unproven_requests >= self.shared.settings.unproven_requests
 
     def flush(self) -> None:
@@ -243,7 +244,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
     # The socket.
 
     def take(self) -> bytes | None:
-        """What has come: bytes, b"" at the end, None where there is nothing now."""
+        """Receive: bytes, b"" at the end of input, None if nothing has arrived."""
         try:
             data: bytes = self.socket.recv(RECORD)
         except (BlockingIOError, InterruptedError):
@@ -315,7 +316,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
 
     @property
     def settling(self) -> bool:
-        """Whether it just came, or the gate decides on what it asks."""
+        """Return whether the connection is new, or waits for the decision on its credentials."""
         young = time.monotonic() - self.opened < self.shared.settings.settle_seconds
         return self.phase is Phase.PARKED or young
 
@@ -325,7 +326,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         return self.since if self.phase in _SILENT else None
 
     def overdue(self, now: float) -> bool:
-        """Whether a deadline has passed. `now` is monotonic; asked about once a second."""
+        """Return whether a deadline has passed. `now` is monotonic; asked about once a second."""
         limits: Settings = self.shared.settings
         if not self.proven and now - self.opened > limits.unproven_seconds:
             return True

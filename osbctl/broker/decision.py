@@ -1,4 +1,4 @@
-"""What passes through the gate: the credentials that a client gives, and what the gate says of the request."""
+"""Credentials of a request, and the decision on them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def parse_basic(header: str) -> Given | None:
 
 
 class RequestOutcome(StrEnum):
-    """Whether a request may come in. `busy`: its password could not be checked now."""
+    """Decision on a request. `busy`: its password could not be checked now."""
 
     ACCEPTED = "accepted"
     REFUSED = "refused"
@@ -59,4 +59,4 @@ BUSY = Decision(RequestOutcome.BUSY)
 
 Resume: TypeAlias = "Callable[[Decision], None]"
 Ask: TypeAlias = "Callable[[str | None, str, Resume], Decision | None]"
-"""How a connection asks a gate: see `osbctl.broker.gate.Gate.ask`."""
+"""Function that decides on a request: see `osbctl.broker.gate.Gate.ask`."""

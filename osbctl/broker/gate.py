@@ -41,7 +41,7 @@ ENDED_SECONDS = 60.0
 
 
 class _Verified(NamedTuple):
-    """What a header that was verified stands for, worked out once: it is asked for with each request."""
+    """Result of a verified header, computed once because each request needs it."""
 
     record: CredentialRecord
     ends: float
@@ -91,12 +91,12 @@ class Gate:
 
     @property
     def waiting(self) -> int:
-        """How many headers wait for their hash."""
+        """Number of headers that wait for their hash."""
         return len(self._waiting)
 
     @property
     def why_not(self) -> str:
-        """Why no new password can be checked now; empty where it can."""
+        """Reason why no new password can be checked now; empty if it can."""
         return "the hashing process does not answer" if self._broken or self._hashing.silent else ""
 
     def ask(self, header: str | None, address: str, resume: Resume) -> Decision | None:

@@ -40,7 +40,7 @@ class HashingProcess:
     def __init__(self) -> None:
         self._stopped = False
         self._heard = inf
-        """When the child gave its last sign of life, by the monotonic clock; infinity where nothing is asked of it."""
+        """Monotonic time of the child's last sign of life; infinity while it has no request."""
         self._lock = threading.Lock()
         self._child = _start()
 
@@ -51,7 +51,7 @@ class HashingProcess:
 
     @property
     def silent(self) -> bool:
-        """Whether the child works and has given no sign of life for a while."""
+        """Return whether the child works and has given no sign of life for a while."""
         return time.monotonic() - self._heard > SILENT_SECONDS / 3
 
     def first_match(

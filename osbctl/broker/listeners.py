@@ -107,7 +107,7 @@ def parse_address(text: str) -> tuple[str, int]:
 
 
 def is_loopback(sock: socket.socket) -> bool:
-    """Whether a bound socket can be reached from this machine only."""
+    """Return whether a bound socket can be reached from this machine only."""
     from ipaddress import ip_address
 
     if sock.family == socket.AF_UNIX:

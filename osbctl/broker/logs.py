@@ -1,4 +1,4 @@
-"""What the broker writes: its log on standard error, and a line a request on standard output.
+"""Logs of the broker: events on standard error, one line per request on standard output.
 
 What is in a request's line: time, client address, method, path, status, bytes of the body, duration, label of
 the credential, request identity. Never a query, an Authorization header, a password or a body: what

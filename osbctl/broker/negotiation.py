@@ -1,4 +1,4 @@
-"""What a request asks of the representation: content coding, conditions, API version. Pure functions."""
+"""Content coding, conditions and API version of a request. Pure functions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def parse_version(text: str) -> Version | None:
 
 @lru_cache(maxsize=64)
 def prefers_gzip(accept_encoding: str) -> bool:
-    """Whether an Accept-Encoding header allows gzip at least as much as no coding (RFC 9110 §12.5.3).
+    """Return whether an Accept-Encoding header allows gzip at least as much as no coding (RFC 9110 §12.5.3).
 
     An item that cannot be read is passed over: gzip is never sent unasked.
     """
@@ -46,7 +46,7 @@ def _weights(accept_encoding: str) -> Iterator[tuple[str, float]]:
 
 
 def tag_listed(header: str, etag: str) -> bool:
-    """Whether an If-None-Match header names `etag`, or is `*`. `etag` is strong and holds no comma.
+    """Return whether an If-None-Match header names `etag`, or is `*`. `etag` is strong and holds no comma.
 
     Weak comparison passes over the `W/` of a tag (RFC 9110 §8.8.3.2).
     """

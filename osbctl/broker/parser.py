@@ -75,7 +75,7 @@ class _RefusedError(ParsingError):  # type: ignore[misc]
 
 
 def _bad_line_ends(received: bytes) -> str:
-    """Why the part of `received` that is the head has wrong line ends, or an empty string (RFC 9112 §2.2)."""
+    """Describe wrong line ends in the head of `received`; empty if there are none (RFC 9112 §2.2)."""
     end = received.find(b"\r\n\r\n", len(received) - len(received.lstrip(b"\r\n")))
     head = received if end < 0 else received[: end + 4]
     pairs = head.count(b"\r\n")

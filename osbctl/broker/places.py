@@ -19,11 +19,11 @@ class Places:
 
     @property
     def free(self) -> int:
-        """How many places are left."""
+        """Number of free places."""
         return self.limit - len(self.holders)
 
     def full(self, client: str) -> bool:
-        """Whether a client (see `client_of`) has as many connections as it may."""
+        """Return whether a client (see `client_of`) has as many connections as it may."""
         return 0 < self.each <= self.held[client]
 
     def enter(self, holder: Any) -> None:

@@ -1,4 +1,4 @@
-"""Who asks: the address of a client, and what a proxy that ends TLS says of it.
+"""The address of a client, also behind a proxy that terminates TLS.
 
 Only the trusted proxy is heard. It must say that the client came over HTTPS, and may say who that is.
 """
@@ -26,7 +26,7 @@ def plain_address(text: str) -> str:
 
 
 def client_of(address: str) -> str:
-    """Who is counted for a plain address: itself, or its /64, which is what one IPv6 client owns (RFC 6177)."""
+    """The unit that limits count: an IPv4 address, or the /64 that one IPv6 client owns (RFC 6177)."""
     if ":" not in address:
         return address
     return f"{IPv6Address(int(IPv6Address(address)) >> 64 << 64)}/64"
@@ -56,7 +56,7 @@ class ProxyRule:
             raise UsageError(problem, "write for example 10.0.0.5 or 10.0.0.0/24") from error
 
     def judge(self, peer: str, headers: Mapping[str, str]) -> tuple[str, str]:
-        """Who asks (a plain address), and why the request is refused (empty where it is not).
+        """Return the client's address, and the reason for a refusal (empty if accepted).
 
         `headers` are waitress's: names in capitals, with underscores.
         """
@@ -67,7 +67,7 @@ class ProxyRule:
         return self.client(peer, headers.get("X_FORWARDED_FOR", "")), ""
 
     def trusts(self, address: str) -> bool:
-        """Whether a plain address is that of a trusted proxy."""
+        """Return whether a plain address is that of a trusted proxy."""
         return address == "unix" or any(ip_address(address) in network for network in self.networks)
 
     def client(self, peer: str, forwarded: str) -> str:

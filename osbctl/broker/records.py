@@ -28,7 +28,7 @@ class KnownRecords:
 
     @property
     def rounds(self) -> int:
-        """What a wrong guess costs, in rounds of SHA-512."""
+        """Cost of a wrong guess, in rounds of SHA-512."""
         return self._cost.total()
 
     def of(self, identity: str, now: float) -> tuple[CredentialRecord, ...]:
@@ -36,7 +36,7 @@ class KnownRecords:
         return tuple(record for record in self._by_identity.get(identity, ()) if record.ends > now)
 
     def ended(self, identity: str, now: float) -> bool:
-        """Whether the identity has a record that is not in force at `now`."""
+        """Return whether the identity has a record that is not in force at `now`."""
         return len(self.of(identity, now)) < len(self._by_identity.get(identity, ()))
 
     def decoys(self, tried: Sequence[CredentialRecord]) -> list[str]:

@@ -17,7 +17,7 @@ _log = logging.getLogger("osbctl.broker")
 T = TypeVar("T")
 
 Look: TypeAlias = tuple[tuple[int, ...] | None, ...]
-"""What stat says of each file, links followed; None: it is missing."""
+"""Result of stat for each file, links followed; None: it is missing."""
 
 FINDINGS_LOGGED = 20
 
@@ -88,7 +88,7 @@ class Watcher:
         self._applied = [item.look() for item in watched]
         self._seen = list(self._applied)
         self._held: list[tuple[Look, float]] = [((), 0.0)] * len(watched)
-        """What loses most as long as it stays the same, and until when (monotonic)."""
+        """The largest loss while the file is unchanged, and its end (monotonic time)."""
         self._thread = threading.Thread(target=self._run, name="reload", daemon=True)
 
     def start(self) -> None:

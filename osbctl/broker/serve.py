@@ -33,7 +33,7 @@ STANDARD_OUTPUT = 1
 
 @dataclass(frozen=True)
 class Service:
-    """What the process serves.
+    """Content that the process serves.
 
     `app` answers requests, `ask` is that of the gate before it (None: no gate). `watched` are the
     catalog and the credentials. `catalog()` is what is served now, `waiting()` the length of the gate's
@@ -95,7 +95,7 @@ def _tls(options: ServeOptions) -> Tls | None:
 
 
 def _check_sockets(options: ServeOptions, sockets: Sequence[socket.socket]) -> None:
-    """What is for trying out stays on this machine, wherever its socket came from. Raises UsageError, ConfigError."""
+    """Require loopback sockets for testing options. Raises UsageError, ConfigError."""
     for sock in sockets:
         if options.trying_out and not listeners.is_loopback(sock):
             name = listeners.name_of(sock, options.scheme)

@@ -88,7 +88,7 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
         return self.accepting and (not self.accept_again or time.monotonic() >= self.accept_again)
 
     def handle_accept(self) -> None:
-        """Who comes gets a place at once, and keeps it for long enough to ask."""
+        """Accept a connection at once; it keeps its place long enough to send a request."""
         self.accept_again = 0.0
         count, places = min(ACCEPTS_A_TURN, 1 + len(self.active_channels) // 16), self.shared.places
         if places.free < count:

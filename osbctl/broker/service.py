@@ -29,7 +29,7 @@ class LoadedCatalog(NamedTuple):
 
 @dataclass(frozen=True)
 class Sources:
-    """Where catalog and credentials come from, and how they are answered.
+    """Sources of catalog and credentials, and options of their answers.
 
     `load_catalog` and `load_credentials` read and check; what is wrong they raise as OsbctlError.
     The paths are the files whose change means a reload (none for a source that is no file).
@@ -52,7 +52,7 @@ def prepare(sources: Sources) -> Callable[[], Service]:
 
 
 def _next(sources: Sources, served: ServedCatalog) -> ServedCatalog:
-    """What is to be served after `served`. Raises OsbctlError."""
+    """Load the content to serve after `served`. Raises OsbctlError."""
     body, services, plans, _ = sources.load_catalog()
     if served.services and not services and not sources.allow_empty:
         raise ConfigError("it has no services: that would take every service away", "if it is meant, use --allow-empty")

@@ -66,7 +66,7 @@ class Settings:
 
 
 def descriptor_limit() -> int:
-    """How many descriptors this process may have open (RLIMIT_NOFILE)."""
+    """Number of descriptors that this process may open (RLIMIT_NOFILE)."""
     import resource
 
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -75,7 +75,7 @@ def descriptor_limit() -> int:
 
 @dataclass(frozen=True)
 class ServeOptions:
-    """How to listen and what to log. Exactly one way to HTTPS must be chosen (`check`).
+    """Options of listeners and logs. Exactly one way to HTTPS is required (`check`).
 
     `tls_cert` and `tls_key` are PEM files; `trusted_proxies` are addresses or networks of proxies that
     end TLS; `unix_socket` is a path for a proxy on this machine; `self_signed` and `insecure_http` are

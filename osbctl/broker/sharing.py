@@ -1,4 +1,4 @@
-"""What the connections of one listener share: limits and rules, what they count, and how the process stands."""
+"""State that the connections of one listener share: limits, rules, counters, and the state of the process."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Stats:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How the process stands now.
+    """State of the process.
 
     `waiting` counts requests that wait for their password; `days_left` are the certificate's, None without one.
     `catalog` is the tag of what is served and the time of its last change (seconds since 1970).

@@ -1,4 +1,4 @@
-"""What the broker serves at one moment. A reload makes a new one and swaps one reference."""
+"""Immutable content of the broker. A reload makes a new one and swaps one reference."""
 
 from __future__ import annotations
 

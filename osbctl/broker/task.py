@@ -1,4 +1,4 @@
-"""What is done for one request: run the application, or say why the request was refused."""
+"""Processing of one request: run the application, or explain the refusal."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ class _Client:
 
 
 class Clients:
-    """What each client has cost lately. Clients are those of `client_of`; at most `limit` are remembered.
+    """Recent cost of each client, as defined by `client_of`; at most `limit` are stored.
 
     A token bucket each: `burst` unknown passwords at first, `rate` more a second. And a count of refusals, also for
     networks, by which the gate lets those wait who have had most of its time ("least attained service").

@@ -19,7 +19,7 @@ SOON_DAYS = 14
 """A certificate that ends sooner is a warning."""
 
 PROTOCOLS = ("http/1.1", "http/1.0")
-"""What is spoken, by its name in ALPN."""
+"""Supported protocols, by their ALPN names."""
 
 NO_COMMON_PROTOCOL = b"\x15\x03\x03\0\x02\x02\x78"
 """The fatal alert no_application_protocol (RFC 7301 §3.2), as a record before anything is encrypted."""
@@ -44,7 +44,7 @@ class Certificate:
 
 
 class Tls:
-    """What new connections use; those that stand keep theirs where a reload swaps `certificate`."""
+    """TLS context of new connections; open ones keep theirs if a reload replaces `certificate`."""
 
     def __init__(self, certificate: Certificate) -> None:
         self.certificate = certificate
@@ -126,7 +126,7 @@ def _no_password() -> str:
 
 
 def expiry(pem: str) -> datetime:
-    """When the first certificate in `pem` ends. Raises ConfigError where there is none.
+    """End of validity of the first certificate in `pem`. Raises ConfigError if there is none.
 
     RFC 5280 §4.1.2.5: two times stand together in it, of which the first is when it begins. Their years have two digits
     (tag 0x17, below 50 they are 20YY) or four (0x18).

@@ -22,10 +22,10 @@ PLAIN_ANSWER = (
     b"HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nConnection: close\r\n"
     b"Content-Length: %d\r\n\r\n%b" % (len(_PLAIN_BODY), _PLAIN_BODY)
 )
-"""What a client reads that speaks plain HTTP to the TLS port."""
+"""Answer to plain HTTP on the TLS port."""
 
 BARREN_BYTES = 2 * RECORD
-"""What may come without any plaintext: a handshake, a key update now and then, a part of a record."""
+"""Bytes accepted without any plaintext: a handshake, an occasional key update, a partial record."""
 
 
 class TlsChannel(Channel):

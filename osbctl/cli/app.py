@@ -154,11 +154,11 @@ _VALUES = {
     **dict.fromkeys(("IntParamType", "IntRange"), ("N", "integer")),
     **dict.fromkeys(("FloatParamType", "FloatRange"), ("N", "number")),
 }
-"""What the help calls a value, and errors what it must be, by the type that reads it."""
+"""Names of value types in the help and in errors, by click's type."""
 
 
 def _in_short(text: str) -> str:
-    """What the list of commands says of one: its first sentence, up to what a colon or semicolon explains."""
+    """Summary of a command for the list: its first sentence, up to a colon or semicolon."""
     first = " ".join(text.partition("\n\n")[0].split())
     for end in (". ", ":", ";"):
         first = first.partition(end)[0]

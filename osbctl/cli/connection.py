@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 
 def is_address(word: str) -> bool:
-    """Whether a word names a broker by its address, and no file."""
+    """Return whether a word names a broker by its address, and no file."""
     return word.lower().startswith(("http://", "https://"))
 
 
 def shown(word: str) -> str:
-    """What a report calls the source `word`: of an address all but the password. Raises UsageError: it is none."""
+    """Name of the source `word` in a report: an address without its password. Raises UsageError: it is none."""
     if not is_address(word):
         return called(word)
     from osbctl.client.catalog_client import split_url

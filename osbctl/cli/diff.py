@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ChangesDisplay:
-    """How and where changes are reported: what the options say."""
+    """Options of the report of changes."""
 
     fail_on: Annotated[DiffFailOn, Option(help="Exit with 1 from this level on.")] = DiffFailOn.BREAKING
     allow: Annotated[

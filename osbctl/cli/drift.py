@@ -40,7 +40,7 @@ class Sides(BrokerConnection):
     at: common.At = ""
 
     def find(self, broker: str, stored: list[str]) -> tuple[StoredCatalog, Document]:
-        """What is stored, and the broker's catalog."""
+        """Find the stored catalog and the broker's."""
         self.check_stdin(broker, *stored)
         if stored:
             return self._stored(stored), read_addressed(self, broker, self.at)

@@ -59,7 +59,7 @@ def fix(
 
 
 class _Way(NamedTuple):
-    """How sources are mended. `looks`: nothing is written, and what would be mended fails the run; `diff` shows it."""
+    """Mode of `fix`. `looks`: write nothing, fail if there is something to fix; `diff`: print it."""
 
     unsafe: bool
     at: str
@@ -92,7 +92,7 @@ def _fixed(source: str, stdin_filename: str | None, options: ValidationOptions, 
 
 
 def _told(mended: Mended, verb: str) -> Iterator[str]:
-    """What was mended, line by line, and what was not."""
+    """List applied fixes line by line, then the number of others."""
     yield from filter(None, [mended.read_as])
     for finding in mended.mended:
         yield f"{finding.location or mended.source}: {verb}: {finding.message} [{finding.rule}]"

@@ -20,7 +20,7 @@ from osbctl.sources.limits import Limits
 
 
 class Color(StrEnum):
-    """When to colour what is printed."""
+    """Choice of coloured output."""
 
     AUTO = "auto"
     ALWAYS = "always"

@@ -1,4 +1,4 @@
-"""What the command line prints, and where: reports, notes, progress, as wide and as colourful as the terminal is."""
+"""Output of the command line: reports, notes and progress, in the terminal's width and colours."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def say(text: str) -> None:
 
 
 def use_color(choice: str, stream: TextIO) -> bool:
-    """Whether to colour what goes to `stream`: `always`, `never`, or `auto`.
+    """Return whether to colour what goes to `stream`: `always`, `never`, or `auto`.
 
     `auto` colours at a terminal, unless NO_COLOR (no-color.org) is set or TERM is dumb. FORCE_COLOR counts
     with a value other than 0.
@@ -107,14 +107,14 @@ def wrap_width(stream: TextIO) -> int:
 
 
 def look(output: str | None, choice: str) -> tuple[bool, int]:
-    """Whether a report to `output` is coloured, by `use_color`, and the columns at which its lines are broken."""
+    """True if a report to `output` is coloured, by `use_color`, and the columns at which its lines are broken."""
     if output not in (None, "-"):
         return False, 0
     return use_color(choice, sys.stdout), wrap_width(sys.stdout)
 
 
 def annotates(output: str | None) -> bool:
-    """Whether a report to `output` goes to the log of GitHub Actions, which makes annotations of its format."""
+    """Return whether a report to `output` goes to the log of GitHub Actions, which makes annotations of its format."""
     return output is None and os.environ.get("GITHUB_ACTIONS") == "true"
 
 

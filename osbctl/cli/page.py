@@ -114,7 +114,7 @@ def _is_revision(word: str) -> bool:
 
 
 def _names(words: Sequence[str]) -> list[str]:
-    """What the page calls the brokers: short names, and the words themselves where two would be the same."""
+    """Names of brokers on the page: short ones, or the arguments if two would be equal."""
     short = [_short(word) for word in words]
     return [name if short.count(name) == 1 else shown(word) for name, word in zip(short, words, strict=True)]
 

@@ -1,4 +1,4 @@
-"""How commands come by a password: never by an option, and that of a registered broker never from the database."""
+"""Passwords for commands: never from an option, and for a registered broker never from the database."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def variable(name: str, what: str = "PASSWORD") -> str:
 
 
 def _is_confirmed(broker: Registration) -> bool:
-    """Whether the environment confirms the address. Raises SourceError: it says another."""
+    """Return whether the environment confirms the address. Raises SourceError: it says another."""
     from osbctl.client.catalog_client import base_url
 
     name = variable(broker.name, "URL")

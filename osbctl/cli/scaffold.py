@@ -20,7 +20,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 
 
 class Thing(StrEnum):
-    """What can be added to a source folder."""
+    """Kind of object to add to a source folder."""
 
     SERVICE = "service"
     PLAN = "plan"
@@ -121,7 +121,7 @@ def _checked(name: str) -> str:
 
 
 def _has_plan(service: Path, name: str) -> bool:
-    """Whether the file of a service has the plan in its own list."""
+    """Return whether the file of a service has the plan in its own list."""
     from osbctl.catalog import objects
     from osbctl.sources.read import read_object
 

@@ -17,7 +17,7 @@ from osbctl.platforms import Platform
 
 
 class LogLevel(StrEnum):
-    """How much the log tells."""
+    """Level of the log."""
 
     DEBUG = "debug"
     INFO = "info"

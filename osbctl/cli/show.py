@@ -16,7 +16,7 @@ from osbctl.text import json_text
 
 
 class ShowFormat(StrEnum):
-    """How a catalog is shown."""
+    """Format of a shown catalog."""
 
     TABLE = "table"
     JSON = "json"

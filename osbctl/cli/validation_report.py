@@ -20,7 +20,7 @@ from osbctl.tasks.validate import validate
 
 
 class Display(NamedTuple):
-    """How and where the report is shown; `format` None: as suits the place."""
+    """Options of a report's output; `format` None: chosen by the environment."""
 
     format: Format | None = None
     output: str | None = None

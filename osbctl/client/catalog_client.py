@@ -95,7 +95,7 @@ def fetch_catalog(address: str, options: ConnectionOptions, etag: str = "") -> C
 
 
 def parse_catalog(answer: CatalogResponse, max_bytes: int) -> Document:
-    """What a broker answered, read.
+    """Parse the answer of a broker.
 
     Raises SourceError: it cannot be read: no finding about a catalog, since there is none.
     """
@@ -109,7 +109,7 @@ def parse_catalog(answer: CatalogResponse, max_bytes: int) -> Document:
 
 
 def redirect_target(status: int, location: str | None) -> str:
-    """Where an answer of this status leads; empty where it is no redirect (RFC 9110 §15.4)."""
+    """Target of a redirect; empty if the status is not one (RFC 9110 §15.4)."""
     return location or "" if status in (301, 302, 303, 307, 308) else ""
 
 
@@ -140,7 +140,7 @@ def _redirected(current: str, location: str) -> str:
 
 
 def is_same_origin(address: str, target: str) -> bool:
-    """Whether both have one scheme, host and port: there the credentials may go."""
+    """Return whether both have one scheme, host and port: there the credentials may go."""
     return urlsplit(target)[:2] == urlsplit(address)[:2]
 
 
@@ -203,7 +203,7 @@ def _refused(status: int, body: bytes, client: HttpClient) -> SourceError:
 
 
 def error_description(body: bytes, options: ConnectionOptions) -> str:
-    """What an error body of a broker says, after a colon, without what it was sent to log in.
+    """Description in the error body of a broker, after a colon, with credentials redacted.
 
     Empty where it says nothing (OSB, Service Broker Errors).
     """

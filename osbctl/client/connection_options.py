@@ -1,4 +1,4 @@
-"""How a broker is reached, and what must be right of that before anything is sent."""
+"""Options of a connection to a broker, and their validation before anything is sent."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 @dataclass(frozen=True, slots=True)
 class ConnectionOptions:
-    """How to reach a broker. Times are in seconds, sizes in bytes.
+    """Options of a connection to a broker. Times in seconds, sizes in bytes.
 
     `ca_file` replaces the system's certificate authorities; `client_cert` is a PEM file with certificate and key.
     `insecure` takes any certificate, and plain http to other machines. `proxies` are those of the environment, as
@@ -77,7 +77,7 @@ def proxy_of(address: str, proxies: Mapping[str, str]) -> str:
 
 
 def _covers(entry: str, parts: SplitResult) -> bool:
-    """Whether an entry of NO_PROXY means this host and port."""
+    """Return whether an entry of NO_PROXY means this host and port."""
     host = parts.hostname or ""
     with suppress(ValueError):  # the one is a name, or the other is
         return ip_address(host) in ip_network(entry, strict=False)
@@ -89,7 +89,7 @@ def _covers(entry: str, parts: SplitResult) -> bool:
 
 
 def is_loopback(host: str | None) -> bool:
-    """Whether a host of an address is this machine."""
+    """Return whether a host of an address is this machine."""
     return host in _LOOPBACK
 
 

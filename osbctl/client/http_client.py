@@ -23,7 +23,7 @@ from osbctl.errors import SourceError
 from osbctl.text import safe
 
 REQUEST_ERRORS = (faults.HTTPError, OSError, ValueError)
-"""What a request may raise that gets no answer."""
+"""Exceptions of a request without an answer."""
 
 _TOO_SLOW = ("it accepted the request, but did not answer in time", "platforms wait 15 to 60 seconds")
 _STALLED = ("the TLS handshake was not finished in time", "check that this port speaks TLS")
@@ -134,7 +134,7 @@ def _watched(pool: Any, client: HttpClient) -> Any:
 
 
 class Failure(Enum):
-    """What kind of no answer it was."""
+    """Kind of a failed request."""
 
     UNREACHABLE = "nobody is there"
     TLS = "the handshake failed"
@@ -150,7 +150,7 @@ class NoResponseError(SourceError):
 
 
 def no_response_error(error: Exception, client: HttpClient) -> NoResponseError:
-    """What one of `REQUEST_ERRORS` means, in a sentence."""
+    """Explain one of `REQUEST_ERRORS` in a sentence."""
     kind, text, advice = _meaning(error, client)
     return NoResponseError(kind, f"{client.name}: {text}", advice)
 
@@ -200,7 +200,7 @@ def _no_http(error: Exception) -> tuple[str, str]:
 
 
 def _no_tls(error: object, client: HttpClient) -> tuple[str, str]:
-    """Why TLS failed, and what to do; OpenSSL's own words where nothing better is known."""
+    """Explain a TLS failure, with advice; fall back to OpenSSL's message."""
     if isinstance(error, ssl.SSLCertVerificationError):
         return _no_trust(error, client.options)
     reason = getattr(error, "reason", None) or ""
@@ -285,7 +285,7 @@ def read_past_head(response: BaseHTTPResponse) -> bytes:
 
 
 def content_coding(encoding: str | None) -> str:
-    """What a Content-Encoding says: `gzip`, empty for none, or another that nobody asks for (RFC 9110 §8.4)."""
+    """Normalize a Content-Encoding: `gzip`, empty for none, or an unrequested one (RFC 9110 §8.4)."""
     packing = (encoding or "").strip().lower()
     return {"x-gzip": "gzip", "identity": ""}.get(packing, packing)
 

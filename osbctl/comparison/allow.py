@@ -38,7 +38,7 @@ class Allowed:
     expires: datetime.date | None = None
 
     def covers(self, change: Change) -> bool:
-        """Whether the entry speaks of `change`, expired or not."""
+        """Return whether the entry speaks of `change`, expired or not."""
         return (self.rule, self.object) == (change.rule, change.object) and self.field in (None, change.field)
 
 

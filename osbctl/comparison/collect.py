@@ -1,4 +1,4 @@
-"""Where changes are gathered: from a kind and a pair of objects to a `Change`; then put at their places."""
+"""Collector of changes: makes a `Change` from a kind and a pair of objects, and adds locations."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ class MatchedPair:
         return _named(self.old_plan or self.new_plan)
 
     def old_path(self, field: Path) -> Path:
-        """Where `field` of the object stands in the old catalog, or what would hold the object."""
+        """Path of the object's `field` in the old catalog, or of its container."""
         return _path(self.plan, self.old_service, self.old_plan, field)
 
     def new_path(self, field: Path) -> Path:
-        """Where `field` of the object stands in the new catalog, or what would hold the object."""
+        """Path of the object's `field` in the new catalog, or of its container."""
         return _path(self.plan, self.new_service, self.new_plan, field)
 
 
@@ -162,7 +162,7 @@ def with_places(changes: Sequence[Change], old: Document, new: Document) -> list
 
 
 def is_added(change: Change) -> bool:
-    """Whether the old catalog lacks the service offering or plan: there the path leads to the list of the others."""
+    """Return whether the old catalog lacks the service offering or plan; its path is then that of the list."""
     entry = isinstance(change.new_path[-1], int) if change.new_path else False
     return entry and change.old_path[-1:] in (("services",), ("plans",))
 

@@ -1,4 +1,4 @@
-"""What a platform has stored of a broker's catalog, against what the broker says: changes from the one to the other.
+"""Drift: changes from the catalog that a platform has stored to the broker's current one.
 
 The stored side is the old one: the changes are those that the platform would meet at its next refresh. Both sides are
 first shaped as that platform keeps them, with what it takes for what a catalog leaves out; absent, null and empty are
@@ -34,7 +34,7 @@ def find_drift(
     platforms: Collection[Platform] = (),
     instances: frozenset[str] | None = None,
 ) -> list[Change]:
-    """What the platform would meet if it took the catalog `broker` in place of the `stored` one.
+    """Changes if the platform replaced the `stored` catalog by that of `broker`.
 
     `platforms` and `instances` are as in `compare_catalogs`; an export is looked at as its own platform does. The paths
     are those of `stored.document` and of `broker`.
@@ -72,7 +72,7 @@ def _marks(catalog: Catalog) -> set[str]:
 
 
 def notes(stored: StoredCatalog, broker: Mapping[str, Any] | Catalog) -> list[str]:
-    """What there is to know of the stored side beside drift, a sentence each.
+    """Notes on the stored side, a sentence each.
 
     What the platform keeps though it is gone, and what of the broker's catalog it does not store.
     """

@@ -53,7 +53,7 @@ def compare_service(
 
 
 def compare_strays(to: Collector, pair: MatchedPair, key: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
-    """What stands in the list `key` of service offerings or plans and is no object, so that nothing else sees it."""
+    """Compare items of the list `key` that are not objects, which no other comparison sees."""
     before, after = _strays(old.get(key)), _strays(new.get(key))
     if not same(before, after):
         message = f"entries of {key} that are not objects changed from {shown(before)} to {shown(after)}"
@@ -147,7 +147,7 @@ _OMITTED_IS_FALSE = {
     (False, True): (Level.SAFE, "read the omitted value as false; it is true now"),
     (True, False): (Level.RISKY, "reads an omitted value as false"),
 }
-"""What a platform does that reads omitted values as false, by what it read before and what it reads now."""
+"""Reaction of a platform that reads omitted values as false, by old and new value."""
 
 
 def _free(to: Collector, pair: MatchedPair, old: ServicePlan, new: ServicePlan) -> None:
@@ -300,7 +300,7 @@ def _hidden(value: dict[str, Any], key: str) -> str | None:
 
 
 def _inherits(name: str, old: ServicePlan, new: ServicePlan) -> bool:
-    """Whether the plan leaves this to its service offering, before and after."""
+    """Return whether the plan leaves this to its service offering, before and after."""
     return name not in _explicit(old.data) and name not in _explicit(new.data)
 
 

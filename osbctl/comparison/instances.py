@@ -1,4 +1,4 @@
-"""Which plans have instances: a list of plan ids, or what a platform exports."""
+"""Plans with instances, from a list of ids or an export of a platform."""
 
 from __future__ import annotations
 

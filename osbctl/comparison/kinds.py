@@ -20,7 +20,7 @@ class Kind:
     advice: str
 
     def effects(self, view: Collection[Platform], used: bool | None, expired: bool = False) -> tuple[Effect, ...]:
-        """What the platforms in `view` do; `expired`: the sunset of what it is about has passed."""
+        """Effects on the platforms in `view`; `expired`: the object's sunset has passed."""
         found = []
         for platform in Platform:
             if platform in view and platform in self.answers:

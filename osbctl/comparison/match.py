@@ -1,4 +1,4 @@
-"""Which object of the old catalog is which of the new one, by id alone; and what became of its name."""
+"""Pairing of old and new objects by id alone, and the reuse of their names."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Generic, TypeAlias, TypeVar
 from osbctl.catalog import ServiceOffering, ServicePlan
 
 Identified: TypeAlias = ServiceOffering | ServicePlan
-"""What has an id and a name."""
+"""Object with an id and a name."""
 
 T = TypeVar("T", bound="Identified")
 
@@ -72,7 +72,7 @@ def _numbered(things: Sequence[T], first: set[tuple[str, str]]) -> dict[tuple[st
 
 
 class Renaming(Enum):
-    """What kind of name an object took."""
+    """Origin of an object's new name."""
 
     NEW = "new"
     REUSED = "reused"
@@ -81,7 +81,7 @@ class Renaming(Enum):
 
 
 def is_all_the_same(match: Match[T]) -> bool:
-    """Whether no name changed and none came: then there is nothing to be said of names."""
+    """Return whether no name changed and none came: then there is nothing to be said of names."""
     return not match.fresh and all(old.name == new.name for old, new in match.kept)
 
 

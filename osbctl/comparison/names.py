@@ -122,7 +122,7 @@ class NameChanges:
         return found
 
     def _swaps_with_held(self, kind: Kind, clashes: Mapping[Path, Clash], new: Identified) -> bool:
-        """Whether another one of the same list is refused for its name: names were swapped, and it came first."""
+        """Return whether an earlier object of the same list is refused for its name: names were swapped."""
         swapped = kind in (identity.PLAN_NAMES_SWAPPED, identity.SERVICE_NAMES_SWAPPED)
         return swapped and any(path[:-1] == new.path[:-1] for path in clashes)
 

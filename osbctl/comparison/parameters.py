@@ -26,7 +26,7 @@ class _Concealed:
         self._value = value
 
     def at(self, path: Path) -> JsonValue:
-        """What stands there and may be shown; None where nothing does."""
+        """Redacted value at the path; None without one."""
         found = found_at(self._value, path)
         return self._shown(found, path) if self._places and found is not None else found
 
@@ -39,7 +39,7 @@ class _Concealed:
 
 
 def compare_parameters(to: Collector, pair: MatchedPair, old: Any, new: Any) -> None:
-    """What changed between two `schemas` objects (OSB, Schemas Object), requests first."""
+    """Compare two `schemas` objects (OSB, Schemas Object), requests first."""
     if same(old, new):
         return
     before, after = _Concealed(old), _Concealed(new)

@@ -11,10 +11,10 @@ from osbctl.comparison.values import same
 
 FLAGS = ("instances_retrievable", "bindings_retrievable", "allow_context_updates", "binding_rotatable")
 INHERITED = ("bindable", "plan_updateable")
-"""What a plan takes from its service offering where it is silent."""
+"""Fields that a plan inherits from its service offering."""
 
 MISSHAPEN = "{} changed, and has the wrong type in one catalog or both"
-"""What is said of one that changed, after its name."""
+"""Message for a changed field of a wrong type."""
 
 _SHAPES: dict[str, type] = {
     "metadata": dict,
@@ -32,12 +32,12 @@ _SHAPES: dict[str, type] = {
 
 
 def is_misshapen(key: str, *sides: Mapping[str, Any]) -> bool:
-    """Whether the known field `key` has a wrong type on any side. A null has none: it counts as left out."""
+    """Return whether the known field `key` has a wrong type on any side. A null has none: it counts as left out."""
     return not all(has_shape(side.get(key), _SHAPES[key]) for side in sides)
 
 
 def has_shape(value: Any, shape: type) -> bool:
-    """Whether a value is of this type, or null."""
+    """Return whether a value is of this type, or null."""
     if shape is int:  # JSON has one kind of number, and no boolean is one
         return value is None or (isinstance(value, int | float) and not isinstance(value, bool) and value % 1 == 0)
     return value is None or isinstance(value, shape)

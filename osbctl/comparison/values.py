@@ -14,7 +14,7 @@ MAX_TEXT = 80
 
 
 def same(left: JsonValue, right: JsonValue) -> bool:
-    """Whether two values of a field say the same; absent, null, `{}` and `[]` do."""
+    """Return whether two values of a field say the same; absent, null, `{}` and `[]` do."""
     if type(left) is type(right) is str:
         return bool(left == right)  # the most frequent case by far
     return same_value(_empty_is_none(left), _empty_is_none(right))

@@ -1,4 +1,4 @@
-"""What a live broker answers, held against the contract of its catalog endpoint."""
+"""Check of a running broker against the contract of the catalog endpoint."""
 
 from __future__ import annotations
 

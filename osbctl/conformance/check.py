@@ -41,7 +41,7 @@ USUAL = Patience()
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What was found, and the catalog as it came (None where none did).
+    """Findings, and the catalog as received (None without one).
 
     `own` holds what came at API versions that platforms send, as far as it is another answer than the first: a
     catalog, or None where none came.
@@ -51,7 +51,7 @@ class Checked:
     catalog: bytes | None
     own: Mapping[str, bytes | None] = field(default_factory=dict)
     unchecked: tuple[str, ...] = ()
-    """What was not looked at, since the broker limits requests."""
+    """Checks skipped because the broker limits requests."""
 
 
 def check_broker(address: str, options: ConnectionOptions, patience: Patience = USUAL) -> Checked:
@@ -146,7 +146,7 @@ def _stopped_by(address: str, target: str, status: int) -> tuple[Platform, ...]:
 
 
 def _target(address: str, location: str) -> str:
-    """Where a redirect leads; empty where that is no address."""
+    """Target of a redirect; empty if it is not an address."""
     try:
         target = urljoin(address, location)
         return target if urlsplit(target).scheme in ("http", "https") and urlsplit(target).hostname else ""

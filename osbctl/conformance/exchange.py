@@ -26,7 +26,7 @@ from osbctl.errors import SourceError
 
 @dataclass(frozen=True)
 class Reply:
-    """What came back. `request` is the request's first line without the version, `how` what was special about it.
+    """Answer to a request. `request` is its first line without the version, `how` its special property.
 
     `status` is 0 where there was no answer, and `silence` tells of that; `fault` says why it, or the body, did not
     come whole (empty where all is well). `headers` have lower-case names; `body` is unpacked; `seconds` are those from
@@ -61,12 +61,12 @@ class Reply:
 
     @property
     def why_no_catalog(self) -> str:
-        """Why the body is no JSON object; empty where it is one."""
+        """Reason why the body is not a JSON object; empty if it is one."""
         return self._read[1]
 
     @property
     def media_type(self) -> str:
-        """What the body is called, without parameters."""
+        """Media type of the body, without parameters."""
         return self.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 

@@ -1,4 +1,4 @@
-"""What is wrong with the wire, and how that becomes findings, which have no line: the sentence names the request."""
+"""Faults of HTTP answers, and their findings, which have no line: the message names the request."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ _MOST_TOLD = 3
 
 
 def moved(before: Any, after: Any) -> tuple[Severity, str]:
-    """How grave it is that the one JSON value became the other, and what changed, the gravest first."""
+    """Severity and description of the differences between two JSON values, most severe first."""
     if not (isinstance(before, dict) and isinstance(after, dict)):
         return Severity.ERROR, "one of them is not a JSON object"
     changes = sorted(compare_catalogs(before, after), key=lambda change: -change.level.rank)

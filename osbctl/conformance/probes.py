@@ -33,7 +33,7 @@ _ECHO = (2, 15)
 """From this version on the request identity comes back."""
 
 HEAD_SECONDS = 2.0
-"""How long an answer to HEAD is waited for, or a body that should not come."""
+"""Seconds to wait for an answer to HEAD, or for an unexpected body."""
 
 _NOWHERE = "/osbctl-check"
 _NOBODY, _WRONG = "osbctl-check-nobody", "osbctl-check-wrong"
@@ -42,7 +42,7 @@ _NOBODY, _WRONG = "osbctl-check-nobody", "osbctl-check-wrong"
 def of_catalog(
     reply: Reply, slow: float, gives_up: Mapping[Platform, float], answers: Mapping[str, Reply]
 ) -> Iterator[Fault]:
-    """What the answer to the good request shows; `slow` and `gives_up` are seconds.
+    """Check the answer to the valid request; `slow` and `gives_up` are seconds.
 
     A platform whose own version has another answer among `answers` is not concerned.
     """
@@ -75,7 +75,7 @@ def _password(reply: Reply, options: ConnectionOptions) -> Iterator[Fault]:
 
 
 def _body(reply: Reply, concerned: Collection[Platform]) -> Iterator[Fault]:
-    """What is wrong with the body of a good answer, which the platforms `concerned` get."""
+    """Check the body of a successful answer, for the platforms `concerned`."""
     packing = content_coding(reply.headers.get("content-encoding"))
     if packing:
         said = f"the body is compressed ({reply.hide(packing)}), and there was no Accept-Encoding"
@@ -112,7 +112,7 @@ def _asking(version: str) -> tuple[Platform, ...]:
 
 
 def of_errors(replies: Iterable[Reply]) -> Iterator[Fault]:
-    """What answers to requests that failed must hold, and must not."""
+    """Check required and forbidden content of error answers."""
     for reply in replies:
         if reply.status < 400:
             continue
@@ -123,7 +123,7 @@ def of_errors(replies: Iterable[Reply]) -> Iterator[Fault]:
 
 
 def _echoes(reply: Reply) -> bool:
-    """Whether the answer holds what the request logged in with, as it was sent or plain."""
+    """Return whether the answer holds what the request logged in with, as it was sent or plain."""
     token = reply.sent.removeprefix("Basic ")
     text = reply.body.decode("utf-8", "replace") + "\n".join(reply.headers.values())
     try:

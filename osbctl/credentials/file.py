@@ -60,7 +60,7 @@ def parse_credentials(text: str, name: str = "credentials") -> tuple[CredentialR
 
 
 def is_json(text: str) -> bool:
-    """Whether the text is meant as JSON, and not as an htpasswd file."""
+    """Return whether the text is meant as JSON, and not as an htpasswd file."""
     return text.lstrip()[:1] in ("{", "[")
 
 

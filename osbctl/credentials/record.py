@@ -25,7 +25,7 @@ SECONDS_A_ROUND = 1e-6
 """On most processors it is half of that to twice as much."""
 
 IMPLIED_ROUNDS = 5_000
-"""What a `$6$` hash without `rounds=` means."""
+"""Rounds of a `$6$` hash without `rounds=`."""
 
 
 class HashParts(NamedTuple):
@@ -136,17 +136,17 @@ class CredentialRecord:
 
     @property
     def ends(self) -> float:
-        """When the record expires, in seconds since 1970; infinity where it does not."""
+        """Expiry of the record in seconds since 1970; infinity without one."""
         return float("inf") if self.expires is None else parse_expiry(self.expires)
 
     @property
     def name(self) -> str:
-        """How messages name the record: its label, else its identity."""
+        """Name of the record in messages: its label, else its identity."""
         return self.label or self.identity
 
     @property
     def public_name(self) -> str:
-        """What access log and metrics call the record: its label, else its number. Never a username."""
+        """Name of the record in access log and metrics: its label, else its number. Never a username."""
         return self.label or f"record {self.number}"
 
 
@@ -178,7 +178,7 @@ def make_record(
 
 
 def fits(record: CredentialRecord, password: str) -> bool:
-    """Whether the password is the record's. Hashes are compared in constant time; expiry is not looked at."""
+    """Return whether the password matches the record, in constant time; ignores expiry."""
     try:
         check_password(password)
     except ConfigError:

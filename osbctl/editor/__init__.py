@@ -1,1 +1,1 @@
-"""What an editor asks of a catalog that is being written: a language server, and what it answers with."""
+"""Language server for catalogs in an editor."""

@@ -1,4 +1,4 @@
-"""What can be done about findings: the fixes of `osbctl fix`, and a fresh GUID where an id is missing or double."""
+"""Code actions for findings: the fixes of `osbctl fix`, and a fresh GUID for a missing or duplicate id."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Mender:
     open: OpenFiles
 
     def actions(self, file: Written, findings: Iterable[Finding]) -> Iterator[types.CodeAction]:
-        """What can be done about findings in `file`."""
+        """Code actions for findings in `file`."""
         for finding in with_fixes(islice(findings, MOST), self.document):
             told = [diagnostic(finding, file)]
             for fixes in _at_once(finding):

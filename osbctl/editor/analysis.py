@@ -1,4 +1,4 @@
-"""What is to be said of a catalog while it is being written: the same as `osbctl validate` says once it is saved."""
+"""Findings of unsaved catalogs: the same as `osbctl validate` reports after saving."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ DEFAULT_OPTIONS = ValidationOptions()
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """What was found in one source, a file or a source folder. `document` is None where it cannot be read."""
+    """Findings of one source, a file or a source folder. `document` is None if it cannot be parsed."""
 
     source: str
     findings: tuple[Finding, ...]
@@ -49,7 +49,7 @@ def source_of(path: str, text: str, encoding: str = "utf-16") -> str | None:
 
 
 def _is_catalog(path: str, text: str, encoding: str) -> bool:
-    """Whether a file holds a catalog, or may become one: an editor shows many files of JSON and YAML."""
+    """Return whether a file holds a catalog, or may become one: an editor shows many files of JSON and YAML."""
     named = "catalog" in Path(path).stem.lower()
     if not named and not any(word in text for word in ("services", "plans", "bindable")):
         return False
@@ -64,7 +64,7 @@ def _is_catalog(path: str, text: str, encoding: str) -> bool:
 
 
 def _is_folder(folder: Path) -> bool:
-    """Whether it is a source folder: it has services in files, and a lock or settings beside them."""
+    """Return whether it is a source folder: it has services in files, and a lock or settings beside them."""
     services = folder / "services"
     if not services.is_dir():
         return False

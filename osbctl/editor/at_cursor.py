@@ -28,13 +28,13 @@ from osbctl.text import safe
 
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>()#+\-.!|~&:])")
 _PLAIN = re.compile(r"[A-Za-z$][\w$.-]*|[0-9A-F]{8}-[0-9A-F-]+")
-"""What needs no quotes in YAML."""
+"""Text that needs no quotes in YAML."""
 
 
 def hover(
     file: Written, offset: int, found: Iterable[Finding], analysis: Analysis | None, place: PurePath | None
 ) -> types.Hover | None:
-    """What is told of an offset; `found` are the findings there, `analysis` is that of the whole source."""
+    """Hover text of an offset; `found` are the findings there, `analysis` covers the whole source."""
     told = [part for finding in found for part in _finding(finding)]
     cursor = cursor_at(file.body, offset)
     shown = range_of(file, cursor.start, cursor.end) if cursor else None
@@ -53,7 +53,7 @@ def plain(text: str) -> str:
 
 
 def _finding(finding: Finding) -> Iterator[str]:
-    """What the diagnostic of a finding does not say: editors show that one beside the hover, or above it."""
+    """Details of a finding that its diagnostic omits; editors show both."""
     rule = all_rules().get(finding.rule)
     if rule:
         yield f"`{rule.id}`: {' '.join((rule.why or rule.summary).split())}"  # ours, and Markdown

@@ -1,4 +1,4 @@
-"""Where in a document the cursor stands, found by looking at the text alone, so that it need not be whole.
+"""Location of the cursor in a document, found in the text alone, so incomplete documents work.
 
 JSON, and YAML in brackets, are read token by token up to the cursor; block YAML is read upwards by its indentation.
 """
@@ -93,7 +93,7 @@ def _in_brackets(text: str, start: int, offset: int, path: Path) -> Cursor | Non
 
 
 def _mark(frames: list[_Frame], mark: str, word: str, path: Path) -> None:
-    """What a bracket, comma or colon does to what is open."""
+    """Update the open containers for a bracket, comma or colon."""
     top = frames[-1] if frames else None
     if mark in "{[":
         below = path if top is None else (*top.path, top.key or "" if top.is_object else 0)
@@ -122,7 +122,7 @@ def _later_keys(first: list[str], tokens: Iterator[str]) -> Iterator[str]:
 # Block YAML.
 
 _VALUE_BELOW = re.compile(r"(?:[&!][^\s]*[ \t]*)*(?:#.*)?$")
-"""What may stand behind the colon of a key whose value stands on the lines below."""
+"""Text allowed after the colon of a key whose value is on the lines below."""
 
 _COLON = re.compile(r":(?=[ \t]|$)|[ \t]#")
 _QUOTED = re.compile(r""""(?:[^"\\]|\\.)*"|'[^']*'""")
@@ -173,7 +173,7 @@ class _Block:
         self.limit, self.in_list = 0, False
 
     def cursor(self) -> Cursor | None:
-        """Where the cursor stands."""
+        """Location of the cursor."""
         line, column = self.line, self.offset - self.start
         content = line.text[line.at :]
         level = line.at if content else max(column, line.at)
@@ -212,7 +212,7 @@ class _Block:
         return True
 
     def _take(self, line: _Line) -> bool:
-        """What a line above says of the place; False where it says that there is none."""
+        """Read the location from a line above; False if it rules one out."""
         if line.key is None:
             if line.dashes and line.dashes[-1] < self.limit and line.text[line.at : line.at + 1] in ("{", "["):
                 self._begin_flow(line.at)

@@ -40,7 +40,7 @@ def definition(file: Written, offset: int, folder: str | None, opened: Opened) -
 
 
 def _path_at(file: Written, offset: int) -> Path | None:
-    """Where the value at an offset, its key included, stands; what is nested comes before what it is nested in."""
+    """Path of the innermost value at an offset, its key included."""
     starts = ((path, span.key[0] if span.key[1] else span.start, span.end) for path, span in file.spans.items())
     return next((path for path, start, end in starts if start <= offset <= end), None)
 

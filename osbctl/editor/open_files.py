@@ -46,7 +46,7 @@ class Judged:
 
 
 class OpenFiles:
-    """What is open. `show` is told the findings of a file whenever they were sought anew, `fail` of a fault of ours."""
+    """Open files. `show` receives the findings of a file after each analysis, `fail` internal errors."""
 
     def __init__(self, show: Callable[[str, list[Finding]], None], fail: Callable[[Exception], None]) -> None:
         self.files: dict[str, OpenFile] = {}
@@ -75,7 +75,7 @@ class OpenFiles:
             self._refresh(file.source)
 
     def look_again(self) -> None:
-        """What is on disk has changed: a configuration, a lock, a file of a folder that is not open."""
+        """Analyse again after a change on disk: a configuration, a lock, a file that is not open."""
         for file in list(self.files.values()):
             self.take(file.uri, file.text, file.version)
 
@@ -109,7 +109,7 @@ class OpenFiles:
         return written(path, data.decode("utf-8", "replace"), self.encoding)
 
     def place(self, path: str) -> PurePath | None:
-        """Where an open file lies in its source folder, None where it is a catalog by itself."""
+        """Path of an open file in its source folder, None if it is a catalog."""
         source = self.files[path].source
         return PurePath(path).relative_to(source) if source and source != path else None
 

@@ -74,7 +74,7 @@ class Text:
 
     @cached_property
     def lines(self) -> list[int]:
-        """Where each line begins."""
+        """Offset of each line."""
         return [0, *(found.end() for found in _LINE_END.finditer(self.body))]
 
     @cached_property
@@ -83,7 +83,7 @@ class Text:
 
     @cached_property
     def _more(self) -> list[int]:
-        """How many units more than one all wide characters up to each take together."""
+        """Cumulative extra code units of wide characters."""
         return [0, *accumulate(_units(self.body[at], self._encoding) - 1 for at in self._wide)]
 
     def _between(self, start: int, end: int) -> int:
@@ -109,7 +109,7 @@ class Written(Text):
 
     @cached_property
     def document(self) -> Document | None:
-        """What the file holds, whatever value it is; None where it cannot be read, and `faults` say why."""
+        """Parsed file, of any type; None if it cannot be parsed, with the reasons in `faults`."""
         try:
             return parse_text(decoded(self._text.encode("utf-8", "surrogatepass"), self.name), self.name)
         except DocumentError as error:
@@ -118,7 +118,7 @@ class Written(Text):
 
     @cached_property
     def spans(self) -> dict[Path, Span]:
-        """Where each value stands; empty where the file cannot be read."""
+        """Span of each value; empty if the file cannot be parsed."""
         return self.document.source_map().spans() if self.document else {}
 
     def value(self, path: Path) -> Any:
@@ -126,7 +126,7 @@ class Written(Text):
         return value_at(self.document.data, path) if self.document else None
 
     def extent(self, place: Location) -> tuple[int, int]:
-        """What is underlined for a finding: the same as in a report; at the end of a line, its last character."""
+        """Range to underline for a finding, as in a report; at the end of a line, its last character."""
         start = self.offset_of(place.line, place.column)
         line = self.line_of(start)
         end = start + place.end - place.column if place.end else self.line_end(line)

@@ -1,4 +1,4 @@
-"""What may stand at a place: the shipped schema of the API version, and draft-04's own where parameters are described.
+"""Schema at a location: that of the API version, or draft-04's own inside parameter schemas.
 
 A file of a source folder holds a part of a catalog, or settings of the folder's own.
 """
@@ -54,7 +54,7 @@ _OVERLAY = {
 
 
 def part_at(path: Path, version: ApiVersion, place: PurePath | None) -> FieldSchema | None:
-    """What the schema says of the value at `path`; None of what it does not know.
+    """Schema of the value at `path`; None if unknown.
 
     `place` is the file's path within its source folder, None where the file is a catalog by itself.
     """
@@ -93,7 +93,7 @@ def said(part: FieldSchema, word: str) -> Any:
 
 
 def title(part: FieldSchema) -> str:
-    """What a field is called, and the type of its value."""
+    """Name and type of a field."""
     kind = said(part, "type")
     words = str(said(part, "title") or "")
     return f"{words} ({kind})".strip() if isinstance(kind, str) else words

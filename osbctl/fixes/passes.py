@@ -65,7 +65,7 @@ class Pass:
         return list({id(finding): finding for finding, _ in chain(*self.made.values())}.values())
 
     def keeps_the_rest(self) -> bool:
-        """Whether a file that holds more than the catalog holds the same outside of it after this pass."""
+        """Return whether a file that holds more than the catalog holds the same outside of it after this pass."""
         top = self.document.top
         return not top or all(
             _rest(self.content(name), name, top) == _rest(data, name, top) for name, data in self.changes().items()
@@ -134,7 +134,7 @@ class _Text:
 
 
 def _rest(data: bytes, name: str, top: Steps) -> Any:
-    """What a file holds outside of the catalog at `top`."""
+    """Content of a file outside the catalog at `top`."""
     whole: Any = json.loads(json.dumps(parse_text(decoded(data, name), name).data))
     found_at(whole, top[:-1])[top[-1]] = None
     return whole

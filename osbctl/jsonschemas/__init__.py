@@ -1,1 +1,1 @@
-"""What is known of JSON Schema, whatever schema it is: those of a catalog, of a house, of a plan's parameters."""
+"""JSON Schema: validation and comparison of catalog, user and parameter schemas."""

@@ -39,7 +39,7 @@ class BoundedValidator:
         self._weights: dict[Subschema, int] = {}
 
     def accepts(self, node: Subschema, value: JsonValue, formats: bool = False) -> bool | None:
-        """Whether the value is valid there; None where that cannot be decided."""
+        """True if the value is valid there; None where that cannot be decided."""
         if isinstance(node.value, bool):
             return node.value
         errors = self.errors(node, value, formats, brief=True)

@@ -25,7 +25,7 @@ ALL: Kinds = NUMBERS | {"null", "boolean", "string", "array", "object"}
 OBJECT: Kinds = frozenset({"object"})
 
 COUNTED = {"string": "Length", "array": "Items", "object": "Properties"}
-"""What the keywords `min…` and `max…` count of each kind that has parts."""
+"""Suffix of the keywords `min…` and `max…` for each type with parts."""
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from osbctl.jsonschemas.walk import UndecidableError
 from osbctl.paths import JsonValue, Path
 
 _CONDITIONAL = frozenset(("not", "if", "then", "else", "dependencies", "dependentSchemas"))
-"""What stands there may be impossible on purpose."""
+"""Keywords whose subschemas may be unsatisfiable on purpose."""
 
 _STEPS, _JUDGEMENTS = 5_000, 2_000
 """The budget for one schema: a tenth of a second."""

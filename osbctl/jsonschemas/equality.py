@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def same_value(left: JsonValue, right: JsonValue) -> bool:
-    """Whether two JSON values are equal; `true` is not 1 here, though Python takes it so."""
+    """Return whether two JSON values are equal; `true` is not 1 here, though Python takes it so."""
     if left != right:
         return False
     if not isinstance(left, dict | list):
@@ -21,7 +21,7 @@ def same_value(left: JsonValue, right: JsonValue) -> bool:
 
 
 def same_schema(left: Subschema, right: Subschema, *keywords: str) -> bool:
-    """Whether both are written alike under one draft, and so is all that they refer to; `keywords`: these alone."""
+    """Return whether both schemas and their references are equal under one draft; `keywords`: compare only these."""
     if left.tree.dialect != right.tree.dialect:
         return False
     todo = [({k: left.get(k) for k in keywords}, {k: right.get(k) for k in keywords})]

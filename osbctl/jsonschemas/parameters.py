@@ -83,7 +83,7 @@ def _properties(root: Mapping[str, Any], schema: Mapping[str, Any], prefix: str,
 
 
 def _held(root: Mapping[str, Any], schema: Mapping[str, Any]) -> tuple[Mapping[str, Any], str]:
-    """What an array holds, through arrays of arrays, with a `[]` for each; any other schema as it is."""
+    """Item schema of nested arrays, with a `[]` for each; other schemas unchanged."""
     marks = ""
     while len(marks) < 2 * MAX_LEVELS and schema.get("type") == "array" and isinstance(schema.get("items"), dict):
         schema, marks = _resolved(root, schema["items"]), marks + "[]"
@@ -108,7 +108,7 @@ def _limits(schema: Mapping[str, Any]) -> str:
 
 
 def _resolved(root: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What a local reference means, a bounded number of steps away; the schema itself where there is none."""
+    """Resolve local references in a bounded number of steps; a schema without one is unchanged."""
     for _ in range(MAX_LEVELS):
         reference = schema.get("$ref")
         path = target_of(root, reference) if isinstance(reference, str) else None

@@ -30,13 +30,13 @@ _MAX_TEXT = 1_500
 _MAX_WORK = 500_000
 """Characters times `weight`: a few milliseconds."""
 _LOOKING = 100
-"""How much more a pattern costs that looks around or back: then the engine goes back and tries again."""
+"""Cost factor of lookaround and backreferences, which need the backtracking engine."""
 ALWAYS = frozenset({"", ".*", "^"})
 """Patterns that every string matches."""
 
 
 def matches(pattern: str, text: str) -> bool | None:
-    """Whether the pattern is found in the text; None where it is not understood, or takes too long."""
+    """True if the pattern is found in the text; None where it is not understood, or takes too long."""
     engine = _engine(pattern)
     if engine is None or not affordable(len(text), weight(pattern)):
         return None
@@ -58,12 +58,12 @@ def weight(pattern: str) -> int:
 
 
 def affordable(length: int, weight: int) -> bool:
-    """Whether a pattern of this weight may be run on a text of so many characters."""
+    """Return whether a pattern of this weight may be run on a text of so many characters."""
     return length <= _MAX_TEXT and length * weight <= _MAX_WORK
 
 
 def gave_up(error: jsonschema_rs.ValidationError) -> bool:
-    """Whether a pattern took too long; wherever it stands, the whole value is undecided then."""
+    """Return whether a pattern took too long; wherever it stands, the whole value is undecided then."""
     kinds = jsonschema_rs.ValidationErrorKind
     return isinstance(error.kind, kinds.BacktrackLimitExceeded | kinds.RegexEngineFailure)
 

@@ -135,7 +135,7 @@ class SchemaTree:
 
     @cached_property
     def has_formats(self) -> bool:
-        """Whether anything depends on whether formats are enforced."""
+        """Return whether anything depends on whether formats are enforced."""
         return any(node.get("format") is not None for node in self.nodes.values())
 
     @cached_property

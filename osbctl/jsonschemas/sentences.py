@@ -1,4 +1,4 @@
-"""How the keywords of JSON Schema are said in a sentence."""
+"""Messages for the keywords of JSON Schema."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ REFUSALS = {
     "unevaluatedProperties": "has a field that the schema does not allow",
     **dict.fromkeys(("items", "additionalItems", "unevaluatedItems"), "has more items than the schema allows"),
 }
-"""What is said of a fault that has no bound to name."""
+"""Messages of keywords without a bound."""
 
 _WANTED = {
     "string": "a string",
@@ -62,7 +62,7 @@ _WANTED = {
 
 
 def _field(path: Path, whole: str) -> str:
-    """How a sentence calls the value at `path`: its key, or its number in the list of that key."""
+    """Name of the value at `path` in messages: its key, or its index in a list."""
     if not path:
         return whole
     if isinstance(path[-1], str):
@@ -71,7 +71,7 @@ def _field(path: Path, whole: str) -> str:
 
 
 def refusal(keyword: str, value: Any, instance: Any, path: Path, whole: str = "the catalog") -> str:
-    """That `instance`, at `path`, breaks `keyword`, whose value in the schema is `value`.
+    """Message: `instance` at `path` violates `keyword`, whose value in the schema is `value`.
 
     `whole` is what the top is called.
     """
@@ -104,7 +104,7 @@ def field_name(key: str) -> str:
 
 
 def _is_hidden(instance: Any, path: Path) -> bool:
-    """Whether the value stands under the name of a secret, itself or in a list."""
+    """Return whether the value stands under the name of a secret, itself or in a list."""
     name = next((step for step in reversed(path) if isinstance(step, str)), "")
     return type(instance) in (str, int, float) and looks_secret(name)
 

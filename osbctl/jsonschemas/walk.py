@@ -51,7 +51,7 @@ _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 
 
 def target_of(schema: JsonValue, ref: str) -> Path | None:
-    """Where the reference `#/…` leads in the schema; None where it leads nowhere, or holds no such pointer."""
+    """Path of the local reference `#/…` in the schema; None if it does not exist."""
     return located(schema, unquoted(ref[1:])) if ref == "#" or ref.startswith("#/") else None
 
 

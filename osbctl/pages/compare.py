@@ -69,14 +69,14 @@ def _amounts(lines: Iterable[str]) -> dict[str, str]:
 
 
 def _bullet(line: str) -> tuple[str, str]:
-    """What a bullet is about, and its amount: `10 GB storage` is `storage` of `10 GB`; one without is only there."""
+    """Subject and amount of a bullet: `10 GB storage` is `storage` of `10 GB`; the amount may be empty."""
     amounts = _AMOUNT.findall(line)
     label = " ".join(_AMOUNT.sub(" ", line, count=1).split()).strip(" :=-–,")
     return (label, amounts[0].strip(" .,")) if len(amounts) == 1 and label else (line, HAS)
 
 
 def _further(plans: Sequence[ServicePlan], secrets: Redactor) -> list[dict[str, str]]:
-    """What is shown of the metadata of each plan, by the key in words; as it is written where two would read alike."""
+    """Remaining metadata of each plan by readable key; the raw key if two would look the same."""
     keys = dict.fromkeys(key for plan in plans for key in plan.metadata)
     alike = Counter(map(_words, keys))
     return [

@@ -1,4 +1,4 @@
-"""What a page is made of: the catalogs, what stands beside them, and how the page looks."""
+"""Content of a page: catalogs, additions, and theme."""
 
 from __future__ import annotations
 

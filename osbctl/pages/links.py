@@ -37,7 +37,7 @@ def fragment(*words: str) -> str:
 
 
 def broker_anchor(broker: str) -> str:
-    """Where an overview has the changes of a broker."""
+    """Anchor of a broker's changes in an overview."""
     return fragment("broker", broker)
 
 

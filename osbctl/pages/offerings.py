@@ -143,7 +143,7 @@ def _paragraphs(text: str, known: str) -> list[str]:
 
 
 def _deprecated(thing: ServiceOffering | ServicePlan, tags: Sequence[str] = ()) -> str:
-    """That something shall not be ordered any more, said in any of the ways of brokers; OSB has no field for it."""
+    """Deprecation notice, from any convention of brokers; OSB has no field for it."""
     end, said = thing.deprecation, thing.metadata.get("deprecated")
     if end and end.sunset:
         return f"Deprecated, available until {end.sunset}"
@@ -183,7 +183,7 @@ def _lowest(plans: Sequence[ServicePlan], costs: Sequence[Prices]) -> dict[str, 
 
 
 def _verdict(platform: Platform, outcome: Outcome, service: ServiceOffering) -> VerdictView:
-    """What a platform does with the catalog, as this service offering meets it: for reasons of its own, or others'."""
+    """Verdict of a platform for this service offering: refused for its own or for other reasons."""
     ours = dict.fromkeys(one.message for one in outcome.refusals if one.path[: len(service.path)] == service.path)
     if outcome.kind is VerdictKind.ACCEPTS:
         kind, does = "accepts", "takes it"

@@ -19,7 +19,7 @@ MAX_BYTES = 200_000
 """A larger picture is none: a page of a hundred services would take minutes to load."""
 
 COLORS = 8
-"""How many colours page.css has for monograms."""
+"""Number of monogram colours in page.css."""
 
 DEFAULT_ACCENT = "#2f5fd0"
 _LIGHT, _DARK = "#ffffff", "#151a21"
@@ -77,7 +77,7 @@ def from_data_url(url: object) -> str:
 
 
 def monogram(name: str) -> Monogram:
-    """What stands for a service without a picture: the initials of its first two words."""
+    """Replacement for a missing icon: the initials of the first two words."""
     words = re.findall(r"[^\W_]+", name[:200])
     letters = words[0][0] + words[1][0] if len(words) > 1 else "".join(words)[:2]
     return Monogram(letters.upper()[:2] or "?", crc32(name.encode("utf-8", "surrogatepass")) % COLORS)

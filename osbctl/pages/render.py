@@ -96,7 +96,7 @@ def _environment() -> Environment:
 
 
 def _fit(value: Any) -> Any:
-    """What is printed: on one line, with whatever could fool a reader as an escape."""
+    """Printable text: one line, with misleading characters escaped."""
     return safe(value) if type(value) is str else value
 
 

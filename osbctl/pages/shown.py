@@ -1,4 +1,4 @@
-"""What the templates are given: service offerings, plans, verdicts, changes and findings, each ready to be printed."""
+"""View models of the templates: service offerings, plans, verdicts, changes and findings."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ class FindingNote(NamedTuple):
 
     @property
     def platforms(self) -> str:
-        """Who refuses the catalog for it."""
+        """Platforms that refuse the catalog because of it."""
         return labels(self.finding.refused_by)
 
 
 class VerdictView(NamedTuple):
-    """What a platform does with a service offering: a word for the style, one for people, and the platform's own."""
+    """Verdict on a service offering: CSS class, label, and the platform's message."""
 
     platform: str
     label: str

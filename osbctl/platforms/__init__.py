@@ -78,7 +78,7 @@ DEFAULT_API_VERSION = ApiVersion.V2_14
 
 
 class Identity(StrEnum):
-    """What the catalogs of two brokers may share."""
+    """Identities that the catalogs of two brokers may share."""
 
     SERVICE_ID = "service id"
     PLAN_ID = "plan id"
@@ -91,11 +91,11 @@ BY_BROKER = {
     Identity.SERVICE_NAME: "takes both, and users must name the broker (-b)",
     Identity.CLIENT_ID: "ignores it",
 }
-"""What a platform does with what two catalogs share that knows everything by its broker, and no dashboard client."""
+"""Reaction of a platform that identifies objects per broker, without dashboard clients."""
 
 
 class State(StrEnum):
-    """How a platform keeps what is gone from the catalog."""
+    """State of a removed object on a platform."""
 
     INACTIVE = "inactive"
     """Deactivated: nobody can create an instance any more."""
@@ -137,7 +137,7 @@ class PlatformRecord(NamedTuple):
     in_accepted_by_all: bool = False
 
     def judge(self, data: dict[str, Any]) -> Outcome:
-        """What it does with the catalog `data`, from the module `verdict`."""
+        """Verdict on the catalog `data`, from the module `verdict`."""
         outcome: Outcome = self._module("verdict").judge(data)
         return outcome
 
@@ -163,13 +163,13 @@ class PlatformRecord(NamedTuple):
 
     @property
     def reactions(self) -> Mapping[str, Reaction | Depends]:
-        """What it does with kinds of change, by their ids, where that is not what all do; from the module `changes`."""
+        """Reactions to kinds of change that differ from the common one, by id; from the module `changes`."""
         found: Mapping[str, Reaction | Depends] = self._module("changes").REACTIONS
         return found
 
     @property
     def export(self) -> Export:
-        """How it exports what it has stored; from the module `export`."""
+        """Export format; from the module `export`."""
         found: Export = self._module("export").EXPORT
         return found
 

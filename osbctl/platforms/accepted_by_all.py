@@ -25,11 +25,11 @@ _WORD = {"type": "string", "pattern": "^[!-~]([ -~]{0,61}[!-~])?$"}  # so short 
 _TEXT = {"type": "string", "maxLength": 10_000, "pattern": "^[^\\s\\u0000][^\\u0000]*$"}
 _CLIENT = ("id", "secret", "redirect_uri")
 _READ = ("supportedPlatforms", "supportedPlatformNames", "excludedPlatformNames", "supportsInstanceSharing")
-"""What Service Manager reads of a plan's metadata."""
+"""Keys of a plan's metadata that Service Manager reads."""
 
 
 def accepted_by_all(data: dict[str, Any]) -> bool:
-    """Whether every platform surely accepts the catalog `data`."""
+    """Return whether every platform surely accepts the catalog `data`."""
     return _catalog_validator()(data) and _each_once(data["services"]) and _accepted_parameters(data["services"])
 
 
@@ -49,7 +49,7 @@ def _once(values: Iterable[str]) -> bool:
 
 
 def _accepted_parameters(services: list[dict[str, Any]]) -> bool:
-    """Whether each parameter schema is small, valid draft-04; those of one text are looked at once."""
+    """Return whether each parameter schema is small, valid draft-04; those of one text are looked at once."""
     plans = (plan for service in services for plan in service["plans"])
     schemas = (holder["parameters"] for plan in plans for _, holder in parameter_holders(plan))
     distinct = {json.dumps(schema): schema for schema in schemas}

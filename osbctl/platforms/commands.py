@@ -1,4 +1,4 @@
-"""What a developer's request orders, and the tools that send it; `osbctl.requests.commands` writes them out."""
+"""Orders of developers, and the tools that send them; `osbctl.requests.commands` prints the commands."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PARAMETERS_FILE = "params.json"
 
 
 class Purpose(StrEnum):
-    """What a request is for; each has a parameter schema of its own (OSB, Schemas Object)."""
+    """Purpose of a request; each has its own parameter schema (OSB, Schemas Object)."""
 
     CREATE = "create"
     UPDATE = "update"
@@ -22,14 +22,14 @@ class Purpose(StrEnum):
 
     @property
     def place(self) -> str:
-        """Where a plan holds the schema, as `ServicePlan.parameters` names it."""
+        """Location of the schema in a plan, as `ServicePlan.parameters` names it."""
         places = {"create": "service_instance.create", "update": "service_instance.update"}
         return places.get(self.value, "service_binding.create")
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What is ordered: a plan of a service offering, both by name, and the parameters of the request.
+    """Order of a plan of a service offering, both by name, with parameters.
 
     `broker` is named where two service brokers offer the name. `parameters` is None where none are sent; they are
     shown as they are, so that secrets are taken out before. `file` is the file that holds them, and `content` the

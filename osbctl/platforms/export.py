@@ -1,4 +1,4 @@
-"""What the exports of all platforms have in common: rows, and tables of where a row keeps what.
+"""Common parts of platform exports: rows, and the location of each field in a row.
 
 A platform's `export` module reads the documents of its export; `osbctl.sources.exports` makes a catalog of the rows.
 """
@@ -42,7 +42,7 @@ class Exported(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """Where the rows of one platform keep what a catalog says.
+    """Location of catalog fields in the rows of one platform.
 
     `key` is what a row is called on the platform, `parent` what a plan calls its service offering; their parts are
     joined. `instance` is what a service instance calls its plan: alternatives, each like a key. `brokers` are the
@@ -95,7 +95,7 @@ class ExportRow:
 
 @dataclass(slots=True)
 class Page:
-    """What one document of an export holds.
+    """Content of one document of an export.
 
     It is one of plans, or else of service offerings; rows of the other kind come along with them. `total` is how many
     of its kind the platform says that there are on all pages, 0 where it does not, `more` that others follow. Pages
@@ -114,7 +114,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """How a platform exports what it has stored.
+    """Export format of a platform.
 
     `recognised` tells whether a document is one of its export, `read` reads its rows, or raises `WrongShapeError`.
     `shape_of` chooses among several shapes by the rows; None: there is one. `made` tells whether only this platform

@@ -1,4 +1,4 @@
-"""How Go reads JSON into its structs: the platforms that are written in Go share it.
+"""JSON decoding of Go, shared by the platforms written in Go.
 
 One value of a wrong type makes the whole answer unreadable to them, and unknown fields are passed over. The name
 of a field is matched whatever its case; where one field stands there in several spellings, each is read into what
@@ -61,7 +61,7 @@ def wrong_type(platform: str, source: str) -> str:
 
 
 class Struct:
-    """What Go has filled from the object at `path`; a field that nothing was given for is None."""
+    """Go struct decoded from the object at `path`; missing fields are None."""
 
     __slots__ = ("path", "places", "values")
 
@@ -74,7 +74,7 @@ class Struct:
         return self.values.get(field)
 
     def at(self, field: str) -> Path:
-        """Where the field stands, in the spelling that counts, or would stand."""
+        """Path of the field in its effective spelling, or in the default one."""
         return (*self.path, self.places.get(field, field))
 
 
@@ -98,7 +98,7 @@ def folded(key: str) -> str:
 
 
 def is_respelt(data: Any) -> bool:
-    """Whether a field of a catalog may be in another case; metadata and parameters are not Go's to spell."""
+    """Return whether a field of a catalog may be in another case; metadata and parameters are not Go's to spell."""
     if isinstance(data, list):
         return any(map(is_respelt, data))
     if not isinstance(data, dict):
@@ -126,7 +126,7 @@ def respelt(data: Any, shape: Shape) -> Any:
 
 
 def _merged(old: Any, new: Any, shape: Shape) -> Any:
-    """What is left of `old` once `new`, another spelling of the field, was read into it."""
+    """Merge `new`, a later spelling of the field, into `old`."""
     if new is None:
         return None if shape in ("map", "raw") or isinstance(shape, list | Pointers | Map) else old
     if isinstance(shape, list | Pointers) and isinstance(old, list) and isinstance(new, list):
@@ -153,7 +153,7 @@ class _Decoder:
         self.misfits: list[tuple[Path, str]] = []
 
     def value(self, value: Any, shape: Shape, path: Path, old: Any) -> Any:
-        """What a field that holds `old` holds after `value` was read into it."""
+        """Decode `value` into a field that holds `old`."""
         if shape == "raw":
             return value
         if isinstance(shape, str):

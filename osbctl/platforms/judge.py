@@ -1,4 +1,4 @@
-"""What each platform would answer, worked out the way the platform does it."""
+"""Verdicts of all platforms, computed as each platform does."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from osbctl.platforms.outcome import Outcome, VerdictKind
 
 
 def judge_all(data: dict[str, Any], asked: Collection[Platform] = tuple(Platform)) -> dict[Platform, Outcome]:
-    """What each platform of those that are `asked` does with the catalog `data`, in the order of `Platform`."""
+    """Verdicts of the `asked` platforms on the catalog `data`, in the order of `Platform`."""
     from osbctl.platforms.accepted_by_all import accepted_by_all
 
     accepted = accepted_by_all(data)

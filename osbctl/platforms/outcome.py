@@ -1,4 +1,4 @@
-"""What a platform would answer to a catalog, and its reasons."""
+"""Verdict of a platform on a catalog, and its reasons."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MAX_REFUSALS = 10_000
 
 
 class VerdictKind(StrEnum):
-    """What a platform does with a catalog when the broker is registered."""
+    """Verdict of a platform at registration."""
 
     ACCEPTS = "accepts"
     REFUSES = "refuses"

@@ -1,4 +1,4 @@
-"""What a platform does when it meets a change, and how much that hurts."""
+"""Reactions of platforms to changes, with their levels."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import partial
 
 
 class Level(StrEnum):
-    """How much a change hurts, from strict to harmless. Ordered by `rank`.
+    """Level of a change, from strict to harmless. Ordered by `rank`.
 
     `refused`: a platform refuses the update, nothing of it is applied. `breaking`: it is applied, and existing
     users break. `risky`: the documents alone cannot tell. `safe`: no impact.
@@ -27,7 +27,7 @@ class Level(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Reaction:
-    """What a platform does, and how much that hurts; `expired`: once the sunset of what is removed has passed."""
+    """Reaction of a platform, and its level; `expired`: after the sunset of the removed object."""
 
     level: Level
     does: str
@@ -53,4 +53,4 @@ refused, breaking, risky, safe = (partial(Reaction, level) for level in Level)
 UPDATES = breaking("overwrites the name; scripts that use the old one stop working")
 NOT_STORED = safe("does not store it")
 NO_ACT = safe("stores it but does not act on it")
-"""What several platforms do."""
+"""Reaction of several platforms."""

@@ -1,4 +1,4 @@
-"""What a platform has stored of a broker, and what an update makes of it: the parts that the platforms share.
+"""Stored objects of a broker, and the parts of an update that platforms share.
 
 Each platform's order of saving, and how it compares names, stands in the module `saving` of its folder.
 """
@@ -44,7 +44,7 @@ class StoredRow:
 
 
 class ClashKind(Enum):
-    """What keeps an object from being saved."""
+    """Kind of a conflict that prevents saving an object."""
 
     NAME = "another one still has its name"
     CRASH = "its name makes the platform crash"
@@ -53,7 +53,7 @@ class ClashKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Clash:
-    """Why an object cannot be saved: `path` is its place in the new catalog, `holder` the row in its way.
+    """Conflict of an object: `path` is its location in the new catalog, `holder` the conflicting row.
 
     Where a row is in use that would have to go, `path` is empty. `words` are the platform's, or a phrase of ours.
     """
@@ -119,7 +119,7 @@ class Update:
 
 
 class Names:
-    """Who has a name among the service offerings, or among the plans of one, as a platform compares names."""
+    """Owners of names among service offerings, or plans of one, as a platform compares names."""
 
     def __init__(self, rows: dict[Key, StoredRow], fold: Callable[[str], str]) -> None:
         self._rows, self._fold = rows, fold

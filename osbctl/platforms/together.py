@@ -27,7 +27,7 @@ class SharedIdentity:
 
 
 def shared(catalogs: Iterable[tuple[str, Mapping[str, Any] | Catalog]]) -> Iterator[SharedIdentity]:
-    """What each of the named `catalogs` shares with the first of those before it that has it. Linear in their size."""
+    """Identities that each catalog shares with the first earlier one that has them. Linear in their size."""
     seen: dict[tuple[Identity, str], tuple[str, Path, str]] = {}
     for name, data in catalogs:
         ours = set()
@@ -42,7 +42,7 @@ def shared(catalogs: Iterable[tuple[str, Mapping[str, Any] | Catalog]]) -> Itera
 
 
 def does(identity: Identity, platforms: Collection[Platform]) -> str:
-    """What those of `platforms` do with it of which that is known, in a phrase or several; empty where nothing is."""
+    """Known reactions of `platforms` in phrases; empty without any."""
     alike: dict[str, list[str]] = {}
     for platform in Platform:
         if platform in platforms and (phrase := platform.record.sharing.get(identity)):

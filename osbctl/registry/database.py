@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from sqlalchemy import URL, Connection, Engine
 
 WAIT_SECONDS = 10.0
-"""How long to wait for another writer, and for the server to take the connection."""
+"""Seconds to wait for another writer, and for a connection to the server."""
 
 
 class Database:

@@ -1,4 +1,4 @@
-"""What may be wrong with a name or the database, in a sentence, and the sign that another writer was faster."""
+"""Errors of names and of the database, and the signal that another writer was faster."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class OutdatedError(RegistryError):
 
 
 ADD_MAKES_ONE = "restore it from a backup, or name another with --database; osbctl brokers add makes a new one"
-"""What to do where there is no registry."""
+"""Advice if there is no registry."""
 
 _NO_TABLE = "the database is damaged: a table or a column of it is missing"
 _BACKUP = "restore it from a backup"

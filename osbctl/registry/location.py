@@ -1,4 +1,4 @@
-"""Where the registry is: the database that is named, else one in the user's data folder."""
+"""Location of the registry: the named database, else one in the user's data folder."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def open_registry(database: str | None, *, make: bool = False) -> Registry:
 
 
 def is_registered(word: str, database: str | None) -> bool:
-    """Whether `word` names a registered broker. Where you have no database yet, none is made; a file needs none.
+    """Return whether `word` names a registered broker. Where you have no database yet, none is made; a file needs none.
 
     Raises UsageError, RegistryError: as `open_registry`.
     """

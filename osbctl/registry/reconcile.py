@@ -1,4 +1,4 @@
-"""What a platform does with a registered broker's new catalog.
+"""Platform reaction to a new catalog of a registered broker.
 
 The platform's own order of saving decides what is stored and refused (`saving` in its folder); the comparison has the
 words for it. A platform may save a part of a catalog that it refuses.
@@ -42,7 +42,7 @@ class NewCatalog:
 
 @dataclass(frozen=True, slots=True)
 class Reconciliation:
-    """What a platform makes of a new catalog.
+    """Result of a new catalog on a platform.
 
     `remarks` holds the changes, or the reasons of the refusal. `stored` is the catalog as the platform has it then,
     which is not what the broker sent where it was saved in part; `kept` is what it keeps beside that.
@@ -58,7 +58,7 @@ class Reconciliation:
 def reconcile(
     stored: RegisteredBroker, sent: NewCatalog, platform: Platform, instances: frozenset[str] | None, at: str
 ) -> Reconciliation:
-    """What `platform` does when the broker `stored` comes with the catalog `sent` at the time `at`.
+    """Compute the reaction of `platform` to the catalog `sent` of the broker `stored` at the time `at`.
 
     `instances` are the ids of the plans that have instances. None: not known; then those have some that are kept
     already, and no others.
@@ -78,7 +78,7 @@ def reconcile(
 def first_refusals(
     data: Mapping[str, Any], platform: Platform, others: Mapping[tuple[Identity, str], str]
 ) -> tuple[Remark, ...]:
-    """Why `platform` does not register a catalog that is fine by itself: another broker has an id of it."""
+    """Reasons why `platform` refuses a valid catalog at registration: another broker has one of its ids."""
     update = Update({}, Catalog.of(platform.record.read(data)), others=others)
     platform.record.save(update)
     return tuple(_clash(clash, update.catalog) for clash in update.clashes[:MAX_TOLD])
@@ -111,7 +111,7 @@ def _catalog(update: Update, base: dict[str, Any], as_read: Catalog) -> dict[str
 
 
 def _actions(before: Mapping[Key, StoredRow], update: Update, platform: Platform) -> Iterator[Action]:
-    """What became of each row, in the order of the new catalog, then what is not in it."""
+    """Action on each row, in the order of the new catalog, then on missing ones."""
     after, moved = update.rows, update.moved
     for key in dict.fromkeys([*(row.key for row in rows_of(update.catalog)), *before]):
         row, old = after.get(key), before.get(moved.get(key, key))

@@ -1,4 +1,4 @@
-"""What the database of registered brokers holds, as values; `json` is as in schemas/brokers-1.json."""
+"""Values of the registry's database; `json` follows schemas/brokers-1.json."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class RefreshOutcome(StrEnum):
-    """How an attempt to take over a broker's catalog ended. Only `added` and `changed` store a catalog."""
+    """Outcome of a refresh. Only `added` and `changed` store a catalog."""
 
     ADDED = "added"
     CHANGED = "changed"
@@ -30,7 +30,7 @@ class RefreshOutcome(StrEnum):
 
 
 class What(StrEnum):
-    """What a platform does with one service offering or service plan."""
+    """Kind of action of a platform on one service offering or plan."""
 
     CREATED = "created"
     UPDATED = "updated"
@@ -41,7 +41,7 @@ class What(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """What a platform did, or would do, with the service offering `service`, or with its plan where one is named."""
+    """Actual or simulated action of a platform on the service offering `service`, or on its plan if named."""
 
     what: What
     service: str
@@ -79,7 +79,7 @@ class Refresh:
     remarks: tuple[Remark, ...] = ()
 
     def counts(self) -> dict[str, int]:
-        """How many service offerings and plans met with what."""
+        """Number of service offerings and plans per kind of action."""
         return dict(Counter(action.what.value for action in self.actions))
 
 
@@ -106,7 +106,7 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """What is said of a broker when it is registered.
+    """Data of a broker at registration.
 
     `url` is the base address without userinfo, `platform` the one whose rules a refresh follows.
     """
@@ -135,7 +135,7 @@ class BrokerCatalog:
 
     @cached_property
     def offered(self) -> Catalog:
-        """What it offers."""
+        """Its catalog."""
         return Catalog.of(self.data)
 
 
@@ -191,5 +191,5 @@ class RegisteredBroker:
 
     @property
     def offered(self) -> Catalog:
-        """What the stored catalog offers; raises as `document`."""
+        """The stored catalog; raises as `document`."""
         return self.document.catalog

@@ -1,4 +1,4 @@
-"""What a catalog must not carry into a database: the secret of a dashboard client (OSB, Dashboard Client Object)."""
+"""Removal of dashboard client secrets before a catalog is stored (OSB, Dashboard Client Object)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from osbctl.registry.records import BrokerCatalog
 
 PLACEHOLDER = "(not stored)"
-"""What is stored in its place: a text, so that the catalog stays valid."""
+"""Replacement of a secret: a text, so that the catalog stays valid."""
 
 HELD = "password-in-catalog"
 """The reason of a refusal: the catalog holds the password of its own broker."""

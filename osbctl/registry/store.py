@@ -71,7 +71,7 @@ class Registry:
 
     @property
     def name(self) -> str:
-        """What messages call the database: its path or URL, without a password."""
+        """Name of the database in messages: its path or URL, without a password."""
         return self._database.name
 
     def brokers(self) -> Iterator[BrokerRow]:
@@ -135,7 +135,7 @@ class Registry:
                 raise NameTakenError(new.name, new.name) from None
 
     def check_free(self, name: str) -> None:
-        """Whether a broker can be registered under that name.
+        """Require that the name is free.
 
         Raises:
             UsageError: the name has a wrong shape.

@@ -83,7 +83,7 @@ def _bytes(value: Any) -> bytes:
 
 
 def kept_rows(rows: Iterable[Row[Any]]) -> tuple[Kept, ...]:
-    """What is kept, from rows of its table."""
+    """Kept objects from rows of their table."""
     with _understood():
         values = (json.loads(row.content) for row in rows)
         return tuple(Kept(**value | {"state": State(value["state"])}) for value in values)

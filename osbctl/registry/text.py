@@ -69,7 +69,7 @@ def _kept(one: Kept, services: dict[str, str]) -> str:
 
 
 def refresh_lines(name: str, refresh: Refresh, dry_run: bool = False) -> Iterator[str]:
-    """How a refresh of the broker `name` ended: a line, and indented ones that say more."""
+    """Lines on the result of a refresh of the broker `name`: a summary, then indented details."""
     yield f"{safe(name)}: {_headline(refresh, dry_run)}"
     yield from (f"  {_action(action)}" for action in refresh.actions)
     if refresh.outcome is not RefreshOutcome.FAILED:

@@ -28,7 +28,7 @@ class Format(StrEnum):
 
 
 class Brevity(NamedTuple):
-    """How much of it `text` shows.
+    """Detail of the text format.
 
     `concise`: a line a finding and a line a document. `quiet`: findings alone. `statistics`: how often each rule was
     found, not where.
@@ -43,7 +43,7 @@ WHOLE = Brevity()
 
 
 class Report(NamedTuple):
-    """What is to be reported, and what a format may need to know besides.
+    """Content of a report, and data that formats may need.
 
     `rules` tells the text of a rule id (formats that name no rule text never ask). `root` is the folder
     that paths of machine formats are relative to. `color`, `width` (the columns of the terminal, 0
@@ -69,11 +69,11 @@ class Report(NamedTuple):
 
     @property
     def failed(self) -> bool:
-        """Whether any finding counts under the judgement's own `fail_on`, or else the report's."""
+        """Return whether any finding counts under the judgement's own `fail_on`, or else the report's."""
         return any(self.counts(judgement, finding) for judgement in self.judgements for finding in judgement.findings)
 
     def counts(self, judgement: ValidationResult, finding: Finding) -> bool:
-        """Whether `finding` of `judgement` makes the run fail."""
+        """Return whether `finding` of `judgement` makes the run fail."""
         return (judgement.fail_on or self.fail_on).counts(finding)
 
 

@@ -1,4 +1,4 @@
-"""What machine formats share: how they name a place, know a finding again, and say it in one line."""
+"""Helpers of machine formats: file names, fingerprints, one-line messages."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def with_fingerprints(findings: Iterable[Finding], root: str) -> Iterator[tuple[
 
 
 def in_one_line(finding: Finding) -> str:
-    """What a finding says, who refuses the catalog for it, and what to do."""
+    """Message of a finding in one line, with refusing platforms and hint."""
     refused_by = [f"Refused by {labels(finding.refused_by)}"] if finding.refused_by else []
     hint = [f"Hint: {safe(finding.hint)}"] if finding.hint else []
     return sentences([safe(finding.message), *refused_by, *hint])

@@ -21,7 +21,7 @@ from osbctl.text import is_safe
 
 _PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:/-]*\Z")
 _SINGLE_QUOTES = re.compile("['\u2018\u2019\u201a\u201b]")
-"""What PowerShell takes for a single quote (about_Quoting_Rules)."""
+"""Characters that PowerShell treats as a single quote (about_Quoting_Rules)."""
 
 
 class Shell(StrEnum):
@@ -33,7 +33,7 @@ class Shell(StrEnum):
 
     @property
     def label(self) -> str:
-        """What people call it."""
+        """Display name."""
         return "PowerShell" if self is Shell.POWERSHELL else self.value
 
 

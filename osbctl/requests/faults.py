@@ -18,7 +18,7 @@ from osbctl.text import did_you_mean
 
 
 def faults(schema: JsonValue, request: dict[str, JsonValue]) -> list[Finding]:
-    """What the schema says against the request, without locations; the rule of a finding is the schema's keyword.
+    """Validate the request; findings have no location, and the schema's keyword as rule.
 
     Formats are asserted: who wrote one meant it. What stands under a secret name is not shown.
 

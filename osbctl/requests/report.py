@@ -1,4 +1,4 @@
-"""What `osbctl params` reports, for people and for programs (`schemas/params-1.json`)."""
+"""Report of `osbctl params`, as text and JSON (`schemas/params-1.json`)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from osbctl.text import cells, escaped, json_text, safe
 
 @dataclass(frozen=True, slots=True)
 class PlanParameters:
-    """What there is to say of the parameters of one plan, for one purpose.
+    """Parameters of one plan, for one purpose.
 
     `schema` is None where the plan describes none. `examples` is asked for without a request. With one, `faults`
     says what is wrong with it; None without one. `commands` is empty where the request has faults.

@@ -1,1 +1,1 @@
-"""Where a catalog comes from: a file, standard input or a revision in git. Each ends in a `Document`."""
+"""Reading of sources: a file, folder, standard input or git revision becomes a `Document`."""

@@ -23,7 +23,7 @@ from osbctl.text import closest, did_you_mean
 
 _FETCH = "osbctl fetch URL gets the catalog of a running broker"
 BROKERPAK = "this is a brokerpak, which osbctl does not read yet", _FETCH
-"""What is said of a brokerpak, and what to do."""
+"""Message and hint for a brokerpak."""
 _TEXT_OF_CATALOG = re.compile(r"\b(?:plans|bindable)\b")
 _LINE_END = re.compile(r"\r\n?|\n")
 
@@ -70,7 +70,7 @@ def only_catalog(documents: Sequence[Document], at: str = "", *, nested: bool = 
 
 
 def holds_catalog(document: Document) -> bool:
-    """Whether there is a catalog in `document`; a file of Docker Compose, which has `services`, too, is none."""
+    """Return whether there is a catalog in `document`; a file of Docker Compose, which has `services`, too, is none."""
     for place in _catalogs(_tops([document])):
         services = place.value.get("services") if isinstance(place.value, dict) else None
         if _shape(place.value) or (isinstance(services, list) and all(isinstance(one, dict) for one in services)):
@@ -88,7 +88,7 @@ def _tops(documents: Sequence[Document], above: str = "") -> list[_Place]:
 
 
 def _shape(value: Any) -> str:
-    """What a value is that holds service offerings: `catalog`, `list`, `offering`, else empty."""
+    """Kind of a value with service offerings: `catalog`, `list`, `offering`, else empty."""
     if isinstance(value, list):
         return "list" if _are_offerings(value) else ""
     if not isinstance(value, dict):
@@ -110,12 +110,12 @@ def _is_offering(value: Any) -> bool:
 
 
 def _is_brokerpak(value: dict[str, Any]) -> bool:
-    """Whether it is the manifest of a brokerpak, or one of the definitions that this names."""
+    """Return whether it is the manifest of a brokerpak, or one of the definitions that this names."""
     return "service_definitions" in value or {"plans", "provision", "bind"} <= value.keys()
 
 
 def _is_meant_as_catalog(value: Any) -> bool:
-    """Whether the top of a document, or what was pointed at, is a catalog by its key alone, even if misspelt."""
+    """Return whether the top of a document, or what was pointed at, is a catalog by its key alone, even if misspelt."""
     if not isinstance(value, dict):
         return False
     if "services" in value:

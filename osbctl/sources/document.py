@@ -1,4 +1,4 @@
-"""What was read, whatever it was read from."""
+"""A parsed source with lazily computed locations."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _Part = TypeVar("_Part", bound=Hashable)
 
 
 class Span(NamedTuple):
-    """Where one value stands: `text[start:end]`, `key` from where to where its key, (0, 0) for an item of a list.
+    """Location of one value: `text[start:end]`; `key` is the range of its key, (0, 0) for a list item.
 
     Offsets count characters from 0. `flow` says whether a mapping or list is written in brackets; `style` is the quote
     of a scalar, `|` or `>` for a block of lines, empty for a plain one; `anchored` whether an alias may stand for it
@@ -32,7 +32,7 @@ class Span(NamedTuple):
 
 
 class SourceMap(Protocol):
-    """Where the values of one text stand; the text is gone through when first asked, and not for nothing."""
+    """Locations of the values of one text, computed at first use."""
 
     def locate(self, paths: Iterable[Path]) -> dict[Path, Location]:
         """The place of each of `paths`, or of its closest ancestor that exists."""

@@ -75,7 +75,7 @@ def _fetch(revision: str) -> str:
 
 
 def _git(*arguments: str) -> bytes | None:
-    """What git prints, None where it fails."""
+    """Output of git, None if it fails."""
     environment = {**os.environ, "LC_ALL": "C", "GIT_NO_LAZY_FETCH": "1", "GIT_OPTIONAL_LOCKS": "0"}
     try:
         done = subprocess.run(["git", *arguments], capture_output=True, env=environment, check=False)

@@ -19,7 +19,7 @@ from osbctl.sources.json_reader import past_space
 from osbctl.sources.text_lines import Lines
 
 Place: TypeAlias = "tuple[int, int, tuple[int, int]]"
-"""Where a value begins and ends in the text, and from where to where its key, (0, 0) for an item of an array."""
+"""Start and end of a value, and the range of its key, (0, 0) for an item of an array."""
 _SPACE = r"[ \t\r\n]*+"
 _COLON, _COMMA = re.compile(f"{_SPACE}:{_SPACE}"), re.compile(f"{_SPACE},?{_SPACE}")
 _ENTRY = re.compile(rf'"([^"\\]*+)"{_SPACE}:{_SPACE}(?:("[^"\\]*+"|[-+.\w]++){_SPACE},?{_SPACE})?')
@@ -59,7 +59,7 @@ def _places(text: str, wanted: dict[Any, Any]) -> dict[Path, Place]:
 
 
 def _shown_of(text: str, path: Path, found: Mapping[Path, Place]) -> tuple[int, int]:
-    """What reports underline: an entry with its key, or the key alone where an object or array follows.
+    """Range that reports underline: an entry with its key, or only the key of an object or array.
 
     Of a path that does not exist it is the closest ancestor that does.
     """

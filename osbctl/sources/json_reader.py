@@ -71,7 +71,7 @@ _DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_refused, 
 
 
 def _encodable(value: Any) -> bool:
-    """Whether all strings of a value are Unicode text. Escaped pairs are: an emoji is no reason for the slow walk."""
+    """Return whether all strings of a value are Unicode text. Escaped surrogate pairs are valid."""
     try:
         json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError:
@@ -96,7 +96,7 @@ class _Walk:
         self._problems: list[Finding] = []
 
     def problems(self) -> tuple[Finding, ...]:
-        """What is wrong with the text."""
+        """Problems of the text."""
         with contextlib.suppress(_Suspicion):
             self._walk()
         return tuple(self._problems)
@@ -235,7 +235,7 @@ _SPACE = re.compile(r"[ \t\r\n]*")
 
 
 def past_space(text: str, at: int) -> int:
-    """Where the next token begins."""
+    """Offset of the next token."""
     return _SPACE.match(text, at).end()  # type: ignore[union-attr]  # it matches nothing, too
 
 

@@ -1,4 +1,4 @@
-"""How much a reader takes before it gives up, and the bytes of one source within that.
+"""Limits of readers, and reading of bytes within them.
 
 Options change what `Limits` holds; nothing changes the rest.
 """

@@ -75,7 +75,7 @@ def parse_text(text: str, name: str, limits: Limits = DEFAULT_LIMITS) -> Documen
 
 
 def is_template(text: str) -> bool:
-    """Whether there are signs of ERB (`<%`) or ytt (`#@`) in a text."""
+    """Return whether there are signs of ERB (`<%`) or ytt (`#@`) in a text."""
     return "<%" in text or bool(_YTT.search(text))
 
 
@@ -136,7 +136,7 @@ def _parsed(text: str, name: str, limits: Limits) -> tuple[Any, Syntax, tuple[Fi
 
 
 def _looks(text: str) -> Syntax | None:
-    """What the beginning of a text says of it: JSON by a bracket, YAML by a key, a comment, an item or `---`."""
+    """Guess the syntax from the beginning of a text: JSON by a bracket, YAML by a key, comment, item or `---`."""
     start = match.end() if (match := _NOTHING_SAID.match(text)) else 0
     if text[start : start + 1] in ("{", "["):
         return "json"

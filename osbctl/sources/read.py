@@ -13,11 +13,11 @@ from osbctl.sources.parse import decoded, parse_document
 from osbctl.text import closest
 
 STDIN = "<stdin>"
-"""What reports call standard input that got no name."""
+"""Default name of standard input in reports."""
 
 
 def called(source: str, stdin_filename: str | None = None) -> str:
-    """What reports call `source`, whether or not it can be read."""
+    """Name of `source` in reports, readable or not."""
     return stdin_filename or STDIN if source == "-" else source
 
 
@@ -65,7 +65,7 @@ def read_object(source: str) -> Document:
 
 
 def read_bytes(source: str, *, limits: Limits = DEFAULT_LIMITS, stdin_filename: str | None = None) -> tuple[bytes, str]:
-    """What a source holds that is no folder, and what reports call it; `source` and errors as in `read_source`.
+    """Bytes and name of a source that is not a folder; `source` and errors as in `read_source`.
 
     Raises IsADirectoryError: it is a folder.
     """

@@ -13,7 +13,7 @@ _PROPERTY = "/spring/cloud/openservicebroker/catalog/"
 
 
 def is_spring(at: str) -> bool:
-    """Whether the pointer leads into Spring's property of the catalog, written as a tree or with dots."""
+    """Return whether the pointer leads into Spring's property of the catalog, written as a tree or with dots."""
     return _PROPERTY in (at + "/").replace(".", "/")
 
 

@@ -13,7 +13,7 @@ DECIMAL_COMMA = ("a decimal number has a point, not a comma", "write 9.5 for 9,5
 
 
 def is_decimal_comma(text: str, at: int) -> bool:
-    """Whether the comma of a number such as 9,5 stands before `at`."""
+    """Return whether the comma of a number such as 9,5 stands before `at`."""
     return bool(re.fullmatch(r"[0-9],[0-9]", text[max(0, at - 2) : at + 1]))
 
 
@@ -59,7 +59,7 @@ class Lines:
 
     @cached_property
     def _starts(self) -> list[int] | None:
-        """Where lines begin, for a text with a CR in it."""
+        """Offsets of lines in a text that contains CR."""
         if "\r" not in self._text:
             return None
         return [0, *(match.end() for match in re.finditer(r"\r\n?|\n", self._text))]

@@ -74,7 +74,7 @@ class _Frame:
 
 
 class _Anchored(NamedTuple):
-    """What an anchor stands for, with its size (aliases expanded) and height."""
+    """Value of an anchor, with its size (aliases expanded) and height."""
 
     value: Any
     size: int
@@ -282,7 +282,7 @@ class _Builder:
             frame.height = max(frame.height, height + 1)
 
     def _melting(self) -> int:
-        """How many of the levels that are open here will vanish in a merge: that of `<<` and that of its list."""
+        """Number of open levels that a merge removes: that of `<<` and that of its list."""
         if self._stack and self._stack[-1].key is _MERGE:
             return 1
         return 2 if len(self._stack) > 1 and self._stack[-2].key is _MERGE else 0
@@ -385,7 +385,7 @@ class _Builder:
 
 
 def _shown(value: Any, event: Any) -> str:
-    """How a sentence calls a value that was read from the scalar `event`."""
+    """Description of a value from the scalar `event` in messages."""
     kinds = {bool: "the boolean", int: "the number", float: "the number", str: "the string"}
     kind = kinds.get(type(value))
     if kind is None:

@@ -92,7 +92,7 @@ def _quotes(error: Any, text: str, lines: Lines) -> Finding | None:
 
 
 def _last_quoted(text: str, stop: int) -> tuple[int | None, int]:
-    """Where a quoted text begins and ends that ends right before `stop`."""
+    """Range of a quoted text that ends right before `stop`."""
     import yaml
 
     last = None

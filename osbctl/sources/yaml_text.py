@@ -23,7 +23,7 @@ CONSTANTS: dict[str, Any] = {
 }
 
 NUMERIC = frozenset("0123456789+-.")
-"""What a plain scalar that is no string, and none of the constants, begins with."""
+"""First characters of plain scalars that may be numbers."""
 
 BOOLEANS_OF_1_1 = frozenset(
     form for word in ("y", "n", "yes", "no", "on", "off") for form in (word, word.capitalize(), word.upper())
@@ -43,7 +43,7 @@ _OTHERWISE_IN_1_1 = (
     (re.compile(r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:[Tt \t].*)?"), "a date"),
     (re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)[eE][0-9]+|[-+]?[0-9]+[eE][-+][0-9]+"), "text"),
 )
-"""What YAML 1.1 sees in a scalar: a whole number of that base, or what the words say."""
+"""YAML 1.1 meaning of a scalar: an integer of that base, or the words."""
 
 
 class OutOfRange(ValueError):  # noqa: N818  # reads as what it says of the scalar
@@ -70,7 +70,7 @@ def numeric(text: str, max_digits: int) -> Any:
 
 
 def seen_by_1_1(text: str) -> str:
-    """What a YAML 1.1 reader takes a plain scalar for, in words, where it differs; else empty."""
+    """YAML 1.1 meaning of a plain scalar, in words; empty if it does not differ."""
     if text in BOOLEANS_OF_1_1:
         return "true" if text.lower() in ("y", "yes", "on") else "false"
     found = next((seen for pattern, seen in _OTHERWISE_IN_1_1 if pattern.fullmatch(text)), "")

@@ -1,4 +1,4 @@
-"""What each command does, callable without a terminal: one module a task.
+"""The work of each command, callable without a terminal: one module per task.
 
 Nothing here prints, exits or reads the environment; the command line, the pages and an editor's server call it.
 """

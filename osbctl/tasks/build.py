@@ -1,4 +1,4 @@
-"""What `osbctl build` does: a source folder composed, judged, and written whole or not at all."""
+"""Work of `osbctl build`: compose a source folder, validate it, and write all outputs or none."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def recorded(lock: Mapping[str, str]) -> contextlib.AbstractContextManager[None]
 
 
 def stale(files: Mapping[str, str]) -> str:
-    """What a build would change in `files`, as a diff for a terminal; empty where nothing."""
+    """Diff between `files` and their build; empty if they are current."""
     found = ""
     for file, text in files.items():
         pair = _present(file), text
@@ -120,7 +120,7 @@ def stale(files: Mapping[str, str]) -> str:
 
 
 def _present(file: str) -> str:
-    """What a file holds; nothing where it is none: what comes out of a pipe is not what was written before."""
+    """Text of a regular file; empty for others: a pipe does not hold an earlier output."""
     path = Path(file)
     try:
         return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""

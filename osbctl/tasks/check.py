@@ -20,7 +20,7 @@ _FOR_FILES = "dashboard-secret-literal"
 def check_and_judge(
     address: str, connection: ConnectionOptions, options: ValidationOptions, patience: Patience = USUAL
 ) -> ValidationResult:
-    """What is wrong with how the broker at `address` answers, then with its catalog, and what each platform does.
+    """Check the answers of the broker at `address`, then its catalog, with the verdict of each platform.
 
     A platform whose own API version gets another answer than that of `connection` is judged by that answer.
 
@@ -62,7 +62,7 @@ def _bare(finding: Finding) -> Finding:
 def _only_there(
     findings: Iterable[Finding], reported: Iterable[Finding], platforms: frozenset[Platform], version: str
 ) -> Iterator[Finding]:
-    """What concerns `platforms` in the catalog of their own version, and was not reported of the first."""
+    """Findings for `platforms` in the catalog of their own API version that are not in `reported`."""
     known = {(finding.rule, finding.path, finding.message) for finding in reported}
     for finding in findings:
         if (finding.rule, finding.path, finding.message) in known:

@@ -1,4 +1,4 @@
-"""What `osbctl diff` does: what changed between two catalogs, what platforms newly refuse, and what is accepted."""
+"""Work of `osbctl diff`: changes between two catalogs, new refusals, and accepted changes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Comparison:
 
 
 def compare(old: Document, new: Document, view: frozenset[Platform], instances: str | None = None) -> Comparison:
-    """What changed, as the platforms in `view` see it; `instances` is a file with the plans that have some.
+    """Compare two catalogs for the platforms in `view`; `instances` is a file that lists plans with instances.
 
     Raises:
         OsbctlError: that file cannot be read, or holds no plan of either catalog.
@@ -85,7 +85,7 @@ def now_refused(
     view: frozenset[Platform],
     known: list[Refused] | None = None,
 ) -> list[Change]:
-    """What platforms in `view` refuse of the catalog `new` and not of `old`, unless `changes` tell it.
+    """Refusals of `new` that `old` does not have, for platforms in `view`, unless `changes` cover them.
 
     `known` is what they refuse of `old`, where that was worked out already.
     """
@@ -96,7 +96,7 @@ def now_refused(
 
 
 def refusals_of(data: dict[str, Any], view: frozenset[Platform]) -> list[Refused]:
-    """What platforms in `view` refuse of a catalog."""
+    """Refusals of a catalog by platforms in `view`."""
     from osbctl.validation.pipeline import judge_template
 
     return [

@@ -1,4 +1,4 @@
-"""What a platform has stored of a broker against what the broker says: one, or every one that is registered."""
+"""Drift between the stored and the current catalog of one broker, or of all registered ones."""
 
 from __future__ import annotations
 
@@ -25,8 +25,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class DriftView:
-    """How drift is looked at: as `platforms` do (empty: as the one that has it, else all), with the plans that have
-    `instances` (None: not known). `instances_file` is where these came from, empty where other brokers' may be there.
+    """Options of drift.
+
+    `platforms` empty: the one that stores it, else all. `instances`: plans that have instances, None if unknown.
+    `instances_file`: their source, empty if it may contain plans of other brokers.
     """
 
     platforms: frozenset[Platform] = frozenset()
@@ -36,7 +38,7 @@ class DriftView:
 
 @dataclass(frozen=True, slots=True)
 class CheckedBroker:
-    """What came of one registered broker: its drift, or the reason why there is none."""
+    """Drift of one registered broker, or the reason why there is none."""
 
     name: str
     drift: Comparison | None
@@ -69,7 +71,7 @@ def compare_with_stored(stored: StoredCatalog, broker: Document, view: DriftView
 def check_registered(
     registry: Registry, client: RegisteredBrokerClient, view: DriftView, jobs: int
 ) -> Iterator[CheckedBroker]:
-    """What came of each registered broker, as they are done, `jobs` at a time; one that is down stops no other."""
+    """Check each registered broker, `jobs` at a time; yield results as they finish. Failures do not stop others."""
     from osbctl.registry.errors import UnknownBrokerError
 
     def check(name: str) -> CheckedBroker:
@@ -99,7 +101,7 @@ def registered_catalog(broker: RegisteredBroker, client: RegisteredBrokerClient)
 
 
 def stored_in_registry(broker: RegisteredBroker) -> StoredCatalog:
-    """What the registry has stored of a broker, seen as the platform that it is registered for."""
+    """Stored catalog of a registered broker, as its platform keeps it."""
     services = {service.id: service.name for service in broker.offered.services}
     services |= {one.service_id: one.name for one in broker.kept if not one.plan_id}
     kept = {

@@ -1,4 +1,4 @@
-"""What `osbctl fix` does: mends in the text what can be mended without the author.
+"""Work of `osbctl fix`: repair in the text what needs no decision of the author.
 
 Edits are made in passes, since one fix may lay open the next. After each pass the source is read again, and must hold
 what it held before but for the fixes; else nothing of that pass is kept.
@@ -207,6 +207,6 @@ def _possible(
 
 
 def _findings(document: Document, options: ValidationOptions) -> tuple[Finding, ...]:
-    """What is to be said of the document, each finding with its fixes."""
+    """Findings of the document, each with its fixes."""
     options = options._replace(max_schema_findings=_MAX_FAULTS)
     return with_fixes(validate_document(document, options).findings, document)

@@ -67,7 +67,7 @@ def load(source: CatalogSource) -> LoadedCatalog:
 
 
 def _fits(data: Any, most: int) -> bool:
-    """Whether it may take at most `most` bytes as JSON: with aliases of YAML it may be far more than was read."""
+    """Return whether it takes at most `most` bytes as JSON; expanded YAML aliases may exceed the source's size."""
     stack = [data]
     while stack and most >= 0:
         value = stack.pop()

@@ -1,4 +1,4 @@
-"""How to validate: what a call asks for, completed by the configuration that is closest to each source."""
+"""Options of a validation, completed by the configuration closest to each source."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Request(NamedTuple):
-    """What a validation is asked for; None stands for "not given", so that a configuration can decide.
+    """Requested options of a validation; None means "not given", so the configuration decides.
 
     `baseline` is a file with findings that are not reported, or are written there.
     """
@@ -41,7 +41,7 @@ class Request(NamedTuple):
 
 
 def config_of(source: str, stdin_filename: str | None = None, config: Config | None = None) -> Config:
-    """What holds for a source: `config`, else the closest one above its file, else above the working folder.
+    """Configuration of a source: `config`, else the closest above its file, else above the working folder.
 
     Raises:
         ConfigError: the configuration is wrong.

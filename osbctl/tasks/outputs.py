@@ -46,7 +46,7 @@ def _is_same(output: Path | str, name: Path | str) -> bool:
 
 
 def _is_inside(output: Path | str, folder: Path | str) -> bool:
-    """Whether `output` has a name of a folder's part and is inside of `folder`; reports of other names may be there."""
+    """Return whether `output` is inside `folder` and has the name of one of its source files."""
     if not os.path.isdir(folder) or os.path.isdir(output):  # noqa: PTH112
         return False
     file = Path(os.path.realpath(output))

@@ -1,4 +1,4 @@
-"""What `osbctl page` does: catalogs, what the platforms make of them and what changed, as one HTML file.
+"""Work of `osbctl page`: catalogs, verdicts and changes in one HTML file.
 
 A plan comes with examples of requests that its schemas accept, and the commands that send the smallest of them.
 """
@@ -36,7 +36,7 @@ class Shelf:
 
 @dataclass(frozen=True, slots=True)
 class PageOptions:
-    """What the page tells beside the catalogs; fields as in `osbctl.pages.content.Content`.
+    """Content of the page besides the catalogs; fields as in `osbctl.pages.content.Content`.
 
     `platforms` are those whose verdicts are shown.
     """
@@ -107,7 +107,7 @@ def _part(shelf: Shelf, options: PageOptions) -> Part:
 
 
 def _judged(document: Document, with_findings: bool) -> tuple[Mapping[Platform, Outcome], Sequence[Finding]]:
-    """What platforms do with the catalog, and where they are asked for the findings."""
+    """Verdicts on the catalog, and its findings if requested."""
     if with_findings:
         from osbctl.validation.options import ValidationOptions
         from osbctl.validation.pipeline import validate_document

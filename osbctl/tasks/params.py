@@ -19,7 +19,7 @@ from osbctl.sources.read import STDIN, read_object
 from osbctl.tasks.rules import named
 
 INLINE = "-c"
-"""What faults call a request that was written on the command line."""
+"""Source name of a request on the command line."""
 
 
 def plan_parameters(
@@ -71,7 +71,7 @@ def _located(found: list[Finding], sent: Document) -> tuple[Finding, ...]:
 
 
 def _order(about: PlanParameters, sent: Document, broker: str) -> tuple[Order, bool]:
-    """What is ordered, and whether secrets were left out of what is shown of the request."""
+    """The order, and whether secrets of the request were redacted in it."""
     shown = masked(sent.data)
     file, content = sent.name, ""
     if file in (INLINE, STDIN):

@@ -37,7 +37,7 @@ _STORED = "the password is in the database, too: remove it with `osbctl brokers 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """How to refresh. `platform` None: that of the broker's row. `instances` as in `reconcile`.
+    """Options of a refresh. `platform` None: that of the broker's row. `instances` as in `reconcile`.
 
     `strict`: what the specification forbids is refused, too, where the platform takes it.
     """
@@ -159,7 +159,7 @@ def _take_over(
     client: RegisteredBrokerClient,
     policy: Policy,
 ) -> Refresh:
-    """What comes of the answer.
+    """Process the answer.
 
     Where it is that nothing is new (None), the stored catalog is validated again: the platform's view, the password or
     osbctl itself may be another one than when it was stored.
@@ -201,7 +201,7 @@ def _take_over(
 
 
 def _taken(catalog: BrokerCatalog) -> tuple[Remark, ...]:
-    """What the specification forbids and the platform takes: warnings, of nulls no more than infos."""
+    """Violations of the specification that the platform accepts: warnings, for nulls infos."""
     return tuple(replace(one, level="info" if one.is_null else "warning") for one in catalog.errors)
 
 

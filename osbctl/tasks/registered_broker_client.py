@@ -94,7 +94,7 @@ class RegisteredBrokerClient:
             raise SourceError(held.message)
 
     def _held(self, body: bytes, data: dict[str, Any], broker: Registration) -> Remark | None:
-        """Why the catalog is refused where it holds the password; a note alone where that may be chance."""
+        """Refusal of a catalog that contains the password; a note if it may be coincidence."""
         password, secrets = self._sent.get(broker.name, ""), self._forms(broker)
         places = places_of(secrets, data) if password else []
         sure = len(password) >= SURE_LENGTH

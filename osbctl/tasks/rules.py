@@ -1,4 +1,4 @@
-"""What options may name: every rule of the product, of whatever room, and the things of a catalog."""
+"""Valid values of options: every rule of the product, and objects of a catalog."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `osbctl serve` serves: a catalog that validates, and credential records."""
+"""Sources of `osbctl serve`: a valid catalog, and credential records."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def sources(
     *,
     allow_empty: bool,
 ) -> Sources:
-    """Where the catalog and the credentials come from, and how they are answered.
+    """Make the sources of catalog and credentials, with the options of their answers.
 
     Raises:
         UsageError: the minimum version is no `2.N`, the status none of 412 and 400, the path not one.

@@ -1,4 +1,4 @@
-"""What of a configuration silenced nothing, and may go: said only where nothing else could need it."""
+"""Report unused ignore entries, unless an unread file may need them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def unmatched(config: Config, selections: Iterable[Selection]) -> Iterator[str]:
 
 
 def holds_for_others(config: Config, sources: Iterable[str]) -> bool:
-    """Whether a file below the configuration, none of `sources`, may be a catalog that its entries are for.
+    """Return whether a file below the configuration, none of `sources`, may be a catalog that its entries are for.
 
     One that speaks of plans may be; too many files to look at may hold one.
     """

@@ -1,4 +1,4 @@
-"""What `osbctl validate` does: sources and what was asked for in, judgements out."""
+"""Work of `osbctl validate`: sources and options in, results out."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Validation(NamedTuple):
-    """What came out: a judgement of each source, with the severity from which on it fails.
+    """Result of each source, with the severity from which it fails.
 
     `exit_code` is what a source that cannot be opened forces by itself, else 0. `notes` say where a catalog was found
     that is not at the top, and what of the configuration matched nothing.
@@ -34,7 +34,7 @@ class Validation(NamedTuple):
 
 
 class _Settings(NamedTuple):
-    """What holds for the sources of one configuration."""
+    """Settings of the sources of one configuration."""
 
     config: Config
     options: ValidationOptions
@@ -108,7 +108,7 @@ def _settings(config: Config, request: Request, known: list[_Settings]) -> _Sett
 
 
 def _notes(known: list[_Settings], sources: tuple[str, ...]) -> Iterator[str]:
-    """What of each configuration file matched nothing; `per-path` makes several configurations of one file.
+    """Unused entries of each configuration file; `per-path` makes several configurations of one file.
 
     Nothing where it may be for catalogs that were not asked for.
     """

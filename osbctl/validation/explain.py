@@ -165,7 +165,7 @@ def _rule(keyword: str) -> str:
 
 
 def _advice(fault: CatalogFault, safe: bool) -> tuple[str, tuple[Fix, ...]]:
-    """What to do about a fault, in words and as a fix, which is `safe` where every platform refuses the value."""
+    """Hint and fix for a fault; the fix is `safe` if every platform refuses the value."""
     path = fault.path
     if fault.keyword == "required":
         is_id = path[-1] == "id" and path[-3:-2] in (("services",), ("plans",))
@@ -207,7 +207,7 @@ def _type_advice(path: Path, value: Any, safe: bool) -> tuple[str, tuple[Fix, ..
 
 
 def _list_advice(path: Path, text: str, safe: bool) -> tuple[str, tuple[Fix, ...]]:
-    """What to do about a text in place of a list: only a single word is surely one entry."""
+    """Hint and fix for a text in place of a list: only a single word is certainly one entry."""
     if re.match(r"-\S", text):
         return "a space is missing behind the hyphen", ()
     if path[-1] != "bullets" and "," in text:  # a comma in a bullet is one of a sentence

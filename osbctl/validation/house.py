@@ -23,7 +23,7 @@ from osbctl.validation.options import MAX_FINDINGS
 
 
 def check_house_schema(data: dict[str, Any], schema: Any, name: str) -> list[Finding]:
-    """What a schema of the user's own says against `data`; `name` is what reports call it.
+    """Validate `data` against a user schema; `name` is its name in reports.
 
     Raises:
         ConfigError: the schema is broken, cannot be applied, or refers to something outside of itself.
@@ -45,7 +45,7 @@ def check_house_schema(data: dict[str, Any], schema: Any, name: str) -> list[Fin
 
 
 def _broken(schema: object) -> str:
-    """Why `schema` is no JSON Schema that can be used; empty where it is one."""
+    """Reason why `schema` is not a usable JSON Schema; empty if it is."""
     if not isinstance(schema, dict | bool):
         return "it is not an object"
     if isinstance(schema, dict) and not isinstance(schema.get("$schema", ""), str):
@@ -128,6 +128,6 @@ def _extras(error: ValidationError) -> list[str]:
 
 
 def _is_about_a_name(error: ValidationError) -> bool:
-    """Whether `propertyNames` judged the key of a field, not a value."""
+    """Return whether `propertyNames` judged the key of a field, not a value."""
     steps: tuple[Any, ...] = tuple(error.absolute_schema_path)
     return steps[-2:-1] == ("propertyNames",) and steps[-3:-2] != ("properties",)

@@ -14,7 +14,7 @@ from osbctl.platforms import DEFAULT_API_VERSION, ApiVersion
 
 
 class Hit(NamedTuple):
-    """What a rule's check yields: a sentence and a place. The engine makes a `Finding` of it.
+    """Match of a rule: a message and a location. The engine makes a `Finding` of it.
 
     `several`, `earlier`: as in `Finding`.
     """
@@ -62,7 +62,7 @@ class Node:
 
     @property
     def label(self) -> str:
-        """How a sentence calls the object: its name where it has one, else its place."""
+        """Name of the object in messages, else its location."""
         name = self.text("name")
         return repr(name) if name else "/" + "/".join(map(str, self.path))
 

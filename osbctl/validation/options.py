@@ -1,4 +1,4 @@
-"""What a validation is asked to do, and which of its findings are wanted."""
+"""Options of a validation, and selection of its findings."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class IgnoreAt(NamedTuple):
 
 
 class ValidationOptions(NamedTuple):
-    """How to validate.
+    """Options of a validation.
 
     `platforms` are those whose refusals count as errors. `select` (None: all) and `ignore` hold rule ids;
     `ignore_at` silences rules for named objects. `house_schemas` are the user's own JSON Schemas, each
@@ -56,11 +56,11 @@ class Selection:
         self._matched: set[IgnoreAt] = set()
 
     def picks(self, rule: str) -> bool:
-        """Whether `rule` is among those that were asked for."""
+        """Return whether `rule` is among those that were asked for."""
         return self._select is None or rule in self._select
 
     def reports(self, rule: str) -> bool:
-        """Whether findings of `rule` were asked for, and are not ignored everywhere."""
+        """Return whether findings of `rule` were asked for, and are not ignored everywhere."""
         return self.picks(rule) and IgnoreAt(rule) not in self._entries
 
     def of(self, findings: Iterable[Finding], data: dict[str, Any]) -> list[Finding]:

@@ -74,7 +74,7 @@ def _ask_platforms(document: Document, options: ValidationOptions) -> dict[Platf
 
 
 def judge_template(data: dict[str, Any], asked: Collection[Platform] = tuple(Platform)) -> dict[Platform, Outcome]:
-    """What each platform of those that are `asked` does with the catalog `data` once its placeholders are replaced.
+    """Verdicts of the `asked` platforms on the catalog `data` once its placeholders are replaced.
 
     A platform refuses it for what is wrong whatever they stand for. Where nothing is, and it does not accept the
     catalog as it stands either, its verdict is unclear.
@@ -113,7 +113,7 @@ def _verdict(outcome: Outcome) -> Verdict:
 
 
 def _check(document: Document, options: ValidationOptions) -> tuple[list[Finding], set[Path]]:
-    """What reading, the schemas and the rules say, but for what reading has called missing already.
+    """Findings of reading, schemas and rules, without repeated reports of missing values.
 
     And the places of errors of the schema that were too many to be named.
     """
@@ -133,7 +133,7 @@ def _check(document: Document, options: ValidationOptions) -> tuple[list[Finding
 def check_schema(
     data: dict[str, Any], api_version: ApiVersion, most: int = MAX_FINDINGS
 ) -> tuple[list[Finding], set[Path]]:
-    """What the newest catalog schema says against `data`, and the places of errors that it leaves out.
+    """Validate `data` against the newest catalog schema; also return the locations of omitted errors.
 
     Fields that are newer than `api_version` draw warnings: some platforms ask with a newer version and read them.
     Names `most` errors, and as many warnings.
@@ -151,7 +151,7 @@ def _latest_schema_validator() -> Any:
 
 
 def run_rules(data: dict[str, Any], options: ValidationOptions) -> list[Finding]:
-    """What the specification's rules and the advice say against the catalog `data`.
+    """Run the rules of the specification and the advice on the catalog `data`.
 
     Rules see only what has the right shape: a wrong shape is the schema's finding, reported once.
     """
@@ -162,14 +162,14 @@ def run_rules(data: dict[str, Any], options: ValidationOptions) -> list[Finding]
 
 
 def is_wanted(rule: Rule, options: ValidationOptions) -> bool:
-    """Whether findings of `rule` are sought with these options."""
+    """Return whether findings of `rule` are sought with these options."""
     if options.errors_alone and rule.severity is not Severity.ERROR:
         return False
     return rule.only_for is None or rule.only_for in options.platforms or rule.id in (options.select or ())
 
 
 def _sought(options: ValidationOptions, rules: frozenset[str]) -> bool:
-    """Whether one catalog by itself is looked through for any of `rules`; of a rule that is none, too."""
+    """Return whether one catalog by itself is looked through for any of `rules`; of a rule that is none, too."""
     return not rules or any(
         is_wanted(RULES[rule], options)
         for rule in rules
@@ -178,7 +178,7 @@ def _sought(options: ValidationOptions, rules: frozenset[str]) -> bool:
 
 
 def _of_parameters(rules: list[Rule], catalog: CatalogNode) -> list[Finding]:
-    """What `rules` say of each parameter schema, at its own place; those of one text are looked at once."""
+    """Run `rules` on each distinct parameter schema; report each occurrence."""
     found: list[Finding] = []
     known: dict[str, list[Finding]] = {}
     for plan, place, schema in catalog.parameters:
@@ -272,7 +272,7 @@ def _drop_newcomers(findings: list[Finding]) -> list[Finding]:
 
 
 def _blame_newcomers(findings: list[Finding], data: dict[str, Any]) -> list[Finding]:
-    """Where catalog.lock knows which of two things with one id came later, all that is said of it is said there."""
+    """Report a duplicate id at the later object, if catalog.lock records the order."""
     newcomers = {value_at(data, one.path): one for one in findings if one.rule == "build-id-reused"}
     doubles = [one for one in findings if newcomers and one.rule == "id-duplicate"]
     doubles = [one for one in doubles if value_at(data, one.path) in newcomers]
@@ -313,7 +313,7 @@ def _placed(finding: Finding, places: Mapping[Path, Location]) -> Finding:
 
 
 def reading_order(finding: Finding) -> tuple[str, int, int, int, str, str]:
-    """What sorts located findings as a reader of the document meets them."""
+    """Sort key for located findings, in document order."""
     place = finding.location
     where = (place.source, place.line, place.column) if place else ("", 0, 0)
     return (*where, -finding.severity.rank, finding.rule, finding.message)

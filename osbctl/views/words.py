@@ -48,7 +48,7 @@ def _add(found: Prices, entry: Mapping[str, Any]) -> None:
 
 
 def _is_monthly(unit: str) -> bool:
-    """Whether a unit means a calendar month."""
+    """Return whether a unit means a calendar month."""
     return " ".join(unit.casefold().replace("_", " ").replace("-", " ").split()) in _MONTHLY
 
 
@@ -109,7 +109,7 @@ def yes(value: bool) -> str:
 
 
 def facts(service: ServiceOffering) -> list[str]:
-    """What an offering says of itself beside its description, in short phrases."""
+    """Properties of an offering in short phrases."""
     words = ["bindable" if service.bindable else "not bindable"]
     words += ["plan can be changed"] if service.plan_updateable else []
     words += ["shareable"] if service.metadata.get("shareable") is True else []

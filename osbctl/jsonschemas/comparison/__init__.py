@@ -14,7 +14,7 @@ __all__ = ["ABSENT", "Absent", "SchemaChange", "SchemaLevel", "compare_schemas"]
 
 
 def compare_schemas(old: JsonValue, new: JsonValue) -> list[SchemaChange]:
-    """What changes for requests when a plan's `parameters` schema changes from `old` to `new`.
+    """Compare two versions of a plan's `parameters` schema by the requests that they accept.
 
     Both are JSON Schemas (draft-04 to 2020-12; `$schema` decides, see `dialect_of`),
     `True`, `False`, or None for no schema; `{}` counts as none. A request is any JSON *object*;

@@ -1,4 +1,4 @@
-"""What the comparison of two parameter schemas yields."""
+"""Results of the comparison of two parameter schemas."""
 
 from __future__ import annotations
 

@@ -124,7 +124,7 @@ def _change(
 def _relaxed(
     old: SchemaTree, new: SchemaTree, candidates: list[Candidate], secrets: Secrets, *, any_told: bool
 ) -> Iterator[SchemaChange]:
-    """What the new schema allows and the old did not, except for the places that are reported already.
+    """Relaxed constraints of the new schema, except at reported locations.
 
     Where nothing is reported at all, and it was not shown that nothing more is allowed, one change says so.
     """

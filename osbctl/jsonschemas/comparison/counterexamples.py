@@ -36,7 +36,7 @@ class Counterexamples:
         return ABSENT, ABSENT
 
     def is_confirmed(self, value: JsonValue, formats: bool = False) -> bool:
-        """Whether this request was valid and no longer is."""
+        """Return whether this request was valid and no longer is."""
         if not isinstance(value, dict) or self.validator.accepts(self.new.top, value, formats) is not False:
             return False
         return bool(self.validator.accepts(self.old.top, value, formats))

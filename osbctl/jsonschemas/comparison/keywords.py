@@ -210,7 +210,7 @@ def check_not(subsumption: Subsumption, pair: PlacePair) -> Iterator[Candidate]:
 
 
 def _is_known(subsumption: Subsumption, pair: PlacePair, *keywords: str) -> bool:
-    """Whether the old schema has these keywords, all of them, just as the new one."""
+    """Return whether the old schema has these keywords, all of them, just as the new one."""
     subsumption.spend(pair.old, _STEPS_TO_COMPARE)
     return any(same_schema(schema, pair.new, *keywords) for schema in pair.old.known)
 

@@ -1,4 +1,4 @@
-"""What of a schema may not be shown, though it goes under no secret name: what such a name refers to."""
+"""Redaction of schema parts that secret names refer to."""
 
 from __future__ import annotations
 
@@ -38,19 +38,19 @@ def secret_places(schema: JsonValue) -> set[Path]:
 
 
 def is_within(path: Path, places: set[Path]) -> bool:
-    """Whether the path leads to one of the places, or to something below it."""
+    """Return whether the path leads to one of the places, or to something below it."""
     return bool(places) and any(path[:length] in places for length in range(len(path) + 1))
 
 
 class Secrets:
-    """What may not be shown of two schemas and of requests made up from them."""
+    """Redaction of two schemas and their example requests."""
 
     def __init__(self, *trees: SchemaTree) -> None:
         self._places = {tree.side: secret_places(tree.value) for tree in trees}
         self._known = frozenset(v for tree in trees for p in self._places[tree.side] for v in _literals(tree.value, p))
 
     def at(self, *places: Subschema) -> bool:
-        """Whether the values that one of these places speaks of may be secrets."""
+        """Return whether the values that one of these places speaks of may be secrets."""
         return any(
             any(map(looks_secret, place.pointer)) or is_within(place.pointer, self._places[place.tree.side])
             for place in places

@@ -81,7 +81,7 @@ class Subsumption:
         return found
 
     def implies(self, old: Constraints, new: Subschema) -> bool:
-        """Whether all that meets the constraints is shown to meet the schema."""
+        """Return whether all that meets the constraints is shown to meet the schema."""
         return not self.compare(PlacePair(old, new))
 
     def spend(self, old: Constraints, times: int = 1) -> None:
@@ -137,7 +137,7 @@ class Subsumption:
         return [candidate for check in checks for candidate in check(self, pair)] + unchecked
 
     def _refused(self, pair: PlacePair, values: list[JsonValue]) -> list[Candidate]:
-        """Where few values are left, ask the validator about each one."""
+        """If few values remain, test each with the validator."""
         refused: dict[str, list[JsonValue]] = {}
         formats = {schema.get("format") for schema in pair.old.known}
         for value in values:

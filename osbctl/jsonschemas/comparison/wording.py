@@ -144,5 +144,5 @@ def _is_secret(candidate: Candidate, secrets: Secrets) -> bool:
 
 
 def _is_fresh(steps: Sequence[Step]) -> bool:
-    """Whether they lead to the properties that no schema names."""
+    """Return whether they lead to the properties that no schema names."""
     return bool(steps) and steps[-1].fresh

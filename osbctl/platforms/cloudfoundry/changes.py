@@ -1,4 +1,4 @@
-"""What Cloud Foundry does on a change.
+"""Reactions of Cloud Foundry to changes.
 
 It updates what it has, creates what is new, and only then deletes what is gone: a plan's name that is still taken when
 its new holder is saved makes it refuse the whole update. Names of services are not unique in its database: one clashes

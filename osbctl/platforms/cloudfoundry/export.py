@@ -36,11 +36,11 @@ _SHAPE = Shape(
     "&include=service_offering&per_page=5000', and the same of /v3/service_offerings",
     gone=(("available",), False),
 )
-"""How the Cloud Controller shows a broker's catalog."""
+"""Columns of a broker's catalog in exports of the Cloud Controller."""
 
 
 def recognised(document: Exported) -> bool:
-    """Whether this is such a page."""
+    """Return whether this is such a page."""
     return "resources" in document.data and "kind" not in document.data
 
 
@@ -70,7 +70,7 @@ _HARMLESS = ("page", "per_page", "order_by", "include", "fields", "service_broke
 
 
 def _query(address: str) -> tuple[str, tuple[str, ...]]:
-    """What was asked for, whatever the page, and the names of the filters that leave out part of a catalog."""
+    """Request of an export without its page number, and names of filters that hide part of a catalog."""
     before, _, query = address.partition("?")
     parameters = sorted(part for part in query.split("&") if not part.startswith(("page=", "per_page=")))
     names = [unquote(part.partition("=")[0]) for part in parameters if part]

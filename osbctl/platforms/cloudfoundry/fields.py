@@ -18,7 +18,7 @@ _LONGEST_DESCRIPTION = 10_000
 
 
 class FieldProblem(NamedTuple):
-    """What is wrong with a value: the rule that it breaks, and the rest of the sentence about it."""
+    """Problem of a value: the broken rule, and the rest of the sentence."""
 
     rule: str
     message: str
@@ -82,7 +82,7 @@ def optional_object(value: Any) -> FieldProblem | None:
 
 
 def not_an_object(value: Any) -> FieldProblem:
-    """What the platform says of a value that should be an object."""
+    """Error message for a value that is not an object."""
     return _must_be("a hash", value)
 
 

@@ -18,7 +18,7 @@ _MAINTENANCE_INFO_KEYS = ("version", "description")
 
 
 def judge_plan(plan: dict[str, Any], path: Path, judge: SchemaChecks) -> Errors:
-    """What is wrong with a plan and its schemas. Raises RubyError where the platform crashes."""
+    """Errors of a plan and its schemas. Raises RubyError if the platform crashes."""
     errors = Errors(f"Plan {to_s(plan.get('name'))}")
     check_rows(PLAN_ROWS, plan, path, errors)
     info = plan.get("maintenance_info")

@@ -1,4 +1,4 @@
-"""What Cloud Foundry's Cloud Controller refuses; `verdict` finds it."""
+"""Refusal rules of Cloud Foundry's Cloud Controller; `verdict` reports them."""
 
 REFUSALS = {
     "crash": """Cloud Foundry crashes on this, and the operator reads "An unknown error occurred".

@@ -11,7 +11,7 @@ _INDENT = "  "
 
 
 class Errors:
-    """What is wrong with one object, then with the objects in it; `heading` is printed above both.
+    """Errors of one object, then of the objects in it; `heading` is printed above both.
 
     What is beyond `MAX_REFUSALS` reasons is left out.
     """
@@ -45,7 +45,7 @@ class Errors:
             yield from errors.refusals()
 
     def lines(self) -> tuple[str, ...]:
-        """What the operator reads; a line break inside a name breaks the line there too."""
+        """Lines as the operator sees them; a line break in a name breaks the line."""
         return tuple(line for text in self._texts("") for line in text.split("\n"))
 
     def _texts(self, indent: str) -> Iterator[str]:

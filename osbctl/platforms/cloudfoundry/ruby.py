@@ -1,4 +1,4 @@
-"""What Ruby makes of a JSON value: how it prints, compares and indexes it.
+"""JSON values in Ruby: printing, comparison, indexing.
 
 The Cloud Controller is a Ruby program, and its messages and crashes follow Ruby's rules. Numbers with a
 fraction or an exponent arrive there as `BigDecimal`, never as `Float`.

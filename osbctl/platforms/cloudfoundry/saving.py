@@ -1,4 +1,4 @@
-"""How Cloud Foundry saves an update: all of it, or nothing but the dashboard clients.
+"""Storage of an update in Cloud Foundry: all of it, or only the dashboard clients.
 
 Services first, then plans that it has, then new ones, each in the order of the catalog; what is gone is deactivated,
 and deleted where nothing depends on it (cloud_controller_ng 3bbba906, lib/services/service_brokers, service_manager.rb

@@ -1,4 +1,4 @@
-"""What the Cloud Controller's JSON Schema library refuses in a parameter schema that is valid draft-04.
+"""Refusals of valid draft-04 schemas by the Cloud Controller's JSON Schema library.
 
 The library loads the schema with all schemas inside it, which may refer to nothing outside, and then validates `{}`
 with it. That `{}` is not valid is of no interest; what stops the library on the way is a refusal: an unknown
@@ -44,7 +44,7 @@ _SHARED_PATTERN = re.compile(
 _RUBY_REFUSES = re.compile(r"\(\?(?![:=!<>~'#imx-])|\(\?<\d|\\u(?![0-9a-fA-F]{4}|\{[0-9a-fA-F])|\\[cCM]\Z")
 """Groups and escapes of other languages, such as (?P<name>...)."""
 _BROKEN = ("unterminated", "missing )", "unbalanced", "nothing to repeat", "bad character range", "bad escape (end")
-"""How Python's words begin for faults that Ruby finds as well."""
+"""Beginnings of Python's messages for pattern errors that Ruby reports too."""
 
 
 class UnclearSchemaError(Exception):
@@ -144,7 +144,7 @@ class _Evaluation:
         self._known: dict[int, bool] = {}
 
     def holds(self, schema: Any, path: Path) -> bool:
-        """Whether `{}` is valid under the schema at `path`."""
+        """Return whether `{}` is valid under the schema at `path`."""
         if not isinstance(schema, dict):
             raise _RefusedError("reference", path, "a reference leads to what is no schema")
         if id(schema) in self._running:

@@ -33,7 +33,7 @@ class SchemaChecks:
         self.doubts: list[Refusal] = []
 
     def __call__(self, schemas: dict[str, Any], path: Path) -> Errors:
-        """What is wrong with a plan's `schemas`. Raises RubyCrash.
+        """Errors of a plan's `schemas`. Raises RubyCrash.
 
         The lines of parameters come before those of what holds them, and so on outwards.
         """
@@ -92,7 +92,7 @@ class SchemaChecks:
 
 
 def _is_taken(schema: dict[str, Any], path: Path) -> bool:
-    """Whether the platform takes what the metaschema refuses: any `format`, and an `enum` with both 1 and 1.0."""
+    """Return whether the platform accepts an error of the metaschema: any `format`, an `enum` with 1 and 1.0."""
     if path[-1:] != ("enum",):
         return path[-1:] == ("format",)
     items = value_at(schema, path)
@@ -100,7 +100,7 @@ def _is_taken(schema: dict[str, Any], path: Path) -> bool:
 
 
 def _hash(holder: dict[str, Any], path: Path, keys: tuple[str, ...], errors: Errors) -> dict[str, Any] | None:
-    """What stands at the last of `keys`; what is no object goes to `errors`, but for null and false."""
+    """Object at the last of `keys`; other values except null and false are added to `errors`."""
     value = holder.get(keys[-1])
     if isinstance(value, dict):
         return value

@@ -19,7 +19,7 @@ _REQUIRES = frozenset({"syslog_drain", "route_forwarding", "volume_mount"})
 
 
 def judge_service(service: dict[str, Any], path: Path, judge: SchemaChecks) -> Errors:
-    """What is wrong with a service offering and its plans. Raises RubyError where the platform crashes."""
+    """Errors of a service offering and its plans. Raises RubyError if the platform crashes."""
     errors = Errors(f"Service {to_s(service.get('name'))}")
     check_rows(SERVICE_ROWS, service, path, errors)
     _check_strings(service, path, errors)

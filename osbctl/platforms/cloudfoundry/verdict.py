@@ -22,7 +22,7 @@ _UNKNOWN_ERROR = 'the Cloud Controller crashes here, and the operator reads "An 
 
 
 def judge(data: dict[str, Any]) -> Outcome:
-    """What the Cloud Controller makes of the catalog: its lines, and a refusal for each reason.
+    """Outcome in the Cloud Controller: its error lines, and a refusal for each reason.
 
     Where it crashes there is one refusal, `cloudfoundry-crash`, and no line, for it prints none of its own.
     """
@@ -82,7 +82,7 @@ def _checked(services: list[dict[str, Any]], judge_schemas: SchemaChecks) -> Err
 
 
 def _not_stored(services: list[dict[str, Any]]) -> Iterator[Refusal]:
-    """What passes the validator, and then its database does not take: the unique index over service and plan name, and
+    """Refusals by the database after validation: the unique index over service and plan name, and
     an Integer column (db/migrations). Measured on PostgreSQL and MariaDB: tests/platforms/registered.jsonl.
     """
     for at, service in enumerate(services):

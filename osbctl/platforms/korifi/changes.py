@@ -1,4 +1,4 @@
-"""What Korifi does on a change. It keeps what is gone, and knows a plan by broker and id."""
+"""Reactions of Korifi to changes. It keeps removed objects, and identifies a plan by broker and id."""
 
 from osbctl.platforms.reactions import NO_ACT, NOT_STORED, UPDATES, Level, breaking, risky, safe
 

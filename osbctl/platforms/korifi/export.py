@@ -26,7 +26,7 @@ def _shape_of(rows: Sequence[ExportRow]) -> Shape:
 
 
 def _made(rows: Sequence[ExportRow]) -> bool:
-    """Whether only Korifi would write these rows.
+    """Return whether only Korifi would write these rows.
 
     It misspells a field of plans, in some versions, or shortens one of service offerings. And it tells the address of
     the documentation, but neither what plans cost nor whether instances can be shared, as Cloud Foundry does.

@@ -1,4 +1,4 @@
-"""What Korifi refuses; `verdict` finds it."""
+"""Refusal rules of Korifi; `verdict` reports them."""
 
 from osbctl.platforms.golang import wrong_type
 

@@ -1,4 +1,4 @@
-"""How Korifi saves an update: each service offering with its plans, up to the one at which it panics.
+"""Storage of an update in Korifi: each service offering with its plans, up to the one at which it panics.
 
 It keeps what is gone, and knows a plan by broker and id: a plan that moves takes its instances with it (korifi
 fb0a00b25db6, controllers/controllers/services/brokers/controller.go).

@@ -1,4 +1,4 @@
-"""What Korifi answers to a catalog: it validates nothing, but what it cannot decode it cannot take.
+"""Verdict of Korifi: it validates nothing, and refuses only what it cannot decode.
 
 What stands before the service offering that it fails at stays created.
 Source: cloudfoundry/korifi fb0a00b25db6, controllers/controllers/services; measured.
@@ -37,7 +37,7 @@ SHAPE = {"services": [_SERVICE]}
 
 
 def judge(data: dict[str, Any]) -> Outcome:
-    """What Korifi does with the catalog `data`."""
+    """Verdict of Korifi on the catalog `data`."""
     catalog, undecoded = decode(data, SHAPE, "korifi", "Korifi")
     if undecoded:
         return Outcome(VerdictKind.REFUSES, bounded(undecoded))

@@ -1,4 +1,4 @@
-"""What Service Catalog does on a change.
+"""Reactions of Service Catalog to changes.
 
 It never moves a plan to another class (service-catalog b37daf589e77,
 pkg/controller/controller_clusterservicebroker.go).

@@ -52,11 +52,11 @@ _SHAPE = Shape(
         "AsyncBindingOperations is on; where it is off, as by default, that field is no drift"
     },
 )
-"""How Service Catalog keeps a broker's catalog."""
+"""Columns of a broker's catalog in exports of Service Catalog."""
 
 
 def recognised(document: Exported) -> bool:
-    """Whether this is a list of classes or plans, or one of these; svcat leaves out their kinds."""
+    """Return whether this is a list of classes or plans, or one of these; svcat leaves out their kinds."""
     kind = document.data.get("kind")
     if kind is None:
         items = document.data.get("items")

@@ -1,4 +1,4 @@
-"""What Service Catalog refuses; `verdict` finds it."""
+"""Refusal rules of Service Catalog; `verdict` reports them."""
 
 from osbctl.platforms.golang import wrong_type
 

@@ -1,4 +1,4 @@
-"""How Service Catalog saves an update: object by object, up to the first that is faulty; then it tries again.
+"""Storage of an update in Service Catalog: object by object, up to the first faulty one; then it retries.
 
 Classes come first, then it flags those that are missing, then the plans, then it flags the missing ones. Objects are
 named by their ids: a plan stays under the class that it was created with. What is flagged is deleted once it has

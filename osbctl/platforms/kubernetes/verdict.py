@@ -1,4 +1,4 @@
-"""What Kubernetes Service Catalog answers to a catalog. It is archived; this is its last code.
+"""Verdict of Kubernetes Service Catalog, from its last code before it was archived.
 
 What stands before the class or plan that it refuses stays created: it works the catalog in object by object.
 Source: kubernetes-retired/service-catalog b37daf589e77, pkg/controller/controller.go and
@@ -36,7 +36,7 @@ SHAPE = {"services": [_SERVICE]}
 
 
 def judge(data: dict[str, Any]) -> Outcome:
-    """What Service Catalog does with the catalog `data`."""
+    """Verdict of Service Catalog on the catalog `data`."""
     catalog, undecoded = decode(data, SHAPE, "kubernetes", "Service Catalog")
     refusals = bounded(undecoded or _refusals(catalog["services"] or []))
     return Outcome(VerdictKind.REFUSES if refusals else VerdictKind.ACCEPTS, refusals)

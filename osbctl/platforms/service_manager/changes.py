@@ -1,4 +1,4 @@
-"""What Service Manager does on a change.
+"""Reactions of Service Manager to changes.
 
 It updates what it has, in the catalog's order, then deletes what is gone, then creates what is new; names are unique in
 its database, and nothing goes that has instances (service-manager e616ec91f886,

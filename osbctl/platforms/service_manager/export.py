@@ -32,11 +32,11 @@ _SHAPE = Shape(
     own_plans=frozenset({"reference-instance"}),  # beside plans whose instances can be shared
     own_metadata=frozenset({"sm_offering_id", "sm_plan_id"}),
 )
-"""How Service Manager shows a broker's catalog."""
+"""Columns of a broker's catalog in exports of Service Manager."""
 
 
 def recognised(document: Exported) -> bool:
-    """Whether this is such a list."""
+    """Return whether this is such a list."""
     data = document.data
     return "kind" not in data and "services" not in data and any(isinstance(data.get(key), list) for key in _LISTS)
 

@@ -1,4 +1,4 @@
-"""What Service Manager refuses; `verdict` finds it."""
+"""Refusal rules of Service Manager; `verdict` reports them."""
 
 from osbctl.platforms.golang import wrong_type
 

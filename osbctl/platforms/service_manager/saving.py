@@ -1,4 +1,4 @@
-"""How Service Manager saves an update, in one transaction.
+"""Storage of an update in Service Manager, in one transaction.
 
 Service offerings: those that it has in the order of the catalog, then it deletes what is gone, then creates what is
 new; then the same with the plans of each. Names are unique, letter by letter, and nothing goes that has instances

@@ -1,4 +1,4 @@
-"""What SAP Service Manager answers to a catalog, without the interceptors of SAP's own distribution.
+"""Verdict of SAP Service Manager, without the interceptors of SAP's own distribution.
 
 It is transactional: of a catalog that it refuses, nothing is stored.
 Source: Peripli/service-manager e616ec91f886, storage/interceptors/broker_create_catalog_interceptor.go, pkg/types
@@ -64,7 +64,7 @@ SHAPE = {"services": Pointers(_SERVICE)}
 
 
 def judge(data: dict[str, Any]) -> Outcome:
-    """What Service Manager does with the catalog `data`."""
+    """Verdict of Service Manager on the catalog `data`."""
     catalog, undecoded = decode(data, SHAPE, "service-manager", "Service Manager")
     services = list(enumerate(catalog["services"] or ()))
     refusals = bounded(undecoded or _refusals(services))
@@ -131,7 +131,7 @@ def _shapes(thing: Struct, wanted: dict[str, type]) -> Iterator[Refusal]:
 
 
 def _stored(services: list[Struct]) -> Iterator[Refusal]:
-    """What PostgreSQL says at the end."""
+    """Refusals by PostgreSQL."""
     yield from _repeated(services)
     for service in services:
         yield from _row(service)

@@ -1,4 +1,4 @@
-"""How Alembic runs the migrations: on the connection, and in the transaction, that `osbctl.registry.migrate` opened."""
+"""Alembic environment: runs migrations in the transaction that `osbctl.registry.migrate` opened."""
 
 from alembic import context
 

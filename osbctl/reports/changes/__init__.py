@@ -40,7 +40,7 @@ OWN = (DiffFormat.TEXT, DiffFormat.JSON, DiffFormat.MARKDOWN, DiffFormat.ALLOW, 
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """What a comparison is called, and its old and new side."""
+    """Names of a comparison, and of its old and new side."""
 
     heading: str
     old: str
@@ -53,7 +53,7 @@ DRIFT = Words("Catalog drift", "platform", "broker")
 
 @dataclass(frozen=True, slots=True)
 class DiffReport:
-    """What is to be reported of a comparison.
+    """Report of a comparison.
 
     `changes` are those that nobody accepted, `accepted` the others, each with its reason. `problems` are sentences
     about entries of the allow file, `notes` about the sides themselves. `errors` say why a side cannot be read: then
@@ -79,12 +79,12 @@ class DiffReport:
 
     @property
     def same(self) -> bool:
-        """Whether nothing changed at all."""
+        """Return whether nothing changed at all."""
         return not (self.changes or self.accepted or self.errors)
 
     @property
     def failed(self) -> bool:
-        """Whether any change counts under `fail_on`, or nothing could be compared."""
+        """Return whether any change counts under `fail_on`, or nothing could be compared."""
         return bool(self.errors) or any(self.fail_on.counts(change) for change in self.changes)
 
     def by_level(self) -> Iterator[tuple[Level, list[Change]]]:
@@ -95,7 +95,7 @@ class DiffReport:
                 yield level, found
 
     def summary(self) -> str:
-        """How many of what, in one phrase."""
+        """Numbers of changes by level, in one phrase."""
         if self.errors:
             return "the catalogs could not be compared"
         parts = [f"{len(found):,} {level.value}" for level, found in self.by_level()]

@@ -20,7 +20,7 @@ COLUMNS = ("NAME", "RESULT", *(level.value.upper() for level in Level), "ACCEPTE
 
 @dataclass(frozen=True, slots=True)
 class BrokerReport:
-    """What is reported of one broker: its changes, or the reason why there are none."""
+    """Report of one broker: its changes, or the reason why there are none."""
 
     name: str
     report: DiffReport | None
@@ -32,12 +32,12 @@ class BrokerReport:
         return int(self.report.failed) if self.report else 3
 
     def notes(self) -> list[str]:
-        """What there is to say beside the report, a sentence each, with the broker's name."""
+        """Notes beside the report, a sentence each, with the broker's name."""
         return [f"{self.name}: {sentence}" for sentence in (self.report.notes if self.report else [self.error])]
 
 
 def common_problems(checked: Sequence[BrokerReport]) -> list[str]:
-    """What is wrong with the allow file for all brokers: an entry that none needs, or that expired."""
+    """Problems of the allow file for all brokers: unused and expired entries."""
     problems = [one.report.problems for one in checked if one.report]
     return [text for text in (problems[0] if problems else ()) if all(text in other for other in problems)]
 
@@ -105,7 +105,7 @@ def _table(checked: Sequence[BrokerReport]) -> Iterator[str]:
 
 
 def _gravity(one: BrokerReport) -> tuple[int, str]:
-    """Where a broker stands in an overview: first what could not be checked, then by the worst of its changes."""
+    """Sort key of a broker in an overview: failures first, then by the most severe change."""
     levels = [change.level.rank for change in one.report.changes] if one.report else [99]
     return -max(levels, default=0 if one.report and one.report.accepted else -1), one.name
 

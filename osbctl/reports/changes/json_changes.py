@@ -21,7 +21,7 @@ def render(report: DiffReport) -> str:
 
 
 def as_json(report: DiffReport) -> dict[str, Any]:
-    """That object; the report of many brokers has one for each."""
+    """JSON object of a report; a report of many brokers has one for each."""
     changes = [_change(change, None) for _, found in report.by_level() for change in found]
     whole: dict[str, Any] = {
         "version": VERSION,

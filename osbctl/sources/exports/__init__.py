@@ -1,4 +1,4 @@
-"""What platforms export of a registered broker, mapped back to the catalog that it came from.
+"""Exports of platforms, mapped back to catalogs.
 
 `export` of a platform says where its rows keep the fields of a catalog; `read` recognises, `merge` makes the outcome.
 """

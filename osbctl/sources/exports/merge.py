@@ -104,7 +104,7 @@ def _unique(shape: Shape, rows: Iterable[ExportRow]) -> dict[str, ExportRow]:
 def _gaps(
     shape: Shape, pages: Sequence[Page], services: Mapping[str, ExportRow], homes: Mapping[str, list[ExportRow]]
 ) -> Iterator[str]:
-    """What the export lacks, in words that follow a colon."""
+    """Missing parts of the export, in words that follow a colon."""
     if not services:
         yield "it holds plans and no service offerings" if homes else "it holds no service offering"
     elif not homes and (shape.always_plans or all(page.rows for page in pages)):  # a list without plans says so
@@ -210,7 +210,7 @@ def _mapped(fields: Fields, row: ExportRow, own: Collection[str]) -> dict[str, A
 
 
 def _place(fields: Fields, row: ExportRow, field: Path) -> Path:
-    """Where the row keeps `field`; the first of the places where it has none."""
+    """Path of `field` in the row; the first possible one if it is missing."""
     places = fields[field]
     return next((place for place in places if found_at(row.data, place) is not None), places[0])
 

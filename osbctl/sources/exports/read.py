@@ -85,7 +85,7 @@ def _exporter(document: Document) -> Platform | None:
 
 
 def recognise(document: Document) -> StoredAs:
-    """What `document` is: by its content alone. Raises SourceError: it is none of these."""
+    """Recognise the export format of `document` by its content. Raises SourceError for other documents."""
     if isinstance(document.data.get("services"), list):
         return StoredAs.CATALOG
     if platform := _exporter(document):
@@ -100,7 +100,7 @@ def recognise(document: Document) -> StoredAs:
 
 
 def _refusal(data: dict[str, Any]) -> str:
-    """What a platform says in place of an export: Cloud Foundry's `errors`, a `Status` of Kubernetes."""
+    """Error message in place of an export: Cloud Foundry's `errors`, a `Status` of Kubernetes."""
     errors = data.get("errors")
     first = errors[0] if isinstance(errors, list) and errors else data if data.get("kind") == "Status" else {}
     texts = (found_at(first, (key,)) for key in ("detail", "message", "title"))

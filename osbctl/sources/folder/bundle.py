@@ -36,7 +36,7 @@ class Bundler:
                         holder["parameters"] = bundle.made()
 
     def target(self, part: SourcePart, reference: str, path: Path) -> Origin | None:
-        """What a reference in `part` means: a file of the folder, and a path in it."""
+        """Target of a reference in `part`: a file of the folder, and a path in it."""
         url = urlsplit(reference)
         if url.scheme or url.netloc:
             self.problem(part, path, f"{reference!r} names a URL", "keep the schema in a file of the folder")
@@ -109,7 +109,7 @@ class _Bundle:
         return self._schema
 
     def _inlined(self, schema: dict[str, Any]) -> dict[str, Any]:
-        """What the schema is where it is nothing but a reference: the target itself, however far away."""
+        """Resolve a schema that is only a reference, through any number of steps."""
         origin = self._bundler.origins.find((*self._path, "$ref"))
         seen = set()
         while set(schema) <= {"$ref", "$schema"} and isinstance(schema.get("$ref"), str):

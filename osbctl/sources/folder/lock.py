@@ -27,7 +27,7 @@ _BROKEN = "restore it from git: without it nothing remembers which ids are publi
 
 @dataclass(frozen=True, slots=True)
 class Lock:
-    """What is remembered: the id of each name (`service`, or `service/plan`), and ids that were given up."""
+    """Recorded ids of each name (`service`, or `service/plan`), and abandoned ids."""
 
     ids: dict[str, str] = field(default_factory=dict)
     retired: dict[str, str] = field(default_factory=dict)
@@ -40,7 +40,7 @@ class Lock:
 
 
 def is_lock(text: str) -> bool:
-    """Whether the text is that of a lock file, of any version."""
+    """Return whether the text is that of a lock file, of any version."""
     return text.startswith(_HEADER.rpartition(" ")[0])
 
 
@@ -129,7 +129,7 @@ def missing_ids(catalog: dict[str, Any]) -> Iterator[Finding]:
 
 
 def _is_other(owner: str, name: str, there: Collection[str]) -> bool:
-    """Whether the owner of an id is another thing than what is now called `name`.
+    """Return whether the owner of an id is another thing than what is now called `name`.
 
     It is the same thing, renamed, where it is of the same kind, in the same service, and its old name is gone.
     """

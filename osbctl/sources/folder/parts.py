@@ -36,7 +36,7 @@ class SourcePart:
 
     @property
     def data(self) -> dict[str, Any]:
-        """What the file holds; not to be changed."""
+        """Content of the file; do not modify."""
         return self.document.data
 
 

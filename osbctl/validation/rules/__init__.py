@@ -11,10 +11,10 @@ CHECKED = ("identity", "naming", "texts", "fields", "metadata", "parameters", "c
 """The modules whose rules have a check that the engine runs."""
 
 ELSEWHERE = (Category.CHANGE, Category.WIRE)
-"""What other rooms find, and may have registered by now."""
+"""Categories of other packages, which may be registered too."""
 
 SHARED = "shared-"
-"""What the rules begin with that only several catalogs together can break."""
+"""Prefix of rules on several catalogs."""
 
 
 def load_checks() -> tuple[Rule, ...]:

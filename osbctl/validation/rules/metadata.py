@@ -90,7 +90,7 @@ def cost_of_free_plan(catalog: CatalogNode) -> Iterator[Hit]:
 
 
 def has_price(plan: Node) -> bool:
-    """Whether a cost of the plan has an amount above zero."""
+    """Return whether a cost of the plan has an amount above zero."""
     costs = objects(plan.child("metadata").value, "costs")
     return any(isinstance(price, _NUMBER) and price > 0 for cost, _ in costs for _, price in _amounts(cost))
 

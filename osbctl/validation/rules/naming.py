@@ -1,4 +1,4 @@
-"""What ids, names and descriptions look like."""
+"""Rules on ids, names and descriptions."""
 
 from __future__ import annotations
 
@@ -121,14 +121,14 @@ def id_almost_guid(catalog: CatalogNode) -> Iterator[Hit]:
 
 
 def _odd_ids(catalog: CatalogNode) -> Iterator[tuple[Node, str]]:
-    """What has an id that is no GUID, each with why it is only almost one; that is empty where it is far from one."""
+    """Objects whose id is not a GUID, each with the reason if it is almost one."""
     for thing, value in catalog.texts("id"):
         if not _is_unique(value) and not value.isspace() and not holds_placeholder(value):
             yield thing, _almost(value)
 
 
 def _is_unique(text: str) -> bool:
-    """Whether an id is a GUID, or its digits alone, which are as unique."""
+    """Return whether an id is a GUID, or its digits alone, which are as unique."""
     return _is_guid(text) or (len(text) == 32 and _HEX.issuperset(text))
 
 
@@ -137,7 +137,7 @@ def _is_guid(text: str) -> bool:
 
 
 def _almost(text: str) -> str:
-    """Why a text that means to be a GUID is none; empty where it does not mean to be one."""
+    """Reason why a text is almost a GUID; empty for other texts."""
     bare = text.strip("{} ")
     if bare != text and _is_guid(bare):
         return "braces or spaces stand around it"

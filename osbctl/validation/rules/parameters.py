@@ -114,7 +114,7 @@ def parameters_pattern(schema: Node) -> Iterator[Hit]:
 
 
 def _fault(pattern: str) -> str:
-    """What is wrong with a pattern, in the words of Python's `re`; empty where nothing is, or it cannot tell."""
+    """Error of a pattern in the words of Python's `re`; empty if it is valid or unknown."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what Python means to change about sets is no fault of the pattern
         try:

@@ -75,7 +75,7 @@ def parameters_reference_loop(schema: Node) -> Iterator[Hit]:
 
 
 class Nowhere(Enum):
-    """Why a reference leads to no schema."""
+    """Reason why a reference has no target."""
 
     OUTSIDE = "outside"
     MISSING = "missing"
@@ -119,7 +119,7 @@ class References:
         self._base[place] = base
 
     def target(self, place: SchemaPlace, keyword: str = "$ref") -> Any:
-        """What the reference of `place` leads to; a `Nowhere` where that is nothing."""
+        """Target of the reference at `place`; a `Nowhere` without one."""
         address, _, fragment = place.value[keyword].partition("#")
         base = self._base.get(place, "")
         if address:
