@@ -22,7 +22,7 @@ Bound: TypeAlias = tuple[float, bool]
 
 NUMBERS: Kinds = frozenset({"integer", "whole", "fraction"})
 ALL: Kinds = NUMBERS | {"null", "boolean", "string", "array", "object"}
-OBJECT: Kinds = frozenset({"object"})
+OBJECT, ARRAY = frozenset({"object"}), frozenset({"array"})
 
 COUNTED = {"string": "Length", "array": "Items", "object": "Properties"}
 """Suffix of the keywords `min…` and `max…` for each type with parts."""
@@ -74,33 +74,14 @@ class Constraints:
         """The constraints on the value of the property `name`, if the object has it."""
         return Constraints().and_also(*chain.from_iterable(for_key(schema, name)[0] for schema in self.known))
 
-    def at_index(self, index: int) -> Constraints:
-        """The constraints on the item at `index`, if the array has it."""
-        return Constraints().and_also(*filter(None, (for_index(schema, index) for schema in self.known)))
-
-    def least(self, keyword: str) -> float:
-        """The strongest lower limit that this keyword sets for a count; 0 where none does."""
-        return max((schema.get(keyword) or 0 for schema in self.known), default=0)
-
-    def most(self, keyword: str) -> float:
-        """The strongest upper limit that this keyword sets for a count; infinite where none does."""
-        return min((limit for schema in self.known if (limit := schema.get(keyword)) is not None), default=inf)
+    def at_item(self) -> Constraints:
+        """The constraints on each item of an array."""
+        return Constraints().and_also(*filter(None, map(every_item, self.known)))
 
     def counts(self, kind: str) -> tuple[float, float]:
-        """The bounds of what `COUNTED` counts of a value of this kind."""
-        least, most = self.least(f"min{COUNTED[kind]}"), self.most(f"max{COUNTED[kind]}")
-        if kind == "object":
-            closed = [
-                s for s in self.known if s.get("additionalProperties") is False and not s.get("patternProperties")
-            ]
-            names = [len(s.get("properties") or ()) for s in closed]
-            return max(least, len(self.required())), min([most, *names])
-        if kind == "array":
-            lengths = [
-                len(prefix) for prefix, rest in map(items, self.known) if rest is not None and rest.value is False
-            ]
-            return least, min([most, *lengths])
-        return least, most
+        """The strongest limits for what `COUNTED` counts of a value of this kind."""
+        lows, highs = ([s.get(end + COUNTED[kind]) for s in self.known] for end in ("min", "max"))
+        return max([0, *filter(None, lows)]), min([inf, *(limit for limit in highs if limit is not None)])
 
     def lower(self, kinds: Kinds) -> Bound:
         """The strongest lower limit for a number of these kinds; among integers it is one itself."""
@@ -158,16 +139,7 @@ def for_key(schema: Subschema, name: str) -> tuple[list[Subschema], list[Subsche
     return sure, perhaps
 
 
-def items(schema: Subschema) -> tuple[tuple[Subschema, ...], Subschema | None]:
-    """The schemas of the first items, one each, and the one of all the rest (None: anything)."""
-    if schema.tree.dialect.year >= 2020:
-        return schema.children("prefixItems"), schema.optional("items")
-    if isinstance(schema.get("items"), list):
-        return schema.children("items"), schema.optional("additionalItems")
-    return (), schema.optional("items")
-
-
-def for_index(schema: Subschema, index: int) -> Subschema | None:
-    """The schema of the item at `index`; None where it may be anything."""
-    prefix, rest = items(schema)
-    return prefix[index] if index < len(prefix) else rest
+def every_item(schema: Subschema) -> Subschema | None:
+    """The schema of all items of an array; None where there is none, or the first ones have schemas of their own."""
+    is_tuple = isinstance(schema.get("items"), list) or schema.get("prefixItems") is not None
+    return None if is_tuple else schema.optional("items")

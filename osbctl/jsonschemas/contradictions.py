@@ -1,7 +1,7 @@
 """Contradictions within one schema: places that no value can meet, defaults and examples that are refused.
 
-Sound, not complete. Patterns are run by the bounded validator alone, formats are annotations, and what the schema
-comparison cannot read (references elsewhere, loops, unknown drafts) gives nothing.
+Sound, not complete: a reason is given only where it is shown. Patterns are run by the bounded validator alone, formats
+are annotations, and what the schema comparison cannot read (references elsewhere, loops, unknown drafts) gives nothing.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ from collections.abc import Iterator
 from osbctl.jsonschemas.bounded_validator import BoundedValidator, checked_tree
 from osbctl.jsonschemas.comparison.keywords import CHECKS
 from osbctl.jsonschemas.comparison.subsumption import Subsumption
-from osbctl.jsonschemas.constraints import OBJECT, Constraints
-from osbctl.jsonschemas.schema_tree import SchemaTree, below
-from osbctl.jsonschemas.unsatisfiable import Unsatisfiable, crossed_limits, kinds_to_name
+from osbctl.jsonschemas.constraints import COUNTED, NUMBERS, OBJECT, Constraints
+from osbctl.jsonschemas.schema_tree import SchemaTree, Subschema, below
 from osbctl.jsonschemas.walk import UndecidableError
 from osbctl.paths import JsonValue, Path
+from osbctl.text import safe
 
 _CONDITIONAL = frozenset(("not", "if", "then", "else", "dependencies", "dependentSchemas"))
 """Keywords whose subschemas may be unsatisfiable on purpose."""
 
-_STEPS, _JUDGEMENTS = 5_000, 2_000
-"""The budget for one schema: a tenth of a second."""
+_STEPS, _JUDGEMENTS, _MAX_NESTING = 5_000, 2_000, 20
+"""The budget for one schema, a tenth of a second; and the constraints within constraints that are looked into."""
 
 
 def impossible(schema: JsonValue) -> Iterator[tuple[Path, str]]:
@@ -33,29 +33,100 @@ def impossible(schema: JsonValue) -> Iterator[tuple[Path, str]]:
     tree = _tree(schema)
     if not tree:
         return
-    keywords = tree.dialect.keywords
-    read = keywords - _CONDITIONAL | {"definitions" if tree.dialect.year < 2019 else "$defs"}
-    subsumption = Subsumption(BoundedValidator(_JUDGEMENTS), CHECKS, _STEPS)
-    todo = [(tree.top, Constraints(within=OBJECT).and_also(tree.top))]
+    contradictions = _Contradictions()
     found: list[tuple[Path, str]] = []
+    todo = [(tree.top, Constraints(within=OBJECT).and_also(tree.top))]
     while todo:
         node, constraints = todo.pop()
-        why = _reason(subsumption, constraints)
-        is_meant = not isinstance(node.value, dict) or not node.value.keys() & keywords - {"not"}
-        if why and not is_meant:
+        if not _is_bare(node) and (why := contradictions.reason(constraints)):
             found.append((node.pointer, why))
-        todo += [(inner, Constraints().and_also(inner)) for keyword, inner in below(node) if keyword in read]
+        todo += [(inner, Constraints().and_also(inner)) for inner in _unconditional(node)]
     around = {path[:length] for path, _ in found for length in range(len(path))}
     yield from (one for one in found if one[0] not in around)
 
 
-def _reason(subsumption: Subsumption, constraints: Constraints) -> str:
-    """The reason why no value is possible, or why none of some kind is."""
-    try:
-        why = Unsatisfiable(subsumption).reason(constraints)
-    except (UndecidableError, RecursionError):
-        why = ""
-    return why or next(filter(None, (crossed_limits(kind, constraints) for kind in kinds_to_name(constraints))), "")
+def _is_bare(node: Subschema) -> bool:
+    """Whether the schema says nothing but `not`: then it is impossible on purpose."""
+    return not isinstance(node.value, dict) or not node.value.keys() & node.tree.dialect.keywords - {"not"}
+
+
+def _unconditional(node: Subschema) -> Iterator[Subschema]:
+    read = node.tree.dialect.keywords - _CONDITIONAL | {"definitions" if node.tree.dialect.year < 2019 else "$defs"}
+    return (inner for keyword, inner in below(node) if keyword in read)
+
+
+class _Contradictions:
+    """Looks for reasons why no value meets some constraints, within the budget of one schema."""
+
+    def __init__(self) -> None:
+        self._subsumption = Subsumption(BoundedValidator(_JUDGEMENTS), CHECKS, _STEPS)
+        self._known: dict[object, str] = {}
+
+    def reason(self, constraints: Constraints) -> str:
+        """The reason why no value is possible, or why none of some kind is; empty where none is shown."""
+        try:
+            why = self._reason(constraints, 0)
+        except (UndecidableError, RecursionError):
+            why = ""
+        return why or next(filter(None, (_crossed_limits(kind, constraints) for kind in _kinds(constraints))), "")
+
+    def _reason(self, constraints: Constraints, depth: int) -> str:
+        if constraints.key not in self._known:
+            self._known[constraints.key] = ""  # for constraints that are met again within themselves
+            self._subsumption.spend(constraints)
+            reasons = self._reasons(constraints, depth + 1) if depth <= _MAX_NESTING else iter(())
+            self._known[constraints.key] = next(filter(None, reasons), "")
+        return self._known[constraints.key]
+
+    def _reasons(self, constraints: Constraints, depth: int) -> Iterator[str]:
+        if not constraints.kinds:
+            is_request = constraints.within == OBJECT
+            yield "it takes no object, and parameters are one" if is_request else "its types rule each other out"
+            return
+        values = self._subsumption.valid_values(constraints)
+        if values is not None and not any(isinstance(v, dict) or constraints.within != OBJECT for v in values):
+            yield "none of the listed values meets the rest"
+        of_kinds = [self._of_kind(kind, constraints, depth) for kind in _kinds(constraints)]
+        yield of_kinds[0] if all(of_kinds) else ""
+        for schema in constraints.known:
+            yield from self._of_combinations(schema, constraints, depth)
+
+    def _of_combinations(self, schema: Subschema, constraints: Constraints, depth: int) -> Iterator[str]:
+        refused = schema.optional("not")
+        if refused and self._subsumption.implies(constraints, refused):
+            yield "its `not` refuses all that the rest accepts"
+        for keyword in ("anyOf", "oneOf"):
+            branches = schema.children(keyword)
+            if branches and all(self._reason(constraints.and_also(branch), depth) for branch in branches):
+                yield f"no branch of its {keyword} agrees with the rest"
+
+    def _of_kind(self, kind: str, constraints: Constraints, depth: int) -> str:
+        crossed = _crossed_limits(kind, constraints)
+        if kind == "array" and not crossed and constraints.counts(kind)[0]:
+            return "its items cannot be" if self._reason(constraints.at_item(), depth) else ""
+        for name in sorted(constraints.required()) if kind == "object" and not crossed else ():
+            inner = constraints.at_key(name)
+            if why := self._reason(inner, depth):
+                forbidden = any(schema.value is False for schema in inner.known)
+                return f"it requires {safe(name)!r}, " + ("which it forbids" if forbidden else f"where {why}")
+        return crossed
+
+
+def _kinds(constraints: Constraints) -> list[str]:
+    """The kinds that a value can be of, all numbers as one."""
+    return sorted({"number" if kind in NUMBERS else kind for kind in constraints.kinds})
+
+
+def _crossed_limits(kind: str, constraints: Constraints) -> str:
+    """The limits of a kind between which there is nothing; empty where there may be something."""
+    if kind == "number":
+        low, above = constraints.lower(constraints.kinds)
+        high, under = constraints.upper(constraints.kinds)
+        named = constraints.lower(NUMBERS)[0], -constraints.upper(NUMBERS)[0]
+        is_empty = low > -high or (low == -high and (above or under))
+        return "no number lies between {} and {}".format(*named) if is_empty else ""
+    least, most = constraints.counts(kind) if kind in COUNTED else (0, 0)
+    return f"min{COUNTED[kind]} is {least}, max{COUNTED[kind]} {most}" if least > most else ""
 
 
 def refused_values(schema: JsonValue) -> Iterator[tuple[Path, tuple[str, ...]]]:

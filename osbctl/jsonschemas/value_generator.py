@@ -7,10 +7,11 @@ people, and all of them are worth a try as a counterexample.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from osbctl.jsonschemas import patterns
-from osbctl.jsonschemas.constraints import NUMBERS, Constraints, items
+from osbctl.jsonschemas.constraints import NUMBERS, Constraints
 from osbctl.secrecy import looks_secret
 
 if TYPE_CHECKING:
@@ -94,34 +95,30 @@ class ValueGenerator:
     def _all(self, constraints: Constraints, depth: int, name: str, tried: set[object]) -> Iterator[JsonValue]:
         known = [schema for schema in constraints.known if isinstance(schema.value, dict)]
         kinds = _kinds(constraints, known)
-        written = [] if looks_secret(name) else list(_written(known))
-        is_composed = kinds[:1] in (["object"], ["array"])
-        if not is_composed:
-            yield from written
-        for schema in known:
-            yield from (schema.listed or ())[:_MAX_LISTED]
-        if self.full:
-            yield from self._of_branches(constraints, known, depth, name, tried)
-        for kind in kinds:
-            yield from self._of_kind(kind, constraints, known, depth, name)
-        if is_composed:
-            yield from written
-        if not self.full:
-            yield from self._of_branches(constraints, known, depth, name, tried)
+        listed: Iterator[JsonValue] = (value for schema in known for value in (schema.listed or ())[:_MAX_LISTED])
+        written = () if looks_secret(name) else _written(known)
+        made: Iterator[JsonValue] = chain.from_iterable(
+            self._of_kind(kind, constraints, known, depth, name) for kind in kinds
+        )
+        of_branches = self._of_branches(constraints, known, depth, name, tried)
+        if kinds[:1] in (["object"], ["array"]):
+            made = chain(made, written)
+        else:
+            listed = chain(written, listed)
+        return chain(listed, of_branches, made) if self.full else chain(listed, made, of_branches)
 
     def _of_kind(
         self, kind: str, constraints: Constraints, known: list[Subschema], depth: int, name: str
     ) -> Iterator[JsonValue]:
         if kind == "object":
-            yield from self._objects(constraints, known, depth)
-        elif kind == "array":
-            yield from self._arrays(constraints, known, depth, name)
-        elif kind == "string":
-            yield from _strings(known, "change-me" if looks_secret(name) else "text")
-        elif kind in NUMBERS:
-            yield from _numbers(known)
-        else:
-            yield from [None] if kind == "null" else [False, True]
+            return self._objects(constraints, known, depth)
+        if kind == "array":
+            return self._arrays(constraints, known, depth, name)
+        if kind == "string":
+            return _strings(known, "change-me" if looks_secret(name) else "text")
+        if kind in NUMBERS:
+            return _numbers(known)
+        return iter([None] if kind == "null" else [False, True])
 
     def _of_branches(
         self, constraints: Constraints, known: list[Subschema], depth: int, name: str, tried: set[object]
@@ -140,24 +137,20 @@ class ValueGenerator:
 
     def _objects(self, constraints: Constraints, known: list[Subschema], depth: int) -> Iterator[JsonValue]:
         described, required = constraints.names(), constraints.required()
-        depending = [d for s in known for d in (s.get("dependencies") or s.get("dependentRequired") or {}).items()]
-        along = [n for name, names in depending if name in required and isinstance(names, list) for n in names]
-        needed = [*(n for n in described if n in required), *sorted(required), *along]
+        needed = [*filter(required.__contains__, described), *sorted(required), *_depending(known, required)]
         least = self._properties(constraints, needed, depth)
-        shapes = [pattern for schema in known for pattern in schema.get("patternProperties") or ()]
-        like = [text for pattern in shapes[:_MAX_FEW] for text in patterns.texts(pattern)[:1]]
-        most = _MAX_OPTIONAL if self.full else _MAX_FEW
-        optional = [name for name in [*described, *like] if name not in least][:most]
-        extra = self._properties(constraints, optional, depth)
+        optional = [name for name in [*described, *_like_patterns(known)] if name not in least]
+        extra = self._properties(constraints, optional[: _MAX_OPTIONAL if self.full else _MAX_FEW], depth)
         if self.full:
             yield {**least, **extra}
             yield self._grown(constraints, least, extra)
         yield least
         yield from ({**least, name: value} for name, value in extra.items())
         yield {**least, **extra}
-        yield from ({k: v for k, v in least.items() if k != name} for name in list(least)[:_MAX_FEW])
+        for name in list(least)[:_MAX_FEW]:
+            yield {key: value for key, value in least.items() if key != name}
         for count in _counts(known, "minProperties", "maxProperties", _MAX_ITEMS):
-            names = [*optional, *(f"other{i}" for i in range(count))][: max(count - len(least), 0)]
+            names = [*extra, *(f"other{i}" for i in range(count))][: max(count - len(least), 0)]
             yield {**least, **self._properties(constraints, names, depth)}
 
     def _grown(
@@ -177,14 +170,12 @@ class ValueGenerator:
         return {n: v for n in dict.fromkeys(names) for v in self.valid(constraints.at_key(n), 1, depth + 1, n)}
 
     def _arrays(self, constraints: Constraints, known: list[Subschema], depth: int, name: str) -> Iterator[JsonValue]:
-        fixed = max((len(items(schema)[0]) for schema in known), default=0)
-        first = [v for i in range(fixed) for v in self.valid(constraints.at_index(i), 1, depth + 1, name)]
-        more = self.valid(constraints.at_index(fixed), 4, depth + 1, name)
-        fewest = int(min(constraints.least("minItems"), _MAX_ITEMS))
-        best = max(fewest, fixed, 1) if self.full else fewest
-        for count in dict.fromkeys([best, 0, 1, 2, fixed, *_counts(known, "minItems", "maxItems", _MAX_ITEMS)]):
-            yield (first + more[:1] * count)[:count]
-            yield [*first, *more, *_different(more, count)][:count]
+        items = self.valid(constraints.at_item(), 4, depth + 1, name)
+        fewest = int(min(constraints.counts("array")[0], _MAX_ITEMS))
+        best = max(fewest, 1) if self.full else fewest
+        for count in dict.fromkeys([best, 0, 1, 2, *_counts(known, "minItems", "maxItems", _MAX_ITEMS)]):
+            yield items[:1] * count
+            yield [*items, *_different(items, count)][:count]
 
 
 def _kinds(constraints: Constraints, known: list[Subschema]) -> list[str]:
@@ -214,17 +205,34 @@ def _different(values: list[JsonValue], count: int) -> Iterator[JsonValue]:
 
 def _numbers(known: list[Subschema]) -> Iterator[JsonValue]:
     """Numbers at, just below and just above each one that the schemas name."""
-    edges = [v for schema in known for keyword in _NUMBER_KEYWORDS if (v := schema.get(keyword)) is not None]
-    for edge in dict.fromkeys([v for v in edges if not isinstance(v, bool)] + [0]):
-        near = [edge, edge + 1, edge - 1, edge * 2]
-        near += [edge + 0.5, edge - 0.5] if abs(edge) < 2**40 else []
+    for edge in dict.fromkeys([*_limits(known, *_NUMBER_KEYWORDS), 0]):
+        halves = [edge + 0.5, edge - 0.5] if abs(edge) < 2**40 else []
         # Without a needless point: drafts disagree whether 1.0 is an integer.
-        yield from (int(v) if isinstance(v, float) and v.is_integer() else v for v in near)
+        for value in (edge, edge + 1, edge - 1, edge * 2, *halves):
+            yield int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _limits(known: list[Subschema], *keywords: str) -> list[Any]:
+    found = [schema.get(keyword) for schema in known for keyword in keywords]
+    return [limit for limit in found if limit is not None and not isinstance(limit, bool)]
+
+
+def _depending(known: list[Subschema], required: set[str]) -> Iterator[str]:
+    """The properties that those that are required depend on."""
+    for schema in known:
+        for name, names in (schema.get("dependencies") or schema.get("dependentRequired") or {}).items():
+            yield from names if name in required and isinstance(names, list) else ()
+
+
+def _like_patterns(known: list[Subschema]) -> list[str]:
+    """A property name for each of the first patterns."""
+    shapes = [pattern for schema in known for pattern in schema.get("patternProperties") or ()]
+    return [text for pattern in shapes[:_MAX_FEW] for text in patterns.texts(pattern)[:1]]
 
 
 def _strings(known: list[Subschema], word: str) -> Iterator[JsonValue]:
     yield from (_FORMATS[form] for schema in known if (form := schema.get("format")) in _FORMATS)
-    shapes = [text for schema in known if (p := schema.get("pattern")) is not None for text in patterns.texts(p)]
+    shapes = [text for pattern in _limits(known, "pattern") for text in patterns.texts(pattern)]
     yield from sorted((text for text in shapes if text), key=lambda text: abs(len(text) - 6))
     counts = _counts(known, "minLength", "maxLength", _MAX_TEXT)
     for count in dict.fromkeys([len(word), *counts]):
@@ -234,6 +242,5 @@ def _strings(known: list[Subschema], word: str) -> Iterator[JsonValue]:
 
 def _counts(known: list[Subschema], low: str, high: str, most: int) -> list[int]:
     """Counts at the limits and just beyond them."""
-    limits = [int(v) for schema in known for keyword in (low, high) if (v := schema.get(keyword)) is not None]
-    near = [n for limit in limits for n in (limit, limit + 1, limit - 1)]
+    near = [n for limit in map(int, _limits(known, low, high)) for n in (limit, limit + 1, limit - 1)]
     return [n for n in dict.fromkeys(near) if 0 <= n <= most]

@@ -57,7 +57,7 @@ def dropped_changes(old: SchemaTree, new: SchemaTree, reported: Collection[Path]
                 if change.field not in told:
                     told.add(change.field)
                     yield change
-        todo.append(((*steps, 0), _described(*before.at_index(0).known), _described(*after.at_index(0).known)))
+        todo.append(((*steps, 0), _described(*before.at_item().known), _described(*after.at_item().known)))
 
 
 def _dropped(before: Constraints, after: Constraints, steps: Path) -> SchemaChange:

@@ -73,14 +73,9 @@ class Counterexamples:
             wrapped = _put(base, pair.step, value)
             if wrapped is not ABSENT:
                 yield from self._around(pair.parent, wrapped)
-        if pair.step.kind == "index":
-            before = [v for i in range(int(pair.step.at)) for v in self.values.valid(pair.parent.old.at_index(i))]
-            yield from self._around(pair.parent, [*before, value])
 
 
 def _put(base: JsonValue, step: Step, value: JsonValue) -> JsonValue | Absent:
     if step.kind == "key" and isinstance(base, dict):
         return {**base, str(step.at): value}
-    if step.kind == "index" and isinstance(base, list) and int(step.at) <= len(base):
-        return [*base[: int(step.at)], value, *base[int(step.at) + 1 :]]
-    return ABSENT
+    return [value, *base[1:]] if step.kind == "index" and isinstance(base, list) else ABSENT

@@ -14,35 +14,33 @@ from osbctl.jsonschemas.comparison.candidates import DESCRIBED, UNDECIDED, Candi
 from osbctl.jsonschemas.comparison.subsumption import Check, Subsumption
 from osbctl.jsonschemas.constraints import (
     ALL,
+    ARRAY,
     COUNTED,
     NUMBERS,
     OBJECT,
     Constraints,
     Kinds,
-    for_index,
+    every_item,
     for_key,
-    items,
     kinds_of,
 )
 from osbctl.jsonschemas.equality import same_schema
-from osbctl.jsonschemas.unsatisfiable import Unsatisfiable
 
 if TYPE_CHECKING:
     from osbctl.jsonschemas.schema_tree import Subschema
 
 EQUAL: dict[tuple[str, ...], Kinds] = {
-    ("patternProperties",): OBJECT,
-    ("propertyNames",): OBJECT,
-    ("dependencies",): OBJECT,
-    ("dependentRequired",): OBJECT,
-    ("dependentSchemas",): OBJECT,
-    ("contains", "minContains", "maxContains"): frozenset({"array"}),
+    **{(word,): OBJECT for word in ["patternProperties", "propertyNames", "dependencies"]},
+    **{(word,): OBJECT for word in ["dependentRequired", "dependentSchemas"]},
+    ("contains", "minContains", "maxContains"): ARRAY,
+    ("additionalItems", "items"): ARRAY,
+    ("prefixItems", "items"): ARRAY,
     ("if", "then", "else"): ALL,
 }
 """Keywords that only equal ones imply, each first with those that it works together with; and the kinds they judge."""
 
-_STEPS_TO_COMPARE = 4
-"""Steps for each schema that is held against another word by word."""
+_STEPS_TO_COMPARE, _MAX_NESTING = 4, 8
+"""Steps for each schema that is held against another word by word; required properties within required ones."""
 
 
 def check_type(_: Subsumption, pair: PlacePair) -> Iterator[Candidate]:
@@ -85,6 +83,8 @@ def check_counts(_: Subsumption, pair: PlacePair) -> Iterator[Candidate]:
     for kind, unit in COUNTED.items():
         if kind in pair.old.kinds:
             least, most = pair.old.counts(kind)
+            if kind == "object":
+                least = max(least, len(pair.old.required()))
             if least < (pair.new.get(f"min{unit}") or 0):
                 yield pair.candidate(f"min{unit}")
             limit = pair.new.get(f"max{unit}")
@@ -160,15 +160,12 @@ def _other_key(spelled: Sequence[str]) -> str:
 
 
 def check_items(subsumption: Subsumption, pair: PlacePair) -> Iterator[Candidate]:
-    """`items`, `prefixItems` and `additionalItems`: each place of a tuple, then all places after it."""
-    if "array" not in pair.old.kinds:
-        return
-    last = max(len(items(schema)[0]) for schema in (pair.new, *pair.old.known))
-    most = pair.old.counts("array")[1]
-    for index in range(last + 1):
-        demand = for_index(pair.new, index)
-        if demand and index < most:
-            yield from subsumption.compare(pair.enter(pair.old.at_index(index), demand, Step("index", index)))
+    """`items`, where it holds for all items; a list of schemas is implied by an equal one alone."""
+    demand = every_item(pair.new)
+    if "array" in pair.old.kinds and demand:
+        yield from subsumption.compare(pair.enter(pair.old.at_item(), demand, Step("index", 0)))
+    elif "array" in pair.old.kinds and not _is_known(subsumption, pair, "prefixItems", "items"):
+        yield pair.candidate("items")
 
 
 def check_unique(_: Subsumption, pair: PlacePair) -> Iterator[Candidate]:
@@ -193,30 +190,37 @@ def check_any_of(subsumption: Subsumption, pair: PlacePair) -> Iterator[Candidat
 
 
 def check_one_of(subsumption: Subsumption, pair: PlacePair) -> Iterator[Candidate]:
-    """`oneOf`: an equal one, or one branch that takes all while every other takes none."""
-    if _is_known(subsumption, pair, "oneOf"):
-        return
+    """`oneOf`: an equal one, or one branch that takes all while no other takes any."""
     branches = pair.new.children("oneOf")
     taking = next((branch for branch in branches if subsumption.implies(pair.old, branch)), None)
-    others = (branch for branch in branches if branch is not taking)
-    if taking is None or not all(_disjoint(subsumption, pair.old, other) for other in others):
+    others = [pair.old.and_also(branch) for branch in branches if branch is not taking]
+    is_shown = taking is not None and all(_is_impossible(subsumption, other) for other in others)
+    if not is_shown and not _is_known(subsumption, pair, "oneOf"):
         yield pair.candidate("oneOf")
 
 
 def check_not(subsumption: Subsumption, pair: PlacePair) -> Iterator[Candidate]:
-    """`not`: an equal one, or no value that is possible meets it."""
-    if not _is_known(subsumption, pair, "not") and not _disjoint(subsumption, pair.old, pair.new.child("not")):
+    """`not`: no value that is possible meets it."""
+    if not _is_impossible(subsumption, pair.old.and_also(pair.new.child("not"))):
         yield pair.candidate("not")
+
+
+def _is_impossible(subsumption: Subsumption, constraints: Constraints, depth: int = 0) -> bool:
+    """Whether no value meets the constraints: by its kind, as one of a few, by a `not`, or for a required property."""
+    subsumption.spend(constraints)
+    if not constraints.kinds or subsumption.valid_values(constraints) == []:
+        return True
+    refused = filter(None, (schema.optional("not") for schema in constraints.known))
+    if any(subsumption.implies(constraints, schema) for schema in refused):
+        return True
+    required = constraints.required() if constraints.kinds == OBJECT and depth < _MAX_NESTING else ()
+    return any(_is_impossible(subsumption, constraints.at_key(name), depth + 1) for name in sorted(required))
 
 
 def _is_known(subsumption: Subsumption, pair: PlacePair, *keywords: str) -> bool:
     """Return whether the old schema has these keywords, all of them, just as the new one."""
     subsumption.spend(pair.old, _STEPS_TO_COMPARE)
     return any(same_schema(schema, pair.new, *keywords) for schema in pair.old.known)
-
-
-def _disjoint(subsumption: Subsumption, old: Constraints, other: Subschema) -> bool:
-    return bool(Unsatisfiable(subsumption).reason(old.and_also(other)))
 
 
 _TABLE: dict[Check, Collection[str]] = {
@@ -229,9 +233,9 @@ _TABLE: dict[Check, Collection[str]] = {
     check_format: ["format"],
     check_required: ["required"],
     check_properties: ["properties", "additionalProperties"],
-    check_items: ["items", "prefixItems", "additionalItems"],
+    check_items: ["items"],
     check_unique: ["uniqueItems"],
-    check_equal: [keyword for keywords in EQUAL for keyword in keywords],
+    check_equal: [keyword for keywords in EQUAL for keyword in keywords if keyword != "items"],
     check_any_of: ["anyOf"],
     check_one_of: ["oneOf"],
     check_not: ["not"],
