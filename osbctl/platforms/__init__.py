@@ -157,8 +157,8 @@ class PlatformRecord(NamedTuple):
 
     @property
     def refusals(self) -> Mapping[str, str]:
-        """The texts of the rules that it alone has, by the rest of the rule's id; from the module `refusals`."""
-        found: Mapping[str, str] = self._module("refusals").REFUSALS
+        """The texts of the rules that it alone has, by the rest of the rule's id; from the module `verdict`."""
+        found: Mapping[str, str] = self._module("verdict").REFUSALS
         return found
 
     @property

@@ -34,16 +34,18 @@ def accepted_by_all(data: dict[str, Any]) -> bool:
 
 
 def _each_once(services: list[dict[str, Any]]) -> bool:
-    clients = [service["dashboard_client"]["id"] for service in services if "dashboard_client" in service]
-    return (
-        all(_once(service[key] for service in services) for key in ("id", "name"))
-        and _once(plan["id"] for service in services for plan in service["plans"])
-        and all(_once(plan["name"].lower() for plan in service["plans"]) for service in services)
-        and _once(clients)
-    )
+    plans = [plan for service in services for plan in service["plans"]]
+    clients = [service.get("dashboard_client", {"id": number})["id"] for number, service in enumerate(services)]
+    keyed = ((services, "id"), (services, "name"), (plans, "id"))
+    ids = (_once(thing[key] for thing in things) for things, key in keyed)
+    return all(ids) and _once(clients) and all(map(_names_once, services))
 
 
-def _once(values: Iterable[str]) -> bool:
+def _names_once(service: dict[str, Any]) -> bool:
+    return _once(plan["name"].lower() for plan in service["plans"])
+
+
+def _once(values: Iterable[object]) -> bool:
     found = list(values)
     return len(set(found)) == len(found)
 

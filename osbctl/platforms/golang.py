@@ -1,8 +1,8 @@
 """JSON decoding of Go, shared by the platforms written in Go.
 
 One value of a wrong type makes the whole answer unreadable to them, and unknown fields are passed over. The name
-of a field is matched whatever its case; where one field stands there in several spellings, each is read into what
-the one before it left: a scalar is replaced, null leaves it, maps and structs merge, lists merge item by item.
+of a field is matched whatever its case; of one that stands there in several spellings the last counts, and null leaves
+what was there. Where two objects or lists would be read one into another, the verdict is unclear.
 Source: Go's encoding/json, decode.go (`object`, `array`, `literalStore`) and fold.go; measured.
 """
 
@@ -13,11 +13,11 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from osbctl.paths import Path
-from osbctl.platforms.outcome import MAX_REFUSALS, Refusal
+from osbctl.platforms.outcome import MAX_REFUSALS, Outcome, Refusal, VerdictKind, bounded
 
 Shape = Any
-"""`string`, `bool`, `int`, `time`, `map`, or `raw`, which takes anything as it is; a list of one shape; `Pointers`;
-`Map`; or a struct's fields with theirs."""
+"""`string`, `bool`, `int`, `time`, `map`; `raw`, which takes anything as it is; `unclear`, which is sure of null alone;
+a list of one shape; `Pointers`; `Map`; or a struct's fields with theirs."""
 
 
 class Pointers(NamedTuple):
@@ -78,18 +78,26 @@ class Struct:
         return (*self.path, self.places.get(field, field))
 
 
-def decode(data: dict[str, Any], shape: Mapping[str, Shape], platform: str, name: str) -> tuple[Struct, list[Refusal]]:
-    """The struct that Go makes of `data`, and a refusal for each value that the platform cannot decode.
+def decode(data: dict[str, Any], shape: Mapping[str, Shape], platform: str, name: str) -> tuple[Struct, Outcome]:
+    """The struct that Go makes of `data`, and what the platform does with the catalog if nothing else is wrong.
 
-    Where there are too many refusals to be kept, the struct is empty.
+    Where there are too many values that it cannot decode, the struct is empty.
     """
     decoder = _Decoder()
     try:
-        struct = decoder.struct(data, shape, (), Struct(()))
+        struct = decoder.struct(data, shape, ())
     except _TooManyError:
         struct = Struct(())
     text = f"{name} cannot read the catalog: this must be"
-    return struct, [Refusal(f"{platform}-type", path, f"{text} {wanted}") for path, wanted in decoder.misfits]
+    if decoder.misfits:
+        wrong = (Refusal(f"{platform}-type", path, f"{text} {wanted}") for path, wanted in decoder.misfits)
+        return struct, Outcome(VerdictKind.REFUSES, bounded(wrong))
+    if decoder.unclear:
+        doubts = (
+            Refusal(f"{platform}-type", path, f"only {name} can tell what it reads here") for path in decoder.unclear
+        )
+        return struct, Outcome(VerdictKind.UNCLEAR, doubts=bounded(doubts))
+    return struct, Outcome(VerdictKind.ACCEPTS)
 
 
 def folded(key: str) -> str:
@@ -115,27 +123,21 @@ def respelt(data: Any, shape: Shape) -> Any:
     if isinstance(shape, list | Pointers) and isinstance(data, list):
         empty: Any = None if isinstance(shape, Pointers) or not isinstance(_inner(shape), dict) else {}
         return [respelt(empty if item is None else item, _inner(shape)) for item in data]
-    if not (isinstance(shape, dict) and isinstance(data, dict)):
-        return data
+    return _respelt_fields(data, shape) if isinstance(shape, dict) and isinstance(data, dict) else data
+
+
+def _respelt_fields(data: dict[str, Any], shape: dict[str, Shape]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in data.items():
         field = key if key in shape or folded(key) not in shape else folded(key)
-        value = respelt(value, shape.get(field))
-        found[field] = _merged(found[field], value, shape[field]) if field in found else value
+        if value is not None or field not in found:
+            found[field] = respelt(value, shape.get(field))
     return found
 
 
-def _merged(old: Any, new: Any, shape: Shape) -> Any:
-    """Merge `new`, a later spelling of the field, into `old`."""
-    if new is None:
-        return None if shape in ("map", "raw") or isinstance(shape, list | Pointers | Map) else old
-    if isinstance(shape, list | Pointers) and isinstance(old, list) and isinstance(new, list):
-        before = [*old, *[None] * len(new)]
-        return [_merged(before[at], item, _inner(shape)) for at, item in enumerate(new)]
-    if shape != "raw" and isinstance(old, dict) and isinstance(new, dict):
-        inner = shape if isinstance(shape, dict) else {}
-        return {**old, **{key: _merged(old.get(key), value, inner.get(key)) for key, value in new.items()}}
-    return new
+def _may_be_nil(shape: Shape) -> bool:
+    """Whether null sets such a field; it leaves any other as it was."""
+    return isinstance(shape, list | Pointers | Map) or shape in ("map", "raw")
 
 
 def _inner(shape: list[Shape] | Pointers) -> Shape:
@@ -147,79 +149,62 @@ class _TooManyError(Exception):
 
 
 class _Decoder:
-    """Decodes values one into another; `misfits` are the places where one does not fit, with what is wanted there."""
+    """Decodes values; `misfits` are the places where one does not fit, with what is wanted there."""
 
     def __init__(self) -> None:
         self.misfits: list[tuple[Path, str]] = []
+        self.unclear: list[Path] = []
 
-    def value(self, value: Any, shape: Shape, path: Path, old: Any) -> Any:
-        """Decode `value` into a field that holds `old`."""
-        if shape == "raw":
+    def value(self, value: Any, shape: Shape, path: Path) -> Any:
+        """Decode `value` into a field of that shape."""
+        if shape == "raw" or value is None:
             return value
         if isinstance(shape, str):
-            return self._scalar(value, shape, path, old)
+            return self._scalar(value, shape, path)
         if isinstance(shape, list | Pointers):
-            return self._list(value, shape, path, old)
+            return self._list(value, shape, path)
+        if not isinstance(value, dict):
+            return self._refused("an object", path)
         if isinstance(shape, Map):
-            return self._map(value, shape.shape, path, old)
-        if isinstance(value, dict):
-            return self.struct(value, shape, path, old or Struct(path))
-        return self._refused(value, "an object", path, old)
+            return {key: self.value(item, shape.shape, (*path, key)) for key, item in value.items()}
+        return self.struct(value, shape, path)
 
-    def struct(self, value: dict[str, Any], shape: Mapping[str, Shape], path: Path, into: Struct) -> Struct:
-        """`into`, with the fields of `value` read into it."""
-        into.path = path
-        values = into.values
+    def struct(self, value: dict[str, Any], shape: Mapping[str, Shape], path: Path) -> Struct:
+        """The struct with the fields of `value` read into it."""
+        struct = Struct(path)
         for key, item in value.items():
             field = key if key in shape else folded(key)
-            inner = shape.get(field)
-            if inner is None:
+            if field not in shape:
                 continue
-            if field != key or field in into.places:
-                into.places[field] = key
-            # Most fields are plain and right; a call for each would be most of the work.
-            if type(inner) is str and type(item) is _PLAIN.get(inner):
-                values[field] = item
-            else:
-                values[field] = self.value(item, inner, (*path, key), values.get(field))
-        return into
+            if field != key or field in struct.places:
+                struct.places[field] = key
+            old = struct.values.get(field)
+            if isinstance(item, dict | list) and isinstance(old, dict | list | Struct):
+                self.unclear.append((*path, key))
+            if item is not None or _may_be_nil(shape[field]):
+                struct.values[field] = self.value(item, shape[field], (*path, key))
+        return struct
 
-    def _scalar(self, value: Any, shape: str, path: Path, old: Any) -> Any:
-        if value is None:
-            return None if shape == "map" else old
-        if not _fits(value, shape):
-            return self._refused(value, _SAID[shape], path, old)
-        return {**old, **value} if shape == "map" and old else value
+    def _scalar(self, value: Any, shape: str, path: Path) -> Any:
+        if shape == "unclear":
+            self.unclear.append(path)
+        elif not _fits(value, shape):
+            return self._refused(_SAID[shape], path)
+        return value
 
-    def _map(self, value: Any, shape: Shape, path: Path, old: Any) -> Any:
-        merged = self._scalar(value, "map", path, old)
-        for key in value if isinstance(value, dict) else ():
-            merged = {**merged, key: self.value(value[key], shape, (*path, key), None)}
-        return merged
-
-    def _list(self, value: Any, shape: list[Shape] | Pointers, path: Path, old: list[Any] | None) -> Any:
-        if value is None:
-            return None
+    def _list(self, value: Any, shape: list[Shape] | Pointers, path: Path) -> Any:
         if not isinstance(value, list):
-            return self._refused(value, "an array", path, old)
+            return self._refused("an array", path)
         inner = _inner(shape)
-        before = [*(old or ()), *[None] * len(value)]
-        if isinstance(inner, str):
-            return [self.value(item, inner, (*path, at), before[at]) for at, item in enumerate(value)]
-        return [
-            None if item is None and isinstance(shape, Pointers) else self._item(item, inner, (*path, at), before[at])
-            for at, item in enumerate(value)
-        ]
+        items = [self.value(item, inner, (*path, at)) for at, item in enumerate(value)]
+        if isinstance(inner, str) or isinstance(shape, Pointers):
+            return items
+        return [Struct((*path, at)) if item is None else item for at, item in enumerate(items)]
 
-    def _item(self, value: Any, shape: Shape, path: Path, old: Struct | None) -> Struct:
-        return self.value(value, shape, path, old) or Struct(path)
-
-    def _refused(self, value: Any, wanted: str, path: Path, old: Any) -> Any:
-        if value is not None:
-            self.misfits.append((path, wanted))
-            if len(self.misfits) > MAX_REFUSALS:
-                raise _TooManyError
-        return old
+    def _refused(self, wanted: str, path: Path) -> None:
+        self.misfits.append((path, wanted))
+        if len(self.misfits) > MAX_REFUSALS:
+            raise _TooManyError
 
 
 def _fits(value: Any, shape: str) -> bool:

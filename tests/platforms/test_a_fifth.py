@@ -41,6 +41,8 @@ def judge(data):
         for at, service in enumerate(data["services"]) if service["name"] == "lego"
     )
     return Outcome(VerdictKind.REFUSES if found else VerdictKind.ACCEPTS, found)
+
+REFUSALS = {"lego": "A service offering is called lego.\\n\\nSource: the lid of the box"}
 """,
     "saving.py": """
 from osbctl.platforms import State
@@ -51,10 +53,6 @@ def save(update):
         update.leave(row, None if row.service in offered else State.INACTIVE)
     for service in update.catalog.services:
         update.put(service.id, service)
-""",
-    "refusals.py": """
-
-REFUSALS = {"lego": "A service offering is called lego.\\n\\nSource: the lid of the box"}
 """,
     "changes.py": """
 from osbctl.platforms.reactions import breaking

@@ -196,7 +196,6 @@ PLAN = ("services", 0, "plans", 0)
         (Platform.SERVICE_MANAGER, (*PLAN, "labels"), {"a": "b"}, ["service-manager-type"]),
         (Platform.SERVICE_MANAGER, (*PLAN, "labels"), {"": ["b"], "a": ["b", "b"]}, ["service-manager-labels"] * 2),
         (Platform.SERVICE_MANAGER, (*PLAN, "catalog_name"), "reference-instance", ["service-manager-reserved-name"]),
-        (Platform.SERVICE_MANAGER, (*PLAN, "last_operation"), {"Platform_ID": 5}, ["service-manager-type"]),
         (
             Platform.SERVICE_MANAGER,
             (*PLAN, "metadata"),

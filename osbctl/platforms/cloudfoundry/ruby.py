@@ -33,10 +33,6 @@ _WORTH_COUNTING = 6
 """ActiveSupport writes `<`, `>`, `&`, U+2028 and U+2029 with 6 characters; nothing grows by more."""
 
 
-class RubyError(Exception):
-    """An exception that Ruby would raise: `StandardError`, so that a bare `rescue` catches it."""
-
-
 class RubyCrash(Exception):  # noqa: N818  # not an error of ours: the platform's way to fail
     """An exception that nothing in the platform catches: the place that it comes from, and why."""
 
@@ -117,25 +113,11 @@ def ruby_class(value: Any) -> str:
     return f"{value}Class" if isinstance(value, bool) else _CLASSES[type(value)]
 
 
-def no_method(method: str, receiver: Any) -> RubyError:
-    """The `NoMethodError` that calling `method` on `receiver` raises, in the words of Ruby 3.3."""
-    if receiver is None or isinstance(receiver, bool):
-        return RubyError(f"undefined method `{method}' for {inspect(receiver)}")
-    return RubyError(f"undefined method `{method}' for an instance of {ruby_class(receiver)}")
-
-
-def index(receiver: Any, key: str) -> Any:
-    """`receiver[key]` for a string key: a Hash is looked up and a String searched; the rest raises.
-
-    Raises RubyError.
-    """
+def index(receiver: dict[str, Any] | str, key: str) -> Any:
+    """`receiver[key]` for a string key: a Hash is looked up and a String searched."""
     if isinstance(receiver, dict):
         return receiver.get(key)
-    if isinstance(receiver, str):
-        return key if key in receiver else None
-    if isinstance(receiver, list) or ruby_class(receiver) == "Integer":
-        raise RubyError("no implicit conversion of String into Integer")
-    raise no_method("[]", receiver)
+    return key if key in receiver else None
 
 
 def same(value: Any, *, strict: bool) -> Any:

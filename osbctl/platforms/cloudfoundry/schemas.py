@@ -1,18 +1,29 @@
 """The parameter schemas of a plan before the Cloud Controller.
 
-Source: cloud_controller_ng, lib/services/service_brokers/v2/catalog_schemas.rb and schema.rb.
+Its JSON Schema library loads a schema that is valid draft-04 with all schemas inside it, which may refer to nothing
+outside, and then validates `{}` with it. That `{}` is not valid is of no interest; what stops the library on the way is
+a refusal: an unknown `$schema`, an external reference, one that leads nowhere, a pattern that Ruby does not compile. A
+reference that leads back to itself crashes it. That holds for draft-04 and draft-06 and for what people write. Of what
+only the library itself can tell (base URIs of `id`, keywords of draft-03, patterns of Ruby's own) the answer is
+unclear, never a guess.
+
+Source: cloud_controller_ng, lib/services/service_brokers/v2/catalog_schemas.rb and schema.rb; the gem json-schema
+6.2.0, lib/json-schema/validator.rb, lib/json-schema/schema.rb, lib/json-schema/attributes/.
 """
 
 from __future__ import annotations
 
 import json
+import re
+import warnings
+from collections.abc import Iterator
 from typing import Any
 
 from osbctl.jsonschemas.metaschema import faults
-from osbctl.paths import Path, value_at
-from osbctl.platforms.cloudfoundry.report import Errors
+from osbctl.jsonschemas.walk import unquoted
+from osbctl.paths import Path, located, value_at
+from osbctl.platforms.cloudfoundry.fields import Errors
 from osbctl.platforms.cloudfoundry.ruby import RubyCrash, inspect, json_length, same
-from osbctl.platforms.cloudfoundry.schema_gem import UnclearSchemaError, refusal
 from osbctl.platforms.outcome import Refusal
 
 _LONGEST_SCHEMA = 65_536
@@ -108,3 +119,219 @@ def _hash(holder: dict[str, Any], path: Path, keys: tuple[str, ...], errors: Err
         text = f"Schemas {'.'.join(keys)} must be a hash, but has value {inspect(value)}"
         errors.add("cloudfoundry-type", (*path, *keys), text)
     return None
+
+
+# The library.
+
+_METASCHEMA = "http://json-schema.org/draft-04/schema"
+_DRAFT = re.compile(r"http://json-schema\.org/draft-0([12346])/(?:hyper-)?schema(?:[?#].*)?")
+_URI = re.compile(
+    r"(?:[A-Za-z][A-Za-z0-9+.-]*:)?(?://[\w.-]+(?::\d+)?)?[\w./~%+=@:-]*(?:\?[\w=&-]*)?(?:#[\w./~%$ +-]*)?", re.ASCII
+)
+"""URIs that every reader splits the same way."""
+
+_SCHEMAS_BY_NAME = ("definitions", "properties", "patternProperties")
+_LISTS_OF_SCHEMAS = ("allOf", "anyOf", "oneOf", "items", "disallow")
+_SINGLE_SCHEMAS = ("additionalProperties", "additionalItems", "items")
+
+_SHARED_PATTERN = re.compile(
+    r"(?:\(\?i\))?(?:[^\\\[\](){}*+?|]"  # a character that stands for itself, and . ^ $
+    r"|\\[dDwWsSbBAZnrtf./\\()\[\]{}*+?|^$@:_-]"
+    r"|\[\^?\]?(?:[^\[\]\\&]|\\[dDwWsSnrt./\\\[\]()*+?|^$-]|\[:\^?(?:alpha|digit|alnum|upper|lower|space|punct):\])*\]"
+    r"|\((?:\?:|\?=|\?!|\?<=|\?<!|(?!\?))|\)|\||[*+?]\??|\{\d{1,4}(?:,\d{0,4})?\}|\{(?!\d)|\})*+"
+)
+"""Patterns that Ruby and Python read alike, or that Ruby surely compiles. Possessive, as `a??` has two readings."""
+_RUBY_REFUSES = re.compile(r"\(\?(?![:=!<>~'#imx-])|\(\?<\d|\\u(?![0-9a-fA-F]{4}|\{[0-9a-fA-F])|\\[cCM]\Z")
+"""Groups and escapes of other languages, such as (?P<name>...)."""
+_BROKEN = ("unterminated", "missing )", "unbalanced", "nothing to repeat", "bad character range", "bad escape (end")
+"""Beginnings of Python's messages for pattern errors that Ruby reports too."""
+
+
+class UnclearSchemaError(Exception):
+    """Only the library itself can tell what it makes of the schema: the place, and why."""
+
+    def __init__(self, path: Path, reason: str) -> None:
+        super().__init__(reason)
+        self.path = path
+        self.reason = reason
+
+
+class _RefusedError(Exception):
+    def __init__(self, rule: str, path: Path, message: str) -> None:
+        self.refusal = Refusal(f"cloudfoundry-schema-{rule}", path, message)
+
+
+def refusal(schema: dict[str, Any], earlier: set[str]) -> Refusal | None:
+    """The first thing that the library refuses in a schema that is valid draft-04; None where it takes it.
+
+    `earlier` are the values of `id` in schemas that it has loaded before; those of this one are added.
+
+    Raises:
+        RubyCrash: references go round in a circle.
+        UnclearSchemaError: only the library itself can tell.
+    """
+    places = list(_loaded(schema, ()))
+    own = [value["id"] for _, value in places if isinstance(value.get("id"), str)]
+    known = set(earlier)
+    earlier.update(own)
+    try:
+        for path, value in places:
+            _check_draft(value, path)
+            _check_reference(value, path, earlier)
+        for path, value in places:
+            _check_certain(value, path)
+        # Where the library finds `#/...` depends on the ids: of the root alone, if no earlier schema has that name.
+        is_root_s = own in ([], [schema.get("id")]) and known.isdisjoint(own)
+        if not is_root_s and any("$ref" in value for _, value in places):
+            raise UnclearSchemaError(("id",), "id moves the base of references")
+        _Evaluation(schema).holds(schema, ())
+    except _RefusedError as refused:
+        return refused.refusal
+    return None
+
+
+def _loaded(schema: dict[str, Any], path: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """The schemas that the library loads; it looks neither into `not` nor into keywords newer than draft-04."""
+    yield path, schema
+    inside: list[tuple[Path, Any]] = [((key,), schema.get(key)) for key in _SINGLE_SCHEMAS]
+    for key in _SCHEMAS_BY_NAME:
+        inside += [((key, name), value) for name, value in (schema.get(key) or {}).items()]
+    for key in _LISTS_OF_SCHEMAS:
+        items = schema.get(key)
+        inside += [((key, number), value) for number, value in enumerate(items if isinstance(items, list) else ())]
+    for place, value in inside:
+        if isinstance(value, dict):
+            yield from _loaded(value, (*path, *place))
+
+
+def _check_draft(schema: dict[str, Any], path: Path) -> None:
+    named = schema.get("$schema")
+    if isinstance(named, str) and not _DRAFT.fullmatch(named):
+        raise _RefusedError("dialect", (*path, "$schema"), "Custom meta schemas are not supported.")
+
+
+def _check_reference(schema: dict[str, Any], path: Path, ids: set[str]) -> None:
+    """A reference to another document is refused, unless it is to the draft-04 metaschema, which is always loaded."""
+    reference = schema.get("$ref")
+    if reference is None or reference is False:
+        return
+    if not isinstance(reference, str):
+        raise _RefusedError("reference", (*path, "$ref"), "$ref must be a string")
+    document = reference.partition("#")[0]
+    if not document or document == _METASCHEMA:
+        return
+    if any(document.endswith(one.rstrip("#")) or one.rstrip("#").endswith(document) for one in ids):
+        raise UnclearSchemaError((*path, "$ref"), "id moves the base of references")
+    raise _RefusedError("reference", (*path, "$ref"), f"No external references are allowed: {reference}")
+
+
+def _check_certain(schema: dict[str, Any], path: Path) -> None:
+    """Raise UnclearSchemaError where the library's own rules for URIs and old drafts decide."""
+    old = _DRAFT.fullmatch(schema.get("$schema") or "")
+    if "extends" in schema:
+        raise UnclearSchemaError((*path, "extends"), "extends is a keyword of draft-03")
+    if old and old[1] in "123" and not {"$ref", "allOf", "anyOf", "oneOf", "disallow"}.isdisjoint(schema):
+        raise UnclearSchemaError((*path, "$schema"), "drafts before draft-04 are read by rules of their own")
+    for keyword in ("id", "$ref"):
+        if isinstance(schema.get(keyword), str) and not _URI.fullmatch(schema[keyword]):
+            raise UnclearSchemaError((*path, keyword), f"{keyword} is no plain URI")
+
+
+class _Evaluation:
+    """One validation of `{}`, keyword by keyword in the order of the schema, up to the first that fails."""
+
+    def __init__(self, root: dict[str, Any]) -> None:
+        self._root = root
+        self._running: set[Path] = set()
+        self._known: dict[Path, bool] = {}
+
+    def holds(self, schema: Any, path: Path) -> bool:
+        """Return whether `{}` is valid under the schema at `path`."""
+        if not isinstance(schema, dict):
+            raise _RefusedError("reference", path, "a reference leads to what is no schema")
+        if path in self._running:
+            raise RubyCrash(path)
+        if path not in self._known:
+            self._running.add(path)
+            _check_draft(schema, path)
+            self._known[path] = all(
+                self._keyword_holds(keyword, value, schema, (*path, keyword)) for keyword, value in schema.items()
+            )
+            self._running.discard(path)
+        return self._known[path]
+
+    def _keyword_holds(self, keyword: str, value: Any, schema: dict[str, Any], path: Path) -> bool:
+        match keyword:
+            case "allOf" | "anyOf" | "oneOf":
+                return self._combination_holds(keyword, value, path)
+            case "not":
+                return not self.holds(value, path)
+            case "$ref":
+                return self._reference_holds(value, path)
+            case "patternProperties" | "additionalProperties" if schema.get("type") in (None, "object"):
+                check_patterns(schema.get("patternProperties"), path[:-1])
+            case "patternProperties":
+                check_patterns(value, path[:-1])
+        return _empty_object_holds(keyword, value, schema)
+
+    def _combination_holds(self, keyword: str, value: Any, path: Path) -> bool:
+        """Only `anyOf` ends early, at the first schema that holds."""
+        if not isinstance(value, list):
+            raise UnclearSchemaError(path, f"{keyword} is no list")
+        held = (self.holds(item, (*path, number)) for number, item in enumerate(value))
+        if keyword == "anyOf":
+            return any(held)
+        number = sum(list(held))
+        return number == len(value) if keyword == "allOf" else number == 1
+
+    def _reference_holds(self, reference: Any, path: Path) -> bool:
+        if not isinstance(reference, str):
+            raise _RefusedError("reference", path, "$ref must be a string")
+        document, _, fragment = reference.partition("#")
+        if document:
+            if document == _METASCHEMA and fragment:
+                raise UnclearSchemaError(path, "it refers into the metaschema")
+            return document == _METASCHEMA
+        target = located(self._root, "".join(f"/{step}" for step in unquoted(fragment).split("/") if step))
+        value = None if target is None else value_at(self._root, target)
+        if target is None or value is None:
+            raise _RefusedError("reference", path, "Custom meta schemas are not supported.")
+        return self.holds(value, target)
+
+
+def _empty_object_holds(keyword: str, value: Any, schema: dict[str, Any]) -> bool:
+    """Whether `{}` meets a keyword that looks at nothing but the value itself."""
+    match keyword:
+        case "type" | "disallow":  # which the library reads as a second `type`
+            kinds = schema.get("type")
+            kinds = kinds if isinstance(kinds, list) else [kinds]
+            return "object" in kinds or not {"string", "number", "integer", "boolean", "array", "null"} & {*kinds}
+        case "enum":
+            return not isinstance(value, list) or {} in value
+        case "required":
+            return not value
+        case "minProperties":
+            return not isinstance(value, int | float) or value <= 0
+    return True
+
+
+def check_patterns(named: Any, path: Path) -> None:
+    """The names of `patternProperties` are compiled by Ruby, though there is nothing to match.
+
+    Raises UnclearSchemaError, or refuses, for one that Ruby may not, or does not, compile.
+    """
+    for pattern in named if isinstance(named, dict) else ():
+        place = (*path, "patternProperties", pattern)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                re.compile(pattern)
+            fault = ""
+        except (re.error, OverflowError, RecursionError) as error:
+            fault = str(error)
+        foreign = _RUBY_REFUSES.search(pattern.replace("\\\\", ""))
+        if foreign or fault.startswith(_BROKEN):
+            text = f"Ruby does not know {foreign[0]}" if foreign else fault
+            raise _RefusedError("pattern", place, f"the pattern is broken: {text}")
+        if fault or not _SHARED_PATTERN.fullmatch(pattern):
+            raise UnclearSchemaError(place, "Ruby may read the pattern in another way")

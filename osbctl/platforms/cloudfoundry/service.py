@@ -1,6 +1,6 @@
-"""A service offering before the Cloud Controller.
+"""A service offering and its plans before the Cloud Controller.
 
-Source: cloud_controller_ng, lib/services/service_brokers/v2/catalog_service.rb.
+Source: cloud_controller_ng, lib/services/service_brokers/v2/catalog_service.rb and catalog_plan.rb.
 """
 
 from __future__ import annotations
@@ -8,13 +8,22 @@ from __future__ import annotations
 from typing import Any
 
 from osbctl.paths import Path
-from osbctl.platforms.cloudfoundry.fields import SERVICE_OBJECT_ROWS, SERVICE_ROWS, check_rows, strings
-from osbctl.platforms.cloudfoundry.plan import judge_plan
-from osbctl.platforms.cloudfoundry.report import Errors
-from osbctl.platforms.cloudfoundry.ruby import inspect, same, to_s
+from osbctl.platforms.cloudfoundry.fields import (
+    MAINTENANCE_INFO_ROWS,
+    PLAN_ROWS,
+    SERVICE_OBJECT_ROWS,
+    SERVICE_ROWS,
+    Errors,
+    check_rows,
+    not_an_object,
+    strings,
+)  # fmt: skip
+from osbctl.platforms.cloudfoundry.ruby import RubyCrash, inspect, json_length, same, to_s
 from osbctl.platforms.cloudfoundry.schemas import SchemaChecks
 
 _LONGEST_TAGS = 2048
+_LONGEST_MAINTENANCE_INFO = 2000
+_MAINTENANCE_INFO_KEYS = ("version", "description")
 _REQUIRES = frozenset({"syslog_drain", "route_forwarding", "volume_mount"})
 
 
@@ -44,9 +53,7 @@ def _check_requires_values(requires: Any, path: Path, errors: Errors) -> None:
     """Every entry that the platform does not know; an object is gone through by key and printed in pairs."""
     unknown: list[tuple[str | int, str]] = []
     if isinstance(requires, list):
-        unknown = [
-            (at, to_s(item)) for at, item in enumerate(requires) if not isinstance(item, str) or item not in _REQUIRES
-        ]
+        unknown = [(at, to_s(item)) for at, item in enumerate(requires) if to_s(item) not in _REQUIRES]
     elif isinstance(requires, dict):
         unknown = [(key, inspect([key, item])) for key, item in requires.items() if key not in _REQUIRES]
     for at, text in unknown:
@@ -96,3 +103,39 @@ def repeated(values: list[Any]) -> list[tuple[int, Any]]:
         if len(equals) > 1:
             once.setdefault(same(value, strict=True), (equals[1], value))
     return list(once.values())
+
+
+def judge_plan(plan: dict[str, Any], path: Path, judge: SchemaChecks) -> Errors:
+    """Errors of a plan and its schemas. Raises RubyError if the platform crashes."""
+    errors = Errors(f"Plan {to_s(plan.get('name'))}")
+    check_rows(PLAN_ROWS, plan, path, errors)
+    info = plan.get("maintenance_info")
+    if info is not None and info is not False:
+        _check_maintenance_info(info, (*path, "maintenance_info"), errors)
+    schemas = plan.get("schemas")
+    if isinstance(schemas, dict) and schemas:
+        errors.nest(judge(schemas, (*path, "schemas")))
+    return errors
+
+
+def _check_maintenance_info(info: Any, path: Path, errors: Errors) -> None:
+    """A String passes through every check, each answered by what it contains; other types crash."""
+    rule = "cloudfoundry-maintenance-info"
+    if not isinstance(info, dict):
+        if not isinstance(info, str):
+            raise RubyCrash(path, "maintenance_info is no object")
+        problem = not_an_object(info)
+        errors.add(problem.rule, path, f"Maintenance info {problem.message}")
+    check_rows(MAINTENANCE_INFO_ROWS, info, path, errors)
+    length = json_length(info, _LONGEST_MAINTENANCE_INFO)
+    if length > _LONGEST_MAINTENANCE_INFO:
+        errors.add(
+            rule,
+            path,
+            f"Maintenance info must serialize to {_LONGEST_MAINTENANCE_INFO} characters or fewer in JSON, "
+            f"but serializes to {length} characters",
+        )
+    extra = [key for key in info if key not in _MAINTENANCE_INFO_KEYS] if isinstance(info, dict) else []
+    if extra:
+        text = f"Maintenance info contains invalid key(s): {', '.join(extra)}"
+        errors.add(rule, (*path, extra[0]), text)

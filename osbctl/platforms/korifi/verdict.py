@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from osbctl.platforms.golang import Struct, decode, fields
+from osbctl.platforms.golang import Struct, decode, fields, wrong_type
 from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind, bounded
 
 _PARAMETERS = {"parameters": "map"}
@@ -38,9 +38,9 @@ SHAPE = {"services": [_SERVICE]}
 
 def judge(data: dict[str, Any]) -> Outcome:
     """Verdict of Korifi on the catalog `data`."""
-    catalog, undecoded = decode(data, SHAPE, "korifi", "Korifi")
-    if undecoded:
-        return Outcome(VerdictKind.REFUSES, bounded(undecoded))
+    catalog, read = decode(data, SHAPE, "korifi", "Korifi")
+    if read.kind is not VerdictKind.ACCEPTS:
+        return read
     panics = bounded(_panics(catalog["services"] or []))
     return Outcome(VerdictKind.CRASHES if panics else VerdictKind.ACCEPTS, panics)
 
@@ -50,3 +50,13 @@ def _panics(services: list[Struct]) -> Iterator[Refusal]:
         if not isinstance((service["metadata"] or {}).get("documentationUrl", ""), str):
             text = "Korifi's controller panics on a documentationUrl that is not a string"
             yield Refusal("korifi-crash", (*service.at("metadata"), "documentationUrl"), text)
+
+
+REFUSALS = {
+    "type": wrong_type("Korifi", "cloudfoundry/korifi fb0a00b25db6, controllers/controllers/services"),
+    "crash": """Korifi's controller panics on a documentationUrl that is not a string.
+    Bad: metadata: {documentationUrl: null}
+    Good: metadata: {documentationUrl: "https://docs.example.com"}
+    Source: cloudfoundry/korifi fb0a00b25db6, controllers/controllers/services""",
+}
+"""The text of each rule that is its alone."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from osbctl.platforms.golang import Struct, decode, fields
+from osbctl.platforms.golang import Struct, decode, fields, wrong_type
 from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind, bounded
 
 MAX_NAME = 63
@@ -37,8 +37,10 @@ SHAPE = {"services": [_SERVICE]}
 
 def judge(data: dict[str, Any]) -> Outcome:
     """Verdict of Service Catalog on the catalog `data`."""
-    catalog, undecoded = decode(data, SHAPE, "kubernetes", "Service Catalog")
-    refusals = bounded(undecoded or _refusals(catalog["services"] or []))
+    catalog, read = decode(data, SHAPE, "kubernetes", "Service Catalog")
+    if read.kind is not VerdictKind.ACCEPTS:
+        return read
+    refusals = bounded(_refusals(catalog["services"] or []))
     return Outcome(VerdictKind.REFUSES if refusals else VerdictKind.ACCEPTS, refusals)
 
 
@@ -73,3 +75,38 @@ def _repeated(things: list[Struct], kind: str) -> Iterator[Refusal]:
             yield Refusal("kubernetes-unique", thing.at("id"), text)
         # Of what has no id `_named` tells; two of them are no repetition.
         seen.add(identity or thing)
+
+
+REFUSALS = {
+    "type": wrong_type(
+        "Kubernetes Service Catalog", "kubernetes-retired/service-catalog b37daf589e77, pkg/controller, pkg/apis"
+    ),
+    "name": """An id or a name does not fit Service Catalog.
+
+    They become names of Kubernetes objects, of 1 to 63 bytes in UTF-8; any character may stand there.
+    Bad: name: small-small-small-small-small-small-small-small-small-small-plan
+    Good: name: small
+    Source: kubernetes-retired/service-catalog b37daf589e77, pkg/controller, pkg/apis""",
+    "unique": """Two service offerings, or two plans of whichever service offering, have one id.
+
+    An object of Kubernetes is named by the id, and there is one of a name in the whole cluster. What stands before
+    the second stays created.
+    Bad:
+        plans:
+          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small.}
+          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: large, description: Large.}
+    Good:
+        plans:
+          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small.}
+          - {id: A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13, name: large, description: Large.}
+    Source: kubernetes-retired/service-catalog b37daf589e77, pkg/controller, pkg/apis""",
+    "no-plan": """Service Catalog requires at least one plan in each class.
+    Bad: plans: []
+    Good: plans: [{name: small}]
+    Source: kubernetes-retired/service-catalog b37daf589e77, pkg/controller, pkg/apis""",
+    "description": """Service Catalog requires a description for each class and plan.
+    Bad: description: ""
+    Good: description: A database.
+    Source: kubernetes-retired/service-catalog b37daf589e77, pkg/controller, pkg/apis""",
+}
+"""The text of each rule that is its alone."""

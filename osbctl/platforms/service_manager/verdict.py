@@ -11,35 +11,20 @@ from collections.abc import Iterator
 from typing import Any
 
 from osbctl.paths import Path
-from osbctl.platforms.golang import Map, Pointers, Struct, decode, fields
+from osbctl.platforms.golang import Map, Pointers, Struct, decode, fields, wrong_type
 from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind, bounded
 
 RESERVED_PLAN = "reference-instance"
 MAX_TEXT = 255
 """Characters of an id, a name, a label's key or value: `varchar(255)`."""
+_TOO_LONG = f"Service Manager keeps {MAX_TEXT} characters: value too long for type character varying({MAX_TEXT})"
 
 _INT_32 = range(-(2**31), 2**31)
 _SUPPORT = ("supportedPlatforms", "supportedPlatformNames", "excludedPlatformNames")
 _BASE = {**fields(string="id", time="created_at updated_at", bool="ready"), "labels": Map(["string"])}
-_OPERATION: dict[str, Any] = {
-    **_BASE,
-    **fields(
-        string="description type state resource_id resource_type platform_id correlation_id parent_id cascade_root_id",
-        time="reschedule_timestamp deletion_scheduled",
-        bool="reschedule",
-    ),
-    "transitive_resources": Pointers(fields(string="id type operation_type")),
-    "context": {
-        **fields(bool="async is_async_not_defined", string="service_plan_id service_instance_id"),
-        "user_info": fields(string="platform info"),
-        "params": Map("string"),
-    },
-}
-_OPERATION["last_operation"] = _OPERATION
 _THING = {
     **_BASE,
-    **fields(string="name description catalog_id catalog_name", raw="metadata"),
-    "last_operation": _OPERATION,
+    **fields(string="name description catalog_id catalog_name", raw="metadata", unclear="last_operation"),
 }
 _PLAN = {
     **_THING,
@@ -65,11 +50,10 @@ SHAPE = {"services": Pointers(_SERVICE)}
 
 def judge(data: dict[str, Any]) -> Outcome:
     """Verdict of Service Manager on the catalog `data`."""
-    catalog, undecoded = decode(data, SHAPE, "service-manager", "Service Manager")
-    services = list(enumerate(catalog["services"] or ()))
-    refusals = bounded(undecoded or _refusals(services))
-    if not refusals:
-        return Outcome(VerdictKind.ACCEPTS)
+    catalog, read = decode(data, SHAPE, "service-manager", "Service Manager")
+    refusals = bounded(_refusals(list(enumerate(catalog["services"] or ()))))
+    if read.kind is not VerdictKind.ACCEPTS or not refusals:
+        return read
     # It goes through the catalog in order and stops at the first fault.
     crashes = refusals[0].rule == "service-manager-crash"
     return Outcome(VerdictKind.CRASHES if crashes else VerdictKind.REFUSES, refusals)
@@ -105,12 +89,15 @@ def _plan(plan: Struct, service: Struct) -> Iterator[Refusal]:
             yield Refusal("service-manager-reserved-name", plan.at(key), text)
     yield from _missing(plan, ("id", "name", "description"))
     yield from _shapes(plan, {"schemas": dict, "metadata": dict})
-    metadata = plan["metadata"] if isinstance(plan["metadata"], dict) else {}
+    yield from _support(plan, service, plan["metadata"] if isinstance(plan["metadata"], dict) else {})
+
+
+def _support(plan: Struct, service: Struct, metadata: dict[str, Any]) -> Iterator[Refusal]:
     given = [key for key in _SUPPORT if isinstance(metadata.get(key), list) and metadata[key]]
     if len(given) > 1:
         text = f"Service Manager takes one of {', '.join(_SUPPORT)}, not {' and '.join(given)}"
         yield Refusal("service-manager-platforms", (*plan.at("metadata"), given[1]), text)
-    bindable = service["bindable"] if plan["bindable"] is None else plan["bindable"]
+    bindable = (service if plan["bindable"] is None else plan)["bindable"]
     if metadata.get("supportsInstanceSharing") is True and not bindable:
         text = "Service Manager wants a plan to be bindable that supports the sharing of instances"
         yield Refusal("service-manager-sharing", (*plan.at("metadata"), "supportsInstanceSharing"), text)
@@ -158,19 +145,84 @@ def _row(thing: Struct) -> Iterator[Refusal]:
     for key in ("id", "name", "description"):
         text = thing[key] or ""
         if len(text) > MAX_TEXT and key != "description":
-            message = (
-                f"Service Manager keeps {MAX_TEXT} characters: value too long for type character varying({MAX_TEXT})"
+            words = f"value too long for type character varying({MAX_TEXT})"
+            yield Refusal(
+                "service-manager-text", thing.at(key), f"Service Manager keeps {MAX_TEXT} characters: {words}"
             )
-            yield Refusal("service-manager-text", thing.at(key), message)
         if "\0" in text:
             message = 'Service Manager keeps no NUL: invalid byte sequence for encoding "UTF8": 0x00'
             yield Refusal("service-manager-text", thing.at(key), message)
+    yield from _labels(thing)
+
+
+def _labels(thing: Struct) -> Iterator[Refusal]:
     for key, values in (thing["labels"] or {}).items():
         # A label has a row for each of its values: one without values is not stored, and may have any key.
-        texts = [key, *(values or ())] if values else []
-        if (
-            any(not 0 < len(text or "") <= MAX_TEXT or "\0" in text for text in texts)
-            or len({*texts[1:]}) < len(texts) - 1
-        ):
+        if values and not (_is_label(key) and all(map(_is_label, values)) and len({*values}) == len(values)):
             message = f"Service Manager wants labels of 1 to {MAX_TEXT} characters without NUL, each once"
             yield Refusal("service-manager-labels", (*thing.at("labels"), key), message)
+
+
+def _is_label(text: str | None) -> bool:
+    return bool(text) and len(text or "") <= MAX_TEXT and "\0" not in (text or "")
+
+
+REFUSALS = {
+    "type": wrong_type("SAP Service Manager", "Peripli/service-manager e616ec91f886, pkg/types and storage"),
+    "required": """A field that Service Manager requires is missing.
+
+    Id and name of a service offering; id, name and description of a plan.
+    Bad: name: ""
+    Good: name: postgres
+    Source: Peripli/service-manager e616ec91f886, pkg/types and storage""",
+    "unique": """Service Manager stores each id and name once.
+    Bad:
+        plans:
+          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small.}
+          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: large, description: Large.}
+    Good:
+        plans:
+          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small.}
+          - {id: A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13, name: large, description: Large.}
+    Source: Peripli/service-manager e616ec91f886, pkg/types and storage""",
+    "reserved-name": """A plan has a name that Service Manager keeps to itself.
+    Bad: name: reference-instance
+    Good: name: reference
+    Source: Peripli/service-manager e616ec91f886, pkg/types and storage""",
+    "platforms": """\
+    A plan's metadata says more than one of supportedPlatforms, supportedPlatformNames, excludedPlatformNames.
+    Bad: metadata: {supportedPlatforms: [kubernetes], excludedPlatformNames: [cf-eu]}
+    Good: metadata: {supportedPlatforms: [kubernetes]}
+    Source: Peripli/service-manager e616ec91f886, pkg/types and storage""",
+    "sharing": """A plan lets its instances be shared, but is not bindable.
+
+    A shared instance is used through bindings. Where the plan does not say, its service offering's `bindable` counts.
+    Bad:
+        bindable: false
+        metadata: {supportsInstanceSharing: true}
+    Good:
+        bindable: true
+        metadata: {supportsInstanceSharing: true}
+    Source: Peripli/service-manager e616ec91f886, pkg/types and storage""",
+    "text": """An id or a name has more than 255 characters, or a NUL stands in it or in a description.
+
+    The database that Service Manager stores it in takes neither.
+    Bad: name: "small\\0"
+    Good: name: small
+    Source: Peripli/service-manager e616ec91f886, pkg/types and storage""",
+    "number": """A polling duration does not fit into 32 bits.
+    Bad: maximum_polling_duration: 2147483648
+    Good: maximum_polling_duration: 86400
+    Source: Peripli/service-manager e616ec91f886, pkg/types and storage""",
+    "labels": """The field `labels`, which Service Manager reads for its own, cannot be stored.
+
+    It maps keys to lists of values, each of 1 to 255 characters and there once.
+    Bad: labels: {region: [eu, eu]}
+    Good: labels: {region: [eu, us]}
+    Source: Peripli/service-manager e616ec91f886, pkg/types and storage""",
+    "crash": """Service Manager panics on a service offering or a plan that is null.
+    Bad: plans: [null]
+    Good: plans: [{name: small}]
+    Source: Peripli/service-manager e616ec91f886, pkg/types and storage""",
+}
+"""The text of each rule that is its alone."""
