@@ -59,6 +59,20 @@ class Fix(NamedTuple):
     value: Any = None
     safe: bool = False
 
+    def __str__(self) -> str:
+        """What it does, for people; the text of the catalog in it is not yet safe to print."""
+        import json
+
+        name = next((step for step in reversed(self.path) if isinstance(step, str)), "")
+        value = json.dumps(self.value, ensure_ascii=False)
+        shown = f"{name}: {value}" if len(value) <= 60 else name
+        return {
+            "set": f"set `{shown}`",
+            "rename": f"rename `{name}` to `{self.value}`",
+            "quote": f"put `{name}` in quotes" if name else "put it in quotes",
+            "wrap": f"make a list of `{name}`",
+        }[self.action]
+
 
 class Finding(NamedTuple):
     """One thing that is wrong, or worth knowing, at one place.
@@ -136,7 +150,8 @@ class ValidationResult(NamedTuple):
 
     `left_out` counts the findings that were not asked for, or are ignored. `data` is the catalog, None where it could
     not be read, and `outcomes` what each platform does with it. `fail_on` None: as the whole run has it. `read_as` says
-    where the catalog was, as that of a `Document`; `unchecked` what a broker that limits requests left unchecked.
+    where the catalog was, as that of a `Document`; `unchecked` what a broker that limits requests left unchecked;
+    `editable` whether `osbctl fix` can edit the source.
     """
 
     name: str
@@ -148,6 +163,7 @@ class ValidationResult(NamedTuple):
     outcomes: Mapping[Platform, Outcome] = {}
     read_as: str = ""
     unchecked: tuple[str, ...] = ()
+    editable: bool = False
 
     @property
     def errors(self) -> tuple[Finding, ...]:

@@ -13,9 +13,10 @@ from typer import Argument, Option
 from osbctl.cli import options as common
 from osbctl.cli.output import note, put, tell, use_color
 from osbctl.errors import OsbctlError
-from osbctl.text import Paint, safe, without_commands
+from osbctl.text import Paint, plural, safe, without_commands
 
 if TYPE_CHECKING:
+    from osbctl.findings import Finding
     from osbctl.tasks.fix import Mended
     from osbctl.validation.options import ValidationOptions
 
@@ -72,30 +73,32 @@ def _fixed(source: str, stdin_filename: str | None, options: ValidationOptions, 
     from osbctl.sources.read import called, read_stdin
     from osbctl.tasks.fix import fix_bytes, fix_source, write
 
-    try:
+    def fixed(unsafe: bool) -> Mended:
         if source == "-":
-            name = called(source, stdin_filename)
-            mended = fix_bytes(name, read_stdin(name, common.LIMITS), options, unsafe=way.unsafe, at=way.at)
-        else:
-            mended = fix_source(source, options, unsafe=way.unsafe, at=way.at)
+            return fix_bytes(called(source, stdin_filename), data, options, unsafe=unsafe, at=way.at)
+        return fix_source(source, options, unsafe=unsafe, at=way.at)
+
+    try:
+        data = read_stdin(called(source, stdin_filename), common.LIMITS) if source == "-" else b""
+        mended = fixed(way.unsafe)
         if way.diff:
-            put("".join(_diff(mended)))
+            put("".join(_diff(mended, fixed(False).after if way.unsafe else {})))
         elif source == "-" and not way.looks:
             put(mended.after[mended.source].decode())
         elif not way.looks:
             write(mended)
     except OsbctlError as error:
         return tell(error)
-    for line in _told(mended, "would fix" if way.looks else "fixed"):
+    for line in _told(mended, "would fix" if way.looks else "fixed", way.unsafe):
         note(line)
     return int(way.looks and bool(mended.changed))
 
 
-def _told(mended: Mended, verb: str) -> Iterator[str]:
+def _told(mended: Mended, verb: str, unsafe: bool) -> Iterator[str]:
     """List applied fixes line by line, then the number of others."""
     yield from filter(None, [mended.read_as])
     for finding in mended.mended:
-        yield f"{finding.location or mended.source}: {verb}: {finding.message} [{finding.rule}]"
+        yield f"{finding.location or mended.source}: {verb}: {_done(finding, unsafe)} [{finding.rule}]"
     for finding, why in mended.stuck:
         yield f"{finding.location or mended.source}: not fixed: {finding.message} [{finding.rule}]: {why}"
     more = f", {len(mended.unsafe)} more with --unsafe" if mended.unsafe else ""
@@ -103,8 +106,18 @@ def _told(mended: Mended, verb: str) -> Iterator[str]:
     yield f"{mended.source}: {verb} {len(mended.mended)}{more}; {left} left for you"
 
 
-def _diff(mended: Mended) -> Iterator[str]:
+def _done(finding: Finding, unsafe: bool) -> str:
+    """What was done about a finding, and in how many places."""
+    done = [fix for fix in finding.fixes if fix.safe or unsafe]
+    texts = list(dict.fromkeys(map(str, done)))
+    where = f" ({plural(len(done), 'place')})" if len(done) > 1 else ""
+    return f"{'; '.join(texts[:3])}{'; …' if len(texts) > 3 else ''}{where}"
+
+
+def _diff(mended: Mended, safe_files: dict[str, bytes]) -> Iterator[str]:
     """The changes as a patch: in a pipe with the files' own bytes, at a terminal in colours, and safe to look at.
+
+    `safe_files` are the files with safe fixes alone, where others are in the patch, too.
 
     A log of CI may be a pipe: only what that would take for a command is not as it is in the file. Lines end at LF
     alone, as those of `patch` and `git apply` do; a name with a blank ends at a tab, and git takes no `./`.
@@ -112,13 +125,18 @@ def _diff(mended: Mended) -> Iterator[str]:
     from osbctl.fixes.patch import unified_diff
 
     paint = Paint(use_color("auto", sys.stdout)) if sys.stdout.isatty() else None
-    for name, pair in mended.changed.items():
-        old, new = (re.findall(r"[^\n]*\n|[^\n]+", data.decode()) for data in pair)
+    for name, (before, after) in mended.changed.items():
+        old, new = _lines(before), _lines(after)
+        safe_lines = _lines(safe_files.get(name, before)) if safe_files else None
         called = os.path.normpath(name)
         called += "\t" if " " in called else ""
-        for line in unified_diff(old, new, called):
+        for line in unified_diff(old, new, called, safe_lines):
             whole = line if line.endswith("\n") else line + "\n\\ No newline at end of file\n"
             yield _shown(whole, paint) if paint else without_commands(whole)
+
+
+def _lines(data: bytes) -> list[str]:
+    return re.findall(r"[^\n]*\n|[^\n]+", data.decode())
 
 
 def _shown(text: str, paint: Paint) -> str:

@@ -27,15 +27,23 @@ class Display(NamedTuple):
     color: str = "auto"
     brevity: Brevity = WHOLE
 
+    @property
+    def effective_format(self) -> Format:
+        """The format that was asked for, else the one that suits where the report goes."""
+        annotated = annotates(self.output) and self.brevity == WHOLE
+        return self.format or (Format.GITHUB if annotated else Format.TEXT)
+
 
 def run(request: Request, display: Display, config: str | None = None) -> int:
     """Validate, report, and return the exit code; `config` is a configuration file, None the closest one."""
     if display.output is not None or request.write_baseline:
         _check_outputs(request, display, config)
     gc.disable()  # the run is short and makes no garbage in circles: looking for it takes a fifth of the time
-    done = validate(request, load_config(config) if config else None)
+    brevity = display.brevity
+    marked = display.effective_format is Format.TEXT and not brevity.statistics
+    done = validate(request._replace(fixes=marked), load_config(config) if config else None)
     failed = put_report(done.judgements, display)
-    for sentence in done.notes if not display.brevity.quiet else ():
+    for sentence in done.notes if not brevity.quiet else ():
         note(sentence)
     return done.exit_code or failed
 
@@ -54,6 +62,5 @@ def put_report(judgements: Sequence[ValidationResult], display: Display) -> int:
     color, width = look(display.output, display.color)
     root = os.getcwd()  # noqa: PTH109
     report = Report(judgements, LazyRules(), root=root, color=color, width=width, brevity=display.brevity)
-    usual = Format.GITHUB if annotates(display.output) and display.brevity == WHOLE else Format.TEXT
-    put(render(report, display.format or usual), display.output)
+    put(render(report, display.effective_format), display.output)
     return int(report.failed)

@@ -20,12 +20,18 @@ _NOT_ACCEPTED = {
 }
 
 
+_MAX_RULES = 4
+"""The rules that are named behind a refusing verdict."""
+_FIXED = {True: " (fixable)", False: " (fixable with --unsafe)", None: ""}
+
+
 def render(report: Report) -> str:
     """The report as text, `path:line:column: severity: message [rule]` first in each entry."""
     paint = Paint(report.color)
     lines = [*(_statistics(report, paint) if report.brevity.statistics else _documents(report, paint))]
-    if len(report.judgements) > 1 and not report.brevity.quiet:
-        lines.append(wrapped(_total(report), report.width))
+    if not report.brevity.quiet:
+        lines += [wrapped(_total(report), report.width)] if len(report.judgements) > 1 else []
+        lines += [paint(ending, "bold") for ending in [_fixable(report)] if ending]
     return "\n".join(lines).rstrip("\n") + "\n" if lines else ""
 
 
@@ -33,7 +39,8 @@ def _documents(report: Report, paint: Paint) -> Iterator[str]:
     concise, quiet, _ = report.brevity
     for judgement in report.judgements:
         for finding in judgement.findings:
-            yield from [_head(finding, paint)] if concise else _finding(finding, paint, report.width)
+            marked = judgement.editable
+            yield from [_head(finding, paint, marked)] if concise else _finding(finding, paint, report.width, marked)
         if not quiet:
             yield from [_line(judgement, paint)] if concise else _summary(judgement, paint, report.width)
 
@@ -43,33 +50,48 @@ def finding_lines(findings: Iterable[Finding]) -> str:
     return "\n".join(line for finding in findings for line in _finding(finding, Paint(False)))
 
 
-def _finding(finding: Finding, paint: Paint, width: int = 0) -> Iterator[str]:
+def _finding(finding: Finding, paint: Paint, width: int = 0, marked: bool = False) -> Iterator[str]:
     """The lines of an entry, for a terminal of `width` columns; 0: no line is broken."""
-    head, *rest = _entry(finding, paint)
-    yield wrapped(head, width)
+    yield wrapped(_head(finding, paint, marked), width)
     if finding.location and not any(surely_secret(step) for step in finding.path if isinstance(step, str)):
         yield from _excerpt(finding.location, paint, width)
-    yield from (wrapped(line, width, " " * 6) for line in rest)
+    yield from (wrapped(line, width, " " * 6) for line in _details(finding, paint))
 
 
-def _entry(finding: Finding, paint: Paint) -> Iterator[str]:
-    yield _head(finding, paint)
-    if len(finding.refused_by) > 1 or (finding.refused_by and not finding.platform_messages):
+def _details(finding: Finding, paint: Paint) -> Iterator[str]:
+    if finding.refused_by:
         yield f"    refused by {labels(finding.refused_by)}"
     for message in finding.platform_messages:
         # Others may refuse for it, too, but messages are only known of a platform that is quoted.
         speaker = next(platform for platform in chain(finding.refused_by, Platform) if platform.record.is_quoted)
-        yield f"    {speaker.label}: {safe(message)}"
+        yield paint(f"    {speaker.label}: “{safe(message)}”", "dim")
     if finding.hint:
-        yield f"    hint: {safe(finding.hint)}"
+        yield f"    {paint('hint:', 'info')} {safe(finding.hint)}"
     yield ""
 
 
-def _head(finding: Finding, paint: Paint) -> str:
+def _head(finding: Finding, paint: Paint, marked: bool = False) -> str:
+    """The first line of an entry; where `marked`, with whether `osbctl fix` mends it."""
     where = f"{safe(str(finding.location))}: " if finding.location else ""
     severity = paint(finding.severity.value, finding.severity.value)
     rule = paint(f"[{finding.rule}]", "dim")
-    return f"{paint(where, 'bold')}{severity}: {safe(finding.message)} {rule}"
+    way = _FIXED[is_fixed(finding)] if marked else ""
+    return f"{paint(where, 'bold')}{severity}: {safe(finding.message)} {rule}{paint(way, 'safe') if way else ''}"
+
+
+def is_fixed(finding: Finding) -> bool | None:
+    """Whether `osbctl fix` mends it by itself; False where it takes --unsafe, None where the author has to decide."""
+    return any(fix.safe for fix in finding.fixes) if finding.fixes else None
+
+
+def _fixable(report: Report) -> str:
+    """How many of the findings `osbctl fix` would mend; empty for none."""
+    ways = Counter(is_fixed(finding) for one in report.judgements if one.editable for finding in one.findings)
+    if not ways[True]:
+        return f"{ways[False]:,} fixable with `osbctl fix --unsafe`" if ways[False] else ""
+    return f"{ways[True]:,} fixable with `osbctl fix`" + (
+        f", {ways[False]:,} more with --unsafe" if ways[False] else ""
+    )
 
 
 def _excerpt(place: Location, paint: Paint, width: int) -> Iterator[str]:
@@ -85,12 +107,14 @@ def _excerpt(place: Location, paint: Paint, width: int) -> Iterator[str]:
 def _summary(judgement: ValidationResult, paint: Paint, width: int) -> Iterator[str]:
     counted = f"{paint(safe(judgement.name), 'bold')}: {_counted(judgement.findings, judgement.left_out)}"
     yield wrapped(counted, width)
-    column = max(len(platform.label) for platform in Platform)
-    for platform, verdict in judgement.verdicts.items():
-        if verdict.kind is VerdictKind.UNREADABLE:  # said above: no platform was asked
-            continue
-        line = f"  {platform.label:<{column}}  {paint(_verdict(verdict), verdict.kind.value)}"
-        yield wrapped(line, width, " " * (column + 4))
+    # Where it cannot be read, no platform was asked, which is said above.
+    asked = {one: verdict for one, verdict in judgement.verdicts.items() if verdict.kind is not VerdictKind.UNREADABLE}
+    texts = {platform.label: _verdict(platform, verdict, judgement, paint) for platform, verdict in asked.items()}
+    if len(texts) == len(Platform) and len(set(texts.values())) == 1:
+        texts = {"every platform": next(iter(texts.values()))}
+    column = max(map(len, texts), default=0)
+    for label, text in texts.items():
+        yield wrapped(f"  {label:<{column}}  {text}", width, " " * (column + 4))
     yield ""
 
 
@@ -114,13 +138,18 @@ def _statistics(report: Report, paint: Paint) -> Iterator[str]:
         yield _total(report)
 
 
-def _verdict(verdict: Verdict) -> str:
+def _verdict(platform: Platform, verdict: Verdict, judgement: ValidationResult, paint: Paint) -> str:
+    """What a platform does; where it refuses, how often, and for which rules."""
+    kind = paint(verdict.kind.value, verdict.kind.value)
     if verdict.why:
-        return f"{verdict.kind.value}: {safe(verdict.why)}"
-    if verdict.kind is VerdictKind.REFUSES:
-        more = verdict.reasons > MAX_REFUSALS
-        return f"refuses ({f'more than {MAX_REFUSALS:,} reasons' if more else plural(verdict.reasons, 'reason')})"
-    return verdict.kind.value
+        return f"{kind}: {safe(verdict.why)}"
+    if verdict.kind is not VerdictKind.REFUSES:
+        return kind
+    more = verdict.reasons > MAX_REFUSALS
+    number = f"more than {MAX_REFUSALS:,} reasons" if more else plural(verdict.reasons, "reason")
+    rules = dict.fromkeys(finding.rule for finding in judgement.findings if platform in finding.refused_by)
+    left = f" and {len(rules) - _MAX_RULES:,} more" if len(rules) > _MAX_RULES else ""
+    return f"{kind} ({number}): {', '.join([*rules][:_MAX_RULES])}{left}" if rules else f"{kind} ({number})"
 
 
 def _counted(findings: Sequence[Finding], left_out: int) -> str:

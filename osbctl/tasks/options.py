@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 class Request(NamedTuple):
     """Requested options of a validation; None means "not given", so the configuration decides.
 
-    `baseline` is a file with findings that are not reported, or are written there.
+    `baseline` is a file with findings that are not reported, or are written there. `fixes`: findings have all theirs,
+    which may take a comparison of schemas.
     """
 
     sources: tuple[str, ...]
@@ -38,6 +39,7 @@ class Request(NamedTuple):
     together: bool = False
     baseline: str | None = None
     write_baseline: bool = False
+    fixes: bool = False
 
 
 def config_of(source: str, stdin_filename: str | None = None, config: Config | None = None) -> Config:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -143,4 +144,20 @@ def _judge(source: str, request: Request, settings: _Settings) -> _Judged:
         code = error.exit_code if isinstance(error, SourceError) else 0
         return None, unreadable(called(source, request.stdin_filename), unread(error)), code
     judgement = validate_document(document, settings.options, settings.selection)
+    if judgement.findings and request.fixes and _is_editable(source, document):
+        judgement = judgement._replace(findings=_with_fixes(judgement.findings, document), editable=True)
     return (document if request.together else None), judgement, 0
+
+
+def _is_editable(source: str, document: Document) -> bool:
+    """Whether `osbctl fix` can edit it: a file, a folder or standard input, with the catalog where it is expected."""
+    return not (document.embedded or document.read_as) and (source == "-" or os.path.exists(source))  # noqa: PTH110
+
+
+def _with_fixes(findings: tuple[Finding, ...], document: Document) -> tuple[Finding, ...]:
+    """The findings with their fixes; those of a draft take a comparison of schemas."""
+    if not any(finding.path[-1:] == ("$schema",) for finding in findings):
+        return findings
+    from osbctl.tasks.fix import with_fixes
+
+    return with_fixes(findings, document)

@@ -233,3 +233,17 @@ def test_what_would_be_fixed_is_counted(tmp_path: Path, option: str) -> None:
     assert done.stderr.endswith("c.yaml: would fix 1, 1 more with --unsafe; 1 left for you\n")
     done = osbctl("fix", option, "--unsafe", "c.yaml", cwd=tmp_path)
     assert done.stderr.endswith("c.yaml: would fix 2; 1 left for you\n")
+
+
+def test_it_says_what_it_does_and_marks_unsafe_edits_of_a_patch(tmp_path: Path) -> None:
+    file = tmp_path / "c.yaml"
+    file.write_text(TEXT.replace("description: d}", "description: d, metadata: {bullets: x, displayNam: y}}"))
+    done = osbctl("fix", "--diff", "--unsafe", str(file))
+    assert f"{file}:5:3: would fix: set `bindable: true` [schema-type]\n" in done.stderr
+    assert "would fix: rename `displayNam` to `displayName` [field-near-miss]\n" in done.stderr
+    assert "would fix: make a list of `bullets` [metadata-type]\n" in done.stderr
+    assert "@@ -2,6 +2,6 @@ --unsafe: line 7\n" in done.stdout
+    assert "--unsafe" not in osbctl("fix", "--diff", str(file)).stdout
+    subprocess.run(
+        ["git", "apply", "-p0", "--unsafe-paths", "--check"], input=done.stdout.encode(), cwd="/", check=True
+    )

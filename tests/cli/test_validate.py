@@ -22,7 +22,7 @@ FAULTY = str(catalogs_folder() / "faulty.yaml")
 def test_a_good_catalog_passes() -> None:
     done = process("validate", GOOD)
     assert (done.returncode, done.stderr) == (0, "")
-    assert "Cloud Foundry               accepts" in done.stdout
+    assert "  every platform  accepts\n" in done.stdout
 
 
 def test_a_faulty_catalog_fails_with_places() -> None:
@@ -140,7 +140,7 @@ def test_the_closing_words_do_not_contradict_the_verdicts(tmp_path: Path) -> Non
         done = osbctl("validate", *options, "c.yaml", cwd=tmp_path)
         assert (done.returncode, done.stderr) == (code, "")
         assert closing in done.stdout.splitlines()
-        assert "  Cloud Foundry               refuses (2 reasons)" in done.stdout.splitlines()
+        assert "  Cloud Foundry               refuses (2 reasons)" in done.stdout
 
 
 def test_a_configured_ignore_that_silences_nothing_is_named_unless_something_was_not_read(tmp_path: Path) -> None:
@@ -185,6 +185,7 @@ def test_shorter_reports(tmp_path: Path) -> None:
         "c.yaml: 2 errors, 2 info; refused by Cloud Foundry, Kubernetes Service Catalog, SAP Service Manager",
         "good.json: no findings",
         "2 documents: 2 errors, 2 info",
+        "1 fixable with `osbctl fix --unsafe`",
     ]
     assert [line for line in lines("-q") if not line.startswith(" ") and line] == findings
     assert "accepts" not in "".join(lines("-q"))
@@ -192,7 +193,7 @@ def test_shorter_reports(tmp_path: Path) -> None:
     assert sorted(lines("--statistics", "-q")) == sorted(lines("--statistics")[:-1])
     assert lines("--statistics")[-1] == "2 documents: 2 errors, 2 info"
     assert {line.split()[2] for line in lines("--statistics", "-q")} == {
-        re.findall(r"\[(\S+)]$", f)[0] for f in findings
+        re.findall(r"\[(\S+)](?: \(fixable.*)?$", f)[0] for f in findings
     }
     assert numbers[0] in lines("--statistics")
 
@@ -456,3 +457,52 @@ def test_a_spelling_beside_the_right_one_is_no_slip(tmp_path: Path, more: str, r
     (tmp_path / "catalog.yaml").write_text(NEWER.replace("FIELD", f"planUpdateable: true{more}"))
     done = osbctl("validate", "-f", "json", "catalog.yaml", cwd=tmp_path)
     assert [one["rule"] for one in json.loads(done.stdout)["documents"][0]["findings"]] == rules
+
+
+def test_it_ends_with_what_fix_would_mend(tmp_path: Path) -> None:
+    file = tmp_path / "c.yaml"
+    plan = "{id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B5, name: p, description: d, free: 'no', metadata: {displayNam: x}}"
+    service = f"{{id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: a, description: d, bindable: true, plans: [{plan}]}}"
+    file.write_text(f"services: [{service}]\n")
+    whole = osbctl("validate", str(file)).stdout
+    assert whole.endswith("\n\n1 fixable with `osbctl fix`, 1 more with --unsafe\n")
+    assert " [schema-type] (fixable)\n" in whole
+    assert " [field-near-miss] (fixable with --unsafe)\n" in whole
+    assert "fixable with `" not in osbctl("validate", "--quiet", str(file)).stdout
+    assert osbctl("validate", "--concise", str(file)).stdout.endswith("1 more with --unsafe\n")
+    assert "fixable" not in osbctl("validate", "-", stdin=f"data: {file.read_text()}").stdout  # fix takes it at the top
+    fixed = osbctl("fix", "--check", str(file)).stderr
+    assert "would fix 1, 1 more with --unsafe; 0 left for you" in fixed
+
+
+def test_a_refusal_names_platforms_and_rules_and_equal_verdicts_are_one_line(tmp_path: Path) -> None:
+    file = tmp_path / "c.yaml"
+    plans = "{id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B5, name: p, description: d, free: true}"
+    plans += ", {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B6, name: p, description: e, free: true}"
+    service = f"{{id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: a, description: d, bindable: true, plans: [{plans}]}}"
+    file.write_text(f"services: [{service}]\n")
+    refused = osbctl("validate", str(file)).stdout
+    assert (
+        "    refused by Cloud Foundry, SAP Service Manager\n    Cloud Foundry: “Plan names must be unique within a service. "
+        in refused
+    )
+    assert "  Cloud Foundry               refuses (1 reason): plan-name-duplicate\n" in refused
+    assert "\x1b[36mhint:\x1b[0m" not in refused
+    file.write_text(file.read_text().replace("name: p, description: e", "name: q, description: e"))
+    assert osbctl("validate", str(file)).stdout == f"{file}: no findings\n  every platform  accepts\n"
+    file.write_text(file.read_text().replace("free: true", "free: 'no'"))
+    painted = osbctl("validate", "--color", "always", str(file)).stdout
+    assert "  every platform  \x1b[1;31mrefuses\x1b[0m (2 reasons): schema-type\n" in painted
+    assert "    \x1b[36mhint:\x1b[0m write false" in painted
+    assert "\x1b[2m    Cloud Foundry: “Plan free must be a boolean" in painted
+
+
+def test_findings_with_a_draft_alone_load_the_fixer(tmp_path: Path) -> None:
+    file = tmp_path / "c.yaml"
+    code = (
+        "import sys; from osbctl.__main__ import _run; _run(['validate', sys.argv[1]]);"
+        "print([name for name in sys.modules if 'osbctl' in name and 'fix' in name])"
+    )
+    file.write_text("services: [{id: a, name: a, description: d, bindable: 'yes', plans: []}]\n")
+    done = subprocess.run([sys.executable, "-c", code, str(file)], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"

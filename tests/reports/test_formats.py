@@ -53,11 +53,12 @@ EXPECTED = {
 a dir/cat,alog.yaml:12:9: error: plan name 'small' is already used, 100 % sure [plan-name-duplicate]
   12 |       - name: small
      |         ^
-    Cloud Foundry: Plan names must be unique within a service
+    refused by Cloud Foundry
+    Cloud Foundry: “Plan names must be unique within a service”
     hint: rename one of them
 
 a dir/cat,alog.yaml: 1 error
-  Cloud Foundry               refuses (1 reason)
+  Cloud Foundry               refuses (1 reason): plan-name-duplicate
   Kubernetes Service Catalog  accepts
   SAP Service Manager         crashes
 """,
