@@ -276,14 +276,6 @@ def read_body(response: BaseHTTPResponse, client: HttpClient) -> Iterator[bytes]
         raise _broken_off(client, client.expired)
 
 
-def read_past_head(response: BaseHTTPResponse) -> bytes:
-    """A byte that follows the header of an answer to HEAD, where none should; urllib3 leaves it unread."""
-    reader = response._fp.fp  # type: ignore[attr-defined]
-    with suppress(OSError):  # nothing comes in time
-        return reader.read(1) if reader else b""
-    return b""
-
-
 def content_coding(encoding: str | None) -> str:
     """Normalize a Content-Encoding: `gzip`, empty for none, or an unrequested one (RFC 9110 §8.4)."""
     packing = (encoding or "").strip().lower()

@@ -60,45 +60,48 @@ def check_broker(address: str, options: ConnectionOptions, patience: Patience = 
     Raises SourceError: nobody is there, or the credentials are wrong: then there is nothing to check.
     """
     check_options(address, options)
-    unchecked: list[str] = []
-    faults, answers = _asked(Exchange(address, options), patience, unchecked)
-    first = answers.pop(options.api_version, None)
-    own = {version: _catalog(reply) for version, reply in answers.items() if not first or reply.json != first.json}
-    return Checked(tuple(findings_of(faults)), _catalog(first), own, tuple(unchecked))
+    faults: list[Fault] = []
+    exchange, first = _ask_catalog(Exchange(address, options), faults)
+    if first is None:
+        return Checked(tuple(findings_of(faults)), None)
+    if first.status == 401:
+        text = f"{exchange.name}: authentication failed (401){error_description(first.body, options)}"
+        raise SourceError(text, "the user or the password is wrong, so nothing can be checked")
+    if first.silence:
+        faults.append(_silence(exchange.name, first, first.silence))
+        return Checked(tuple(findings_of(faults)), None)
+    answers = {options.api_version: first}
+    probed, unchecked = _probe(exchange, first, patience, answers)
+    if any(one.rule == "wire-unstable" for one in probed):  # then every answer is another
+        probed = [one for one in probed if one.rule != "wire-version-differs"]
+    faults += [*probes.of_catalog(first, patience.slow, patience.gives_up, answers), *probes.of_error(first), *probed]
+    own = {version: _catalog(reply) for version, reply in answers.items() if reply.json != first.json}
+    return Checked(tuple(findings_of(faults)), _catalog(first), own, unchecked)
 
 
-def _catalog(reply: Reply | None) -> bytes | None:
-    return reply.body if reply and reply.status == 200 and not reply.fault and not reply.why_no_catalog else None
+def _catalog(reply: Reply) -> bytes | None:
+    return reply.body if reply.status == 200 and not reply.fault and not reply.why_no_catalog else None
 
 
-def _asked(exchange: Exchange, patience: Patience, unchecked: list[str]) -> tuple[list[Fault], dict[str, Reply]]:
-    """The faults, and the answers by the API version that they were asked with; `unchecked` is added to."""
-    reply = exchange.ask(changes={"X-Broker-API-Request-Identity": probes.IDENTITY})
-    faults = list(_transport(exchange, reply))
+def _ask_catalog(exchange: Exchange, faults: list[Fault]) -> tuple[Exchange, Reply | None]:
+    """The reply to the good request, behind redirects, and whom to ask from now on; None where a redirect leads away.
+
+    What is wrong with the way there is added to `faults`.
+    """
     for hop in range(MAX_REDIRECTS + 1):
+        reply = exchange.ask(changes={"X-Broker-API-Request-Identity": probes.IDENTITY})
+        if not hop:
+            faults += _transport(exchange, reply)
         location = redirect_target(reply.status, reply.headers.get("location"))
         if not location:
-            break
+            return exchange, reply
         target = _target(exchange.address, location)
         faults.append(_redirect(exchange.address, target, reply))
         if not is_same_origin(exchange.address, target):  # credentials are sent to no other place
-            return faults, {}
-        if hop == MAX_REDIRECTS:
-            return [*faults, fault("wire-status", f"more than {MAX_REDIRECTS} redirects", reply)], {}
+            return exchange, None
         exchange = Exchange(target, exchange.options)
-        reply = exchange.ask(changes={"X-Broker-API-Request-Identity": probes.IDENTITY})
-    if reply.status == 401:
-        text = f"{exchange.name}: authentication failed (401){error_description(reply.body, exchange.options)}"
-        raise SourceError(text, "the user or the password is wrong, so nothing can be checked")
-    if reply.silence:
-        return [*faults, _silence(exchange.name, reply, reply.silence)], {}
-    answers = {exchange.options.api_version: reply}
-    probed = list(_probed(exchange, reply, patience, answers, unchecked))
-    if any(one.rule == "wire-unstable" for one in probed):  # then every answer is another
-        probed = [one for one in probed if one.rule != "wire-version-differs"]
-    faults += probes.of_catalog(reply, patience.slow, patience.gives_up, answers)
-    faults += probes.of_errors([reply])
-    return faults + probed, answers
+    faults.append(fault("wire-status", f"more than {MAX_REDIRECTS} redirects", reply))
+    return exchange, None
 
 
 def _transport(exchange: Exchange, reply: Reply) -> Iterator[Fault]:
@@ -154,37 +157,43 @@ def _target(address: str, location: str) -> str:
         return ""
 
 
-def _probed(
-    exchange: Exchange, first: Reply, patience: Patience, answers: dict[str, Reply], unchecked: list[str]
-) -> Iterator[Fault]:
+def _probe(
+    exchange: Exchange, first: Reply, patience: Patience, answers: dict[str, Reply]
+) -> tuple[list[Fault], tuple[str, ...]]:
+    """The faults that the probes find, and the areas that were not probed, since the broker limits requests.
+
+    Replies at API versions that platforms send are added to `answers`.
+    """
     if first.seconds > patience.probe:
-        if not first.fault:
-            yield fault("wire-slow", "too slow to be asked anything else", first, severity=Severity.INFO, refused_by=())
-        return
-    silent = 0
-    table = probes.table(exchange, first)
+        slow = fault("wire-slow", "too slow to be asked anything else", first, severity=Severity.INFO, refused_by=())
+        return ([] if first.fault else [slow]), ()
+    faults: list[Fault] = []
+    silent, table = 0, probes.table(exchange, first)
     for number, probe in enumerate(table):
-        is_head = probe.method == "HEAD"
-        seconds = min(patience.probe, probes.HEAD_SECONDS) if is_head else patience.probe
-        reply = exchange.ask(probe.how, method=probe.method, path=probe.path, changes=probe.changes, seconds=seconds)
-        if not reply.status and not is_head:
-            yield fault("wire-no-answer", reply.fault, reply, refused_by=())
+        reply = exchange.ask(
+            probe.how, method=probe.method, path=probe.path, changes=probe.changes, seconds=patience.probe
+        )
+        if not reply.status:
+            faults.append(fault("wire-no-answer", reply.fault, reply, refused_by=()))
         if reply.status == probes.TOO_MANY != first.status:
-            unchecked += dict.fromkeys(one.area for one in table[number:])
-            yield fault("wire-limited", f"stopped by 429; not checked: {', '.join(unchecked)}", reply)
-            return
-        yield from _judged(probe, first, reply, answers)
-        silent += bool(reply.fault) and not is_head
+            unchecked = tuple(dict.fromkeys(one.area for one in table[number:]))
+            faults.append(fault("wire-limited", f"stopped by 429; not checked: {', '.join(unchecked)}", reply))
+            return faults, unchecked
+        faults += _judged(probe, first, reply, answers)
+        silent += bool(reply.fault)
         if silent >= MOST_SILENT:
-            return
+            break
+    return faults, ()
 
 
 def _judged(probe: probes.Probe, first: Reply, reply: Reply, answers: dict[str, Reply]) -> Iterator[Fault]:
     """The faults in the reply to a probe; one that fails as the good request does says nothing new."""
-    says_new = reply.status not in (0, probes.TOO_MANY) and (reply.status == 200 or reply.status != first.status)
+    if reply.status in (0, probes.TOO_MANY):
+        return
+    says_new = reply.status == 200 or reply.status != first.status
     if says_new and probe.version:
         answers[probe.version] = reply
-    if says_new or (probe.even_if_same and reply.status not in (0, probes.TOO_MANY)):
+    if says_new or probe.even_if_same:
         yield from probe.faults(first, reply)
-    if says_new and probe.method != "HEAD":
-        yield from probes.of_errors([reply])
+    if says_new:
+        yield from probes.of_error(reply)

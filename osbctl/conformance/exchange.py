@@ -19,7 +19,6 @@ from osbctl.client.http_client import (
     NoResponseError,
     no_response_error,
     read_body,
-    read_past_head,
 )
 from osbctl.errors import SourceError
 
@@ -126,7 +125,7 @@ def _send(client: HttpClient, method: str, url: str, headers: Mapping[str, str])
         silence = no_response_error(error, client)
         return Reply("", fault=_sentence(silence, client), silence=silence)
     found = {name.lower(): value for name, value in response.headers.items()}
-    body, fault = bytearray(read_past_head(response) if method == "HEAD" else b""), ""
+    body, fault = bytearray(), ""
     try:
         for piece in read_body(response, client):
             body += piece

@@ -32,9 +32,6 @@ TOO_MANY = 429
 _ECHO = (2, 15)
 """From this version on the request identity comes back."""
 
-HEAD_SECONDS = 2.0
-"""Seconds to wait for an answer to HEAD, or for an unexpected body."""
-
 _NOWHERE = "/osbctl-check"
 _NOBODY, _WRONG = "osbctl-check-nobody", "osbctl-check-wrong"
 
@@ -111,15 +108,14 @@ def _asking(version: str) -> tuple[Platform, ...]:
     return tuple(platform for platform in Platform if platform.api_version == version)
 
 
-def of_errors(replies: Iterable[Reply]) -> Iterator[Fault]:
-    """Check required and forbidden content of error answers."""
-    for reply in replies:
-        if reply.status < 400:
-            continue
-        if _echoes(reply):
-            yield fault("wire-secret", f"the answer ({reply.status}) holds the password that was sent", reply)
-        if reply.request.startswith("GET ") and not reply.request.endswith(_NOWHERE):  # what platforms ask
-            yield from _error_body(reply)
+def of_error(reply: Reply) -> Iterator[Fault]:
+    """Check required and forbidden content of an error answer."""
+    if reply.status < 400:
+        return
+    if _echoes(reply):
+        yield fault("wire-secret", f"the answer ({reply.status}) holds the password that was sent", reply)
+    if reply.request.startswith("GET ") and not reply.request.endswith(_NOWHERE):  # what platforms ask
+        yield from _error_body(reply)
 
 
 def _echoes(reply: Reply) -> bool:
@@ -226,7 +222,7 @@ def _of_versions(version: str, first: Reply) -> Iterator[Probe]:
 
 def _of_paths(path: str, first: Reply) -> Iterator[Probe]:
     area, body = "methods and paths", {"Content-Length": "0"}
-    yield Probe(area, "", body, "wire-method", (405, 404, 501), _allow_header, method="POST")
+    yield Probe(area, "", body, "wire-method", (405, 404, 501), method="POST")
     yield Probe(area, rule="wire-unknown-path", allowed=(404,), path=path.rpartition("/")[0] + _NOWHERE)
     if first.status != 200:
         return
@@ -234,8 +230,6 @@ def _of_paths(path: str, first: Reply) -> Iterator[Probe]:
         doubled = f"{path.removesuffix(CATALOG_PATH)}/{CATALOG_PATH}"
         hint = "serve it, or see to it that nobody registers the broker with a slash at the end of its address"
         yield Probe("double slash", rule="wire-double-slash", allowed=(200,), path=doubled, hint=hint)
-    if not first.fault:
-        yield Probe("HEAD", rule="wire-head", allowed=(200,), judge=_head, method="HEAD")
 
 
 def _of_logins(options: ConnectionOptions) -> Iterator[Probe]:
@@ -298,18 +292,3 @@ def _challenge(_: Reply, reply: Reply) -> Iterator[Fault]:
 
 _BASIC = re.compile(r"(?:^|,)\s*basic(?:\s|,|$)", re.IGNORECASE)
 """Among the challenges of one header or several (RFC 9110 §11.6.1)."""
-
-
-def _allow_header(_: Reply, reply: Reply) -> Iterator[Fault]:
-    if reply.status == 405 and "allow" not in reply.headers:
-        yield fault("wire-method", "the 405 has no Allow (RFC 9110 §10.2.1)", reply, severity=Severity.INFO)
-
-
-def _head(first: Reply, reply: Reply) -> Iterator[Fault]:
-    """No platform asks so: whatever comes is no more than a note."""
-    length, real = reply.headers.get("content-length"), str(len(first.body))
-    if length not in (None, real) and "content-encoding" not in first.headers:
-        yield fault("wire-head", f"Content-Length is {reply.hide(length or '')}, that of GET {real}", reply)
-    elif reply.body:
-        hint = "a proxy takes it for the answer to the next request"
-        yield fault("wire-head", "a body came behind the header", reply, hint=hint)

@@ -107,8 +107,6 @@ _ERRORS = {
 _NOTES = {
     "wire-limited": """The broker answers 429 to the few requests of a check, so that not all of it was checked.
     Source: RFC 6585 §4""",
-    "wire-head": """HEAD is not answered as GET is, without the body.
-    Source: RFC 9110 §9.3.2""",
 }
 
 describe(_REFUSED, Severity.ERROR, Category.WIRE, EVERY)

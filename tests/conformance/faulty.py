@@ -119,7 +119,7 @@ class Handler(BaseHTTPRequestHandler):
             return self._error(412)
         return self._catalog()
 
-    do_HEAD = do_POST = do_GET  # noqa: N815  # the names that the base class calls
+    do_POST = do_GET  # noqa: N815  # the name that the base class calls
 
     def _drip(self, data: bytes) -> None:
         """Send byte by byte, each long before the client's patience with one ends."""
@@ -225,7 +225,7 @@ class Handler(BaseHTTPRequestHandler):
             return self._send(304 if fault == "not-modified" else 204, b"", {})
         if fault == "created":
             return self._send(201, body, headers)
-        status = 500 if fault == "not-200" else 405 if fault == "no-head" and self.command == "HEAD" else 200
+        status = 500 if fault == "not-200" else 200
         return self._send(status, body, headers, cut=fault == "cut")
 
     def _error(self, status: int, headers: dict[str, str] | None = None) -> None:
@@ -245,7 +245,7 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         if self.server.fault == "drips-body":
             self._drip(body)
-        elif self.command != "HEAD" or self.server.fault == "head-body":
+        else:
             self.wfile.write(body)
         self.close_connection = True
 
