@@ -57,7 +57,7 @@ PARAMETERS = Raw("")
 """Stands in a command for the parameters."""
 
 Words: TypeAlias = "Sequence[Raw | str]"
-"""A command that is typed into a shell; a plain text is quoted as that shell needs. Empty: there is none."""
+"""A command that is typed into a shell; a plain text is quoted. Empty: there is none."""
 
 
 @dataclass(frozen=True, slots=True)

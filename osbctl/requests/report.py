@@ -5,7 +5,6 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Any
 
 from osbctl.findings import Finding
@@ -98,17 +97,11 @@ def _wrapped(head: str, text: str, width: int, wide: int) -> Iterator[str]:
 
 def _commands(commands: tuple[Command, ...]) -> Iterator[str]:
     files: dict[str, str] = {}
-    for tool, group in groupby(commands, key=lambda command: command.tool):
-        yield f"\n{tool}"
-        by_text: dict[str, list[str]] = {}
-        for command in group:
-            by_text.setdefault(command.text or f"no command: {command.why}", []).append(command.shell)
-            if command.content:
-                files[command.file] = command.content
-        for text, shells in by_text.items():
-            head = f"  {', '.join(filter(None, shells))}:" if any(shells) and len(by_text) > 1 else ""
-            yield from ([head] if head else [])
-            yield textwrap.indent(escaped(text).rstrip("\n"), "    ")
+    for command in commands:
+        yield f"\n{command.tool} (bash)" if command.shell else f"\n{command.tool}"
+        yield textwrap.indent(escaped(command.text or f"no command: {command.why}").rstrip("\n"), "    ")
+        if command.content:
+            files[command.file] = command.content
     for file, content in files.items():
         yield f"\n{safe(file)}"
         yield textwrap.indent(escaped(content).rstrip("\n"), "    ")

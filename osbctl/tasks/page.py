@@ -19,7 +19,7 @@ from osbctl.pages.render import render_page
 from osbctl.platforms import Platform
 from osbctl.platforms.commands import Order, Purpose
 from osbctl.platforms.outcome import Outcome
-from osbctl.requests.commands import Shell, commands
+from osbctl.requests.commands import commands
 from osbctl.requests.examples import Examples, examples
 from osbctl.sources.document import Document
 from osbctl.validation.pipeline import judge_template
@@ -169,18 +169,13 @@ def _json(value: Any) -> str:
 
 
 def _commands(order: Order, tools: set[str]) -> Iterator[ShownCommand]:
-    """The commands, those of several shells that read alike together, each file with the first that needs it."""
-    groups: dict[tuple[str, str, str], list[str]] = {}
-    files: dict[tuple[str, str, str], tuple[str, str]] = {}
-    for command in commands(order, Purpose.CREATE):
-        if command.tool in tools:
-            key = (command.tool, command.text, command.why)
-            groups.setdefault(key, []).append(command.shell and Shell(command.shell).label)
-            files[key] = (command.file, command.content)
+    """The commands, each file with the first that needs it."""
     seen: set[tuple[str, str]] = set()
-    for (tool, text, why), shells in groups.items():
-        file = files[tool, text, why]
-        shown = (file,) if file[1] and file not in seen else ()
+    for command in commands(order, Purpose.CREATE):
+        if command.tool not in tools:
+            continue
+        file = (command.file, command.content)
+        shown = (file,) if command.content and file not in seen else ()
         seen.update(shown)
-        label = f"{tool} ({', '.join(shells)})" if any(shells) else tool
-        yield ShownCommand(label, text, shown, why)
+        label = f"{command.tool} (bash)" if command.shell else command.tool
+        yield ShownCommand(label, command.text, shown, command.why)

@@ -32,7 +32,7 @@ def test_a_request_that_passes_gets_commands() -> None:
     ran = osbctl("params", CATALOG, "postgres", "small", "-c", '{"storage_gb": 3}', "-b", "data broker")
     assert ran.returncode == 0
     assert "the plan's schema accepts this request" in ran.stdout
-    assert "cf create-service postgres small my-instance -b 'data broker' -c params.json" in ran.stdout
+    assert 'cf create-service postgres small my-instance -b "data broker" -c params.json' in ran.stdout
     assert '"storage_gb": 3' in ran.stdout
 
 
@@ -53,7 +53,7 @@ def test_a_file_is_named_in_the_commands_and_its_secrets_are_not_shown(tmp_path:
     (tmp_path / "my params.json").write_text('{"admin_password": "hunter2-hunter2"}')
     ran = osbctl("params", "c.json", "s", "p", "-c", "@my params.json", cwd=tmp_path)
     assert ran.returncode == 0
-    assert "-c 'my params.json'" in ran.stdout
+    assert '-c "my params.json"' in ran.stdout
     assert "hunter2" not in ran.stdout + ran.stderr
     assert "the plan describes no parameters" in ran.stdout
     inline = osbctl(
@@ -152,7 +152,10 @@ def test_texts_that_look_like_numbers_keep_their_quotes(command: str, tmp_path: 
     assert "15 | 17" not in shown
 
 
-@pytest.mark.parametrize("quote", "'\u2018\u2019\u201a\u201b")
-def test_what_powershell_takes_for_a_quote_is_doubled(quote: str) -> None:
-    shown = osbctl("params", CATALOG, "postgres", "small", "-c", "{}", "-b", f"it{quote}s").stdout
-    assert f"cf create-service postgres small my-instance -b 'it{quote * 2}s' -c params.json" in shown
+@pytest.mark.parametrize("sign", '"\u201c\u201d\u201e$`\\%!')
+def test_a_name_that_shells_read_in_different_ways_is_in_no_command(sign: str) -> None:
+    shown = osbctl("params", CATALOG, "postgres", "small", "-c", "{}", "-b", f"it{sign}s").stdout
+    assert "cf create-service" not in shown
+    assert f"no command: a name in it cannot be typed here: shells read {sign} in different ways" in shown
+    shown = osbctl("params", CATALOG, "postgres", "small", "-c", "{}", "-b", "it\u2019s").stdout
+    assert 'cf create-service postgres small my-instance -b "it\u2019s" -c params.json' in shown

@@ -188,7 +188,7 @@ def test_commands_and_their_files_are_copied(browser: Browser, file: Path) -> No
         plan_ = page.locator(f"[id='{SMALL[1:]}']")
         plan_.get_by_text("Commands to order it").click()
         for label, at, begins in (
-            ("cf (bash, PowerShell, cmd)", 0, "cf create-service postgres small my-instance -b northwind"),
+            ("cf", 0, "cf create-service postgres small my-instance -b northwind"),
             ("kubectl", 0, "kubectl apply -f instance.yaml"),
             ("kubectl", 1, "apiVersion: servicecatalog.k8s.io/v1beta1\nkind: ServiceInstance\n"),
             ("terraform", 0, 'data "cloudfoundry_service_plan"'),
