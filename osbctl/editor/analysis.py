@@ -6,12 +6,14 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from osbctl.editor.texts import written
 from osbctl.errors import OsbctlError
+from osbctl.fields import known
 from osbctl.findings import DocumentError, Finding, Location, Verdict
 from osbctl.platforms import Platform
-from osbctl.sources.catalogs import holds_catalog, only_catalog, parse_catalog
+from osbctl.sources.catalogs import holds_offering, only_catalog, parse_catalog
 from osbctl.sources.document import Document
 from osbctl.sources.folder import LOCK, read_folder
 from osbctl.sources.folder.parts import SUFFIXES
@@ -21,8 +23,10 @@ from osbctl.tasks.validate import unread
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import validate_document
 
-_BEGUN = re.compile(r"""(?:^|")services"?\s*:(?:\s|#.*$)*[-\[]""", re.MULTILINE)
-"""The list of services in a text that cannot be read as it is."""
+_BEGUN = re.compile(r"""(?:^|")services"?\s*:(?:\s|#.*$)*(?:-\s+"?\w+"?\s*:\s|\[\s*(?:\{|\Z))""", re.MULTILINE)
+"""A list of services with an object in it, in a text that cannot be read as it is."""
+_KEY = re.compile(r"""^[ -]*(\w+):\s|"(\w+)"[ ]?:""", re.MULTILINE)
+_OF_OFFERINGS = {"plans", "bindable"}
 DEFAULT_OPTIONS = ValidationOptions()
 
 
@@ -49,18 +53,38 @@ def source_of(path: str, text: str, encoding: str = "utf-16") -> str | None:
 
 
 def _is_catalog(path: str, text: str, encoding: str) -> bool:
-    """Return whether a file holds a catalog, or may become one: an editor shows many files of JSON and YAML."""
+    """Return whether a file holds a service offering, or the beginning of one.
+
+    CI files, gateways and other catalogs have lists of services, too. Theirs have fields of their own, and neither
+    `plans` nor `bindable`.
+    """
     named = "catalog" in Path(path).stem.lower()
-    if not named and not any(word in text for word in ("services", "plans", "bindable")):
-        return False
     document = written(path, text, encoding).document
     if document is not None:
-        begun = not isinstance(document.data, dict | list) or "services" in document.data
-        return holds_catalog(document) or (named and begun)
+        return holds_offering(document) or _is_begun(document.data, named=named)
+    if not text.strip():
+        return named
     try:
-        return any(map(holds_catalog, parse_stream(_decoded(path, text), path)))
+        return any(map(holds_offering, parse_stream(_decoded(path, text), path)))
     except DocumentError:
-        return named or bool(_BEGUN.search(text))
+        keys = {block or quoted for block, quoted in _KEY.findall(text)}
+        return bool(_BEGUN.search(text) and (keys & _OF_OFFERINGS or keys <= _offering_fields()))
+
+
+def _is_begun(data: Any, *, named: bool) -> bool:
+    """Return whether a catalog is being started. `named`: the file is called a catalog, so that an empty one counts."""
+    if isinstance(data, str):
+        return named
+    services = data.get("services") if isinstance(data, dict) else None
+    if not services or not isinstance(services, list):
+        return named and isinstance(data, dict) and data.keys() == {"services"}
+    if not all(isinstance(service, dict) for service in services):
+        return named
+    return all(service.keys() <= _offering_fields() for service in services)
+
+
+def _offering_fields() -> frozenset[str]:
+    return known("catalog") | known("service")
 
 
 def _is_folder(folder: Path) -> bool:

@@ -78,6 +78,11 @@ def holds_catalog(document: Document) -> bool:
     return False
 
 
+def holds_offering(document: Document) -> bool:
+    """Return whether `document` has a service offering: `plans`, or an id, a name and `bindable`."""
+    return any(_shape(place.value) for place in _catalogs(_tops([document])))
+
+
 def _tops(documents: Sequence[Document], above: str = "") -> list[_Place]:
     if len(documents) == 1:
         return [_Place(documents[0], documents[0].data, (), above)]
