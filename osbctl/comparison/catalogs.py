@@ -144,6 +144,7 @@ class _Comparison:
                 new=fresh.id,
             )
         self._moved()
+        self._names.of_clients()
         if [b.id for b, _ in services.kept] != [a.id for _, a in sorted(services.kept, key=lambda p: p[1].path)]:
             self._to.add(fields.ORDER, MatchedPair(), "the service offerings changed order", ("services",))
 

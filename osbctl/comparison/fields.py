@@ -103,7 +103,7 @@ def _flag(to: Collector, pair: MatchedPair, path: Path, old: bool, new: bool) ->
     if old == new:
         return
     name = "/".join(map(str, path))
-    kind = rules.GRANTED if new else rules.WITHDRAWN[name]
+    kind = rules.GRANTED_AS.get(name, rules.GRANTED) if new else rules.WITHDRAWN[name]
     effects = _by_platform(kind.effects(to.view, None), name, pair)
     if pair.plan:
         effects = tuple(

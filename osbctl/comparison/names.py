@@ -20,6 +20,7 @@ from osbctl.comparison.match import (
     renamings,
 )
 from osbctl.comparison.rules import identity
+from osbctl.comparison.rules.fields import CLIENT_LEFT_CHANGED
 from osbctl.comparison.values import shown
 from osbctl.paths import Path
 from osbctl.platforms import Platform
@@ -104,6 +105,23 @@ class NameChanges:
             message = "a new plan takes a name that another one had"
             self._to.add(kind, pair, message, ("name",), None, fresh.name)
 
+    def of_clients(self) -> None:
+        """Note the dashboard clients that change in an update which is refused for the name of a plan."""
+        before = {service.id: service for service in self._old.services}
+        after = {service.id: service for service in self._new.services}
+        touched = [key for key in {**before, **after} if _client(before.get(key)) != _client(after.get(key))]
+        for key in touched if self._is_refused_late() else ():
+            pair, words = MatchedPair(before.get(key), after.get(key)), "it changes in an update that is refused"
+            self._to.add(CLIENT_LEFT_CHANGED, pair, f"dashboard client: {words}", ("dashboard_client",))
+
+    def _is_refused_late(self) -> bool:
+        """Whether a platform in view, to which that matters, refuses nothing but names of plans."""
+        for effect in CLIENT_LEFT_CHANGED.effects(self._to.view, None):
+            clashes = self._saved[effect.platform] if effect.level is not Level.SAFE else []
+            if clashes and all(clash.path in self._clashes[effect.platform] for clash in clashes):
+                return all(clash.kind is ClashKind.NAME for clash in clashes)
+        return False
+
     def _kinds(self, new: Identified, kind: Kind, free: Kind, taken: Kind) -> dict[Platform, Kind]:
         """The kind of change that it is to each platform.
 
@@ -135,15 +153,26 @@ class NameChanges:
         return clash is not None and clash.kind is ClashKind.CRASH
 
     @cached_property
-    def _clashes(self) -> dict[Platform, dict[Path, Clash]]:
-        """The clashes over names on each platform, by the place of what would take the name."""
+    def _saved(self) -> dict[Platform, list[Clash]]:
+        """The clashes of an update on each platform."""
         found = {}
         for platform in Platform:
-            update = Update(by_key(rows_of(self._old)), self._new)
+            update = Update(by_key(rows_of(self._old)), self._new, self._to.instances or ())
             platform.record.save(update)
-            clashes = [clash for clash in update.clashes if clash.kind is not ClashKind.OTHER]
-            found[platform] = {clash.path: clash for clash in clashes if clash.path not in self._twice}
+            found[platform] = update.clashes
         return found
+
+    @cached_property
+    def _clashes(self) -> dict[Platform, dict[Path, Clash]]:
+        """Those over names, by the place of what would take the name."""
+        return {
+            platform: {
+                clash.path: clash
+                for clash in clashes
+                if clash.kind is not ClashKind.OTHER and clash.path not in self._twice
+            }
+            for platform, clashes in self._saved.items()
+        }
 
     @cached_property
     def _twice(self) -> set[Path]:
@@ -162,3 +191,7 @@ def _held(clash: Clash, start: str = ", a name ") -> str:
     row = clash.holder
     assert row
     return f"{start}that {shown(row.name)} (id {shown(row.plan)}) still has when it is saved"
+
+
+def _client(service: ServiceOffering | None) -> object:
+    return service.data.get("dashboard_client") or None if service else None

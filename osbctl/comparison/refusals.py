@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from osbctl.changes import Change, Effect, Level, Named
-from osbctl.comparison.rules.identity import NOW_REFUSED
+from osbctl.changes import Change, Level, Named
+from osbctl.comparison.kinds import Kind
+from osbctl.comparison.rules.identity import NOW_REFUSED, REFUSED_IN_PART
 from osbctl.comparison.values import table
 from osbctl.paths import Path, found_at, pointer
 from osbctl.platforms import Platform
@@ -72,8 +73,11 @@ def new_refusals(
     before: Iterable[Refused],
     after: Iterable[Refused],
     changes: Iterable[Change],
+    partly: Collection[Platform] = (),
 ) -> list[Change]:
     """The refusals `after` of the catalog `new` that are not among those `before` of `old`.
+
+    `partly` are the platforms that apply something of it all the same.
 
     A refusal is the same where platform, rule, ids and field are. What one of `changes` tells already, a refusal of the
     same platform at the same place, is left out.
@@ -86,22 +90,23 @@ def new_refusals(
         key = (one.platform, one.rule, *_identity(place))
         if key not in known and (one.platform, one.path) not in reported:
             known.add(key)
-            found.append(_change(one, place, old))
+            kind = REFUSED_IN_PART if one.platform in partly else NOW_REFUSED
+            found.append(_change(kind, one, place, old))
     return found
 
 
-def _change(one: Refused, place: _Place, old: Mapping[str, Any]) -> Change:
+def _change(kind: Kind, one: Refused, place: _Place, old: Mapping[str, Any]) -> Change:
     words = _naming(place.field, redacted(one.message, one.path).rstrip("."))
     return Change(
-        rule=NOW_REFUSED.id,
+        rule=kind.id,
         message=f"{words} ({one.rule})",
-        effects=(Effect(one.platform, Level.REFUSED, "refuses the whole update"),),
+        effects=kind.effects((one.platform,), None),
         service=place.service,
         plan=place.plan,
         field="/".join((pointer(place.field)[1:], one.platform, one.rule)).lstrip("/"),
         old_path=_path_before(place, old),
         new_path=one.path,
-        advice=NOW_REFUSED.advice,
+        advice=kind.advice,
     )
 
 

@@ -167,6 +167,11 @@ class PlatformRecord(NamedTuple):
         found: Mapping[str, Reaction | Depends] = self._module("changes").REACTIONS
         return found
 
+    def notes(self, rules: Collection[str]) -> list[str]:
+        """What two catalogs with changes of these `rules` cannot tell of an update; from the module `changes`."""
+        found: Mapping[str, frozenset[str]] = getattr(self._module("changes"), "NOTES", {})
+        return [sentence for sentence, when in found.items() if not when or not when.isdisjoint(rules)]
+
     @property
     def export(self) -> Export:
         """Export format; from the module `export`."""

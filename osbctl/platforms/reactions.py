@@ -10,8 +10,8 @@ from functools import partial
 class Level(StrEnum):
     """Level of a change, from strict to harmless. Ordered by `rank`.
 
-    `refused`: a platform refuses the update, nothing of it is applied. `breaking`: it is applied, and existing
-    users break. `risky`: the documents alone cannot tell. `safe`: no impact.
+    `refused`: a platform refuses the update, and applies nothing of it or a part. `breaking`: it is applied, and
+    existing users break. `risky`: the documents alone cannot tell. `safe`: no impact.
     """
 
     REFUSED = "refused"

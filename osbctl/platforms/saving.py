@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from osbctl.catalog import Catalog, ServiceOffering, ServicePlan
 from osbctl.paths import Path
-from osbctl.platforms import Identity, State
+from osbctl.platforms import Identity, Platform, State
 from osbctl.platforms.outcome import Refusal
 
 Key: TypeAlias = tuple[str, str | None]
@@ -135,6 +135,14 @@ class Names:
 
     def _place(self, key: Key, name: str) -> tuple[str | None, str]:
         return (key[0] if key[1] is not None else None), self._fold(name)
+
+
+def is_saved_in_part(platform: Platform, old: Catalog, new: Catalog, refusals: Collection[Refusal]) -> bool:
+    """Whether the platform saves something of an update that it refuses for what it says of the new catalog alone."""
+    before = by_key(rows_of(old))
+    update = Update(dict(before), new, refusals=refusals)
+    platform.record.save(update)
+    return update.rows != before
 
 
 def rows_of(catalog: Catalog) -> Iterator[StoredRow]:

@@ -7,12 +7,14 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
+from osbctl.catalog import Catalog
 from osbctl.changes import Change
 from osbctl.comparison.allow import Sorted, load_allowed, sort_out
 from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.comparison.collect import with_places
 from osbctl.comparison.refusals import Refused, new_refusals, touched_alone
 from osbctl.platforms import Platform, labels
+from osbctl.platforms.outcome import Refusal
 from osbctl.sources.document import Document
 
 
@@ -43,7 +45,15 @@ def compare(old: Document, new: Document, view: frozenset[Platform], instances: 
         known = refusals_of(old.data, view)
         notes += _already_refused(old.name, known)
         changes = with_places(changes + now_refused(old.data, new.data, changes, view, known), old, new)
+        notes += _unknown(changes, view)
     return Comparison(old.name, new.name, changes, notes)
+
+
+def _unknown(changes: list[Change], view: frozenset[Platform]) -> list[str]:
+    """What the catalogs cannot tell of the platforms in view, where these were chosen."""
+    rules = {change.rule for change in changes}
+    chosen = [platform for platform in Platform if platform in view] if len(view) < len(Platform) else []
+    return [sentence for platform in chosen for sentence in platform.record.notes(rules)]
 
 
 def sort_accepted(changes: list[Change], allow: str | None) -> Sorted:
@@ -92,7 +102,15 @@ def now_refused(
     refused = refusals_of(touched_alone(new, (change.new_path for change in changes)), view)
     if known is None:
         known = refusals_of(old, view) if refused else []
-    return new_refusals(old, new, known, refused, changes)
+    partly = [platform for platform in view if _is_saved_in_part(platform, old, new, refused)] if refused else []
+    return new_refusals(old, new, known, refused, changes, partly)
+
+
+def _is_saved_in_part(platform: Platform, old: dict[str, Any], new: dict[str, Any], refused: list[Refused]) -> bool:
+    from osbctl.platforms.saving import is_saved_in_part
+
+    theirs = [Refusal(one.rule, one.path, one.message) for one in refused if one.platform is platform]
+    return bool(theirs) and is_saved_in_part(platform, Catalog.of(old), Catalog.of(new), theirs)
 
 
 def refusals_of(data: dict[str, Any], view: frozenset[Platform]) -> list[Refused]:

@@ -167,7 +167,8 @@ def _take_over(
     stored = registry.broker(seen.name)
     if stored.row.revision != seen.revision:
         raise OutdatedError(seen.name)
-    base = replace(base, etag=answer.etag if answer else seen.etag)
+    always = tuple(Remark("", "", "", sentence) for sentence in base.platform.record.notes(()))
+    base = replace(base, etag=answer.etag if answer else seen.etag, remarks=always)
     catalog = client.validate(answer.body if answer else stored.catalog, replace(seen, platform=base.platform))
     fit = storable(catalog)
     refused = catalog.refused or (catalog.errors if policy.strict else ())
@@ -186,7 +187,10 @@ def _take_over(
     if not result.refused and not result.actions and (nothing_new or new.body == stored.catalog):
         return _store(registry, seen, base, policy)
     done = replace(
-        base, outcome=RefreshOutcome.CHANGED, actions=result.actions, remarks=result.remarks + _taken(catalog)
+        base,
+        outcome=RefreshOutcome.CHANGED,
+        actions=result.actions,
+        remarks=(*result.remarks, *_taken(catalog), *always),
     )
     if result.refused:
         remarks = catalog.errors if catalog.refusals else result.remarks

@@ -395,3 +395,36 @@ def test_to_name_draft_04_is_safe(tmp_path: Path) -> None:
     schema = {"type": "object", "properties": {"size": {"type": "integer", "minimum": 1, "exclusiveMinimum": True}}}
     [change] = diff_of_schemas(tmp_path, schema, {**schema, "$schema": "http://json-schema.org/draft-04/schema#"})
     assert change["level"] == "safe"
+
+
+def told(folder: Path, new: Any, platform: str, old: Any = OLD) -> str:
+    done = osbctl("diff", *put(folder, new, old), "--platform", platform, cwd=folder)
+    assert done.returncode in (0, 1)
+    return done.stdout + done.stderr
+
+
+def test_what_is_applied_of_a_refused_update_is_said(tmp_path: Path) -> None:
+    new = changed(description="")
+    new["services"][0]["name"] = "other"
+    assert "stops at the first faulty object: what comes before is applied" in told(tmp_path, new, "kubernetes")
+    assert "[change-refused-in-part]" in told(tmp_path, new, "kubernetes")
+    new["services"][0]["plans"] = []
+    assert "[change-refused-in-part]" not in told(tmp_path, new, "kubernetes")  # it reads that before it saves anything
+    new["services"].append({"id": "s2", "name": "x", "metadata": {"documentationUrl": 5}, "plans": []})
+    assert "stops at this service offering: what comes before is applied" in told(tmp_path, new, "korifi")
+
+
+def test_what_two_catalogs_cannot_tell_is_said_once_where_it_matters(tmp_path: Path) -> None:
+    new = changed(name="huge")
+    assert told(tmp_path, new, "cloudfoundry").count("may have deactivated plans of earlier catalogs") == 1
+    assert "may have" not in told(tmp_path, changed(description="x"), "cloudfoundry")
+    new = changed(id="q", name="huge")
+    assert told(tmp_path, new, "kubernetes").count("refuses an id that another broker has in the cluster") == 1
+    assert told(tmp_path, changed(description="x"), "korifi").count("empties the lists of organisations") == 1
+
+
+def test_a_changed_plan_id_says_in_its_first_line_that_it_is_refused_and_why(tmp_path: Path) -> None:
+    done = osbctl("diff", *put(tmp_path, changed(id="q")), cwd=tmp_path)
+    first, second = done.stdout.splitlines()[:2]
+    assert first == "refused: a platform refuses the update"
+    assert second == '  db/large: the id changed from "p2" to "q" while the name stayed [change-plan-id]'

@@ -53,7 +53,7 @@ TURNED = {
     ]
 }
 WITHDRAWN = {kind.id for kind in fields.WITHDRAWN.values()}
-FLAGS = {*WITHDRAWN, fields.GRANTED.id}
+FLAGS = {*WITHDRAWN, fields.GRANTED.id, *(kind.id for kind in fields.GRANTED_AS.values())}
 
 
 def told(changes: list[Change]) -> Counter[tuple[str, Any, Any]]:

@@ -230,7 +230,14 @@ ROWS: list[tuple[str, Any, Any, frozenset[str] | None, str, dict[Platform, Level
     ),
     ("bindable", one(), one(bindable=False), None, "bindable-withdrawn", {CF: B, K8S: B}),
     ("bindable of a plan", with_plan(), with_plan(bindable=False), None, "bindable-withdrawn", {CF: B}),
-    ("updateable", one(plan_updateable=True), one(), None, "plan-updateable-withdrawn", {CF: B, K8S: B}),
+    (
+        "updateable",
+        one(plan_updateable=True),
+        one(),
+        None,
+        "plan-updateable-withdrawn",
+        {CF: B, K8S: B, SM: Y, KORIFI: Y},
+    ),
     (
         "updateable of a plan",
         with_plan(plan_updateable=True),
@@ -247,7 +254,14 @@ ROWS: list[tuple[str, Any, Any, frozenset[str] | None, str, dict[Platform, Level
         "instances-retrievable-withdrawn",
         {CF: B, K8S: S},
     ),
-    ("bindings retrievable", one(bindings_retrievable=True), one(), None, "bindings-retrievable-withdrawn", {CF: B}),
+    (
+        "bindings retrievable",
+        one(bindings_retrievable=True),
+        one(),
+        None,
+        "bindings-retrievable-withdrawn",
+        {CF: B, K8S: S, KORIFI: Y},
+    ),
     ("context updates", one(allow_context_updates=True), one(), None, "context-updates-withdrawn", {CF: B, K8S: S}),
     (
         "bindable, Korifi",
@@ -272,7 +286,15 @@ ROWS: list[tuple[str, Any, Any, frozenset[str] | None, str, dict[Platform, Level
         with_plan(metadata={}),
         None,
         "instance-sharing-withdrawn",
-        {CF: S, SM: B},
+        {CF: S, SM: Y},
+    ),
+    (
+        "sharing of instances comes",
+        with_plan(),
+        with_plan(metadata={"supportsInstanceSharing": True}),
+        None,
+        "instance-sharing-granted",
+        {CF: S, SM: S},
     ),
     (
         "platforms lost",
@@ -298,7 +320,14 @@ ROWS: list[tuple[str, Any, Any, frozenset[str] | None, str, dict[Platform, Level
         "shareable-withdrawn",
         {CF: B, K8S: S},
     ),
-    ("binding rotatable", with_plan(binding_rotatable=True), with_plan(), None, "binding-rotatable-withdrawn", {}),
+    (
+        "binding rotatable",
+        with_plan(binding_rotatable=True),
+        with_plan(),
+        None,
+        "binding-rotatable-withdrawn",
+        {CF: S, K8S: S, SM: S, KORIFI: S},
+    ),
     ("granted", one(), one(plan_updateable=True), None, "capability-granted", {CF: S}),
     (
         "maintenance",
@@ -394,6 +423,14 @@ ROWS: list[tuple[str, Any, Any, frozenset[str] | None, str, dict[Platform, Level
         None,
         "order",
         {CF: S},
+    ),
+    (
+        "a dashboard client beside swapped names",
+        catalog(service("s1", "db", SMALL, plan("p2", "large"), dashboard_client={"id": "a"})),
+        catalog(service("s1", "db", plan("p1", "large"), plan("p2", "small"), dashboard_client={"id": "b"})),
+        None,
+        "dashboard-client-left",
+        {CF: B},
     ),
     ("costs", with_plan(metadata={"costs": [1]}), with_plan(metadata={"costs": [2]}), None, "costs", {CF: Y}),
     ("explicit free dropped", with_plan(free=True), with_plan(), None, "explicit-dropped", {CF: S, K8S: Y, KORIFI: Y}),
@@ -535,6 +572,7 @@ def test_every_rule_stands_in_the_table() -> None:
     shown = {f"change-{row[4]}" for row in ROWS}
     elsewhere = {rule for rule in KINDS if rule.startswith("change-schema-")} | {
         "change-now-refused",
+        "change-refused-in-part",
     }
     assert set(KINDS) - elsewhere == shown - {rule for rule in shown if rule.startswith("change-schema-")}
 
@@ -647,3 +685,82 @@ def test_a_removal_after_its_sunset_is_risky_before_it_breaking(day: str, level:
     services = catalog(service("s1", "db", SMALL, metadata=mark), service("s2", "mq", plan("p2", "small")))
     (gone,) = compare_catalogs(services, catalog(service("s2", "mq", plan("p2", "small"))), today=today, instances=NONE)
     assert gone.level is level
+
+
+def refused_by(old: Any, new: Any, instances: frozenset[str] | None = NONE) -> set[Platform]:
+    changes = compare_catalogs(old, new, instances=instances)
+    return {effect.platform for change in changes for effect in change.effects if effect.level is R}
+
+
+def test_a_plan_that_takes_the_name_of_one_that_moves_is_refused_by_service_manager() -> None:
+    old = catalog(service("s1", "db", SMALL, plan("p2", "large")), service("s2", "mq", plan("p3", "x")))
+    new = catalog(service("s1", "db", plan("p2", "small")), service("s2", "mq", plan("p3", "x"), plan("p1", "other")))
+    assert refused_by(old, new) == {CF, SM}
+    assert "refuses the update: the name is taken" in str(by_rule(old, new, SM)["change-plan-name-taken"].effects)
+    turned = catalog(service("s1", "db", plan("n", "small"), plan("p2", "large")), new["services"][1])
+    assert SM not in refused_by(old, turned)  # a new plan is created after the old one is gone
+
+
+@pytest.mark.parametrize(
+    "plans",
+    [
+        [plan("p1", "large"), plan("p2", "small")],
+        [plan("p2", "small")],
+        [plan("p1", "tiny"), plan("n", "small"), plan("p2", "large")],
+    ],
+)
+def test_a_service_offering_of_another_id_is_deleted_first_with_the_names_of_its_plans(plans: Any) -> None:
+    new = catalog(service("t", "db", *plans))
+    assert SM not in refused_by(TWO, new)
+    assert SM in refused_by(TWO, new, P1)
+
+
+def test_service_manager_compares_names_letter_by_letter() -> None:
+    assert refused_by(TWO, two(plan("p1", "Large"), plan("p2", "Small"))) == {CF}
+    swapped = catalog(service("s1", "MQ", SMALL), service("s2", "DB", plan("p2", "small")))
+    assert SM not in refused_by(TWO_SERVICES, swapped)
+    assert SM in refused_by(TWO_SERVICES, SWAPPED)
+
+
+def test_a_blank_after_the_name_of_a_service_offering_is_stripped_by_cloud_foundry() -> None:
+    found = by_rule(one(), catalog(service("s1", "db ", SMALL)), CF)
+    assert set(found) == {"change-service-renamed"}
+
+
+def test_of_a_swap_cloud_foundry_names_the_first_plan_alone() -> None:
+    changes = compare_catalogs(TWO, two(plan("p1", "large"), plan("p2", "small")), platforms=(CF,))
+    assert [change.level for change in changes] == [R, R]
+    assert [effect.does for change in changes for effect in change.effects] == [
+        '"Plan names must be unique within a service. Service db already has a plan named large"',
+        "refuses the whole update",
+    ]
+
+
+def test_the_words_of_cloud_foundry_quote_the_name_of_a_service_offering() -> None:
+    change = by_rule(TWO_SERVICES, REUSED, CF, instances=P1)["change-service-name-reused"]
+    assert '`Services with names ["db"] already exist`' in change.effects[0].does
+
+
+def test_korifi_stores_and_shows_what_it_does_not_enforce() -> None:
+    flags = "bindable", "plan_updateable", "instances_retrievable", "bindings_retrievable", "allow_context_updates"
+    old = one(**dict.fromkeys(flags, True))
+    for flag in flags:
+        (change,) = compare_catalogs(old, one(**dict.fromkeys(flags, True) | {flag: False}), platforms=(KORIFI,))
+        assert (change.level, change.effects[0].does.startswith("stores and shows it, never enforces it")) == (Y, True)
+
+
+def test_advice_on_a_reused_name_fits_a_plan_with_instances() -> None:
+    advice = by_rule(TWO, two(plan("p2", "small")))["change-plan-name-reused"].advice
+    assert "while the plan has instances, and until the first update after the last one is gone" in advice
+
+
+def test_a_client_is_not_left_changed_where_the_catalog_is_refused_before() -> None:
+    client = {"id": "a", "secret": "x"}
+    old = catalog(service("s1", "db", SMALL, plan("p2", "large"), dashboard_client=client))
+    swapped = service("s1", "db", plan("p1", "large"), plan("p2", "small"))
+    assert "dashboard client" in by_rule(old, catalog(swapped), CF)["change-dashboard-client-left"].message
+    moved = catalog({**swapped, "plans": swapped["plans"][1:]}, service("s3", "mq", plan("p1", "x")))
+    assert "change-plan-moved" in by_rule(old, moved, CF)
+    assert "change-dashboard-client-left" not in by_rule(old, moved, CF)
+    assert "change-dashboard-client-left" not in by_rule(old, catalog(swapped), K8S)
+    assert "change-dashboard-client-left" not in by_rule(old, catalog(service("s1", "db", SMALL)), CF)

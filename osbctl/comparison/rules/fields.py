@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from osbctl.comparison.kinds import Kind, kind
-from osbctl.platforms.reactions import NO_ACT, Level, breaking, risky, safe
+from osbctl.platforms.reactions import NO_ACT, NOT_STORED, Level, breaking, risky, safe
 
 _STORES = safe("stores the new value")
 
@@ -46,6 +46,11 @@ INSTANCE_SHARING = kind(
     """Instances of a plan can no longer be shared (`supportsInstanceSharing`).""",
     every=NO_ACT,
 )
+INSTANCE_SHARING_GRANTED = kind(
+    "change-instance-sharing-granted",
+    """Instances of a plan can be shared now (`supportsInstanceSharing`).""",
+    every=NO_ACT,
+)
 PLATFORMS_WITHDRAWN = kind(
     "change-platforms-withdrawn",
     """Platforms lose a plan that they could offer.
@@ -58,10 +63,12 @@ PLATFORMS_WITHDRAWN = kind(
 )
 BINDING_ROTATABLE = kind(
     "change-binding-rotatable-withdrawn",
-    """Bindings can no longer be rotated.""",
-    every=breaking("no longer rotates bindings, if it does so at all"),
+    """Bindings can no longer be rotated. No platform stores the field.""",
+    every=NOT_STORED,
 )
 GRANTED = kind("change-capability-granted", """A capability is new: a boolean is true now.""", every=_STORES)
+GRANTED_AS: dict[str, Kind] = {"metadata/supportsInstanceSharing": INSTANCE_SHARING_GRANTED}
+"""The rule of each boolean that turns true and has one of its own."""
 WITHDRAWN: dict[str, Kind] = {
     "bindable": BINDABLE,
     "plan_updateable": PLAN_UPDATEABLE,
@@ -145,6 +152,15 @@ DASHBOARD = kind(
     "change-dashboard-client",
     """The OAuth client of the dashboard changed. Its secret is never shown.""",
     advice="let the dashboard accept both clients during the change",
+)
+CLIENT_LEFT_CHANGED = kind(
+    "change-dashboard-client-left",
+    """A dashboard client changes in an update that is refused for the name of a plan.
+
+    Cloud Foundry changes its clients in UAA before it checks the names of plans, and its database alone is rolled back.
+    """,
+    every=safe("changes no client of a refused update"),
+    advice="correct the names in the same update, or change the client in an update of its own",
 )
 COSTS = kind(
     "change-costs",

@@ -15,6 +15,15 @@ NOW_REFUSED = kind(
     every=refused("refuses the whole update"),
     advice="osbctl validate shows where, and how to correct it",
 )
+REFUSED_IN_PART = kind(
+    "change-refused-in-part",
+    """The platform refuses a part of the new catalog for a reason that the old one did not give, and applies the rest.
+
+    It saves one object after the other, stops at the first that it refuses, and leaves applied what came before.
+    """,
+    every=refused("applies what comes before, and stops here"),
+    advice="correct it soon: osbctl validate shows where; what came before is applied already",
+)
 CATALOG_EMPTIED = kind(
     "change-catalog-emptied",
     """The new catalog offers no service any more.
@@ -85,7 +94,8 @@ PLAN_NAME_REUSED = kind(
 
     Cloud Foundry and Service Manager delete what is gone last: the name is still taken when its new holder is saved.
     """,
-    advice="remove the old plan in one update, rename in the next",
+    advice="remove the old plan, and rename in a later update: Cloud Foundry keeps the name while the plan has "
+    "instances, and until the first update after the last one is gone",
 )
 SERVICE_NAME_REUSED = kind(
     "change-service-name-reused",
@@ -93,7 +103,8 @@ SERVICE_NAME_REUSED = kind(
 
     Cloud Foundry refuses it as long as the old one has instances, Service Manager always.
     """,
-    advice="remove the old service offering in one update, rename in the next",
+    advice="remove the old service offering in one update, rename in the next; on Cloud Foundry the name is free once "
+    "its last instance is gone",
 )
 PLAN_NAMES_SWAPPED = kind(
     "change-plan-names-swapped",

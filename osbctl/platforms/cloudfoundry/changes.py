@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from osbctl.platforms.reactions import Depends, Level, Reaction, breaking, refused, risky, safe
 
-_SERVICE_NAME_TAKEN = '"Services with names [{service}] already exist"'
+_SERVICE_NAME_TAKEN = '`Services with names ["{service}"] already exist`'
 _PLAN_NAME_TAKEN = refused(
     '"Plan names must be unique within a service. Service {service} already has a plan named {plan}"'
 )
@@ -29,6 +29,16 @@ _REMOVES = Depends(
     breaking("deactivates it and warns the operator; nobody can create new instances", expired=Level.RISKY),
     breaking("deletes it with its visibilities and its id on the platform", expired=Level.RISKY),
 )
+
+NOTES = {
+    "Cloud Foundry may have deactivated plans of earlier catalogs, which still hold their ids and names": frozenset(
+        {"change-plan-added", "change-plan-renamed", "change-plan-name-passed-on", "change-service-id"}
+    ),
+    "Cloud Foundry refuses the id of a dashboard client that another broker has, or that was left in UAA": frozenset(
+        {"change-dashboard-client"}
+    ),
+}
+"""What two catalogs cannot tell of an update, and the kinds of change where that matters; none: always."""
 
 REACTIONS: dict[str, Reaction | Depends] = {
     "change-catalog-emptied": refused('"Service broker must provide at least one service"'),
@@ -59,6 +69,10 @@ REACTIONS: dict[str, Reaction | Depends] = {
     ),
     "change-requires-removed": breaking("rejects bindings that still use the permission"),
     "change-requires-added": risky("rejects the catalog as incompatible if the operator turned that feature off"),
+    "change-dashboard-client-left": breaking(
+        "has changed the client in UAA by then, and does not undo that: a new id makes it refuse the corrected catalog "
+        "(`Service dashboard client id must be unique`), a changed secret is live, a removed client is gone"
+    ),
     "change-dashboard-client": risky(
         "changes the client in its identity service; dashboard sign-ins may fail until the broker follows"
     ),

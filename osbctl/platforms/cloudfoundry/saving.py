@@ -61,7 +61,7 @@ def _check_service_names(update: Update) -> None:
         if other and not new:
             update.clash(other.path, 'crashes: the operator reads "An unknown error occurred"', row, ClashKind.CRASH)
         elif new and new.id != row.service and row.key in used:
-            update.clash(new.path, f'"Services with names ["{row.name}"] already exist"', row)
+            update.clash(new.path, f'`Services with names ["{row.name}"] already exist`', row)
 
 
 def _check_plan_ids(update: Update) -> None:

@@ -1,10 +1,19 @@
 """Reactions of Korifi to changes. It keeps removed objects, and identifies a plan by broker and id."""
 
-from osbctl.platforms.reactions import NO_ACT, NOT_STORED, UPDATES, Level, breaking, risky, safe
+from osbctl.platforms.reactions import NO_ACT, NOT_STORED, UPDATES, Level, breaking, refused, risky, safe
 
 _KEEPS = breaking("keeps what is gone and still offers it; the broker no longer knows it", expired=Level.RISKY)
+_SHOWN = risky("stores and shows it, never enforces it")
+
+NOTES: dict[str, frozenset[str]] = {
+    "Korifi empties the lists of organisations that may see a plan at each update, even where nothing changed: "
+    "name them again": frozenset()
+}
 
 REACTIONS = {
+    "change-refused-in-part": refused(
+        "stops at this service offering: what comes before is applied, and it tries again"
+    ),
     "change-catalog-emptied": _KEEPS,
     "change-service-without-plans": _KEEPS,
     "change-service-removed": _KEEPS,
@@ -19,7 +28,13 @@ REACTIONS = {
     "change-service-name-reused": breaking("has two service offerings of this name then, as it keeps the removed one"),
     "change-plan-names-swapped": UPDATES,
     "change-service-names-swapped": UPDATES,
-    "change-bindable-withdrawn": risky("shows it as not bindable, and binds it all the same"),
+    "change-bindable-withdrawn": risky("stores and shows it, never enforces it: it binds all the same"),
+    "change-plan-updateable-withdrawn": risky(
+        "stores and shows it, never enforces it: it cannot change the plan of an instance at all"
+    ),
+    "change-instances-retrievable-withdrawn": _SHOWN,
+    "change-bindings-retrievable-withdrawn": _SHOWN,
+    "change-context-updates-withdrawn": _SHOWN,
     "change-requires-removed": NO_ACT,
     "change-requires-added": NO_ACT,
     "change-polling-lowered": NOT_STORED,

@@ -11,7 +11,17 @@ _FLAGS = breaking(
 )
 _ADDS = safe("adds it, visible at once")
 
+NOTES = {
+    "Kubernetes Service Catalog refuses an id that another broker has in the cluster": frozenset(
+        {"change-service-added", "change-plan-added", "change-service-id", "change-plan-id"}
+    )
+}
+
 REACTIONS = {
+    "change-refused-in-part": refused(
+        "stops at the first faulty object: what comes before is applied (classes first, then it flags those that are "
+        "missing, then the plans), and it tries again"
+    ),
     "change-catalog-emptied": breaking("flags every class and plan as removed"),
     "change-service-without-plans": refused("refuses a class without plans"),
     "change-service-removed": _FLAGS,
@@ -23,11 +33,16 @@ REACTIONS = {
     "change-service-id-plans-kept": breaking(
         "flags the old class as removed but leaves its plans there: the new class gets none"
     ),
-    "change-plan-moved": breaking("leaves it under its old class, and sends the old service id to the broker"),
+    "change-plan-moved": breaking(
+        "leaves it under its old class: nobody can order it under the new one, nor anywhere once the old one is gone"
+    ),
     "change-plan-name-reused": UPDATES,
     "change-service-name-reused": UPDATES,
     "change-plan-names-swapped": UPDATES,
     "change-service-names-swapped": UPDATES,
+    "change-bindings-retrievable-withdrawn": safe(
+        "stores it; acts on it only where asynchronous bindings are on, a feature that is off by default"
+    ),
     "change-instances-retrievable-withdrawn": NOT_STORED,
     "change-context-updates-withdrawn": NOT_STORED,
     "change-requires-removed": NO_ACT,

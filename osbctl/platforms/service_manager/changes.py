@@ -48,12 +48,12 @@ REACTIONS: dict[str, Reaction | Depends] = {
     "change-service-id": Depends(
         refused("refuses the whole update (409) if it has instances, otherwise replaces it"),
         _IN_USE,
-        risky("replaces it; its visibilities are lost"),
+        risky("replaces it, unless its own plan `reference-instance` is in use; its visibilities are lost"),
     ),
     "change-service-id-plans-kept": Depends(
         refused("refuses the whole update (409) if it has instances, otherwise replaces it"),
         _IN_USE,
-        risky("replaces it and its plans; their visibilities are lost"),
+        risky("replaces it and its plans, unless its own plan `reference-instance` is in use; visibilities are lost"),
     ),
     "change-plan-moved": Depends(
         refused("refuses the whole update (409) if the plan has instances, otherwise replaces it"),
@@ -68,6 +68,14 @@ REACTIONS: dict[str, Reaction | Depends] = {
     "change-requires-removed": risky("stores it; the platform behind it may refuse bindings that use the permission"),
     "change-requires-added": risky("stores it; the platform behind it may not have the feature"),
     "change-platforms-withdrawn": breaking("no longer shows the plan to these platforms"),
-    "change-instance-sharing-withdrawn": breaking("refuses to share instances"),
+    "change-instance-sharing-granted": safe(
+        "adds a plan `reference-instance` of its own, through which instances are shared"
+    ),
+    "change-instance-sharing-withdrawn": risky(
+        "refuses the update if instances are shared or referenced; otherwise deletes its plan `reference-instance`"
+    ),
+    "change-plan-updateable-withdrawn": risky("stores it; the platform behind it may refuse to change the plan"),
+    "change-context-updates-withdrawn": breaking("refuses to transfer instances to another platform"),
+    "change-maintenance-version": risky("stores it; the platform behind it may offer an upgrade"),
     "change-dashboard-client": risky("stores it; the platform behind it may change its client"),
 }
