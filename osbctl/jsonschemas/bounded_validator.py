@@ -67,16 +67,9 @@ class BoundedValidator:
         self, node: Subschema, value: JsonValue, formats: bool = True, brief: bool = False
     ) -> list[jsonschema_rs.ValidationError] | None:
         """The errors of a value; `brief`: any of them will do. None where it cannot be judged within the budget."""
-        if self.left <= 0:
-            return None
-        heaviest = node.tree.heaviest_pattern
-        longest = max((len(v) for v in _within(value) if isinstance(v, str)), default=0) if heaviest else 0
-        self.left -= 1 + self._weight(node) + sum(1 for _ in _within(value)) // _PARTS + longest * heaviest // _WORK
-        if self.left < 0 or (heaviest and not patterns.affordable(longest, heaviest)):
+        if self.left <= 0 or not self._is_affordable(node, value):
             return None
         validator = self._validator(node, formats and node.tree.has_formats)
-        if validator is None:
-            return None
         try:
             if brief and validator.is_valid(value):
                 return []
@@ -85,6 +78,13 @@ class BoundedValidator:
             return None
         self.left -= len(errors) // _PARTS
         return None if any(map(patterns.gave_up, errors)) else errors
+
+    def _is_affordable(self, node: Subschema, value: JsonValue) -> bool:
+        """Pay for one judgement. False where the budget is spent, or a pattern would take too long."""
+        heaviest, parts = node.tree.heaviest_pattern, list(_within(value))
+        longest = max((len(part) for part in parts if isinstance(part, str)), default=0) if heaviest else 0
+        self.left -= 1 + self._weight(node) + len(parts) // _PARTS + longest * heaviest // _WORK
+        return self.left >= 0 and (not heaviest or patterns.affordable(longest, heaviest))
 
     def _validator(self, node: Subschema, formats: bool) -> Any:
         """The validator of this place; None where it cannot be made, which takes its time and is tried once."""

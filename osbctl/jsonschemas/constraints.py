@@ -62,6 +62,12 @@ class Constraints:
             return [v for v, kind in ((None, "null"), (False, "boolean"), (True, "boolean")) if kind in self.kinds]
         return None
 
+    @property
+    def choices(self) -> list[tuple[Subschema, ...]]:
+        """The branches of each `anyOf` and `oneOf`."""
+        found = [schema.children(keyword) for schema in self.known for keyword in ("anyOf", "oneOf")]
+        return list(filter(None, found))
+
     def required(self) -> set[str]:
         """The names that an object has for certain."""
         return {name for schema in self.known for name in schema.get("required") or ()}

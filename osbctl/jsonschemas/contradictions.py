@@ -102,14 +102,22 @@ class _Contradictions:
 
     def _of_kind(self, kind: str, constraints: Constraints, depth: int) -> str:
         crossed = _crossed_limits(kind, constraints)
-        if kind == "array" and not crossed and constraints.counts(kind)[0]:
-            return "its items cannot be" if self._reason(constraints.at_item(), depth) else ""
-        for name in sorted(constraints.required()) if kind == "object" and not crossed else ():
-            inner = constraints.at_key(name)
-            if why := self._reason(inner, depth):
-                forbidden = any(schema.value is False for schema in inner.known)
-                return f"it requires {safe(name)!r}, " + ("which it forbids" if forbidden else f"where {why}")
-        return crossed
+        if crossed or kind not in ("object", "array"):
+            return crossed
+        if kind == "object":
+            return next(
+                filter(None, (self._of_property(name, constraints, depth) for name in sorted(constraints.required()))),
+                "",
+            )
+        is_item_needed = constraints.counts(kind)[0] > 0
+        return "its items cannot be" if is_item_needed and self._reason(constraints.at_item(), depth) else ""
+
+    def _of_property(self, name: str, constraints: Constraints, depth: int) -> str:
+        inner = constraints.at_key(name)
+        why = self._reason(inner, depth)
+        if any(schema.value is False for schema in inner.known):
+            return f"it requires {safe(name)!r}, which it forbids"
+        return why and f"it requires {safe(name)!r}, where {why}"
 
 
 def _kinds(constraints: Constraints) -> list[str]:

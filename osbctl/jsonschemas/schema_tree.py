@@ -80,8 +80,9 @@ class Subschema:
         if isinstance(self.value, dict) and "const" in self.value and "const" in self.tree.dialect.keywords:
             return [self.value["const"]]
         found = self.get("enum")
-        if isinstance(found, list):
-            return found
+        return found if isinstance(found, list) else self._listed_by_branches()
+
+    def _listed_by_branches(self) -> list[JsonValue] | None:
         for keyword in ("anyOf", "oneOf"):
             lists = [_shortest(branch.conjuncts) for branch in self.children(keyword)]
             if lists and None not in lists:
@@ -156,16 +157,12 @@ class SchemaTree:
 
     def check_supported(self) -> None:
         """Raises `UndecidableError` where references or keywords are beyond this comparison."""
-        refers = any(_has_ref(node) for node in self.nodes.values())
-        for node in self.nodes.values():
-            if not isinstance(node.value, dict):
-                continue
-            for keyword in _UNSUPPORTED:
-                if node.get(keyword) is not None:
-                    raise UndecidableError(f"it uses {keyword}, which this comparison does not read")
-            identified = any(isinstance(node.value.get(keyword), str) for keyword in _IDENTITIES)
-            if node.pointer and ("$schema" in node.value or (identified and refers)):
-                raise UndecidableError("a part of it has an identity or a draft of its own")
+        for keyword in _UNSUPPORTED:
+            if any(node.get(keyword) is not None for node in self.nodes.values()):
+                raise UndecidableError(f"it uses {keyword}, which this comparison does not read")
+        refers = any(map(_has_ref, self.nodes.values()))
+        if any(_stands_apart(node, refers) for node in self.nodes.values()):
+            raise UndecidableError("a part of it has an identity or a draft of its own")
         if refers and self.most_applied == inf:
             raise UndecidableError("its references run in a loop")
 
@@ -195,6 +192,13 @@ def below(node: Subschema) -> Iterator[tuple[str, Subschema]]:
     return ((steps[0], node.child(*steps)) for steps, _ in _parts(node.value))
 
 
+def _stands_apart(node: Subschema, refers: bool) -> bool:
+    """Whether references in this part of a schema may mean something else than in the rest."""
+    if not node.pointer or not isinstance(node.value, dict):
+        return False
+    return "$schema" in node.value or (refers and any(isinstance(node.value.get(name), str) for name in _IDENTITIES))
+
+
 def _has_ref(node: Subschema) -> bool:
     return isinstance(node.value, dict) and "$ref" in node.value
 
@@ -202,12 +206,15 @@ def _has_ref(node: Subschema) -> bool:
 def _parts(schema: JsonValue) -> Iterator[tuple[tuple[str, *tuple[str | int, ...]], JsonValue]]:
     """The schemas directly within a schema, each with the steps that lead there."""
     for keyword, value in schema.items() if isinstance(schema, dict) else ():
-        if keyword in BY_NAME and isinstance(value, dict):
-            yield from (((keyword, n), inner) for n, inner in value.items() if isinstance(inner, dict | bool))
-        elif keyword in _ONE and isinstance(value, dict | bool):
-            yield (keyword,), value
-        elif keyword in _LIST and isinstance(value, list):
-            yield from (((keyword, i), inner) for i, inner in enumerate(value))
+        yield from (((keyword, *steps), inner) for steps, inner in _held(keyword, value))
+
+
+def _held(keyword: str, value: JsonValue) -> list[tuple[Path, JsonValue]]:
+    if keyword in BY_NAME and isinstance(value, dict):
+        return [((name,), inner) for name, inner in value.items() if isinstance(inner, dict | bool)]
+    if keyword in _LIST and isinstance(value, list):
+        return [((index,), inner) for index, inner in enumerate(value)]
+    return [((), value)] if keyword in _ONE and isinstance(value, dict | bool) else []
 
 
 def _kept(schema: JsonValue, keywords: frozenset[str]) -> JsonValue:

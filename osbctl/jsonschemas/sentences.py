@@ -3,41 +3,29 @@
 from __future__ import annotations
 
 import json
-from typing import Any, NamedTuple
+from typing import Any
 
 from osbctl.paths import Path
 from osbctl.secrecy import SECRET, looks_secret
 from osbctl.text import safe
 
-
-class Limit(NamedTuple):
-    """A keyword that sets a bound: `must TEXT VALUE UNIT, not FOUND`.
-
-    FOUND is the value itself where `plain`, else how long it is.
-    """
-
-    text: str
-    unit: str = ""
-    plain: bool = True
-
-
-LIMITS = {
-    "minLength": Limit("have at least", " characters", False),
-    "maxLength": Limit("have at most", " characters", False),
-    "minItems": Limit("have at least", " items", False),
-    "maxItems": Limit("have at most", " items", False),
-    "minProperties": Limit("have at least", " fields", False),
-    "maxProperties": Limit("have at most", " fields", False),
-    "minimum": Limit("be at least"),
-    "maximum": Limit("be at most"),
-    "exclusiveMinimum": Limit("be more than"),
-    "exclusiveMaximum": Limit("be less than"),
-    "multipleOf": Limit("be a multiple of"),
-    "pattern": Limit("match the pattern"),
-    "format": Limit("be of the format"),
-}
-
-REFUSALS = {
+SENTENCES = {
+    "enum": "must be one of {value}, not {found}",
+    "const": "must be {value}, not {found}",
+    "type": "must be {value}, not {found}",
+    "minLength": "must have at least {value} characters, not {length}",
+    "maxLength": "must have at most {value} characters, not {length}",
+    "minItems": "must have at least {value} items, not {length}",
+    "maxItems": "must have at most {value} items, not {length}",
+    "minProperties": "must have at least {value} fields, not {length}",
+    "maxProperties": "must have at most {value} fields, not {length}",
+    "minimum": "must be at least {value}, not {found}",
+    "maximum": "must be at most {value}, not {found}",
+    "exclusiveMinimum": "must be more than {value}, not {found}",
+    "exclusiveMaximum": "must be less than {value}, not {found}",
+    "multipleOf": "must be a multiple of {value}, not {found}",
+    "pattern": "must match the pattern {value}, not {found}",
+    "format": "must be of the format {value}, not {found}",
     "uniqueItems": "must not hold the same item twice",
     "contains": "must hold an item like the one that the schema asks for",
     "minContains": "holds too few items like the one that the schema asks for",
@@ -47,8 +35,10 @@ REFUSALS = {
     "oneOf": "must fit exactly one of the choices that the schema gives",
     "unevaluatedProperties": "has a field that the schema does not allow",
     **dict.fromkeys(("items", "additionalItems", "unevaluatedItems"), "has more items than the schema allows"),
+    # The schema false has no keyword, and jsonschema often stops a step short of its place.
+    "None": "holds what the schema does not allow: {found}",
 }
-"""Messages of keywords without a bound."""
+"""The sentence for a value that breaks a keyword, behind the name of its field."""
 
 _WANTED = {
     "string": "a string",
@@ -80,22 +70,18 @@ def refusal(keyword: str, value: Any, instance: Any, path: Path, whole: str = "t
     if _is_hidden(instance, path):
         kind = "a string" if isinstance(instance, str) else "a number"
         shown = kind if keyword == "type" else SECRET
-    if keyword == "type":
-        kinds = value if isinstance(value, list) else [value]  # in draft-03 a schema may stand among them
-        wanted = " or ".join(_WANTED.get(kind, kind) if isinstance(kind, str) else "a schema" for kind in kinds)
-        return f"{field} must be {wanted}, not {shown}"
+    words = SENTENCES.get(keyword, "breaks {keyword!r}")
     if keyword in ("minLength", "minItems") and not instance:
-        return f"{field} must not be empty"
-    if keyword == "enum":
-        return f"{field} must be one of {', '.join(map(_json, value))}, not {shown}"
-    if keyword == "const":
-        return f"{field} must be {_json(value)}, not {shown}"
-    if keyword in LIMITS:
-        found = shown if LIMITS[keyword].plain else len(instance)
-        return f"{field} must {LIMITS[keyword].text} {_json(value)}{LIMITS[keyword].unit}, not {found}"
-    if keyword == "None":  # The schema false has no keyword, and jsonschema often stops a step short of its place.
-        return f"{field} holds what the schema does not allow: {shown}"
-    return f"{field} {REFUSALS.get(keyword, f'breaks {keyword!r}')}"
+        words = "must not be empty"
+    wanted = _demand(keyword, value) if "{value}" in words else ""
+    length = len(instance) if isinstance(instance, str | list | dict) else 0
+    return f"{field} {words.format(keyword=keyword, value=wanted, found=shown, length=length)}"
+
+
+def _demand(keyword: str, value: Any) -> str:
+    if keyword == "type":
+        return " or ".join(_WANTED.get(kind, str(kind)) for kind in (value if isinstance(value, list) else [value]))
+    return ", ".join(map(_json, value)) if keyword == "enum" else _json(value)
 
 
 def field_name(key: str) -> str:

@@ -147,11 +147,10 @@ class ValueGenerator:
         yield least
         yield from ({**least, name: value} for name, value in extra.items())
         yield {**least, **extra}
-        for name in list(least)[:_MAX_FEW]:
-            yield {key: value for key, value in least.items() if key != name}
+        yield from (_without(least, name) for name in list(least)[:_MAX_FEW])
+        names = [*extra, *(f"other{i}" for i in range(_MAX_ITEMS))]
         for count in _counts(known, "minProperties", "maxProperties", _MAX_ITEMS):
-            names = [*extra, *(f"other{i}" for i in range(count))][: max(count - len(least), 0)]
-            yield {**least, **self._properties(constraints, names, depth)}
+            yield {**least, **self._properties(constraints, names[: max(count - len(least), 0)], depth)}
 
     def _grown(
         self, constraints: Constraints, least: dict[str, JsonValue], extra: dict[str, JsonValue]
@@ -215,6 +214,10 @@ def _numbers(known: list[Subschema]) -> Iterator[JsonValue]:
 def _limits(known: list[Subschema], *keywords: str) -> list[Any]:
     found = [schema.get(keyword) for schema in known for keyword in keywords]
     return [limit for limit in found if limit is not None and not isinstance(limit, bool)]
+
+
+def _without(properties: dict[str, JsonValue], name: str) -> dict[str, JsonValue]:
+    return {key: value for key, value in properties.items() if key != name}
 
 
 def _depending(known: list[Subschema], required: set[str]) -> Iterator[str]:

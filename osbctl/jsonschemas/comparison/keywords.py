@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Collection, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from osbctl.jsonschemas import patterns
 from osbctl.jsonschemas.comparison.candidates import DESCRIBED, UNDECIDED, Candidate, PlacePair, Step
@@ -70,12 +70,15 @@ def check_multiple(_: Subsumption, pair: PlacePair) -> Iterator[Candidate]:
     """`multipleOf`. Validators differ on fractions (is 0.3 a multiple of 0.1?), so only equal ones count."""
     step = pair.new.get("multipleOf")
     numbers = pair.old.kinds & NUMBERS
-    if not numbers or (type(step) is int and step == 1 and "fraction" not in numbers):
-        return
-    for old in (schema.get("multipleOf") for schema in pair.old.known):
-        if type(old) is type(step) and (old == step or (type(step) is int and old % step == 0)):
-            return
-    yield pair.candidate("multipleOf")
+    known = [schema.get("multipleOf") for schema in pair.old.known]
+    if "fraction" not in numbers:
+        known.append(1)
+    if numbers and not any(type(old) is type(step) and _is_multiple(old, step) for old in known):
+        yield pair.candidate("multipleOf")
+
+
+def _is_multiple(number: Any, step: Any) -> bool:
+    return bool(number == step or (type(step) is int and number % step == 0))
 
 
 def check_counts(_: Subsumption, pair: PlacePair) -> Iterator[Candidate]:
@@ -121,18 +124,20 @@ def check_properties(subsumption: Subsumption, pair: PlacePair) -> Iterator[Cand
 
     All that the new schema may demand of a key is compared with what the old one demands for certain.
     """
-    new, known = pair.new, set(pair.old.names())
-    spelled = sorted(known | set(new.get("properties") or ())) if "object" in pair.old.kinds else []
-    patterns_known = sum(len(schema.get("patternProperties") or ()) for schema in (new, *pair.old.known))
+    if "object" not in pair.old.kinds:
+        return
+    spelled = sorted({*pair.old.names(), *(pair.new.get("properties") or ())})
+    patterns_known = sum(len(schema.get("patternProperties") or ()) for schema in (pair.new, *pair.old.known))
     for name in spelled:
         subsumption.spend(pair.old, patterns_known)
-        for demand in itertools.chain(*for_key(new, name)):
+        for demand in itertools.chain(*for_key(pair.new, name)):
             inner = pair.enter(pair.old.at_key(name), demand, Step("key", name))
             found = subsumption.compare(inner)
-            yield from found if inner.old.known or name in known else _newly_described(inner, found)
-    rest = new.optional("additionalProperties")
-    if rest and "object" in pair.old.kinds:
-        others = Constraints().and_also(*_for_other_keys(pair.old, new))
+            is_new = not inner.old.known and name not in pair.old.names()
+            yield from _newly_described(inner, found) if is_new else found
+    rest = pair.new.optional("additionalProperties")
+    if rest:
+        others = Constraints().and_also(*_for_other_keys(pair.old, pair.new))
         yield from subsumption.compare(pair.enter(others, rest, Step("key", _other_key(spelled), fresh=True)))
 
 

@@ -109,17 +109,12 @@ class Subsumption:
 
     def _cases(self, old: Constraints) -> list[Constraints]:
         """Constraints of which each value meets one: with each branch of a keyword, else of each kind."""
-        known = set(old.known)
-        for schema in old.known:
-            for keyword in ("anyOf", "oneOf"):
-                branches = schema.children(keyword)
-                self.spend(old, len(branches) // _BRANCHES_A_STEP)
-                if branches and not any(known.issuperset(branch.conjuncts) for branch in branches):
-                    return [old.and_also(branch) for branch in branches]
-        kinds = {NUMBERS if kind in NUMBERS else frozenset({kind}) for kind in old.kinds}
-        return (
-            [Constraints(old.known, old.within & some) for some in sorted(kinds, key=sorted)] if len(kinds) > 1 else []
-        )
+        for branches in old.choices:
+            self.spend(old, len(branches) // _BRANCHES_A_STEP)
+            if not any(set(old.known).issuperset(branch.conjuncts) for branch in branches):
+                return [old.and_also(branch) for branch in branches]
+        kinds = sorted({NUMBERS if kind in NUMBERS else frozenset({kind}) for kind in old.kinds}, key=sorted)
+        return [Constraints(old.known, old.within & some) for some in kinds] if len(kinds) > 1 else []
 
     def _against(self, pair: PlacePair) -> list[Candidate]:
         """Hold one schema, without those that it refers to, against the constraints."""
@@ -129,12 +124,15 @@ class Subsumption:
         if not isinstance(pair.new.value, dict):
             return [pair.candidate("", rule=ITEMS if pair.step and pair.step.kind == "index" else FORBIDDEN)]
         values = self.valid_values(pair.old)
-        if values is not None:
-            return self._refused(pair, values)
-        asserted = pair.new.tree.dialect.keywords & pair.new.value.keys()
-        checks = dict.fromkeys(check for keyword, check in self._checks.items() if keyword in asserted)
-        unchecked = [pair.candidate(keyword) for keyword in sorted(asserted - self._checks.keys() - {"$ref", "allOf"})]
-        return [candidate for check in checks for candidate in check(self, pair)] + unchecked
+        return self._checked(pair) if values is None else self._refused(pair, values)
+
+    def _checked(self, pair: PlacePair) -> list[Candidate]:
+        """Hand each keyword to its check."""
+        asserted = pair.new.tree.dialect.keywords & pair.new.value.keys() - {"$ref", "allOf"}
+        found = [pair.candidate(keyword) for keyword in sorted(asserted - self._checks.keys())]
+        for check in dict.fromkeys(check for keyword, check in self._checks.items() if keyword in asserted):
+            found += check(self, pair)
+        return found
 
     def _refused(self, pair: PlacePair, values: list[JsonValue]) -> list[Candidate]:
         """If few values remain, test each with the validator."""
