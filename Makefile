@@ -67,6 +67,7 @@ check: $(READY)
 	$(BIN)/python tools/release_lines.py --check
 	$(BIN)/python tools/surface.py --check
 	$(BIN)/python tools/make_docs.py --check
+	$(BIN)/python tools/check_words.py
 	$(BIN)/python tools/check_web.py
 	$(SITE)
 

@@ -1,6 +1,6 @@
 """The entry point: `osbctl` and `python -m osbctl`.
 
-Whatever happens, a user reads a sentence, never a traceback, and the exit code tells what kind of end
+Errors are one-line messages; tracebacks only with OSBCTL_DEBUG. The exit code tells what kind of end
 it was: 0 all well, 1 findings, 2 wrong usage, 3 could not run, 130 interrupted.
 """
 

@@ -1,6 +1,6 @@
 """A catalog as platforms understand it: typed, with inherited values resolved.
 
-Tolerant on purpose: it is made of faulty catalogs too. What has a wrong shape is passed over (to say so is
+Tolerant on purpose: it is made of faulty catalogs too. Values of a wrong type are skipped (to say so is
 validation's work), a name of a wrong type is empty.
 """
 

@@ -1,7 +1,7 @@
 """The configuration of a project: `osbctl.toml`, or `[tool.osbctl]` of `pyproject.toml`.
 
 The closest one is taken, looking upwards from the folder of each source, else from the working folder; command-line
-options win over it. A fault is told with the line and the key that it stands at.
+options win over it. Errors name the line and the key.
 """
 
 from __future__ import annotations

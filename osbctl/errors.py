@@ -7,7 +7,7 @@ from doing its work is one of these:
     ├── UsageError          2  the command line asks for something that makes no sense
     ├── SourceError         3  a source cannot be opened: missing, forbidden, no such revision
     ├── RegistryError       3  the database of registered brokers cannot be used
-    ├── ConfigError         3  osbctl.toml, pyproject.toml, a house schema or an option file is wrong
+    ├── ConfigError         3  osbctl.toml, pyproject.toml, a user schema or an option file is wrong
     └── DocumentError       1  a source was opened, but what it holds cannot be read (it stands in `osbctl.findings`)
 
 The number is the exit code of a command that ends with it.
@@ -43,7 +43,7 @@ class SourceError(OsbctlError):
 
 
 class ConfigError(OsbctlError):
-    """A configuration file, a house schema or an option file is wrong."""
+    """A configuration file, a user schema or an option file is wrong."""
 
 
 class RegistryError(OsbctlError):

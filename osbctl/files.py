@@ -1,4 +1,4 @@
-"""Reading files in bounded time, and writing them so that nobody ever sees half of one.
+"""Reading files in bounded time, and replacing them atomically.
 
 What is no regular file (a FIFO, a device) stays what it is, and nothing waits for it without end.
 """
@@ -80,7 +80,7 @@ def write_file(path: Path | str, data: bytes, mode: int | None = None) -> None:
     What is no regular file (a FIFO, a device), or is reached through /dev/fd or /proc, is written into.
 
     Raises:
-        SourceError: the folder is missing, or it or the file may not be written to; nobody reads from the FIFO.
+        SourceError: the folder is missing, or it or the file may not be written to; the FIFO has no reader.
     """
     with staged(path, data, mode):
         pass
@@ -192,7 +192,7 @@ def _fifo(path: str) -> int:
             if error.errno != errno.ENXIO:
                 raise
             if time.monotonic() > end:
-                raise OSError(errno.ENXIO, "nobody reads from this FIFO") from None
+                raise OSError(errno.ENXIO, "this FIFO has no reader") from None
             time.sleep(0.02)
         else:
             os.set_blocking(descriptor, True)
@@ -210,7 +210,7 @@ def _replacing(target: str, data: bytes, mode: int | None) -> Iterator[None]:
     descriptor, temporary = tempfile.mkstemp(prefix=f".{name[:100]}.", dir=folder)
     try:
         with os.fdopen(descriptor, "wb") as file:
-            if mode is None:  # else it is a secret, and whoever put a file there before may not get it
+            if mode is None:  # else it is a secret: do not reuse the access rights of an earlier file
                 _keep_owner(descriptor, target)
             os.fchmod(descriptor, _permissions(target) if mode is None else mode)
             file.write(data)

@@ -60,7 +60,7 @@ class Fix(NamedTuple):
     safe: bool = False
 
     def __str__(self) -> str:
-        """What it does, for people; the text of the catalog in it is not yet safe to print."""
+        """Description of the fix; text of the catalog in it is not escaped."""
         import json
 
         name = next((step for step in reversed(self.path) if isinstance(step, str)), "")

@@ -30,7 +30,7 @@ def in_parallel(work: Callable[[T], R], items: Iterable[T], jobs: int) -> Iterat
         for (item,) in iter(todo.get, []):
             try:
                 done.put((item, work(item), None))
-            except BaseException as error:  # handed on to whoever waits
+            except BaseException as error:  # passed on to the waiting thread
                 done.put((item, None, error))
 
     threads = under_way = 0

@@ -25,7 +25,7 @@ MAX_TEXT = 20_000
 _MASK = "***"
 _USER = re.compile(
     r"(?<=://)(?:"
-    r"[^\s/?#@:]*:(?!\d*(?:[/?#]|$))\S{0,1000}"  # user:password, which may hold any sign if nobody escaped it; no port
+    r"[^\s/?#@:]*:(?!\d*(?:[/?#]|$))\S{0,1000}"  # user:password, which may contain any character if unescaped; no port
     r"|[^\s/?#]*"
     r")@"
 )

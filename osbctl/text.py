@@ -58,7 +58,7 @@ _COLORS = re.compile(r"\x1b\[[\d;]*m")
 
 
 def safe(text: str) -> str:
-    """`text` on one line, with whatever could steer a terminal or fool a reader shown as an escape."""
+    """`text` on one line, with characters that control a terminal or mislead a reader escaped."""
     if text.isascii() and text.isprintable() and "##" not in text and "::" not in text:
         return text
     return "".join(map(_shown, _inert(text)))
@@ -185,7 +185,7 @@ def excerpt(line: str, column: int, end: int = 0, width: int = 100) -> tuple[str
 def wrapped(line: str, width: int, indent: str = "    ") -> str:
     """`line` in lines of at most `width` terminal cells, broken at blanks, `indent` before all but the first.
 
-    Colours take no room; a word that is longer than a line stands on one of its own. 0: as it is.
+    Colours take no space; a word that is longer than a line stands on one of its own. 0: as it is.
     """
     if not width:
         return line

@@ -62,7 +62,7 @@ BUSY = problem(
     ("Retry-After", "5"),
 )
 REFUSALS = {RequestOutcome.REFUSED: UNAUTHORIZED, RequestOutcome.BUSY: BUSY}
-"""The answers to requests that the gate does not let in: whatever they ask, nobody learns anything of the broker."""
+"""Answers to requests without valid credentials; they reveal nothing about the broker."""
 
 NOT_FOUND = problem("404 Not Found", "NotFound", "This broker offers its catalog only, at /v2/catalog.")
 METHOD_NOT_ALLOWED = problem(

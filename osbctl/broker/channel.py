@@ -310,7 +310,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         if self.phase is Phase.ANSWERING and not self.unparsed:
             self.close_when_flushed = True
         elif self.phase in (Phase.HANDSHAKE, Phase.IDLE) and grace_over:
-            self.handle_close()  # until then, who asks again is told that the connection ends
+            self.handle_close()  # until then, further requests get a final answer
 
     # Deadlines.
 

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import NamedTuple, TypeAlias
 
 LONGEST_HEADER = 1536
-"""Characters: room for an identity and a password of 511 bytes each, in base64."""
+"""Characters: enough for an identity and a password of 511 bytes each, in base64."""
 
 
 class Given(NamedTuple):

@@ -3,7 +3,7 @@
 A header that was seen before is decided by one keyed digest and one look-up. A new one costs a slow hash, which
 one other process works out. Those who wait for that are served by "least attained service": first clients that were
 let in before, then those never refused, then those refused least; among equals, those whose network was refused least.
-So newcomers pass by those who guess, however many these are, and a client that guesses takes the time of its like only.
+Clients without failures are served first, so guessing cannot starve them.
 """
 
 from __future__ import annotations
@@ -238,7 +238,7 @@ class Gate:
         return REFUSED
 
     def _recover(self, error: HashingError) -> None:
-        """Nobody waits for a child that fails: all are answered, until it has worked out something again."""
+        """Answer all waiting requests if the child fails, until it has computed a hash again."""
         self._broken = True
         while not self._closed:
             _log.error("passwords cannot be checked: %s", error)

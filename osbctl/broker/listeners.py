@@ -66,7 +66,7 @@ def _remove_dead(path: Path) -> None:
             raise ConfigError(f"cannot listen on {path}: there is a file", "choose a path that is free")
     except FileNotFoundError:
         return
-    # A socket file outlives its process (unix(7)): only who connects learns whether anybody listens.
+    # A socket file outlives its process (unix(7)): only a connection shows if a process listens.
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
         try:
             probe.connect(str(path))

@@ -106,7 +106,7 @@ class Entry:
     """A request. `started` is its monotonic arrival and `size` the count of bytes sent before its body;
 
     after `close` they are the duration in seconds and the bytes of the body that were sent, and what the client chose
-    is cut: thousands of entries wait where nobody reads the log.
+    is cut: thousands of entries wait if the log has no reader.
     """
 
     time: float
@@ -217,7 +217,7 @@ class JsonLines(logging.Formatter):
 
 
 class _Lines(logging.Handler):
-    """Hands lines to a thread: a pipe that nobody reads stops neither serving nor stopping."""
+    """Hands lines to a thread: a pipe without a reader stops neither serving nor stopping."""
 
     def __init__(self) -> None:
         super().__init__()

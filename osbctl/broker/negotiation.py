@@ -28,12 +28,12 @@ def parse_version(text: str) -> Version | None:
 def prefers_gzip(accept_encoding: str) -> bool:
     """Return whether an Accept-Encoding header allows gzip at least as much as no coding (RFC 9110 §12.5.3).
 
-    An item that cannot be read is passed over: gzip is never sent unasked.
+    An invalid item is skipped: gzip is never sent unasked.
     """
     weights = dict(_weights(accept_encoding))
     anything = weights.get("*", 0.0)
     gzip = weights.get("gzip", weights.get("x-gzip", anything))
-    # Without a word about it, identity is acceptable but asked for by nobody.
+    # Without a word about it, identity is acceptable but not requested.
     return gzip > 0 and gzip >= weights.get("identity", 0.0)
 
 
@@ -48,7 +48,7 @@ def _weights(accept_encoding: str) -> Iterator[tuple[str, float]]:
 def tag_listed(header: str, etag: str) -> bool:
     """Return whether an If-None-Match header names `etag`, or is `*`. `etag` is strong and holds no comma.
 
-    Weak comparison passes over the `W/` of a tag (RFC 9110 §8.8.3.2).
+    Weak comparison ignores the `W/` of a tag (RFC 9110 §8.8.3.2).
     """
     tags = (tag.strip(" \t").removeprefix("W/") for tag in header.split(","))
     return header.strip(" \t") == "*" or etag in tags

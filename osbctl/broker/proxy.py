@@ -73,7 +73,7 @@ class ProxyRule:
     def client(self, peer: str, forwarded: str) -> str:
         """The nearest address in X-Forwarded-For that is not a trusted proxy itself; else the peer.
 
-        Whatever stands further left was written by the client and proves nothing.
+        Addresses further left come from the client and prove nothing.
         """
         for text in reversed(forwarded.split(",")):
             address = _address(text.strip())

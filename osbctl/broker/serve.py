@@ -70,7 +70,7 @@ def serve(
     try:
         _check_sockets(options, sockets)
         _run(options, sockets, shared, make_service, signals)
-        return 0  # whoever is still there after the drain had time enough
+        return 0  # connections left after the drain had enough time
     finally:
         if made and file == _file_id(made):  # a new process may have put its own there while this one drained
             made.unlink(missing_ok=True)
@@ -174,7 +174,7 @@ def _open(
 
     loop.servers += [server(service.app, sock, shared) for sock in sockets]
     if options.admin_listen:
-        # Whatever crowd the service has, the admin listener has places of its own.
+        # The admin listener has its own limit, independent of the service's connections.
         apart = Shared(replace(options.settings, connections=ADMIN_CONNECTIONS), Stats())
         app = AdminApp(standing, options.admin_hosts)
         for sock in listeners.listen_tcp(*listeners.parse_address(options.admin_listen)):

@@ -144,7 +144,7 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
         wasyncore.dispatcher.close(self)
 
     def handle_close(self) -> None:
-        """A listener is closed by `stop_accepting` only, whatever poll says of it."""
+        """Ignore poll events: a listener is closed by `stop_accepting` only."""
         _log.error("the listener reports an error; it is kept")
 
 
@@ -159,7 +159,7 @@ def adjustments(settings: Settings) -> Any:
         asyncore_use_poll=True,
         log_socket_errors=False,
         ident="",
-        # What a proxy says is judged in proxy.py; without one, nobody believes these headers.
+        # What a proxy says is judged in proxy.py; without one, these headers are ignored.
         clear_untrusted_proxy_headers=False,
     )
     adj.send_bytes = 65536  # header and body in one send; the keyword is deprecated, the attribute is read

@@ -19,7 +19,7 @@ ADMIN_CONNECTIONS = 32
 """Of the admin listener; some of `FILES_KEPT`."""
 
 LEAST_CONNECTIONS = 16
-"""A service with room for fewer is no use."""
+"""Minimum number of connections of a useful service."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ BUCKETS = (0.001, 0.005, 0.025, 0.1, 0.5, 2.5)
 
 @dataclass
 class Stats:
-    """Written by the main loop (reloads: by the watcher), read by whoever asks; no locks are needed."""
+    """Written by the main loop (reloads: by the watcher), read by any thread; no locks are needed."""
 
     requests: Counter[str] = field(default_factory=Counter)
     authentications: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -60,7 +60,7 @@ class Standing:
 
 @dataclass
 class Shared:
-    """`ask` is the gate (None: whoever asks is answered), `tls` None for a plain listener, `proxy` the rule behind one.
+    """`ask` is the gate (None: no credentials required), `tls` None for a plain listener, `proxy` the rule behind one.
 
     `draining` is set at the end; `steps` counts those of each client without a right password in this turn of the loop.
     """

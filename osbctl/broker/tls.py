@@ -100,7 +100,8 @@ def load_certificate(cert_file: Path, key_file: Path) -> Certificate:
 def speaks_http(hello: bytes) -> bool:
     """False where a client offers protocols (RFC 7301 §3.1), and none of `PROTOCOLS`. `ssl` would go on without one.
 
-    `hello` begins with a ClientHello that OpenSSL has taken. One in several records, which nobody sends, is let pass.
+    `hello` begins with a ClientHello that OpenSSL has taken. One in several records, which no
+    client sends, is let pass.
     """
     rest = hello[5 + 4 + 2 + 32 :]  # record, message, version, random
     for size in (1, 2, 1):  # session, cipher suites, compression

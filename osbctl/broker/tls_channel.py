@@ -1,7 +1,7 @@
 """One connection with TLS inside the main loop.
 
 OpenSSL never sees the socket: it is given at most one read of 16 kB in a turn, and what it makes is sent like a plain
-answer. Whatever a client sends, the work of a turn has an end (OpenSSL itself stops only where no more has come).
+answer. The work of a turn is bounded for any input (OpenSSL itself stops only where no more has come).
 """
 
 from __future__ import annotations

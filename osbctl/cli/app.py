@@ -55,7 +55,7 @@ def run_app(arguments: list[str]) -> int:
     try:
         result = build(arguments)(args=arguments, prog_name="osbctl", standalone_mode=False)
     except SystemExit:
-        # typer ends the process with 1, the code of findings, where whoever read its output has gone: the one case.
+        # typer ends the process with 1, the code of findings, only if the reader of its output has gone.
         raise BrokenPipeError from None
     except typer.Abort:
         return 130

@@ -221,7 +221,7 @@ def _report(results: Iterable[tuple[str, Refresh]], total: int, policy: Policy, 
 
 def _add_up(counts: Counter[RefreshOutcome], total: int, *, certain: bool) -> None:
     if not certain:
-        note("deleted as if there were no instances: --instances tells of plans that have some")
+        note("deleted as if there were no instances: pass plans that have some with --instances")
     if total != 1:
         parts = [f"{counts[outcome]:,} {outcome}" for outcome in RefreshOutcome if counts[outcome]]
         note(f"{total:,} brokers: {', '.join(parts) or 'nothing to do'}")

@@ -79,7 +79,7 @@ class Conditions:
         from osbctl.client.connection_options import ConnectionOptions
 
         if self.insecure:
-            note("INSECURE: no certificate is checked; anybody in between can read the password")
+            note("INSECURE: the certificate is not checked; others on the network can read the password")
         return ConnectionOptions(
             ca_file=self.ca_file,
             client_cert=self.client_cert,

@@ -67,7 +67,7 @@ def hash_password(
     try:
         check_identity(identity)
         if expires is not None and parse_expiry(expires) <= time.time():
-            raise UsageError(f"--expires {expires} is in the past", "the record would let nobody in")
+            raise UsageError(f"--expires {expires} is in the past", "the record would never be valid")
         password = _password(identity, stdin=password_stdin, generate=generate)
         record = make_record(
             identity, password, rounds=rounds, label=label, expires=expires, include_password=include_password
@@ -108,7 +108,7 @@ def _password(identity: str, *, stdin: bool, generate: bool) -> str:
 
 
 def _deliver(record: CredentialRecord, output: Path | None, append: Path | None, generated: str) -> None:
-    """Put the record where it shall be, and show a generated password. Where nobody reads that, there is no record."""
+    """Write the record, and show a generated password. If the password cannot be shown, no record is kept."""
     from osbctl.credentials.file import append_record, as_json, write_record
 
     def show() -> None:

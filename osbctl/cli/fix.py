@@ -107,7 +107,7 @@ def _told(mended: Mended, verb: str, unsafe: bool) -> Iterator[str]:
 
 
 def _done(finding: Finding, unsafe: bool) -> str:
-    """What was done about a finding, and in how many places."""
+    """Fate of a finding, with its number of locations."""
     done = [fix for fix in finding.fixes if fix.safe or unsafe]
     texts = list(dict.fromkeys(map(str, done)))
     where = f" ({plural(len(done), 'place')})" if len(done) > 1 else ""

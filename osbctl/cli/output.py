@@ -128,7 +128,7 @@ def width() -> int:
 def progress(results: Iterable[T], total: int, what: str) -> Iterator[T]:
     """`results` as they come, counted on standard error where that is a terminal and there are several.
 
-    The count is gone while whoever takes a result prints it: both may go to one terminal.
+    The count is erased while a result is printed: both may go to one terminal.
     """
     if total < 2 or not sys.stderr.isatty():
         yield from results

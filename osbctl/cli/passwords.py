@@ -38,7 +38,7 @@ class Passwords:
     """Finds passwords: standard input, a variable, credential records, a prompt, in this order.
 
     `single` says that one broker alone is asked for: only then can a password come from standard input or a prompt.
-    `typed` says that the address was given by the operator just now. Else it comes from the database, and whoever can
+    `typed`: the operator has just given the address. Else it comes from the database, and anyone who can
     write there could lead a password elsewhere: so the variable with the address must match where it is set, and
     a prompt shows it. Where none of these confirms it, a note says so.
     """

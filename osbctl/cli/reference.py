@@ -145,6 +145,6 @@ def lsp(
             raise
         raise OsbctlError("the language server needs pygls", command_to_install("lsp")) from error
 
-    # The protocol has standard output for itself: whatever else would be printed goes to standard error.
+    # Standard output belongs to the protocol; other output goes to standard error.
     output, sys.stdout = os.fdopen(os.dup(sys.stdout.fileno()), "wb"), sys.stderr
     return EditorServer().run(sys.stdin.buffer, output)

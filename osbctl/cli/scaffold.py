@@ -85,7 +85,7 @@ def new(
 
 
 def _written(folder: Path, *place: str) -> list[Path]:
-    """The files that a service or plan has, whatever their ending."""
+    """Files of a service or plan with any suffix."""
     from osbctl.sources.folder.parts import SUFFIXES
 
     file = folder.joinpath("services", *place)

@@ -136,9 +136,9 @@ def _watched(pool: Any, client: HttpClient) -> Any:
 class Failure(Enum):
     """Kind of a failed request."""
 
-    UNREACHABLE = "nobody is there"
+    UNREACHABLE = "no server answers"
     TLS = "the handshake failed"
-    NO_RESPONSE = "somebody is there"
+    NO_RESPONSE = "the server does not answer properly"
 
 
 class NoResponseError(SourceError):

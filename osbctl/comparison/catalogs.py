@@ -40,7 +40,7 @@ def compare_catalogs(
 
     Platforms that take the names of fields in any case see what they read. `platforms` are those in view, none for
     all. `instances` are the ids of the plans that have instances, None where that is not known. `today` is the day by
-    which a sunset has passed or not, by default that of the clock. Never fails: what has a wrong shape is passed over,
+    which a sunset has passed or not, by default that of the clock. Never fails: values of a wrong type are skipped,
     as in `osbctl.catalog`.
     """
     before, after = Catalog.of(old), Catalog.of(new)
@@ -187,7 +187,7 @@ class _Comparison:
             self._to.add(fields.ORDER, MatchedPair(old, new), "the plans changed order", ("plans",))
 
     def _removed(self, kind: Kind, pair: MatchedPair, message: str, gone: ServiceOffering | ServicePlan) -> None:
-        """Tell of what is gone; after its sunset, nobody was promised that it would be there."""
+        """Report a removal; after its sunset, availability was not promised."""
         sunset = gone.deprecation and gone.deprecation.sunset
         passed = False
         if sunset:

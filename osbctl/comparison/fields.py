@@ -158,7 +158,7 @@ def _free(to: Collector, pair: MatchedPair, old: ServicePlan, new: ServicePlan) 
     kind = rules.FREE if new.free else rules.PAID
     effects = kind.effects(to.view, None)
     if "free" not in _explicit(new.data):
-        # Nobody wrote that the plan is free now: it may be no more than a line that was lost.
+        # The new catalog does not say that the plan is free: the line may have been lost.
         effects = tuple(
             Effect(e.platform, Level.RISKY, "reads an omitted value as true: it is free now") for e in effects
         )

@@ -57,7 +57,7 @@ class Checked:
 def check_broker(address: str, options: ConnectionOptions, patience: Patience = USUAL) -> Checked:
     """Check the broker whose catalog is at `address` (as `split_url` gives it).
 
-    Raises SourceError: nobody is there, or the credentials are wrong: then there is nothing to check.
+    Raises SourceError: the broker cannot be reached, or the credentials are wrong.
     """
     check_options(address, options)
     faults: list[Fault] = []
@@ -114,7 +114,7 @@ def _transport(exchange: Exchange, reply: Reply) -> Iterator[Fault]:
 
 
 def _silence(name: str, reply: Reply, silence: NoResponseError) -> Fault:
-    """No answer to the good request: a fault where somebody is there. Raises SourceError: nobody is."""
+    """Report a missing answer to the valid request as a fault. Raises SourceError if the broker cannot be reached."""
     if silence.kind is Failure.TLS:
         return fault("wire-certificate", reply.fault, hint=silence.advice)
     if silence.kind is Failure.UNREACHABLE:

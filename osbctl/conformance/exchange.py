@@ -27,7 +27,7 @@ from osbctl.errors import SourceError
 class Reply:
     """Answer to a request. `request` is its first line without the version, `how` its special property.
 
-    `status` is 0 where there was no answer, and `silence` tells of that; `fault` says why it, or the body, did not
+    `status` is 0 without an answer, and `silence` explains that; `fault` says why it, or the body, did not
     come whole (empty where all is well). `headers` have lower-case names; `body` is unpacked; `seconds` are those from
     the request to the last byte. `sent` is the Authorization header of the request. `certificate_ends` is empty where
     there was no certificate, or it was not checked.

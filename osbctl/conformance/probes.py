@@ -228,7 +228,7 @@ def _of_paths(path: str, first: Reply) -> Iterator[Probe]:
         return
     if path.endswith(CATALOG_PATH):
         doubled = f"{path.removesuffix(CATALOG_PATH)}/{CATALOG_PATH}"
-        hint = "serve it, or see to it that nobody registers the broker with a slash at the end of its address"
+        hint = "serve it, or register the broker without a slash at the end of its address"
         yield Probe("double slash", rule="wire-double-slash", allowed=(200,), path=doubled, hint=hint)
 
 
@@ -265,7 +265,7 @@ def _tag(first: Reply, reply: Reply) -> Iterator[Fault]:
 
 def _foreign_tag(_: Reply, reply: Reply) -> Iterator[Fault]:
     if reply.status == 304:
-        yield fault("wire-tag", "answered 304: nobody would ever get a changed catalog", reply)
+        yield fault("wire-tag", "answered 304: no platform would ever get a changed catalog", reply)
 
 
 def _bad_request(_: Reply, reply: Reply) -> Iterator[Fault]:

@@ -65,7 +65,7 @@ _WARNINGS = {
     Source: OSB 2.15, Request Identity Header""",
     "wire-certificate-ends": """The certificate of the broker ends soon.
     Source: RFC 5280 §4.1.2.5""",
-    "wire-plain-http": """The broker is asked over plain HTTP: anybody in between can read the password.
+    "wire-plain-http": """The broker uses plain HTTP: others on the network can read the password.
     Source: OSB, Security Considerations""",
 }
 _ERRORS = {

@@ -191,7 +191,7 @@ def _dump(data: object) -> str:
 def _locked(folder: Path) -> Iterator[None]:
     """Hold the folder's lock. The file itself is replaced and so cannot carry one.
 
-    Whoever may read the folder may lock it, so the wait has an end.
+    Any process that can read the folder can lock it, so the wait is bounded.
     """
     import fcntl
 

@@ -40,7 +40,7 @@ class Cursor:
 
 
 def cursor_at(text: str, offset: int) -> Cursor | None:
-    """The place of the character at `offset`; None in a comment, in a block of lines, or where it cannot be told."""
+    """The place of the character at `offset`; None in a comment, in a block of lines, or where it is unknown."""
     if len(text) > MAX_CHARACTERS:
         return None
     if text[:1_000].lstrip()[:1] in ("{", "["):

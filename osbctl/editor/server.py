@@ -71,7 +71,7 @@ class EditorServer:
             self.protocol.feature(method, options.get(method))(partial(handler))
 
     async def _initialized(self, _: types.InitializedParams) -> None:
-        """Ask to be told of what changes on disk."""
+        """Subscribe to changes on disk."""
         agreed = self.protocol.workspace.position_encoding
         self.open.encoding = agreed.value if isinstance(agreed, types.PositionEncodingKind) else str(agreed)
         asked = self.protocol.client_capabilities.workspace
@@ -90,7 +90,7 @@ class EditorServer:
     def _exited(self, _: object) -> None:
         self._code = 0 if self._asked else 1
 
-    # What the editor tells, and is told.
+    # Notifications from and to the editor.
 
     def _opened(self, params: types.DidOpenTextDocumentParams) -> None:
         told = params.text_document
@@ -191,7 +191,7 @@ class EditorServer:
 def _made(
     mender: Mender, file: Written, found: list[Finding], only: Sequence[str] | None, waited_for: Callable[[], bool]
 ) -> list[types.CodeAction]:
-    """The actions that are asked for; none once nobody waits for them: the thread that judges is busy meanwhile."""
+    """Requested actions; none once the request is cancelled, because the analysis thread is busy meanwhile."""
 
     def wanted(kind: str) -> bool:
         return waited_for() and (only is None or any(kind == asked or kind.startswith(f"{asked}.") for asked in only))

@@ -74,7 +74,7 @@ class BoundedValidator:
             if brief and validator.is_valid(value):
                 return []
             errors = list(validator.iter_errors(value))
-        except Exception:  # Whatever it trips over, the value is not judged.
+        except Exception:  # On any error the value is undecided.
             return None
         self.left -= len(errors) // _PARTS
         return None if any(map(patterns.gave_up, errors)) else errors

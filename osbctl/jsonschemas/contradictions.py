@@ -46,7 +46,7 @@ def impossible(schema: JsonValue) -> Iterator[tuple[Path, str]]:
 
 
 def _is_bare(node: Subschema) -> bool:
-    """Whether the schema says nothing but `not`: then it is impossible on purpose."""
+    """Return whether the schema says nothing but `not`: then it is impossible on purpose."""
     return not isinstance(node.value, dict) or not node.value.keys() & node.tree.dialect.keywords - {"not"}
 
 

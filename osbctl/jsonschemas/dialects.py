@@ -29,7 +29,7 @@ _DRAFT_2020 = (_DRAFT_2019 - {"additionalItems", "$recursiveRef"}) | {"prefixIte
 class Dialect(NamedTuple):
     """One draft. `uri` names its metaschema, `validator` its class in `jsonschema_rs`; `keywords` can refuse a value.
 
-    Whatever is not among the keywords is an annotation there: `const` says nothing in draft-04.
+    Other keywords are annotations there: `const` says nothing in draft-04.
     """
 
     name: str
@@ -74,7 +74,7 @@ def dialect_of(schema: JsonValue) -> Dialect:
     """The draft that `$schema` names; where it names none draft-04, as the rules read it.
 
     That is draft-07 where such a schema is not valid under draft-04, or uses a keyword that draft-04 ignores: a `const`
-    that changed is a change, whatever its author forgot. Raises `UndecidableError` for an unknown draft.
+    that changed is a change, even with a wrong `$schema`. Raises `UndecidableError` for an unknown draft.
     """
     if not isinstance(schema, dict) or "$schema" not in schema:
         return DRAFT_4 if _is_draft_4(schema) else DRAFT_7

@@ -15,7 +15,7 @@ MAX_LEVELS = 6
 """Objects in objects are followed so deep; a schema that refers to itself has no end."""
 
 MAX_ROWS = 1_000
-"""More parameters of one schema are not listed: nobody reads them."""
+"""Maximum number of listed parameters of one schema."""
 
 _BOUNDS = {
     "minimum": "≥ {}",

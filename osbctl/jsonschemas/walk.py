@@ -31,7 +31,7 @@ class SchemaPlace:
 def subschemas(schema: JsonValue, path: Path = (), parent: SchemaPlace | None = None) -> Iterator[SchemaPlace]:
     """The schema and all schemas within it, in the order of the text; unknown keywords are looked into as well.
 
-    Of a list, of whatever depth, what it holds. `path` and `parent` are those of the schema itself.
+    For a list of any depth, its items. `path` and `parent` are those of the schema itself.
     """
     if isinstance(schema, list):
         for index, item in enumerate(schema):
@@ -75,4 +75,4 @@ def unquoted(fragment: str) -> str:
 
 
 class UndecidableError(Exception):
-    """A schema is beyond what can be reasoned about; the text says why. Never leaves this room."""
+    """A schema is beyond what can be reasoned about; the text says why. Never leaves this package."""

@@ -82,7 +82,7 @@ class PlanRequests(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """The name and the looks of the house. `logo` is a `data:` URL, `accent` a colour `#rrggbb`; both may be empty."""
+    """Title and branding of the page. `logo` is a `data:` URL, `accent` a colour `#rrggbb`; both may be empty."""
 
     title: str = "Service marketplace"
     logo: str = ""

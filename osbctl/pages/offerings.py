@@ -86,7 +86,7 @@ class Offerings:
                 anchor=self._anchors.of_plan(above, plan),
                 name=name,
                 id=text(plan.id, SHORT),
-                # Plans of one title are told apart by their names.
+                # Plans with the same title are distinguished by their names.
                 title=f"{title} ({name})" if title and titles.count(title) > 1 else title or name,
                 price=_price(plan, cost),
                 description=text(plan.description),

@@ -1,6 +1,6 @@
 """The look of a page: icons, monograms and the accent colour.
 
-Icons are pictures that came as `data:` URLs, judged by their first bytes. The accent colour of a house is made
+Icons are pictures that came as `data:` URLs, judged by their first bytes. The accent colour of the branding is made
 readable: text needs a contrast of 4.5 to its ground (WCAG 2.2, 1.4.3).
 """
 

@@ -50,7 +50,7 @@ def _record(platform: str) -> PlatformRecord:
 
 
 DEFAULT_PLATFORM = Platform.CLOUD_FOUNDRY
-"""Whose rules a registered broker follows where nobody says."""
+"""Default platform of a registered broker."""
 
 
 def refusing(rule: str) -> tuple[Platform, ...]:
@@ -98,17 +98,17 @@ class State(StrEnum):
     """State of a removed object on a platform."""
 
     INACTIVE = "inactive"
-    """Deactivated: nobody can create an instance any more."""
+    """Deactivated: no new instances."""
     FLAGGED = "flagged"
-    """Flagged as removed: nobody can create an instance any more."""
+    """Flagged as removed: no new instances."""
     OFFERED = "offered"
     """Nothing happens; it is still offered."""
     ORPHANED = "orphaned"
-    """Active, but its service offering is gone, so that nobody can create an instance."""
+    """Active, but without its service offering: no new instances."""
 
 
 class PlatformRecord(NamedTuple):
-    """One platform: all that the rest of the house asks of it. What is asked often stands in the record itself.
+    """One platform: all that other packages need of it. Frequently used facts are in the record itself.
 
     `folder` is the package that holds the record and the modules with the rest, which are loaded when asked.
 

@@ -1,4 +1,4 @@
-"""The one quick answer for a whole catalog: every platform accepts it beyond doubt, as most catalogs are.
+"""Fast path for a whole catalog: every platform certainly accepts it, as for most catalogs.
 
 It is stricter than each platform: a schema for the catalog and one for parameter schemas, and ids and names that are
 there once. Of a catalog that does not meet it nothing is said: then each platform is asked.

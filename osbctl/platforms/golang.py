@@ -1,8 +1,8 @@
 """JSON decoding of Go, shared by the platforms written in Go.
 
-One value of a wrong type makes the whole answer unreadable to them, and unknown fields are passed over. The name
-of a field is matched whatever its case; of one that stands there in several spellings the last counts, and null leaves
-what was there. Where two objects or lists would be read one into another, the verdict is unclear.
+One value of a wrong type makes the whole answer unreadable to them, and unknown fields are ignored. Field names
+match in any case; the last of several spellings counts, and null keeps the value. If two objects or lists would be
+merged, the verdict is unclear.
 Source: Go's encoding/json, decode.go (`object`, `array`, `literalStore`) and fold.go; measured.
 """
 
@@ -54,7 +54,7 @@ def wrong_type(platform: str, source: str) -> str:
     return f"""A value has a type that {platform} cannot decode.
 
     It is written in Go: one value of a wrong type, and the whole answer is unreadable to it. The names of fields
-    match there whatever their case.
+    match there in any case.
     Bad: bindable: "true"
     Good: bindable: true
     Source: {source}"""
@@ -136,7 +136,7 @@ def _respelt_fields(data: dict[str, Any], shape: dict[str, Shape]) -> dict[str, 
 
 
 def _may_be_nil(shape: Shape) -> bool:
-    """Whether null sets such a field; it leaves any other as it was."""
+    """Return whether null sets such a field; it leaves any other as it was."""
     return isinstance(shape, list | Pointers | Map) or shape in ("map", "raw")
 
 

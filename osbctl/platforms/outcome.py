@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from osbctl.paths import Path
 
 MAX_REFUSALS = 10_000
-"""So many reasons of one platform are kept: nobody reads more, and a few megabytes can hold millions."""
+"""Maximum number of reasons of one platform: a few megabytes can cause millions."""
 
 
 class VerdictKind(StrEnum):

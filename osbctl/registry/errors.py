@@ -54,9 +54,9 @@ _RECOVER = "restore it from a backup; sqlite3 FILE .recover may save what is lef
 _KNOWN = (
     ("database is locked", "another process is writing, and did not finish in time", "try again"),
     ("lock timeout", "another process is writing, and did not finish in time", "try again"),
-    ("database or disk is full", "the disk is full; nothing was changed", "make room, and run it again"),
-    ("disk full", "the disk of the database is full; nothing was changed", "make room, and run it again"),
-    ("no space left", "the disk of the database is full; nothing was changed", "make room, and run it again"),
+    ("database or disk is full", "the disk is full; nothing was changed", "free disk space, and run it again"),
+    ("disk full", "the disk of the database is full; nothing was changed", "free disk space, and run it again"),
+    ("no space left", "the disk of the database is full; nothing was changed", "free disk space, and run it again"),
     ("file is not a database", "this is not an SQLite database", "--database names another"),
     ("utf-8", "the database is damaged: it holds text that is not UTF-8", _RECOVER),
     ("no such table", _NO_TABLE, _BACKUP),

@@ -24,7 +24,7 @@ _NOTES = {
     State.INACTIVE: "deactivated, as it has instances",
     State.FLAGGED: "flagged as removed, as it has instances",
     State.OFFERED: "still offered: {} deletes nothing",
-    State.ORPHANED: "still active, but its service offering is gone: nobody can create an instance",
+    State.ORPHANED: "still active, but its service offering is removed: no new instances can be created",
 }
 
 MAX_TOLD = 500

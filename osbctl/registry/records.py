@@ -123,7 +123,7 @@ class BrokerCatalog:
     """A catalog as a broker sent it, read once: its bytes, what they hold, and what there is to say of it.
 
     `refused` are the reasons to store nothing of it. `errors` are what its platform and the specification find wrong,
-    `refusals` the platform's own reasons. `secrets` are texts that must not be told of any catalog of this broker.
+    `refusals` the platform's own reasons. `secrets` are texts to redact in every catalog of this broker.
     """
 
     body: bytes

@@ -115,7 +115,7 @@ class Registry:
         return RegisteredBroker(broker_row(row), catalog_of(row), kept_rows(kept))
 
     def add(self, new: Registration, catalog: BrokerCatalog, refresh: Refresh) -> None:
-        """Register a broker with its first catalog, which was found to be valid. `refresh` tells of it.
+        """Register a broker with its first catalog, which was found to be valid. `refresh` describes it.
 
         Raises NameTakenError: the name is taken, or one that only differs in case and signs.
         """

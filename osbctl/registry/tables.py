@@ -104,7 +104,7 @@ def stored(catalog: BrokerCatalog, refresh: Refresh) -> dict[str, Any]:
 
 @contextmanager
 def _understood() -> Iterator[None]:
-    """Tells of rows that osbctl did not write: whoever shares the database may have."""
+    """Reports rows that osbctl did not write: other users of the database may have."""
     try:
         yield
     except (ValueError, TypeError, KeyError, RecursionError):

@@ -80,12 +80,12 @@ def _head(finding: Finding, paint: Paint, marked: bool = False) -> str:
 
 
 def is_fixed(finding: Finding) -> bool | None:
-    """Whether `osbctl fix` mends it by itself; False where it takes --unsafe, None where the author has to decide."""
+    """True if `osbctl fix` mends it by itself; False where it takes --unsafe, None where the author has to decide."""
     return any(fix.safe for fix in finding.fixes) if finding.fixes else None
 
 
 def _fixable(report: Report) -> str:
-    """How many of the findings `osbctl fix` would mend; empty for none."""
+    """Number of findings that `osbctl fix` would repair; empty for none."""
     ways = Counter(is_fixed(finding) for one in report.judgements if one.editable for finding in one.findings)
     if not ways[True]:
         return f"{ways[False]:,} fixable with `osbctl fix --unsafe`" if ways[False] else ""
@@ -139,7 +139,7 @@ def _statistics(report: Report, paint: Paint) -> Iterator[str]:
 
 
 def _verdict(platform: Platform, verdict: Verdict, judgement: ValidationResult, paint: Paint) -> str:
-    """What a platform does; where it refuses, how often, and for which rules."""
+    """Verdict of a platform, with the number and the rules of its refusals."""
     kind = paint(verdict.kind.value, verdict.kind.value)
     if verdict.why:
         return f"{kind}: {safe(verdict.why)}"

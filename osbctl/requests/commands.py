@@ -19,7 +19,7 @@ from osbctl.text import is_safe
 
 _PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:/-]*\Z")
 _READ_DIFFERENTLY = re.compile('["$`\\\\%!\u201c\u201d\u201e]')
-"""What bash, PowerShell (which knows curly quotes) or cmd acts on between double quotes."""
+"""Special characters between double quotes in bash, PowerShell (with curly quotes) and cmd."""
 
 
 class UnquotableError(ValueError):

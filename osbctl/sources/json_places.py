@@ -1,6 +1,6 @@
 """The places of values in JSON text, which the reader has read without an error.
 
-One pass that skips whatever nobody asks for.
+One pass that skips subtrees without requested locations.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _EVERYTHING: dict[Any, Any] = {}
 
 
 class JsonMap:
-    """The places in `text`; those that nobody asks for are skipped by the C scanner."""
+    """The places in `text`; unrequested subtrees are skipped by the C scanner."""
 
     def __init__(self, text: str, name: str) -> None:
         self._text = text

@@ -15,7 +15,7 @@ MAX_BYTES = 50_000_000
 
 MAX_DEPTH = 100
 """The deepest nesting. Real catalogs, with schemas in schemas, have 14 levels. Platforms read deeper ones, each up to
-where its own stack ends; up to here, Python's 1,000 frames are enough for whatever walks over a value."""
+where its own stack ends; up to here, Python's 1,000 frames are enough for every recursive function over a value."""
 
 TOO_DEEP_HINT = "real catalogs have under 15 levels"
 

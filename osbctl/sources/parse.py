@@ -87,7 +87,7 @@ def _of_template(text: str, error: DocumentError) -> DocumentError:
 
 
 def _conflict(text: str, name: str) -> DocumentError | None:
-    """The error of a text in which git has left both sides of a merge; whatever else is wrong follows from it."""
+    """The error of a text in which git has left both sides of a merge; other errors follow from it."""
     marker = _CONFLICT.search(text)
     if not marker:
         return None

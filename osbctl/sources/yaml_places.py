@@ -142,7 +142,7 @@ class _Pass:
         return self._mapping(place, tree) if type(event) is MappingStartEvent else self._sequence(place, tree)
 
     def _past(self) -> Any:
-        """Skip the rest of a collection that nobody asks for, but for its anchors; returns the event that ends it."""
+        """Skip the rest of a collection without requested locations, record its anchors, and return its end event."""
         depth = 1
         while depth:
             event = self._get()

@@ -298,7 +298,7 @@ class _Builder:
     def _numeric(self, event: Any) -> Any:
         text = event.value
         if text[0] != "0" and len(text) < 19 and text.isascii() and text.isdecimal():
-            return int(text)  # most numbers, and none that anybody doubts
+            return int(text)  # most numbers, in every YAML version
         try:
             value = numeric(text, MAX_DIGITS)
         except OutOfRange as error:

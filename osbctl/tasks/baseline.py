@@ -69,7 +69,7 @@ def _without(judgement: ValidationResult, old: set[int]) -> ValidationResult:
 
 
 def _fingerprints(file: str, judgements: Sequence[ValidationResult]) -> Iterator[tuple[Finding, str]]:
-    """The findings with fingerprints that hold for whoever reads the baseline, from whatever folder."""
+    """Findings with fingerprints that are valid in every folder."""
     findings = [finding for one in judgements if one.data is not None for finding in one.findings]
     there = [f._replace(location=f.location._replace(source=_absolute(f)) if f.location else None) for f in findings]
     for finding, (_, fingerprint) in zip(findings, with_fingerprints(there, _folder(file)), strict=True):

@@ -25,7 +25,7 @@ def check_and_judge(
     A platform whose own API version gets another answer than that of `connection` is judged by that answer.
 
     Raises:
-        SourceError: nobody is there, or the credentials are wrong.
+        SourceError: the broker cannot be reached, or the credentials are wrong.
     """
     checked = check_broker(address, connection, patience)
     name = without_query(address)

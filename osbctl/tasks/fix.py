@@ -119,7 +119,7 @@ def write(mended: Mended) -> None:
     """Write the files that change, each whole or not at all.
 
     Raises:
-        SourceError: one cannot be written, or was changed by somebody else since it was read.
+        SourceError: one cannot be written, or was changed since it was read.
     """
     for name, (before, after) in mended.changed.items():
         if (now := read_bytes(name)[0]) not in (before, after):
@@ -143,7 +143,7 @@ def _passes(
     findings = _findings(document, options)
     for _ in range(MAX_PASSES):
         wanted = _wanted(findings, document, unsafe)
-        # A word in quotes has lost what YAML 1.1 saw in it: first comes whatever says what is meant.
+        # A word in quotes has lost what YAML 1.1 saw in it: the fix that shows the meaning comes first.
         possible = _possible(document, after, [one for one in wanted if one[1].path], read, failed) or _possible(
             document, after, wanted, read, failed
         )

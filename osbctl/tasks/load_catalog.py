@@ -19,7 +19,7 @@ LARGEST = 10_000_000
 """Bytes, twice the largest catalog met in the field: to check one takes seconds, and 100 to 200 MB meanwhile."""
 
 SECONDS = 60
-"""A source that takes longer, as a FIFO that nobody writes to, is given up."""
+"""Timeout of a source, such as a FIFO without a writer."""
 
 
 def memory_for(size: int) -> int:

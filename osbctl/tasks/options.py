@@ -67,7 +67,7 @@ def validation_options(request: Request, config: Config) -> ValidationOptions:
     """The request completed by the configuration; what the request selects, the configuration cannot ignore.
 
     Raises:
-        UsageError, ConfigError: a rule or a platform is not known; a house schema cannot be read.
+        UsageError, ConfigError: a rule or a platform is not known; a user schema cannot be read.
     """
     from osbctl.validation.options import IgnoreAt, ValidationOptions
 
@@ -115,7 +115,7 @@ def _house_schema(name: str) -> object:
     try:
         return read_object(name).data
     except OsbctlError as error:
-        raise ConfigError(f"house schema {error.message}", error.advice) from error
+        raise ConfigError(f"user schema {error.message}", error.advice) from error
 
 
 _Choice = TypeVar("_Choice", bound="StrEnum")

@@ -1,4 +1,4 @@
-"""Guard of the files that a command writes with -o: its own inputs, and files that nobody can make again."""
+"""Guard of the files that a command writes with -o: its own inputs, and files that cannot be generated again."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CATALOG, CREDENTIALS = "a catalog", "credentials"
 
 
 def check_output(output: Path | str | None, inputs: Iterable[Path | str | None], *, replaces: str = "") -> None:
-    """Raise UsageError where writing `output` would destroy what nobody can make again.
+    """Raise UsageError where writing `output` would destroy a file that cannot be generated again.
 
     That is one of `inputs`, a file of a source folder among them, and a file that holds a catalog, credentials, a lock
     or the configuration; `replaces` (`CATALOG` or `CREDENTIALS`) is what the command itself writes.

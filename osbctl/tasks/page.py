@@ -68,7 +68,7 @@ def make_page(shelves: Sequence[Shelf], options: PageOptions) -> str:
 
 
 def house_look(asked: Mapping[str, str | None], configured: Mapping[str, str]) -> Look:
-    """The name and the looks of the house: `title`, `logo` (a file), `accent`; what is asked for wins.
+    """Title and branding of the page: `title`, `logo` (a file), `accent`; options win over the configuration.
 
     Raises:
         SourceError: the logo cannot be read, or is no picture that browsers show.

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _ATTEMPTS = 10
 _BELIEVED = 10
-"""Each refresh of so many asks for the whole catalog: some brokers answer 304 whatever has changed."""
+"""Each refresh of so many asks for the whole catalog: some brokers answer 304 even after changes."""
 _STORED = "the password is in the database, too: remove it with `osbctl brokers remove`, then add the broker again"
 
 
@@ -225,7 +225,7 @@ def _others(
 
 
 def _without(done: Refresh, secrets: tuple[str, ...]) -> Refresh:
-    """The refresh without the secrets that the catalog before may have held, and its names and changes tell of."""
+    """The refresh without secrets of the previous catalog in names and changes."""
 
     def hide(text: str) -> str:
         for secret in secrets:

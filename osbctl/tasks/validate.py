@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from osbctl.validation.options import Selection, ValidationOptions
 
     _Judged = tuple[Document | None, ValidationResult, int]
-    """What was read, as far as it is needed again, its judgement, and the exit code that a source forces that cannot
-    be opened."""
+    """Document (if needed again), its result, and the exit code for a source that cannot be opened."""
 
 
 class Validation(NamedTuple):
@@ -46,8 +45,8 @@ def validate(request: Request, config: Config | None = None) -> Validation:
     """Judge every source of the request, by `config`, or by the configuration that is closest to it.
 
     Raises:
-        UsageError, ConfigError: standard input is named twice; a rule or a platform is not known; a house schema cannot
-            be read.
+        UsageError, ConfigError: standard input is named twice; a rule or a platform is not known; a user schema
+            cannot be read.
     """
     from osbctl.sources.read import check_stdin
 
@@ -150,7 +149,7 @@ def _judge(source: str, request: Request, settings: _Settings) -> _Judged:
 
 
 def _is_editable(source: str, document: Document) -> bool:
-    """Whether `osbctl fix` can edit it: a file, a folder or standard input, with the catalog where it is expected."""
+    """Return whether `osbctl fix` can edit it: a file, a folder or standard input with the catalog at its top."""
     return not (document.embedded or document.read_as) and (source == "-" or os.path.exists(source))  # noqa: PTH110
 
 

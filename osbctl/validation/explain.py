@@ -62,7 +62,7 @@ def explained(data: dict[str, Any], version: ApiVersion, most: int) -> tuple[lis
             left_out.add(fault.path)
             if len(left_out) == MAX_REFUSALS:
                 break
-        # Warnings beyond the bound are passed over, for an error may stand behind them.
+        # Warnings beyond the limit are skipped, because an error may follow them.
     if not findings:  # A test holds that the walk knows all that the schemas ask; a catalog is never called well by it.
         findings = [Finding("schema-other", Severity.ERROR, f"the schema of API version {LATEST} refuses the catalog")]
     findings += [more(_REST[severity], severity, most) for severity, found in number.items() if found > most]

@@ -1,4 +1,4 @@
-"""Many findings of one cause as one, with their number: nobody reads the same sentence four hundred times."""
+"""Group findings with one cause, with their number, instead of repeating a sentence four hundred times."""
 
 from __future__ import annotations
 

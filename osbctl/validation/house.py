@@ -30,7 +30,7 @@ def check_house_schema(data: dict[str, Any], schema: Any, name: str) -> list[Fin
     """
     try:
         if reason := _broken(schema):
-            raise ConfigError(f"house schema {name}: {reason}")
+            raise ConfigError(f"user schema {name}: {reason}")
         found = [
             Finding("house-schema", Severity.ERROR, f"{about(data, path)}{text} ({name})", path)
             for error in _errors(data, schema, name)
@@ -38,7 +38,7 @@ def check_house_schema(data: dict[str, Any], schema: Any, name: str) -> list[Fin
         ]
     except RecursionError as error:
         raise ConfigError(
-            f"house schema {name}: its references go round in circles, or it is nested too deeply"
+            f"user schema {name}: its references go round in circles, or it is nested too deeply"
         ) from error
     rest = [more("house-schema", Severity.ERROR)] if len(found) > MAX_FINDINGS else []
     return found[:MAX_FINDINGS] + rest
@@ -66,14 +66,14 @@ def _errors(data: dict[str, Any], schema: Any, name: str) -> list[ValidationErro
         return list(islice(_validator(schema)(schema, registry=Registry()).iter_errors(data), MAX_FINDINGS + 1))
     except (referencing.exceptions.Unresolvable, referencing.exceptions.NoSuchResource) as error:
         text = f"a reference leads nowhere: {safe(str(error))[:200]}"
-        raise ConfigError(f"house schema {name}: {text}", "nothing is fetched") from error
+        raise ConfigError(f"user schema {name}: {text}", "nothing is fetched") from error
     except RecursionError:
         raise
     except Exception as error:
         # A reference may lead to what no metaschema has looked at: jsonschema then fails in as many
         # ways as it has keywords, with exceptions of any kind; so it does at numbers too large for it.
         text = safe(f"{type(error).__name__}: {error}".partition("\n")[0])[:200]
-        raise ConfigError(f"house schema {name}: it cannot be applied: {text}") from error
+        raise ConfigError(f"user schema {name}: it cannot be applied: {text}") from error
 
 
 def _validator(schema: Any) -> Any:

@@ -57,7 +57,7 @@ class Node:
         return Node(value if isinstance(value, dict) else {}, (*self.path, key))
 
     def children(self, key: str) -> list[Node]:
-        """The objects in the array at `key`; what is no array or no object is passed over."""
+        """The objects in the array at `key`; other values are skipped."""
         return [Node(value, path) for value, path in objects(self.value, key, self.path)]
 
     @property

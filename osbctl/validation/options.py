@@ -10,7 +10,7 @@ from osbctl.findings import Finding, Severity
 from osbctl.platforms import DEFAULT_API_VERSION, ApiVersion, Platform
 
 MAX_FINDINGS = 1_000
-"""So many errors, and as many warnings, of a schema are reported of one document: nobody reads more."""
+"""Maximum number of schema errors, and of schema warnings, reported per document."""
 
 
 class IgnoreAt(NamedTuple):

@@ -38,7 +38,7 @@ def validate_document(
     which of its ignores matched nothing.
 
     Raises:
-        ConfigError: a house schema is broken.
+        ConfigError: a user schema is invalid.
     """
     selection = selection or Selection(options)
     outcomes = _ask_platforms(document, options)
@@ -76,8 +76,8 @@ def _ask_platforms(document: Document, options: ValidationOptions) -> dict[Platf
 def judge_template(data: dict[str, Any], asked: Collection[Platform] = tuple(Platform)) -> dict[Platform, Outcome]:
     """Verdicts of the `asked` platforms on the catalog `data` once its placeholders are replaced.
 
-    A platform refuses it for what is wrong whatever they stand for. Where nothing is, and it does not accept the
-    catalog as it stands either, its verdict is unclear.
+    A platform refuses it for errors that no value of a placeholder repairs. Without such errors, and without acceptance
+    of the catalog as written, its verdict is unclear.
     """
     outcomes = judge_all(data, asked)
     rejecting = [platform for platform, outcome in outcomes.items() if outcome.kind is not VerdictKind.ACCEPTS]

@@ -20,7 +20,7 @@ NARROW = 100
 """With fewer columns than this, plans are a list: as a table, something would be cut."""
 
 GUID = 36
-"""The characters of a GUID: the column of names and ids has room for one, so that none is split."""
+"""The characters of a GUID: the column of names and ids fits one, so that none is split."""
 
 
 def render(catalog: Catalog, width: int, *, colored: bool) -> str:

@@ -115,7 +115,7 @@ def test_findings_are_capped() -> None:
 def test_a_broken_house_schema_is_an_error_of_the_run(house: Any, message: str) -> None:
     with pytest.raises(ConfigError) as raised:
         check_house_schema(DATA, house, "house.json")
-    assert raised.value.message.startswith("house schema house.json: ")
+    assert raised.value.message.startswith("user schema house.json: ")
     assert message in raised.value.message
 
 
@@ -161,6 +161,6 @@ def test_no_schema_ends_in_a_traceback(house: dict[str, Any]) -> None:
     try:
         found = check_house_schema(DATA, house, "house.json")
     except ConfigError as error:
-        assert error.message.startswith("house schema house.json: ")
+        assert error.message.startswith("user schema house.json: ")
     else:
         assert all(finding.rule == "house-schema" for finding in found)

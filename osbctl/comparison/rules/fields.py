@@ -206,7 +206,7 @@ _SENTENCES: dict[str, tuple[Level, str]] = {
 }
 _WHY = """{}
 
-    A request that was valid and no longer is breaks whatever sends it: saved commands, pipelines, user interfaces.
+    A request that is no longer valid breaks its senders: saved commands, pipelines, user interfaces.
     """
 _ADVICE = "keep accepting the old requests, in the broker and in the schema; or add a plan with the new schema"
 

@@ -41,8 +41,8 @@ SERVICE_REMOVED = kind(
     "change-service-removed",
     """A service offering is gone, with all its plans.
 
-    After its sunset (`metadata: {state: deprecated, sunset: "2027-03-31"}` in the old catalog) this is risky: nobody
-    was promised that it would still be there.
+    After its sunset (`metadata: {state: deprecated, sunset: "2027-03-31"}` in the old catalog) this is risky: its
+    availability was not promised any longer.
     """,
     advice="withdraw access to its plans, move or delete their instances, then remove it",
 )
@@ -50,8 +50,8 @@ PLAN_REMOVED = kind(
     "change-plan-removed",
     """A service plan is gone.
 
-    After its sunset (`metadata: {state: deprecated, sunset: "2027-03-31"}` in the old catalog) this is risky: nobody
-    was promised that it would still be there.
+    After its sunset (`metadata: {state: deprecated, sunset: "2027-03-31"}` in the old catalog) this is risky: its
+    availability was not promised any longer.
     """,
     advice="withdraw access to the plan, move or delete its instances, then remove it",
 )
@@ -146,18 +146,18 @@ _PASSED_ON = """{} takes the name that another one gave up in the same update.
 
     Scripts that use the name keep working, but with something else.
     """
-_PASSES_ON = breaking("accepts it; whoever uses the name now gets something else")
+_PASSES_ON = breaking("accepts it; users of the name get another object")
 PLAN_NAME_PASSED_ON = kind(
     "change-plan-name-passed-on",
     _PASSED_ON.format("A plan"),
     every=_PASSES_ON,
-    advice="leave the name unused until nobody relies on it",
+    advice="leave the name unused until no user relies on it",
 )
 SERVICE_NAME_PASSED_ON = kind(
     "change-service-name-passed-on",
     _PASSED_ON.format("A service offering"),
     every=_PASSES_ON,
-    advice="leave the name unused until nobody relies on it",
+    advice="leave the name unused until no user relies on it",
 )
 PLAN_RENAMED = kind(
     "change-plan-renamed",

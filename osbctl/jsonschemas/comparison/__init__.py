@@ -18,7 +18,7 @@ def compare_schemas(old: JsonValue, new: JsonValue) -> list[SchemaChange]:
 
     Both are JSON Schemas (draft-04 to 2020-12; `$schema` decides, see `dialect_of`),
     `True`, `False`, or None for no schema; `{}` counts as none. A request is any JSON *object*;
-    whatever else a schema accepts at its top does not matter. Formats are annotations to JSON
+    other types that a schema accepts at its top do not matter. Formats are annotations to JSON
     Schema: they matter to the rule `schema-format-changed` alone.
 
     No schema makes this raise: what is broken, fetched from elsewhere, looping or too large is

@@ -35,7 +35,7 @@ def default_changes(old: SchemaTree, new: SchemaTree, secrets: Secrets) -> Itera
 
 
 def dropped_changes(old: SchemaTree, new: SchemaTree, reported: Collection[Path]) -> Iterator[SchemaChange]:
-    """Properties that are no longer described, though requests may still hold them: the broker may not heed them.
+    """Properties that are no longer described, though requests may still contain them: the broker may ignore them.
 
     Reported of the outermost only, once, and not of those in `reported`, which are named by their keys in a request.
     """

@@ -150,7 +150,7 @@ def _newly_described(pair: PlacePair, found: list[Candidate]) -> Iterator[Candid
 
 
 def _for_other_keys(old: Constraints, new: Subschema) -> Iterator[Subschema]:
-    """The demands on every key that nobody spells out, and that matches no pattern of the new schema."""
+    """Constraints on keys that neither schema names, and that match no pattern of the new schema."""
     patterns_of_new = set(new.get("patternProperties") or ())
     for schema in old.known:
         rest = schema.optional("additionalProperties")
@@ -211,7 +211,7 @@ def check_not(subsumption: Subsumption, pair: PlacePair) -> Iterator[Candidate]:
 
 
 def _is_impossible(subsumption: Subsumption, constraints: Constraints, depth: int = 0) -> bool:
-    """Whether no value meets the constraints: by its kind, as one of a few, by a `not`, or for a required property."""
+    """Return whether the constraints are unsatisfiable: by type, enumeration, `not`, or a required property."""
     subsumption.spend(constraints)
     if not constraints.kinds or subsumption.valid_values(constraints) == []:
         return True

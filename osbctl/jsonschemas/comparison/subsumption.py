@@ -1,4 +1,4 @@
-"""Proof that a new schema accepts whatever an old one accepted.
+"""Proof that a new schema accepts every value that an old one accepted.
 
 `safe` is said of a pair of schemas where, and only where, `Subsumption.compare` finds no candidate for it. These are
 all the reasons why no request that the old schema took and the new one refuses is ever called safe:

@@ -2,7 +2,7 @@
 
 It updates what it has, creates what is new, and only then deletes what is gone: a plan's name that is still taken when
 its new holder is saved makes it refuse the whole update. Names of services are not unique in its database: one clashes
-if its old holder has instances, whatever the order (cloud_controller_ng 3bbba906,
+if its old owner has instances, in any order (cloud_controller_ng 3bbba906,
 lib/services/service_brokers/v2/catalog.rb, `taken_names`).
 """
 
@@ -26,7 +26,7 @@ _REMOVES = Depends(
         "deactivates it and warns the operator if it has instances, otherwise deletes it with its visibilities",
         expired=Level.RISKY,
     ),
-    breaking("deactivates it and warns the operator; nobody can create new instances", expired=Level.RISKY),
+    breaking("deactivates it and warns the operator; no new instances can be created", expired=Level.RISKY),
     breaking("deletes it with its visibilities and its id on the platform", expired=Level.RISKY),
 )
 

@@ -88,7 +88,7 @@ class SchemaChecks:
         if schema.get("$schema") is None or schema["$schema"] is False:
             text = "Schema must have $schema key but was not present"
             return (Refusal("cloudfoundry-schema-dialect", ("$schema",), text),)
-        # Cloud Foundry takes every schema for one of draft-04, whatever its `$schema` says.
+        # Cloud Foundry treats every schema as draft-04, regardless of its `$schema`.
         as_draft_04 = {**schema, "$schema": _DRAFT_04} if isinstance(schema["$schema"], str) else schema
         found = faults(as_draft_04, "Draft4Validator")
         wrong = tuple(
@@ -300,7 +300,7 @@ class _Evaluation:
 
 
 def _empty_object_holds(keyword: str, value: Any, schema: dict[str, Any]) -> bool:
-    """Whether `{}` meets a keyword that looks at nothing but the value itself."""
+    """Return whether `{}` meets a keyword that looks at nothing but the value itself."""
     match keyword:
         case "type" | "disallow":  # which the library reads as a second `type`
             kinds = schema.get("type")

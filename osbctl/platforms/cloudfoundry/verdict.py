@@ -262,7 +262,7 @@ REFUSALS = {
     Source: Cloud Controller, lib/services/service_brokers/v2/schema.rb""",
     "schema-metaschema": """A parameter schema is not valid under draft-04.
 
-    Cloud Foundry checks every schema against draft-04, whatever `$schema` says.
+    Cloud Foundry checks every schema against draft-04, regardless of `$schema`.
     Bad: parameters: {$schema: "http://json-schema.org/draft-06/schema#", exclusiveMinimum: 3}
     Good: parameters: {$schema: "http://json-schema.org/draft-04/schema#", minimum: 3, exclusiveMinimum: true}
     Source: Cloud Controller, lib/services/service_brokers/v2/schema.rb""",

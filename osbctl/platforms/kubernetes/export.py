@@ -66,7 +66,7 @@ def recognised(document: Exported) -> bool:
 
 
 def read(document: Exported) -> Page:
-    """The classes and plans of a list; whatever else stands in it is passed over.
+    """The classes and plans of a list; other items are skipped.
 
     Raises:
         WrongShapeError: it is no such list.

@@ -1,6 +1,6 @@
 """Verdict of Kubernetes Service Catalog, from its last code before it was archived.
 
-What stands before the class or plan that it refuses stays created: it works the catalog in object by object.
+It stores the catalog object by object: those before a refused class or plan stay created.
 Source: kubernetes-retired/service-catalog b37daf589e77, pkg/controller/controller.go and
 pkg/apis/servicecatalog/validation; measured.
 """

@@ -55,7 +55,7 @@ DRIFT = Words("Catalog drift", "platform", "broker")
 class DiffReport:
     """Report of a comparison.
 
-    `changes` are those that nobody accepted, `accepted` the others, each with its reason. `problems` are sentences
+    `changes` are those not accepted, `accepted` the others, each with its reason. `problems` are sentences
     about entries of the allow file, `notes` about the sides themselves. `errors` say why a side cannot be read: then
     nothing was compared. `catalog`, the new one, and `date` are for html. `rules`, `root`, `color` and `width` are as
     in `osbctl.reports.Report`.
@@ -88,7 +88,7 @@ class DiffReport:
         return bool(self.errors) or any(self.fail_on.counts(change) for change in self.changes)
 
     def by_level(self) -> Iterator[tuple[Level, list[Change]]]:
-        """The changes that nobody accepted, level by level from strict to harmless; no empty level."""
+        """Changes not accepted, level by level from strict to harmless; no empty level."""
         for level in Level:
             found = [change for change in self.changes if change.level is level]
             if found:
@@ -141,7 +141,7 @@ _FAIL_ON = {
 
 
 def _as_findings(report: DiffReport, format: Format) -> str:
-    """The changes that nobody accepted, as findings in `format`; or why there was nothing to compare."""
+    """Changes not accepted, as findings in `format`; or the reason why nothing was compared."""
     changes = [change for _, found in report.by_level() for change in found]
     findings = (*report.errors, *(_finding(change, report) for change in changes))
     if not findings and format is Format.GITHUB:

@@ -13,7 +13,7 @@ from osbctl.reports.changes.json_changes import as_json
 from osbctl.text import cells, json_text, plural, safe
 
 _MERGED = (DiffFormat.GITLAB, DiffFormat.JUNIT, DiffFormat.SARIF)
-"""The formats that are one document, whatever the number of brokers."""
+"""Formats that are one document for any number of brokers."""
 
 COLUMNS = ("NAME", "RESULT", *(level.value.upper() for level in Level), "ACCEPTED")
 

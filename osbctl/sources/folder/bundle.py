@@ -172,7 +172,7 @@ class _Bundle:
 
 
 def _holders(schema: dict[str, Any], path: Path) -> Iterator[tuple[dict[str, Any], Path]]:
-    """The schemas in `schema`, itself too, that hold a `$ref`; keywords whose values are data are passed over."""
+    """The schemas in `schema`, itself too, that hold a `$ref`; keywords whose values are data are skipped."""
     for place in subschemas(schema):
         if isinstance(place.value.get("$ref"), str):
             yield place.value, (*path, *place.path)

@@ -24,7 +24,7 @@ Origin: TypeAlias = "tuple[SourcePart, ValuePath]"
 SUFFIXES = (".yaml", ".yml", ".json")
 
 _LOOKALIKES = (*SUFFIXES, ".jsonc", ".json5", ".toml", ".j2", ".jinja", ".tmpl", ".tpl", ".erb")
-"""The endings of files that somebody may take for parts of a catalog, in lower case."""
+"""Suffixes of files that look like parts of a catalog, in lower case."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,7 +57,7 @@ class Problems(list[Finding]):
 
 
 class Parts:
-    """The files of one source folder. Reads each at most once; refuses whatever leads out of it.
+    """The files of one source folder. Reads each at most once; refuses paths that lead out of it.
 
     `unsaved` holds what files contain that are being edited, by resolved path; they need not be on disk yet.
     `documents` are the files that were read, in that order.
@@ -104,7 +104,7 @@ class Parts:
             self.problems.add("folder-unread", f"{file} is not part of the catalog", hint=hint)
 
     def _unread(self) -> Iterator[Path]:
-        """The files that look like parts, in services/ and in folders that somebody may take for it."""
+        """The files that look like parts, in services/ and in folders with similar names."""
         tops = next(os.walk(self.folder), ("", [], []))[1]
         for top in sorted(name for name in tops if name.lower() in ("services", "service", "plans", "plan")):
             for folder, folders, names in os.walk(self.folder / top):

@@ -32,5 +32,5 @@ def load_all() -> Mapping[str, Rule]:
 
 
 def _registered() -> list[Rule]:
-    """A copy at one stroke: another thread may be importing rules of other rooms at this moment."""
+    """A copy at one stroke: another thread may be importing rules of other packages at this moment."""
     return list(RULES.values())

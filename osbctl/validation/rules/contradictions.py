@@ -15,7 +15,7 @@ from osbctl.validation.node import Hit, Node
 def parameters_default(schema: Node) -> Iterator[Hit]:
     """A default or an example in a parameter schema is refused by the schema that it stands in.
 
-    Forms fill it in, and the broker or the next check refuses it. Only what is proved is told.
+    Forms fill it in, and the broker or the next check refuses it. Only proven cases are reported.
 
     Bad:
         parameters: {$schema: "http://json-schema.org/draft-04/schema#", properties: {n: {type: integer, default: "3"}}}
@@ -37,8 +37,8 @@ def parameters_default(schema: Node) -> Iterator[Hit]:
 def parameters_impossible(schema: Node) -> Iterator[Hit]:
     """Nothing can meet a part of a parameter schema, or all of it.
 
-    A bound above its counterpart, or a required property that is forbidden. Only what is proved is told; a bare `false`
-    or `not` is meant.
+    A bound above its counterpart, or a required property that is forbidden. Only proven cases are reported; a bare
+    `false` or `not` is intended.
 
     Bad:
         parameters:

@@ -19,7 +19,7 @@ _READING_ERRORS = {
     Source: OSB 2.14, Catalog Management: the answer is a JSON object""",
     "encoding": """The text is not UTF-8.
 
-    JSON between systems is UTF-8 (a byte order mark at its beginning is passed over). Save the file as UTF-8.
+    JSON between systems is UTF-8 (a byte order mark at its beginning is skipped). Save the file as UTF-8.
     Source: RFC 8259, section 8.1""",
     "lone-surrogate": """Half of a surrogate pair stands alone.
 
@@ -129,7 +129,7 @@ _BUILD_ERRORS = {
     Source: osbctl build""",
     "folder-escape": """A file of the folder leads out of it, by `..` or a symbolic link.
 
-    Whoever may change the folder could have any file of the machine published.
+    Anyone who can change the folder could publish any file of the machine.
     Source: osbctl build""",
     "folder-two-files": """Two files of the folder have one stem.
     Source: osbctl build""",
@@ -221,7 +221,7 @@ _SHARED_ID = {
 _SHARED_NAME = {
     "shared-service-name": """Two catalogs that are validated together have a service offering of one name.
 
-    Every platform takes both, since a name is unique within one broker only. But whoever orders it has to name the
+    Every platform takes both, since a name is unique within one broker only. But users who order it have to name the
     broker (`cf create-service -b`, `smctl provision -b`), and Service Catalog refuses an instance that names its class
     by the name.
     Source: cf create-service; smctl provision; Service Catalog, controller_instance.go""",

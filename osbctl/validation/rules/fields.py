@@ -87,7 +87,7 @@ def _slip(field: _Field) -> Hit | None:
 def field_near_miss(catalog: CatalogNode) -> Iterator[Hit]:
     """An unknown field looks like a misspelt known one.
 
-    Unknown fields are allowed, and passed over in silence: `planUpdateable: true` changes nothing. The one field
+    Unknown fields are allowed, and ignored silently: `planUpdateable: true` changes nothing. The one field
     whose correct spelling is wrong is `plan_updateable`.
 
     Bad: planUpdateable: true
@@ -167,7 +167,7 @@ def polling_duration(catalog: CatalogNode) -> Iterator[Hit]:
 def binding_schema_unused(catalog: CatalogNode) -> Iterator[Hit]:
     """A plan has a schema for bindings, and is not bindable.
 
-    Nobody will ever use it: likely `bindable` is meant to be true.
+    It cannot be used: likely `bindable` is meant to be true.
 
     Bad:
         - name: small
@@ -194,7 +194,7 @@ def binding_schema_unused(catalog: CatalogNode) -> Iterator[Hit]:
 def field_misplaced(catalog: CatalogNode) -> Iterator[Hit]:
     """A field that belongs elsewhere: to plans, to the service offering, or into metadata.
 
-    Unknown fields are passed over in silence: `free` of a service offering makes none of its plans free.
+    Unknown fields are ignored silently: `free` of a service offering makes none of its plans free.
 
     Bad: displayName: Postgres
     Good: metadata: {displayName: Postgres}

@@ -199,7 +199,7 @@ def deprecated(catalog: CatalogNode) -> Iterator[Hit]:
     """A service offering or a plan is marked as deprecated.
 
     `state: deprecated` in its metadata says so, `sunset` until which day it is promised to be there. Then `osbctl show`
-    tells of it, and `osbctl diff` calls its removal *risky* once that day has passed, *breaking* before.
+    reports it, and `osbctl diff` calls its removal *risky* once that day has passed, *breaking* before.
 
     Bad: metadata: {state: deprecated}
     Good: metadata: {displayName: Postgres}

@@ -41,7 +41,7 @@ def name_characters(catalog: CatalogNode) -> Iterator[Hit]:
     """A name has characters that API versions up to 2.14 forbid, and that are easily typed.
 
     Up to 2.13 a name has lower-case letters, digits and hyphens; 2.14 adds capitals and dots; from 2.15 on any
-    character may stand there. No known platform refuses it, so that this is a note whatever the old text says. Keep the
+    character may stand there. No known platform refuses it, so this is a note despite the old text. Keep the
     name of what is already published: users and their scripts know it.
 
     Bad: name: postgres_eu
@@ -90,7 +90,7 @@ def _beyond(catalog: CatalogNode, allowed: str) -> Iterator[tuple[Node, str, str
 def id_not_guid(catalog: CatalogNode) -> Iterator[Hit]:
     """An id is not a GUID.
 
-    Ids must be unique in the whole world; a GUID is, without asking anybody. Do not change the id of what is
+    Ids must be unique in the whole world; a GUID is, without coordination. Do not change the id of what is
     already published, though: to platforms it would be another thing.
 
     Bad: id: postgres-service

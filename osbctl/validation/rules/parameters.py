@@ -69,7 +69,7 @@ def parameters_invalid(schema: Node) -> Iterator[Hit]:
     Good: parameters: {$schema: "http://json-schema.org/draft-04/schema#", properties: {size: {type: integer}}}
     Source: OSB 2.13, Input Parameters Schema Object: parameters MUST be a valid JSON Schema
     """
-    # Cloud Foundry takes every schema for one of draft-04, whatever its $schema says.
+    # Cloud Foundry treats every schema as draft-04, regardless of its $schema.
     whole = schema.value if _dialect(schema) else {**schema.value, "$schema": _DRAFT_04}
     for path, text in faults(whole, _dialect(schema) or "Draft4Validator"):
         yield schema.hit(f"not a valid JSON Schema: {text}", path)

@@ -1,0 +1,118 @@
+"""Check the words of code, documentation and commit subjects.
+
+    python tools/check_words.py                     the files, and the commits that main does not have
+    python tools/check_words.py --commits RANGE     the files, and the commits of RANGE, such as v1.4.0..HEAD
+
+Exit code 1, with a line for each violation. Only comments, docstrings and texts of code are checked, never names.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import subprocess
+import sys
+import tokenize
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).parent.parent
+FILES = ("README.md", "CONTRIBUTING.md", "DECISIONS.md", "SECURITY.md", "deploy/README.md", "benchmarks/README.md")
+
+CLAUSES = re.compile(r"(What|Whatever|Whether|Whoever|Who|Whom|Whose|Where|When|Which|Why|How|That)\b")
+"""Beginnings of a clause without a subject. A docstring begins with a noun phrase or an imperative."""
+
+WORDS = {
+    r"(?<!-)nobody|no one": "name the missing thing: no user, no platform, without a reader",
+    r"anybody|somebody|someone's own": "name the person or thing: users, another process",
+    r"whoever|whosoever": "name the person: anyone who, users, the caller",
+    r"newcomers?": "new clients, the later object",
+    r"(?:hang|hangs|hung) on": "depends on; `hang` is what a process does",
+    r"(?:is|are|was|were|be|being) told|told (?:of|apart)|tells? of": "is reported, reports, distinguishes",
+    r"pass(?:es|ed) over": "skip, ignore",
+    r"beyond doubt": "certainly",
+    r"reckon\w*": "compute, assume, extrapolate",
+    r"by itself alone": "alone, on its own",
+    r"heeds?|lest|thereby|therein|hitherto": "archaic",
+    r"mistook|mistakes for": "confuses with",
+    r"works? (?:it|an update|the catalog) in": "applies",
+    r"the house|house schema|of a house|rooms": "architecture, user schema, branding, packages: one word meant all",
+}
+"""Words and phrases that readers stumble over, as regular expressions, with their replacement or the reason."""
+
+FORBIDDEN = re.compile("|".join(rf"(?P<w{number}>\b(?:{word})\b)" for number, word in enumerate(WORDS)), re.IGNORECASE)
+SUBJECT = re.compile(r"(?:[a-z][\w./-]*(?:, [a-z][\w./-]*)*): [a-z]")
+MAX_SUBJECT = 72
+
+
+def main() -> int:
+    commits = sys.argv[sys.argv.index("--commits") + 1] if "--commits" in sys.argv else "main..HEAD"
+    found = [*code_violations(), *page_violations(), *commit_violations(commits)]
+    print("\n".join(found), file=sys.stderr)
+    return 1 if found else 0
+
+
+def code_violations() -> Iterator[str]:
+    """Violations in comments, docstrings and texts of `osbctl/`."""
+    for file in sorted((ROOT / "osbctl").rglob("*.py")):
+        text = file.read_text(encoding="utf-8")
+        name = file.relative_to(ROOT).as_posix()
+        for line, words in prose_of(text):
+            yield from forbidden(words, name, line)
+        for line, first in docstrings(ast.parse(text)):
+            if CLAUSES.match(first):
+                yield f"{name}:{line}: begin the docstring with a noun phrase or an imperative: {first}"
+
+
+def prose_of(text: str) -> Iterator[tuple[int, str]]:
+    """Each comment and text of a module with its first line."""
+    kinds = {tokenize.COMMENT, tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", tokenize.STRING)}
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type in kinds:
+            yield token.start[0], token.string
+
+
+def docstrings(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """The first line of each docstring, those of attributes too, with its number."""
+    for node in ast.walk(tree):
+        for statement in getattr(node, "body", ()) if not isinstance(node, ast.Lambda | ast.IfExp) else ():
+            value = statement.value if isinstance(statement, ast.Expr) else None
+            if isinstance(value, ast.Constant) and isinstance(value.value, str) and value.value.strip():
+                yield statement.lineno, value.value.strip().splitlines()[0]
+
+
+def page_violations() -> Iterator[str]:
+    """Violations in the documentation, generated pages too; fenced blocks are outputs and files."""
+    pages = [ROOT / name for name in FILES] + sorted((ROOT / "docs").rglob("*.md"))
+    for page in pages:
+        text = re.sub(r"(?ms)^ *```.*?^ *```", blank, page.read_text(encoding="utf-8"))
+        yield from forbidden(text, page.relative_to(ROOT).as_posix(), 1)
+
+
+def blank(block: re.Match[str]) -> str:
+    """As many empty lines as the block has."""
+    return "\n" * block[0].count("\n")
+
+
+def forbidden(text: str, name: str, line: int) -> Iterator[str]:
+    for match in FORBIDDEN.finditer(text):
+        reason = list(WORDS.values())[int((match.lastgroup or "w0")[1:])]
+        yield f"{name}:{line + text.count(chr(10), 0, match.start())}: {' '.join(match[0].split())}: {reason}"
+
+
+def commit_violations(commits: str) -> Iterator[str]:
+    """Violations in the subjects of a range of commits; none outside of a repository, or where `main` is unknown."""
+    command = ["git", "log", "--no-merges", "--format=%h %s", commits]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    for entry in done.stdout.splitlines():
+        commit, _, subject = entry.partition(" ")
+        if len(subject) > MAX_SUBJECT or not SUBJECT.match(subject):
+            yield f"{commit}: write `area: imperative`, at most {MAX_SUBJECT} characters: {subject}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
