@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from osbctl.catalog import ServiceOffering, ServicePlan
-from osbctl.jsonschemas.parameters import Parameter, parameters
 from osbctl.pages import compare, links, pictures
 from osbctl.pages.content import Content, Part, PlanRequests
 from osbctl.pages.shown import ParameterBlock, ParameterView, PlanView, ServiceView, VerdictView
+from osbctl.parameter_table import Parameter, parameters
 from osbctl.platforms import Platform
 from osbctl.platforms.outcome import Outcome, VerdictKind
 from osbctl.secrecy import SECRET, Redactor

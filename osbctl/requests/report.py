@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from osbctl.findings import Finding
-from osbctl.jsonschemas.parameters import Parameter
+from osbctl.parameter_table import Parameter
 from osbctl.paths import pointer
 from osbctl.platforms.commands import Purpose
 from osbctl.requests.commands import Command

@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 
 from osbctl.findings import DocumentError, Finding, Location, Severity
-from osbctl.jsonschemas.parameters import parameters
+from osbctl.parameter_table import parameters
 from osbctl.platforms.commands import PARAMETERS_FILE, Order, Purpose
 from osbctl.requests.commands import commands
 from osbctl.requests.examples import examples

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from osbctl.catalog import Catalog, ServiceOffering, ServicePlan
-from osbctl.jsonschemas.parameters import parameters
+from osbctl.parameter_table import parameters
 from osbctl.text import safe
 from osbctl.views import words
 

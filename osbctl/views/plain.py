@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from osbctl.catalog import Catalog, ServiceOffering, ServicePlan
-from osbctl.jsonschemas.parameters import parameters
+from osbctl.parameter_table import parameters
 from osbctl.text import cells, safe
 from osbctl.views import words
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from osbctl.catalog import Catalog
-from osbctl.jsonschemas.parameters import MAX_LEVELS, MAX_ROWS, parameters
+from osbctl.parameter_table import MAX_LEVELS, MAX_ROWS, parameters
 from osbctl.text import safe
 from osbctl.views import markdown, plain, table, words
 

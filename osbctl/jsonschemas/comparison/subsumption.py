@@ -1,26 +1,20 @@
 """Proof that a new schema accepts every value that an old one accepted.
 
-`safe` is said of a pair of schemas where, and only where, `Subsumption.compare` finds no candidate for it. These are
-all the reasons why no request that the old schema took and the new one refuses is ever called safe:
+A pair of schemas is `safe` where `Subsumption.compare` finds no candidate. It never misses a request that is refused:
 
-1. Constraints are an upper bound. `Constraints` hold only schemas that every value of a place meets, if the whole
-   request meets the old schema. A value that meets them need not exist: then more is asked than needed, never less.
-2. Every keyword has a check. Each keyword of the new schema that its draft asserts is handed to its check, and a check
-   stays silent only where the constraints alone imply the keyword. A keyword without a check is a candidate.
-3. The checks cover each part of a value. `keywords.py` compares a pair of schemas for each key that is spelled out, for
-   all other keys, for each place of a tuple and for all items after it. Keys that match a pattern meet what the old
-   schema says of them where both have the same `patternProperties`; otherwise that keyword is a candidate.
-4. Not shown means candidate. That holds for a pair that is met again while it is being compared (recursion), for one
-   that is nested too deeply, and for a value that the bounded validator does not decide. Past the budget of steps the
-   whole comparison raises `UndecidableError`, and the schemas are risky.
-5. A schema that is written alike, references included, accepts the same. That is the only thing taken for granted.
-6. A case split is complete: a value that meets an `anyOf` or a `oneOf` meets one of its branches, and each value is of
-   one kind. The candidates of a pair go only where every case has none.
-7. "No value is possible" (for `not`, `oneOf`, `if`) comes from `unsatisfiable.py`, which says so only where it is
-   shown, from the same constraints, by these same rules.
+1. `Constraints` hold only schemas that every value of a place meets if its request meets the old schema. They may
+   allow more than is possible; then too much is asked, never too little.
+2. Each keyword that the draft of the new schema asserts goes to its check in `keywords.py`, which stays silent only
+   where the constraints imply the keyword. A keyword without a check is a candidate.
+3. Pairs are compared for each key that is spelled out, for all other keys and for all items. What else judges parts of
+   a value (patterns of keys, lists of items, conditions) is implied by an equal keyword alone.
+4. Schemas that are written alike under one draft, references included, accept the same.
+5. A value that meets an `anyOf` or `oneOf` meets one of its branches, and each value is of one kind: candidates of a
+   pair go only where every such case has none.
+6. Whatever is not shown is a candidate: a pair that is met again (recursion) or nested too deeply, a value that the
+   bounded validator leaves undecided. Past the budget of steps `UndecidableError` makes the whole pair risky.
 
-What becomes of a candidate cannot weaken this. It is `breaking` with a request that the validator confirms on both
-whole schemas (`counterexamples.py`), and `risky` without one.
+A candidate is `breaking` with a request that the validator confirms on both schemas, and `risky` without one.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ def parameters_default(schema: Node) -> Iterator[Hit]:
     Good: parameters: {$schema: "http://json-schema.org/draft-04/schema#", properties: {n: {type: integer, default: 3}}}
     Source: JSON Schema Validation, default: RECOMMENDED to be valid against the schema that it stands in
     """
-    from osbctl.jsonschemas.contradictions import refused_values
+    from osbctl.validation.contradictions import refused_values
 
     for path, keywords in refused_values(schema.value):
         value = value_at(schema.value, path)
@@ -54,7 +54,7 @@ def parameters_impossible(schema: Node) -> Iterator[Hit]:
           additionalProperties: false
     Source: OSB 2.13, Input Parameters Schema Object: the schema describes what may be sent
     """
-    from osbctl.jsonschemas.contradictions import impossible
+    from osbctl.validation.contradictions import impossible
 
     for path, why in impossible(schema.value):
         yield schema.hit(f"nothing can meet this schema: {why}", path, "correct what contradicts the rest")

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from osbctl.jsonschemas.contradictions import impossible, refused_values
 from osbctl.requests.examples import examples
 from osbctl.sources.parse import parse_document
+from osbctl.validation.contradictions import impossible, refused_values
 from osbctl.validation.node import Node
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import validate_document
