@@ -5,10 +5,11 @@ Only the module of the command that was asked for is imported; all of them for h
 
 from __future__ import annotations
 
+import re
 import sys
 from functools import partial
 from importlib import import_module
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
 import typer
 from typer import Option
@@ -18,29 +19,57 @@ import osbctl
 from osbctl.cli.output import use_color
 from osbctl.text import Paint
 
-COMMANDS = {
-    "validate": "osbctl.cli.validate:validate",
-    "fix": "osbctl.cli.fix:fix",
-    "show": "osbctl.cli.show:show",
-    "params": "osbctl.cli.params:params",
-    "page": "osbctl.cli.page:page",
-    "build": "osbctl.cli.build:build",
-    "init": "osbctl.cli.scaffold:init",
-    "new": "osbctl.cli.scaffold:new",
-    "split": "osbctl.cli.scaffold:split",
-    "diff": "osbctl.cli.diff:diff",
-    "drift": "osbctl.cli.drift:drift",
-    "fetch": "osbctl.cli.check:fetch",
-    "brokers": "osbctl.cli.brokers:brokers",
-    "check": "osbctl.cli.check:check",
-    "serve": "osbctl.cli.serve:serve",
-    "hash-password": "osbctl.cli.credentials:hash_password",
-    "verify-password": "osbctl.cli.credentials:verify_password",
-    "rules": "osbctl.cli.reference:rules",
-    "schema": "osbctl.cli.reference:schema",
-    "lsp": "osbctl.cli.reference:lsp",
+_Rows: TypeAlias = list[tuple[str, str]]
+
+GROUPS = {
+    "Write": {
+        "init": "osbctl.cli.scaffold:init",
+        "new": "osbctl.cli.scaffold:new",
+        "split": "osbctl.cli.scaffold:split",
+        "build": "osbctl.cli.build:build",
+    },
+    "Check": {
+        "validate": "osbctl.cli.validate:validate",
+        "fix": "osbctl.cli.fix:fix",
+        "diff": "osbctl.cli.diff:diff",
+    },
+    "Read": {
+        "show": "osbctl.cli.show:show",
+        "params": "osbctl.cli.params:params",
+        "page": "osbctl.cli.page:page",
+    },
+    "Run": {
+        "serve": "osbctl.cli.serve:serve",
+        "hash-password": "osbctl.cli.credentials:hash_password",
+        "verify-password": "osbctl.cli.credentials:verify_password",
+    },
+    "Brokers": {
+        "check": "osbctl.cli.check:check",
+        "fetch": "osbctl.cli.check:fetch",
+        "drift": "osbctl.cli.drift:drift",
+        "brokers": "osbctl.cli.brokers:brokers",
+    },
+    "Reference": {
+        "rules": "osbctl.cli.reference:rules",
+        "schema": "osbctl.cli.reference:schema",
+        "lsp": "osbctl.cli.reference:lsp",
+    },
 }
-"""Each command with the function, or the group of commands, that carries it out, in the order of the help."""
+"""Each command with the function, or the group of commands, that carries it out, by its heading in the help."""
+
+COMMANDS = {name: function for group in GROUPS.values() for name, function in group.items()}
+
+_HEADINGS = {
+    "Report": "format output concise quiet statistics color date",
+    "Source": "at stdin-filename config max-bytes",
+    "Broker connection": "user password-stdin credentials database ca-file client-cert insecure timeout",
+    "TLS": "tls-cert tls-key self-signed insecure-http trusted-proxy unix-socket",
+    "Operation": "admin-listen admin-host log-format log-level access-log connections-per-address",
+}
+"""Options by their heading in the help; all others are in front."""
+
+_MOST = 12
+"""A command with so many options at most has them under one heading."""
 
 # The base of "no such option", "missing argument" and the like, which typer does not export by name.
 _UsageError: Any = typer.BadParameter.__base__
@@ -93,17 +122,49 @@ def build(arguments: list[str]) -> TyperGroup:
 
 
 def _painted(formatter: Any) -> type:
-    """The class that lays out the help, with headings and options in colour; typer leaves them out in a pipe."""
+    """The class that lays out the help in groups, with headings and names in colour; typer drops that in a pipe."""
     paint = Paint(True)
 
     class Painted(formatter):  # type: ignore[misc]  # the class is typer's own, which exports none
         def write_heading(self, heading: str) -> None:
-            super().write_heading(paint(heading, "bold"))
+            self.heading = heading  # written with what stands below it
 
-        def write_dl(self, rows: list[tuple[str, str]], *args: Any, **more: Any) -> None:
-            super().write_dl([(paint(name, "info"), text) for name, text in rows], *args, **more)
+        def write_dl(self, rows: _Rows, *args: Any, **more: Any) -> None:
+            self.dedent()
+            for number, (heading, group) in enumerate(_grouped(self.heading, rows).items()):
+                if number:
+                    self.write_paragraph()
+                super().write_heading(paint(heading, "bold"))
+                self.indent()
+                super().write_dl([(paint(name, "info"), text) for name, text in group], *args, **more)
+                self.dedent()
+            self.indent()
 
     return Painted
+
+
+def _grouped(heading: str, rows: _Rows) -> dict[str, _Rows]:
+    """The lines below a heading of the help, below headings of their own where there are many."""
+    texts = dict(rows)
+    if heading == "Commands" and texts.keys() == COMMANDS.keys():
+        wide = max(map(len, COMMANDS))
+        return {title: [(name.ljust(wide), texts[name]) for name in group] for title, group in GROUPS.items()}
+    return _by_title(rows) if heading == "Options" and len(rows) > _MOST else {heading: rows}
+
+
+def _by_title(rows: _Rows) -> dict[str, _Rows]:
+    found: dict[str, _Rows] = {title: [] for title in ("Options", *_HEADINGS)}
+    for row in rows:
+        found[_title_of(row[0])].append(row)
+    for title in _HEADINGS:
+        if len(found[title]) < 2:  # one option needs no heading
+            found["Options"] += found.pop(title)
+    return found
+
+
+def _title_of(option: str) -> str:
+    name = _OPTION.findall(option)[0]
+    return next((title for title, names in _HEADINGS.items() if name in names.split()), "Options")
 
 
 def _name_values(command: Any) -> None:
@@ -114,27 +175,22 @@ def _name_values(command: Any) -> None:
         kind = type(option.type).__name__
         if kind in _VALUES:
             word, option.type.name = _VALUES[kind]  # typer would say that a text is no valid int range
-            if option.metavar is None and not getattr(option, "is_flag", False):
-                option.metavar = word
-        choices = list(map(str, getattr(option.type, "choices", ())))
-        if option.metavar is None and len("|".join(choices)) > _ROOM:
-            option.metavar = option.name.upper()
-            sentence, _, rest = option.help.partition(".")
-            option.help = f"{sentence}: {', '.join(choices)}.{rest}"
-        if option.param_type_name == "argument" and option.required:
-            # Typer would put it in braces.
-            option.make_metavar = partial(_metavar, option.metavar or option.name.upper())
-        if isinstance(option.envvar, list):
-            option.envvar = _Variables(option.envvar)
+            if not getattr(option, "is_flag", False):
+                option.metavar = option.metavar or word
         if kind.endswith("Range"):
             option.type._describe_range = partial(_range, option.type)  # typer would say x>=1
+        if option.param_type_name == "argument" and option.required:  # typer would put it in braces
+            option.make_metavar = partial(_metavar, option.metavar or option.name.upper())
+        _shorten_choices(option)
 
 
-class _Variables(list[str]):
-    """Variables of the environment that one option has; as Python writes a list, none would recognise them."""
-
-    def __str__(self) -> str:
-        return " or ".join(self)
+def _shorten_choices(option: Any) -> None:
+    """Put choices that are too many to stand beside the name of an option into its help."""
+    choices = list(map(str, getattr(option.type, "choices", ())))
+    if option.metavar is None and len("|".join(choices)) > _ROOM:
+        option.metavar = option.name.upper()
+        sentence, _, rest = option.help.partition(".")
+        option.help = f"{sentence}: {', '.join(choices)}.{rest}"
 
 
 def _metavar(word: str, *_: Any, **__: Any) -> str:
@@ -145,6 +201,8 @@ def _range(bounds: Any) -> str:
     low, high = bounds.min, bounds.max
     return f"at least {low}" if high is None else f"at most {high}" if low is None else f"{low} to {high}"
 
+
+_OPTION = re.compile(r"--([\w-]+)")
 
 _ROOM = 60
 """Characters of the choices of an option that are written beside its name; more are words of its help."""

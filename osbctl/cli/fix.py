@@ -71,7 +71,7 @@ class _Way(NamedTuple):
 def _fixed(source: str, stdin_filename: str | None, options: ValidationOptions, way: _Way) -> int:
     """Mend one source; the exit code that it asks for. A fault of its own is said, and the others go on."""
     from osbctl.sources.read import called, read_stdin
-    from osbctl.tasks.fix import fix_bytes, fix_source, write
+    from osbctl.tasks.fix import fix_bytes, fix_source
 
     def fixed(unsafe: bool) -> Mended:
         if source == "-":
@@ -83,15 +83,22 @@ def _fixed(source: str, stdin_filename: str | None, options: ValidationOptions, 
         mended = fixed(way.unsafe)
         if way.diff:
             put("".join(_diff(mended, fixed(False).after if way.unsafe else {})))
-        elif source == "-" and not way.looks:
-            put(mended.after[mended.source].decode())
         elif not way.looks:
-            write(mended)
+            _put(mended, printed=source == "-")
     except OsbctlError as error:
         return tell(error)
     for line in _told(mended, "would fix" if way.looks else "fixed", way.unsafe):
         note(line)
     return int(way.looks and bool(mended.changed))
+
+
+def _put(mended: Mended, *, printed: bool) -> None:
+    from osbctl.tasks.fix import write
+
+    if printed:
+        put(mended.after[mended.source].decode())
+    else:
+        write(mended)
 
 
 def _told(mended: Mended, verb: str, unsafe: bool) -> Iterator[str]:

@@ -154,7 +154,15 @@ def variables(command: Callable[..., int]) -> Callable[..., int]:
     for one in signature(command, eval_str=True).parameters.values():
         kind, option = get_args(one.annotation)
         option = copy(option)  # several commands may share it
-        option.envvar = option.envvar or f"OSBCTL_{one.name.upper()}"
+        named_by = option.envvar or f"OSBCTL_{one.name.upper()}"
+        option.envvar = _Variables(named_by) if isinstance(named_by, list) else named_by
         named.append(one.replace(annotation=Annotated[kind, option]))
     command.__signature__ = Signature(named)  # type: ignore[attr-defined]
     return command
+
+
+class _Variables(list[str]):
+    """Variables of the environment that one option has; as Python writes a list, none would recognise them."""
+
+    def __str__(self) -> str:
+        return " or ".join(self)

@@ -80,6 +80,7 @@ def _line(record: Rule, paint: Paint, column: int, width: int) -> Iterator[str]:
     """A rule; the text begins at `column`, behind a longer id on a line of its own."""
     head = f"  {record.id}".ljust(column)
     text = f"{paint(f'{record.severity.value:<7}', record.severity.value)}  {record.summary}"
+    text += paint(" (fixable)", "safe") if record.fix else ""
     if len(record.id) > column - 4:
         yield head.rstrip()
         head = " " * column

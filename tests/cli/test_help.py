@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from osbctl.cli.app import build, run_app
+from osbctl.cli.app import _HEADINGS, GROUPS, build, run_app
 from tests.cli.program import osbctl
 
 TOP = build([])
@@ -88,3 +88,24 @@ def test_no_type_of_the_program_leaks_into_an_error(words: tuple[str, ...], told
     done = osbctl(*words)
     assert (done.returncode, done.stdout) == (2, "")
     assert told in done.stderr
+
+
+@pytest.mark.parametrize("words", ALL, ids=" ".join)
+def test_at_most_twelve_options_stand_in_front(words: tuple[str, ...], help_of: Help) -> None:
+    sections = help_of(*words).partition("Options:\n")[2].split("\n\n")
+    in_front = re.findall(r"(?m)^  -", sections[0])
+    assert 1 <= len(in_front) <= 12
+    titles = [section.partition(":\n")[0] for section in sections[1:]]
+    assert set(titles) <= {*GROUPS, *_HEADINGS, "Commands"}
+    assert all(len(re.findall(r"(?m)^  \S", section)) > 1 for section in sections[1:])
+
+
+def test_commands_stand_under_headings(help_of: Help) -> None:
+    for title, commands_of in GROUPS.items():
+        listed = help_of().partition(f"\n{title}:\n")[2].partition("\n\n")[0]
+        assert re.findall(r"(?m)^  (\S+)", listed) == [*commands_of]
+
+
+def test_no_option_without_a_place() -> None:
+    options = {name.lstrip("-") for words in ALL for one in _command(words).params for name in one.opts}
+    assert {name for names in _HEADINGS.values() for name in names.split()} <= options

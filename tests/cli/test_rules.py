@@ -36,7 +36,8 @@ def test_the_list_fits_the_terminal_and_loses_nothing(columns: int, capsysbinary
     for category in Category:
         assert f"{category.value}: {category.meaning}" in flat
     for record in RULES.values():
-        assert f"{record.id} {record.severity.value} {record.summary}" in flat
+        marked = f"{record.id} {record.severity.value} {record.summary}{' (fixable)' if record.fix else ''}"
+        assert re.search(rf"{re.escape(marked)}(?! \(fixable)", flat)
 
 
 def test_a_pipe_gets_a_line_a_rule(capsysbinary: pytest.CaptureFixture[bytes]) -> None:

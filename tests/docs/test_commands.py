@@ -21,7 +21,7 @@ def lines(page: Path) -> list[str]:
     fenced = re.findall(r"(?ms)^ *```(?:console|sh)\n(.*?)^ *```", text)
     joined = "\n".join(fenced).replace("\\\n", " ")
     code = re.findall(r"`(osbctl [^`\n]+)`", text)
-    return re.findall(r"(?m)(?<!-[nt] )(?<![\w/.-])osbctl [^\n|&;)]*", joined) + code
+    return re.findall(r"(?m)(?<!-[nt] )(?<![\w/.-])osbctl [^\n|&;)`]*", joined) + code
 
 
 def unknown(line: str) -> list[str]:
