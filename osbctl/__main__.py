@@ -87,9 +87,10 @@ def _command(arguments: list[str]) -> int:
     if command == "validate" and plain:
         # The most frequent call by far; it starts in half the time without a parser of options.
         from osbctl.cli.validation_report import Display, run
+        from osbctl.cli.variables import variables_of
         from osbctl.tasks.options import Request
 
-        return run(Request(sources=tuple(words)), Display())
+        return run(Request(sources=tuple(words), variables_of=variables_of()), Display())
     from osbctl.cli.app import run_app
 
     return run_app(arguments)

@@ -51,6 +51,7 @@ class Config(NamedTuple):
     severity: Mapping[str, str] = MappingProxyType({})
     per_path: tuple[PerPath, ...] = ()
     page: Mapping[str, str] = MappingProxyType({})
+    env: str = ""
     text: str = ""
 
     def of(self, file: str) -> Config:
@@ -66,6 +67,7 @@ class Config(NamedTuple):
                     select=here.select or found.select,
                     ignore=(*found.ignore, *here.ignore),
                     severity={**found.severity, **here.severity},
+                    env=here.env or found.env,
                 )
         return found
 
@@ -104,9 +106,10 @@ KEYS: dict[str, str] = {
     "schema": "A list of JSON Schema files of your own, as --schema; relative to the configuration file.",
     "ignore-at": "A list of tables with `rule` and `service` or `plan` (names): silence a rule for one object.",
     "severity": "A table of rules, each with error, warning or info: how much it matters here.",
+    "env": "A file with the variables of a brokerpak's broker, as --env; relative to the configuration file.",
     "per-path": "A list of tables with `paths` (patterns, relative to the configuration file) and any of "
-    "`api-version`, `platform`, `fail-on`, `select`, `ignore` and `severity` for the files they match; of several, "
-    "the last one wins, `ignore` and `severity` add up.",
+    "`api-version`, `platform`, `fail-on`, `select`, `ignore`, `severity` and `env` for the files they "
+    "match; of several, the last one wins, `ignore` and `severity` add up.",
     "page": "A table with `title`, `logo` (relative to the configuration file) and `accent`, as for osbctl page.",
 }
 """Every key of a configuration file with its meaning, in the order of the documentation."""
@@ -177,11 +180,11 @@ def _filled(config: Config, table: dict[str, Any]) -> Config:
         ignore_at=tuple(_entry(config, entry) for entry in table.get("ignore-at", ())),
         per_path=tuple(_per_path(config, entry) for entry in table.get("per-path", ())),
         page={**page, **logo},
-        **_settings(table),
+        **_settings(config, table),
     )
 
 
-def _settings(table: dict[str, Any]) -> dict[str, Any]:
+def _settings(config: Config, table: dict[str, Any]) -> dict[str, Any]:
     """Settings at the top, or of an entry of `per-path`."""
     return {
         "api_version": table.get("api-version"),
@@ -190,14 +193,20 @@ def _settings(table: dict[str, Any]) -> dict[str, Any]:
         "select": tuple(table.get("select", ())),
         "ignore": tuple(table.get("ignore", ())),
         "severity": table.get("severity", {}),
+        "env": _beside(config.origin, table["env"]) if "env" in table else "",
     }
 
 
 def _per_path(config: Config, entry: dict[str, Any]) -> PerPath:
-    _check(config, entry, ("paths", "api-version", "platform", "fail-on", "select", "ignore", "severity"), "per-path: ")
+    _check(
+        config,
+        entry,
+        ("paths", "api-version", "platform", "fail-on", "select", "ignore", "severity", "env"),
+        "per-path: ",
+    )
     if not entry.get("paths"):
         raise ConfigError(f"{config.place('per-path')}: an entry has no `paths`", 'for example: paths = ["test/*"]')
-    return PerPath(tuple(entry["paths"]), Config(**_settings(entry)))
+    return PerPath(tuple(entry["paths"]), Config(**_settings(config, entry)))
 
 
 def _entry(config: Config, entry: dict[str, Any]) -> IgnoreEntry:

@@ -48,13 +48,14 @@ class Location(NamedTuple):
 class Fix(NamedTuple):
     """A change of the source that mends a finding.
 
-    `set` gives the value at `path` (which need not exist yet), `rename` gives its key another name, `quote` makes
-    a string of a scalar as it is written, `wrap` a list of a single value. `value` is what is set, or the new name.
+    `set` gives the value at `path` (which need not exist yet), `remove` takes that entry away, `rename` gives its key
+    another name, `quote` makes a string of a scalar as it is written, `wrap` a list of a single value. `value` is what
+    is set, or the new name.
     The empty path means the plain scalar that the finding is placed at, which may be a key, and whose meaning stays.
     `safe`: no platform understands the catalog otherwise than before, or all refused it and this is the only way out.
     """
 
-    action: Literal["set", "rename", "quote", "wrap"]
+    action: Literal["set", "remove", "rename", "quote", "wrap"]
     path: Path
     value: Any = None
     safe: bool = False

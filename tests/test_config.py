@@ -18,6 +18,7 @@ fail-on = "warning"
 select = ["a"]
 ignore = ["b"]
 schema = ["house.json"]
+env = ".envrc"
 
 [[ignore-at]]
 rule = "c"
@@ -32,6 +33,7 @@ reason = "because"
 paths = ["test/*"]
 ignore = ["d"]
 severity = {e = "error"}
+env = "b/.env"
 
 [page]
 title = "t"
@@ -54,7 +56,10 @@ def test_every_key_is_read(tmp_path: Path) -> None:
         schema=(str(tmp_path / "house.json"),),
         ignore_at=(("c", "s", "p"),),
         severity={"spec": "info"},
-        per_path=(PerPath(("test/*",), Config(ignore=("d",), severity={"e": "error"})),),
+        per_path=(
+            PerPath(("test/*",), Config(ignore=("d",), severity={"e": "error"}, env=str(tmp_path / "b" / ".env"))),
+        ),
+        env=str(tmp_path / ".envrc"),
         page={"title": "t", "logo": str(tmp_path / "l.svg"), "accent": "#00aa77"},
     )
     assert all(key in FULL for key in KEYS)

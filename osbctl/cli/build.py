@@ -10,7 +10,10 @@ from typing import Annotated
 
 from typer import Argument, Option
 
+from osbctl.cli import options as common
 from osbctl.cli.output import note, put
+from osbctl.cli.variables import variables_of
+from osbctl.errors import UsageError
 from osbctl.text import plural
 
 
@@ -22,7 +25,7 @@ class BuildFormat(StrEnum):
 
 
 def build(
-    folder: Annotated[str, Argument(metavar="FOLDER", help="The source folder.")],
+    folder: Annotated[str, Argument(metavar="FOLDER", help="The source folder, or a brokerpak.")],
     output: Annotated[
         str | None,
         Option("--output", "-o", metavar="FILE", help="Write the catalog there; print it if left out or -."),
@@ -43,11 +46,12 @@ def build(
         list[str] | None,
         Option("--accept-id-change", metavar="NAME", help="Let the id of SERVICE or SERVICE/PLAN change."),
     ] = None,
+    env: common.Env = None,
     check: Annotated[
         bool, Option("--check", help="Write nothing; exit 1 with a diff where FILE or the lock is stale.")
     ] = False,
 ) -> int:
-    """Compose the catalog of a source folder; nothing is written unless the result validates.
+    """Compose the catalog of a source folder or a brokerpak; nothing is written unless the result validates.
 
     catalog.lock in the folder remembers which id belongs to which name; commit it. ${NAME} in a string needs a value
     or a default, ${NAME:-default}; $${ is a literal ${.
@@ -56,17 +60,26 @@ def build(
     osbctl build catalog/ -o catalog.json
     osbctl build catalog/ -o catalog.json --check
     osbctl build catalog/ --overlay overlays/production.yaml --set REGION=eu
+    osbctl build brokerpak/ --env .envrc -o catalog.json
     """
+    from osbctl.cli.connection import read_catalog
     from osbctl.sources.folder import LOCK, compose
+    from osbctl.sources.folder.brokerpak import is_brokerpak
     from osbctl.tasks import build as task
     from osbctl.tasks.outputs import CATALOG, check_output
 
     overlays, variables, accept = overlays or [], variables or [], accept or []
-    check_output(output, [folder, *overlays], replaces=CATALOG)
+    check_output(output, [folder, *overlays, env], replaces=CATALOG)
     values = task.variables(variables, env_prefix, os.environ)
-    document, lock = compose(folder, overlays=overlays, variables=values, accepted=accept)
-    task.refuse_unread(variables, document)
-    task.refuse_unknown(accept, lock.ids)
+    variables_of(env)  # which says what is wrong with the file
+    if is_brokerpak(folder):
+        if overlays or variables or accept or env_prefix:
+            raise UsageError("a brokerpak takes no overlays, values or ids", "its broker's variables come with --env")
+        document, lock = read_catalog(folder, common.Where(env=env)), None
+    else:
+        document, lock = compose(folder, overlays=overlays, variables=values, accepted=accept)
+        task.refuse_unread(variables, document)
+        task.refuse_unknown(accept, lock.ids)
     if warnings := task.check_built(document):
         from osbctl.reports.text_report import finding_lines
 
@@ -74,7 +87,7 @@ def build(
     text = task.as_text(document.data, yaml=_is_yaml(format, output))
     target = None if output == "-" else output
     # With an overlay, what is printed may be a trial.
-    locked = {} if overlays and not target else {str(Path(folder) / LOCK): lock.text()}
+    locked = {str(Path(folder) / LOCK): lock.text()} if lock and (target or not overlays) else {}
     if check:
         stale = task.stale({target: text, **locked} if target else locked)
         sys.stdout.write(stale)
@@ -85,8 +98,10 @@ def build(
         else:
             put(text)
     files = [*filter(None, [target]), *locked]
-    changed = f"wrote {', '.join(files)} ({plural(len(lock.ids), 'id')})"
-    note(changed if files else f"{LOCK} is as it was: a build with an overlay records ids with -o FILE alone")
+    if files:
+        note(f"wrote {', '.join(files)}" + (f" ({plural(len(lock.ids), 'id')})" if lock else ""))
+    elif lock:
+        note(f"{LOCK} is as it was: a build with an overlay records ids with -o FILE alone")
     return 0
 
 

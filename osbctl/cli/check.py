@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import os
 from dataclasses import asdict
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
 from osbctl.cli import options as common
 from osbctl.cli.connection import BrokerConnection, Conditions, PasswordStdin, User
-from osbctl.cli.output import note, put
+from osbctl.cli.output import note, put, say
 from osbctl.cli.validate import FailingSeverity, ReportFormat
 from osbctl.cli.validation_report import Display, put_report
 from osbctl.config import find_config
-from osbctl.errors import SourceError
+from osbctl.errors import OsbctlError, SourceError
 from osbctl.platforms import ApiVersion
 from osbctl.tasks.options import Request, effective_fail_on, validation_options
 from osbctl.text import escaped
+
+if TYPE_CHECKING:
+    from osbctl.client.catalog_client import CatalogResponse
 
 
 @common.spread
@@ -77,25 +80,46 @@ def check(
 def fetch(
     url: Annotated[str, Argument(metavar="URL", help="The broker's base address, or that of its catalog.")],
     output: common.Output = None,
+    start: Annotated[
+        str | None,
+        Option(metavar="COMMAND", help="Start this program, fetch once it answers, and stop it with its children."),
+    ] = None,
+    wait: Annotated[int, Option(metavar="SECONDS", min=1, help="How long it may take to answer, with --start.")] = 60,
     *,
     connection: BrokerConnection,
 ) -> int:
     """Fetch the catalog of a running broker, as a platform would.
 
     The password comes from the URL, OSBCTL_PASSWORD, standard input or a prompt, never from an option, and goes to
-    no other host.
+    no other host. With --start, the program gets the environment, and the port of URL as PORT; what it printed is
+    shown where it fails.
 
     \b
     osbctl fetch https://broker.example.com --user platform -o catalog.json
     osbctl fetch https://broker.example.com --user platform | osbctl validate -
+    osbctl fetch http://localhost:8080 --start "go run ." | osbctl diff catalog.json -
     """
     from osbctl.client.catalog_client import not_a_catalog, read_json
     from osbctl.tasks.outputs import CATALOG, check_output
 
     check_output(output, connection.files, replaces=CATALOG)
-    answer = connection.fetch(url)
+    answer = _fetch_started(connection, url, start, wait) if start else connection.fetch(url)
     if why := read_json(answer.body)[1]:
         raise not_a_catalog(answer.name, why)
     text = answer.body.decode().rstrip("\n") + "\n"
     put(escaped(text, pairs=True) if output in (None, "-") else text, output)
     return 0
+
+
+def _fetch_started(connection: BrokerConnection, url: str, command: str, seconds: int) -> CatalogResponse:
+    from osbctl.client.catalog_client import split_url
+    from osbctl.client.started import started
+
+    address, user, password = split_url(url)
+    options = connection.with_password(connection.user or user, password)
+    with started(command, address, os.environ) as program:
+        try:
+            return program.when_it_answers(lambda: connection.ask(address, options), seconds)
+        except OsbctlError:
+            say("\n".join(f"  | {line}" for line in options.hide(program.printed).splitlines()))
+            raise

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
-from osbctl.cli.options import LIMITS, MaxBytes
+from osbctl.cli.options import HERE, LIMITS, MaxBytes, Where
 from osbctl.cli.output import note
 from osbctl.cli.passwords import ask_password, read_password
+from osbctl.cli.variables import variables_of
 from osbctl.errors import UsageError
 from osbctl.sources.document import Document
 from osbctl.sources.limits import Limits
@@ -103,10 +104,16 @@ class BrokerConnection(Conditions):
 
     def fetch(self, url: str) -> CatalogResponse:
         """The answer of the broker at `url`. Raises UsageError, SourceError: there is none."""
-        from osbctl.client.catalog_client import fetch_catalog, split_url
+        from osbctl.client.catalog_client import split_url
 
         address, named, password = split_url(url)
-        answer = fetch_catalog(address, self.with_password(self.user or named, password))
+        return self.ask(address, self.with_password(self.user or named, password))
+
+    def ask(self, address: str, options: ConnectionOptions) -> CatalogResponse:
+        """The answer of the broker at `address`, which has no user; raises as `fetch`."""
+        from osbctl.client.catalog_client import fetch_catalog
+
+        answer = fetch_catalog(address, options)
         assert answer  # 304 comes only where a tag was sent
         return answer
 
@@ -135,18 +142,19 @@ _from_stdin = cache(read_password)
 """Standard input comes once, and may be for two brokers."""
 
 
-def read_catalog(word: str, **where: Any) -> Document:
+def read_catalog(word: str, where: Where = HERE, **how: Any) -> Document:
     """Read the source `word` as `read_source` does, with its options.
 
     Where the catalog was found is said on standard error, if that is not the top.
     """
-    return announced(read_source(word, **where))
+    how |= {"at": where.at, "profiles": where.profiles or (), "variables_of": variables_of(where.env)}
+    return announced(read_source(word, **how))
 
 
-def read_addressed(connection: BrokerConnection, word: str, at: str = "") -> Document:
-    """Read the catalog of the broker at the address `word`, else the one in the source that it names, there at `at`."""
+def read_addressed(connection: BrokerConnection, word: str, where: Where = HERE) -> Document:
+    """Read the catalog of the broker at the address `word`, else the one in the source that it names."""
     if not is_address(word):
-        return read_catalog(word, limits=Limits(bytes=connection.max_bytes), at=at)
+        return read_catalog(word, where, limits=Limits(bytes=connection.max_bytes))
     from osbctl.client.catalog_client import parse_catalog
 
     return parse_catalog(connection.fetch(word), connection.max_bytes)

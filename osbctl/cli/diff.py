@@ -102,7 +102,7 @@ class ChangesDisplay:
 
 
 _SOURCE = (
-    "A JSON or YAML file, a source folder, - for standard input, REV:path for a file in git, or a broker's address."
+    "A JSON or YAML file, a source folder, a brokerpak, - for standard input, REV:path in git, or a broker's address."
 )
 
 
@@ -115,8 +115,8 @@ def diff(
         Option("--platform", "-p", help="Look at it as this platform does; repeatable.  [default: all]"),
     ] = None,
     instances: common.Instances = None,
-    at: common.At = "",
     *,
+    where: common.Where,
     display: ChangesDisplay,
     connection: BrokerConnection,
 ) -> int:
@@ -137,7 +137,7 @@ def diff(
     connection.check_stdin(old, new)
     display.check_output(old, new, instances, *connection.files)
     try:
-        before, after = read_addressed(connection, old, at), read_addressed(connection, new, at)
+        before, after = read_addressed(connection, old, where), read_addressed(connection, new, where)
     except (DocumentError, SourceError) as error:
         display.put_unread(error, shown(old), shown(new))
         raise

@@ -30,20 +30,19 @@ _WANTED = "a side is a catalog or a platform's export, whole: JSON or YAML, in o
 
 
 @dataclass(frozen=True, slots=True)
-class Sides(BrokerConnection):
+class Sides(BrokerConnection, common.Where):
     """Finds the two sides as the options say."""
 
     database: common.Database = None
     stored_as: Annotated[StoredAs | None, Option(help="What STORED is.  [default: by its content]")] = None
     stored_broker: Annotated[str, Option(metavar="NAME", help="The broker, where the export holds several.")] = ""
     credentials: common.Credentials = None
-    at: common.At = ""
 
     def find(self, broker: str, stored: list[str]) -> tuple[StoredCatalog, Document]:
         """Find the stored catalog and the broker's."""
         self.check_stdin(broker, *stored)
         if stored:
-            return self._stored(stored), read_addressed(self, broker, self.at)
+            return self._stored(stored), read_addressed(self, broker, self)
         from osbctl.tasks.drift import registered_catalog, stored_in_registry
 
         if not location.is_registered(broker, self.database):

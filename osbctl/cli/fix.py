@@ -12,15 +12,17 @@ from typer import Argument, Option
 
 from osbctl.cli import options as common
 from osbctl.cli.output import note, put, tell, use_color
+from osbctl.cli.variables import variables_of
 from osbctl.errors import OsbctlError
 from osbctl.text import Paint, plural, safe, without_commands
 
 if TYPE_CHECKING:
     from osbctl.findings import Finding
+    from osbctl.sources.variables import VariablesOf
     from osbctl.tasks.fix import Mended
     from osbctl.validation.options import ValidationOptions
 
-_SOURCE = "A JSON or YAML file, a source folder, or - for standard input."
+_SOURCE = "A JSON or YAML file, a source folder, a brokerpak, or - for standard input."
 
 
 def fix(
@@ -35,6 +37,7 @@ def fix(
     at: common.At = "",
     stdin_filename: common.StdinFilename = None,
     config: common.Config = None,
+    env: common.Env = None,
 ) -> int:
     """Fix catalogs in place: comments, order, quotes and line ends stay as they are.
 
@@ -55,7 +58,7 @@ def fix(
     request = Request(tuple(sources), api_version=api_version, select=tuple(select or ()))
     given = load_config(config) if config else None
     options = [validation_options(request, config_of(source, stdin_filename, given)) for source in sources]
-    way = _Way(unsafe, at, check or diff, diff)
+    way = _Way(unsafe, at, check or diff, diff, variables_of(env, config))
     return max(_fixed(source, stdin_filename, one, way) for source, one in zip(sources, options, strict=True))
 
 
@@ -66,6 +69,7 @@ class _Way(NamedTuple):
     at: str
     looks: bool
     diff: bool
+    variables_of: VariablesOf
 
 
 def _fixed(source: str, stdin_filename: str | None, options: ValidationOptions, way: _Way) -> int:
@@ -76,7 +80,7 @@ def _fixed(source: str, stdin_filename: str | None, options: ValidationOptions, 
     def fixed(unsafe: bool) -> Mended:
         if source == "-":
             return fix_bytes(called(source, stdin_filename), data, options, unsafe=unsafe, at=way.at)
-        return fix_source(source, options, unsafe=unsafe, at=way.at)
+        return fix_source(source, options, unsafe=unsafe, at=way.at, variables_of=way.variables_of)
 
     try:
         data = read_stdin(called(source, stdin_filename), common.LIMITS) if source == "-" else b""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from copy import copy
-from dataclasses import is_dataclass
+from dataclasses import dataclass, is_dataclass
 from datetime import UTC, date, datetime
 from enum import StrEnum
 from inspect import Parameter, Signature, signature
@@ -34,11 +34,17 @@ class TextOrJson(StrEnum):
     JSON = "json"
 
 
-_SOURCE = "A JSON or YAML file, a source folder, - for standard input, or REV:path for a file in git."
+_SOURCE = "A JSON or YAML file, a source folder, a brokerpak, - for standard input, or REV:path in git."
 
 Sources = Annotated[list[str], Argument(metavar="SOURCE...", help=_SOURCE, show_default=False)]
 Source = Annotated[str, Argument(metavar="SOURCE", help=_SOURCE, show_default=False)]
 At = Annotated[str, Option("--at", metavar="POINTER", help="JSON pointer of the catalog inside a larger document.")]
+Env = Annotated[
+    str | None, Option("--env", metavar="FILE", help="Variables of a brokerpak's broker, as in .env or .envrc.")
+]
+Profiles = Annotated[
+    list[str] | None, Option("--profile", metavar="NAME", help="An active profile of Spring; repeatable.")
+]
 StdinFilename = Annotated[
     str | None, Option("--stdin-filename", metavar="NAME", help="The name of standard input in reports.")
 ]
@@ -47,6 +53,19 @@ Format = Annotated[TextOrJson, Option("--format", "-f", help="How to show it.")]
 Output = Annotated[
     str | None, Option("--output", "-o", metavar="FILE", help="Write the report there instead of printing it.")
 ]
+
+
+@dataclass(frozen=True)
+class Where:
+    """Where in a source its catalog is, and what that depends on."""
+
+    at: At = ""
+    env: Env = None
+    profiles: Profiles = None
+
+
+HERE = Where()
+"""At the top, by the variables of the environment."""
 
 
 def _date(asked: str) -> str:

@@ -28,7 +28,7 @@ def page(
         list[str],
         Argument(
             metavar="SOURCE...",
-            help="Files, source folders, REV:path, brokers' addresses, or -.",
+            help="Files, source folders, brokerpaks, REV:path, brokers' addresses, or -.",
             show_default=False,
         ),
     ],
@@ -51,9 +51,9 @@ def page(
     logo: Annotated[str | None, Option(metavar="FILE", help="A picture for its head.")] = None,
     accent: Annotated[str | None, Option(metavar="COLOR", help="A colour as #rgb or #rrggbb.")] = None,
     date: common.Date = "",
-    at: common.At = "",
     config: common.Config = None,
     *,
+    where: common.Where,
     connection: BrokerConnection,
 ) -> int:
     """Make a page of what is on offer: one HTML file that needs no server, no network, and no script to be read.
@@ -72,7 +72,7 @@ def page(
     check_output(output, [*sources, *(since or ()), logo, config, *connection.files])
     gc.disable()  # as in validation: the run is short, and makes next to no garbage in circles
     settings = load_config(config) if config else find_config(".")
-    shelves = _shelves(connection, sources, since or [], at)
+    shelves = _shelves(connection, sources, since or [], where)
     options = PageOptions(
         look=house_look({"title": title, "logo": logo, "accent": accent}, settings.page),
         platforms=frozenset(platforms or Platform),
@@ -84,14 +84,16 @@ def page(
     return 0
 
 
-def _shelves(connection: BrokerConnection, words: Sequence[str], since: Sequence[str], at: str) -> list[Shelf]:
+def _shelves(
+    connection: BrokerConnection, words: Sequence[str], since: Sequence[str], where: common.Where
+) -> list[Shelf]:
     """One shelf for each word. `since` has a revision for all of them, or an earlier catalog for each."""
     from osbctl.tasks.page import Shelf
 
     connection.check_stdin(*words, *since)
     before = _earlier(words, since)
     return [
-        Shelf(name, read_addressed(connection, word, at), read_addressed(connection, old, at) if old else None)
+        Shelf(name, read_addressed(connection, word, where), read_addressed(connection, old, where) if old else None)
         for name, word, old in zip(_names(words), words, before, strict=True)
     ]
 
@@ -100,13 +102,19 @@ def _earlier(words: Sequence[str], since: Sequence[str]) -> Sequence[str]:
     if not since:
         return [""] * len(words)
     if len(since) == 1 and _is_revision(since[0]):
-        if wrong := next((word for word in words if not os.path.isfile(word)), None):  # noqa: PTH113
+        if wrong := next((word for word in words if not _is_in_git(word)), None):
             advice = "name an earlier catalog with --since"
             raise UsageError(f"{wrong} is not a file, so git has no revision of it", advice)
         return [f"{since[0]}:{word}" for word in words]
     if len(since) != len(words):
         raise UsageError("--since needs one revision, or an earlier catalog for each source", "repeat --since")
     return since
+
+
+def _is_in_git(word: str) -> bool:
+    from osbctl.sources.folder.brokerpak import is_brokerpak
+
+    return os.path.isfile(word) or (os.path.isdir(word) and is_brokerpak(word))  # noqa: PTH112, PTH113
 
 
 def _is_revision(word: str) -> bool:

@@ -11,6 +11,7 @@ from osbctl.cli.output import put_json, put_lines, width
 from osbctl.platforms.commands import Purpose
 
 
+@common.spread
 def params(
     source: common.Source,
     service: Annotated[str, Argument(metavar="SERVICE", help="The service offering, by name or id.")],
@@ -27,8 +28,9 @@ def params(
     ] = None,
     broker: Annotated[str, Option("--broker", "-b", metavar="NAME", help="Name this broker in the commands.")] = "",
     format: common.Format = common.TextOrJson.TEXT,
-    at: common.At = "",
     stdin_filename: common.StdinFilename = None,
+    *,
+    where: common.Where,
 ) -> int:
     """Show the parameters of a plan with examples, or check a request and print the commands that send it.
 
@@ -44,7 +46,7 @@ def params(
     from osbctl.tasks.params import plan_parameters
 
     check_stdin([source, "-" if request == "@-" else ""])
-    document = read_catalog(source, at=at, stdin_filename=stdin_filename)
+    document = read_catalog(source, where, stdin_filename=stdin_filename)
     about = plan_parameters(document, service, plan, purpose, request, broker)
     if format is common.TextOrJson.JSON:
         put_json(report.as_json(about))

@@ -13,6 +13,7 @@ from typer import Argument, Option
 
 from osbctl.cli import options as common
 from osbctl.cli.output import put, put_json, put_lines, use_color, wrap_width
+from osbctl.cli.variables import variables_of
 from osbctl.errors import OsbctlError
 from osbctl.extras import command_to_install
 from osbctl.platforms import DEFAULT_API_VERSION, ApiVersion, labels
@@ -148,4 +149,4 @@ def lsp(
 
     # Standard output belongs to the protocol; other output goes to standard error.
     output, sys.stdout = os.fdopen(os.dup(sys.stdout.fileno()), "wb"), sys.stderr
-    return EditorServer().run(sys.stdin.buffer, output)
+    return EditorServer(variables_of()).run(sys.stdin.buffer, output)

@@ -92,10 +92,12 @@ def _written(folder: Path, *place: str) -> list[Path]:
     return [there for suffix in SUFFIXES if (there := file.with_name(file.name + suffix)).is_file()]
 
 
+@common.spread
 def split(
     source: common.Source,
     folder: Annotated[Path, Argument(metavar="FOLDER", help="Where to write the source folder.")],
-    at: common.At = "",
+    *,
+    where: common.Where,
 ) -> int:
     """Split one catalog into a source folder that builds to the same catalog. Overwrites nothing.
 
@@ -106,7 +108,7 @@ def split(
     from osbctl.cli.connection import read_catalog
     from osbctl.sources.folder.files import check_split, split_files
 
-    document = read_catalog(source, at=at, nested=False)
+    document = read_catalog(source, where, nested=False)
     check_split(document)
     _write(folder, split_files(document.data))
     return 0

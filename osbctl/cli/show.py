@@ -24,6 +24,7 @@ class ShowFormat(StrEnum):
     MARKDOWN = "markdown"
 
 
+@common.spread
 def show(
     source: common.Source,
     service: Annotated[
@@ -31,9 +32,10 @@ def show(
         Option("--service", "-s", metavar="NAME", help="Show this service offering, by name or id, in full."),
     ] = None,
     format: Annotated[ShowFormat, Option("--format", "-f", help="How to show it.")] = ShowFormat.TABLE,
-    at: common.At = "",
     stdin_filename: common.StdinFilename = None,
     color: common.ColorChoice = common.Color.AUTO,
+    *,
+    where: common.Where,
 ) -> int:
     """Show a catalog: a table at a terminal, tab-separated columns in a pipe.
 
@@ -45,7 +47,7 @@ def show(
     """
     from osbctl.cli.connection import read_catalog
 
-    document = read_catalog(source, at=at, stdin_filename=stdin_filename)
+    document = read_catalog(source, where, stdin_filename=stdin_filename)
     catalog = document.catalog
     chosen = named(catalog.services, service, "there is no service") if service is not None else None
     if format in (ShowFormat.JSON, ShowFormat.YAML):

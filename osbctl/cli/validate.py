@@ -8,6 +8,7 @@ from typer import Option
 
 from osbctl.cli import options as common
 from osbctl.cli.validation_report import Display, run
+from osbctl.cli.variables import variables_of
 from osbctl.errors import UsageError
 from osbctl.findings import FailOn
 from osbctl.reports import WHOLE, Brevity, Format
@@ -23,6 +24,7 @@ ReportFormat = Annotated[
 ]
 
 
+@common.spread
 def validate(
     sources: common.Sources,
     platforms: common.CountedPlatforms = None,
@@ -48,11 +50,12 @@ def validate(
     together: Annotated[
         bool, Option("--together", help="The catalogs are for one platform: report the ids and names that they share.")
     ] = False,
-    at: common.At = "",
     stdin_filename: common.StdinFilename = None,
     color: common.ColorChoice = common.Color.AUTO,
     config: common.Config = None,
     max_bytes: common.MaxBytes = common.LIMITS.bytes,
+    *,
+    where: common.Where,
 ) -> int:
     """Check catalogs: the schema, the specification's rules, good practice, and what each platform would say.
 
@@ -75,7 +78,9 @@ def validate(
     return run(
         Request(
             sources=tuple(sources),
-            at=at,
+            at=where.at,
+            profiles=tuple(where.profiles or ()),
+            variables_of=variables_of(where.env, config),
             stdin_filename=stdin_filename,
             api_version=api_version,
             platforms=tuple(platforms or ()),

@@ -63,7 +63,7 @@ class Mender:
         at, new = (begun.end(), f", {finding.rule}") if begun else (end, f"  # osbctl: ignore[{finding.rule}]")
         try:
             texts = {**self.unsaved, file.name: file.body[:at] + new + file.body[at:]}
-            again = read(self.analysis.source, texts, self.open.encoding)
+            again = read(self.analysis.source, texts, self.open.encoding, self.open.variables_of)
         except OsbctlError:
             return
         if again.data == self.document.data:
@@ -108,7 +108,7 @@ class Mender:
 
     def _read(self, files: dict[str, bytes]) -> Document:
         texts = {path: data.decode("utf-8", "surrogatepass") for path, data in files.items()}
-        return read(self.analysis.source, texts, self.open.encoding)
+        return read(self.analysis.source, texts, self.open.encoding, self.open.variables_of)
 
 
 def _at_once(finding: Finding) -> list[tuple[Fix, ...]]:
@@ -123,6 +123,7 @@ def _title(fix: Fix) -> str:
     value = safe(str(fix.value).lower() if isinstance(fix.value, bool) else str(fix.value))
     done = {
         "set": f"Set {name} to {value[:80]}",
+        "remove": f"Remove {name}",
         "rename": f"Rename {name} to {value}",
         "quote": f"Put {name} in quotes",
         "wrap": f"Make {name} a list",

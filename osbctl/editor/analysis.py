@@ -16,8 +16,10 @@ from osbctl.platforms import Platform
 from osbctl.sources.catalogs import holds_offering, only_catalog, parse_catalog
 from osbctl.sources.document import Document
 from osbctl.sources.folder import LOCK, read_folder
+from osbctl.sources.folder.brokerpak import is_brokerpak
 from osbctl.sources.folder.parts import SUFFIXES
 from osbctl.sources.parse import decoded, parse_stream
+from osbctl.sources.variables import VariablesOf, no_variables
 from osbctl.tasks.options import Request, config_of, validation_options
 from osbctl.tasks.validate import unread
 from osbctl.validation.options import ValidationOptions
@@ -47,7 +49,7 @@ def source_of(path: str, text: str, encoding: str = "utf-16") -> str | None:
     if file.suffix not in SUFFIXES and file.suffix:
         return None
     for folder in list(file.parents)[:4]:
-        if _is_folder(folder):
+        if _is_folder(folder) or (file.suffix in SUFFIXES and is_brokerpak(str(folder))):
             return str(folder)
     return path if _is_catalog(path, text, encoding) else None
 
@@ -97,7 +99,9 @@ def _is_folder(folder: Path) -> bool:
     return any((folder / f"catalog{suffix}").is_file() and any(services.glob(f"*{suffix}")) for suffix in SUFFIXES)
 
 
-def analyse(source: str, unsaved: Mapping[str, str], encoding: str) -> Analysis:
+def analyse(
+    source: str, unsaved: Mapping[str, str], encoding: str, variables_of: VariablesOf = no_variables
+) -> Analysis:
     """Judge one source, with what is in the editor instead of what is on disk: `unsaved`, text by resolved path."""
     try:
         options = validation_options(Request((source,)), config_of(source))
@@ -105,14 +109,14 @@ def analyse(source: str, unsaved: Mapping[str, str], encoding: str) -> Analysis:
         place = Location(source, 1, 1) if source in unsaved else None
         return Analysis(source, (unread(error)[0]._replace(location=place),))
     try:
-        document = read(source, unsaved, encoding)
+        document = read(source, unsaved, encoding, variables_of)
     except OsbctlError as error:  # also a broken lock
         return Analysis(source, unread(error), options)
     judgement = validate_document(document, options)
     return Analysis(source, judgement.findings, options, document, judgement.verdicts)
 
 
-def read(source: str, unsaved: Mapping[str, str], encoding: str) -> Document:
+def read(source: str, unsaved: Mapping[str, str], encoding: str, variables_of: VariablesOf = no_variables) -> Document:
     """The catalog of a source as it is in the editor.
 
     Raises:
@@ -120,7 +124,7 @@ def read(source: str, unsaved: Mapping[str, str], encoding: str) -> Document:
     """
     if source not in unsaved:
         buffers = {Path(path): text.encode("utf-8", "surrogatepass") for path, text in unsaved.items()}
-        return read_folder(source, unsaved=buffers)
+        return read_folder(source, unsaved=buffers, variables_of=variables_of)
     document = written(source, unsaved[source], encoding).document
     if document is None:  # it cannot be read, or is a stream of documents
         return parse_catalog(_decoded(source, unsaved[source]), source)

@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import PurePath
 
 from pygls.uris import from_fs_path, to_fs_path
@@ -20,6 +21,7 @@ from osbctl.editor.texts import Written, written
 from osbctl.files import read_bounded
 from osbctl.findings import Finding
 from osbctl.sources.limits import MAX_BYTES
+from osbctl.sources.variables import VariablesOf, no_variables
 
 PAUSE = 0.015
 """Seconds without a change before a source is judged: keys that are held down are not judged one by one."""
@@ -48,10 +50,16 @@ class Judged:
 class OpenFiles:
     """Open files. `show` receives the findings of a file after each analysis, `fail` internal errors."""
 
-    def __init__(self, show: Callable[[str, list[Finding]], None], fail: Callable[[Exception], None]) -> None:
+    def __init__(
+        self,
+        show: Callable[[str, list[Finding]], None],
+        fail: Callable[[Exception], None],
+        variables_of: VariablesOf = no_variables,
+    ) -> None:
         self.files: dict[str, OpenFile] = {}
         self.sources: dict[str, Judged] = {}
         self.encoding = "utf-16"
+        self.variables_of = variables_of
         self.edition = 0
         """Another number after each change."""
         self.judge = ThreadPoolExecutor(max_workers=1, thread_name_prefix="judge")
@@ -109,9 +117,14 @@ class OpenFiles:
         return written(path, data.decode("utf-8", "replace"), self.encoding)
 
     def place(self, path: str) -> PurePath | None:
-        """Path of an open file in its source folder, None if it is a catalog."""
+        """Path of an open file in its source folder, None if it is a catalog; of a brokerpak, below `brokerpak/`."""
         source = self.files[path].source
-        return PurePath(path).relative_to(source) if source and source != path else None
+        if not source or source == path:
+            return None
+        judged = self.sources.get(source)
+        document = judged.analysis.document if judged and judged.analysis else None
+        top = "brokerpak" if document and document.syntax == "brokerpak" else ""
+        return PurePath(top, PurePath(path).relative_to(source))
 
     def path(self, name: str) -> str:
         """The path of a file by the name that a finding has for it."""
@@ -136,9 +149,8 @@ class OpenFiles:
             unsaved = self.unsaved(source)
             loop = asyncio.get_running_loop()
             try:
-                analysis = (
-                    await loop.run_in_executor(self.judge, analyse, source, unsaved, self.encoding) if unsaved else None
-                )
+                task = partial(analyse, source, unsaved, self.encoding, self.variables_of)
+                analysis = await loop.run_in_executor(self.judge, task) if unsaved else None
             except Exception as error:  # a fault of ours ends no session, and nothing that it left is shown
                 self._fail(error)
                 analysis = None

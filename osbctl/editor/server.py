@@ -21,16 +21,17 @@ from osbctl.editor.navigation import definition, symbols
 from osbctl.editor.open_files import OpenFiles, path_of
 from osbctl.editor.texts import Text, Written, diagnostic
 from osbctl.findings import Finding
+from osbctl.sources.variables import VariablesOf, no_variables
 
 
 class EditorServer:
     """One session with one editor."""
 
-    def __init__(self) -> None:
+    def __init__(self, variables_of: VariablesOf = no_variables) -> None:
         # Texts are sent whole: pygls ends lines at U+2028 and others, where editors do not.
         whole = types.TextDocumentSyncKind.Full
         self.protocol = LanguageServer("osbctl", osbctl.__version__, text_document_sync_kind=whole)
-        self.open = OpenFiles(self._show, self._fail)
+        self.open = OpenFiles(self._show, self._fail, variables_of)
         self._read_as: dict[str, str] = {}
         self._asked = False  # for the end, before the last message
         self._code = 0

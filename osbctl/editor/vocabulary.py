@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from osbctl.fields import load_schema
 from osbctl.paths import Path
 from osbctl.platforms import ApiVersion
+from osbctl.sources.folder.brokerpak.checks import DEFINITION, MANIFEST
 
 
 class FieldSchema(NamedTuple):
@@ -103,6 +104,8 @@ def _start(version: ApiVersion, place: PurePath | None) -> FieldSchema:
     catalog = load_schema(version)
     if place is None:
         return FieldSchema(catalog, catalog)
+    if place.parts[0] == "brokerpak":
+        return FieldSchema(_of_fields(MANIFEST if place.name == "manifest.yml" else DEFINITION), catalog)
     if place.parts[0] == "services":
         return FieldSchema(_PLAN if len(place.parts) > 2 else _SERVICE, catalog)
     if place.parts[0] == "overlays":
@@ -110,6 +113,15 @@ def _start(version: ApiVersion, place: PurePath | None) -> FieldSchema:
     if len(place.parts) == 1 and place.stem == "catalog":
         return FieldSchema({"properties": _SETTINGS}, catalog)
     return FieldSchema(_draft_04(), _draft_04())
+
+
+def _of_fields(fields: Any) -> dict[str, Any]:
+    """A schema of the fields that the broker of a brokerpak reads."""
+    if isinstance(fields, list):
+        return {"type": "array", "items": _of_fields(fields[0])}
+    if not isinstance(fields, dict):
+        return {}
+    return {"type": "object", "properties": {name: _of_fields(below) for name, below in fields.items()}}
 
 
 @cache

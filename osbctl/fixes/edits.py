@@ -37,6 +37,8 @@ def edit(document: Document, spans: Mapping[Path, Span], fix: Fix, path: Path) -
         return _inserted(document, spans, path, fix.value)
     if span is None or span.style in ("|", ">"):
         return None
+    if fix.action == "remove":
+        return None if span.anchored else _removed(document, spans, path)
     if fix.action != "rename" and span.anchored:
         anchor = _ANCHOR.match(text, span.start, span.end)
         if anchor is None:
@@ -51,6 +53,21 @@ def edit(document: Document, spans: Mapping[Path, Span], fix: Fix, path: Path) -
     if fix.action == "wrap":
         return Edit(span.start, span.end, f"[{written if span.style else _literal(fix.value)}]")
     return Edit(span.start, span.end, _literal(fix.value))
+
+
+def _removed(document: Document, spans: Mapping[Path, Span], path: Path) -> Edit | None:
+    """The edit that takes an entry away with the comma or the line end that parts it from a neighbour."""
+    text, holder = document.text, spans[path[:-1]]
+    start, end = spans[path].key[0], spans[path].end
+    keys = sorted(spans[place].key[0] for place in spans if place[:-1] == path[:-1])
+    if len(keys) == 1:
+        return Edit(holder.start, holder.end, "{}") if holder.flow else Edit(start, end, "{}")
+    if start != keys[-1]:
+        next_key = keys[keys.index(start) + 1]
+        return None if text[end:next_key].strip(" \t\r\n,") else Edit(start, next_key, "")
+    rest_of_line = re.compile(r"[ \t]*#").match(text, end)
+    before = re.compile(r",?\s*\Z").search(text, max(0, start - 1_000), start)
+    return Edit(before.start(), end, "") if before and not rest_of_line else None
 
 
 def quoted(text: str, scalar: tuple[int, int] | None) -> Edit | None:

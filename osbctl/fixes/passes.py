@@ -11,9 +11,10 @@ from typing import Any, TypeAlias
 from osbctl.findings import Finding, Fix, Location
 from osbctl.fixes.edits import Edit, applied, edit, quoted
 from osbctl.paths import Path as Steps
-from osbctl.paths import found_at, value_at
+from osbctl.paths import found_at, pointer, value_at
 from osbctl.sources.document import Document, Span
 from osbctl.sources.parse import decoded, parse_text
+from osbctl.sources.spring import is_spring, spelling
 
 Wanted: TypeAlias = tuple[Finding, Fix]
 
@@ -49,7 +50,8 @@ class Pass:
         if place is None:
             return
         top = self.document.top
-        made, path = self._text(place.source).edit(fix, place, exists=fix.path in places, alone=bool(top))
+        wanted = fix if not is_spring(pointer(top)) else _in_spring(fix)
+        made, path = self._text(place.source).edit(wanted, place, exists=fix.path in places, alone=bool(top))
         edits = self._edits.setdefault(place.source, {})
         # One text may stand in several places of the catalog; two edits at one place are made in two passes.
         if made and edits.get(made.start, made) == made and _carry_out(self.expected, fix, made):
@@ -133,6 +135,14 @@ class _Text:
         return found if same else None
 
 
+def _in_spring(fix: Fix) -> Fix:
+    """The fix with names as a Spring configuration writes them."""
+    if fix.action == "rename":
+        return fix._replace(value=spelling(fix.value))
+    *above, last = fix.path or ("",)
+    return fix._replace(path=(*above, spelling(last))) if isinstance(last, str) and last else fix
+
+
 def _rest(data: bytes, name: str, top: Steps) -> Any:
     """Content of a file outside the catalog at `top`."""
     whole: Any = json.loads(json.dumps(parse_text(decoded(data, name), name).data))
@@ -152,6 +162,8 @@ def _carry_out(whole: Any, fix: Fix, made: Edit) -> bool:
         if fix.value in data or last not in data:
             return False
         data[fix.value] = data.pop(last)
+    elif fix.action == "remove":
+        del data[last]
     elif fix.action == "wrap":
         data[last] = [fix.value]
     else:

@@ -18,12 +18,10 @@ from osbctl.paths import Path, entries, key_of, pointer, steps
 from osbctl.sources.document import Document
 from osbctl.sources.limits import DEFAULT_LIMITS, Limits
 from osbctl.sources.parse import TEMPLATE, is_template, no_object, parse_stream
-from osbctl.sources.spring import bound, is_spring
+from osbctl.sources.spring import bound, in_profiles, is_spring
 from osbctl.text import closest, did_you_mean
 
 _FETCH = "osbctl fetch URL gets the catalog of a running broker"
-BROKERPAK = "this is a brokerpak, which osbctl does not read yet", _FETCH
-"""Message and hint for a brokerpak."""
 _TEXT_OF_CATALOG = re.compile(r"\b(?:plans|bindable)\b")
 _LINE_END = re.compile(r"\r\n?|\n")
 
@@ -41,26 +39,37 @@ class _Place(NamedTuple):
 
 
 def parse_catalog(
-    text: str, name: str, limits: Limits = DEFAULT_LIMITS, *, at: str = "", nested: bool = True
+    text: str,
+    name: str,
+    limits: Limits = DEFAULT_LIMITS,
+    *,
+    at: str = "",
+    nested: bool = True,
+    profiles: Sequence[str] = (),
 ) -> Document:
     """The one catalog in `text`, which reports call `name`; the rest as `only_catalog`.
 
     Raises DocumentError: also where it cannot be read.
     """
-    return only_catalog(parse_stream(text, name, limits), at, nested=nested)
+    return only_catalog(parse_stream(text, name, limits), at, nested=nested, profiles=profiles)
 
 
-def only_catalog(documents: Sequence[Document], at: str = "", *, nested: bool = True) -> Document:
+def only_catalog(
+    documents: Sequence[Document], at: str = "", *, nested: bool = True, profiles: Sequence[str] = ()
+) -> Document:
     """The one catalog in the documents of a source; `read_as` of it says what was not as one expects.
 
     `at` is the JSON pointer (RFC 6901) of the catalog, or of what it is in. Of a stream, the first step is the number
-    of the document, from 0. `nested`: a catalog deeper than that is taken, too.
+    of the document, from 0. `nested`: a catalog deeper than that is taken, too. `profiles` are those of Spring that
+    are active, where `at` names no document.
 
     Raises:
         UsageError: `at` is no JSON pointer.
         DocumentError: it leads nowhere, or there is no catalog, or not exactly one, or one that is not to be taken.
     """
     places = _resolved(_tops(documents), at)
+    if not at and (number := in_profiles(documents, profiles)) is not None:
+        places = [places[number]]
     found = _catalogs(places)
     if not found:
         raise DocumentError((_no_catalog(places[0]),))
@@ -290,7 +299,8 @@ def _elsewhere(found: list[_Place]) -> Finding:
 
 def _no_catalog(place: _Place) -> Finding:
     if isinstance(place.value, dict) and _is_brokerpak(place.value):
-        return _finding(place, "no-catalog", *BROKERPAK)
+        message = "this is a part of a brokerpak: the source is the folder with its manifest.yml"
+        return _finding(place, "no-catalog", message, "name the folder, for example osbctl validate .")
     if is_template(place.document.text):
         return _finding(place, "no-catalog", "there is no catalog here", TEMPLATE)
     if isinstance(place.value, dict):

@@ -10,7 +10,7 @@ from osbctl.catalog import Catalog
 from osbctl.findings import Finding, Location
 from osbctl.paths import JsonValue, Path
 
-Syntax: TypeAlias = Literal["json", "yaml", "folder"]
+Syntax: TypeAlias = Literal["json", "yaml", "folder", "brokerpak"]
 _Part = TypeVar("_Part", bound=Hashable)
 
 

@@ -16,11 +16,13 @@ def read_blob(revision: str, path: str, limits: Limits) -> bytes:
 
     Raises:
         SourceError: no git, no repository, no such revision, no such file in it.
+        IsADirectoryError: it is a folder in that revision.
         DocumentError: it is larger than the limit.
     """
     if revision.startswith("-"):
         raise SourceError(f"{revision}:{path}: there is no such file, and no revision begins with a dash")
-    for name in (f"{revision}:{path}", f"{revision}:./{path}"):
+    below = "" if path in (".", "./") else path
+    for name in (f"{revision}:{path}", f"{revision}:./{below}"):
         size = _git("cat-file", "-s", name)
         if size is not None:
             return _blob(name, int(size), limits)
@@ -38,18 +40,21 @@ def commit_date() -> str:
     return day.decode().strip()
 
 
+def refuse_folder(source: str) -> SourceError:
+    """The error of a folder `REV:path` whose files are not read from git."""
+    revision, _, path = source.partition(":")
+    worktree = shlex.join(["git", "worktree", "add", "../before", revision])
+    folder = shlex.quote(f"../before/{path.removeprefix('./')}")
+    message = f"{source}: this is a folder in that revision, and folders are read from the disk"
+    return SourceError(message, f"{worktree}, then name {folder}")
+
+
 def _blob(name: str, size: int, limits: Limits) -> bytes:
     if size > limits.bytes:
         raise too_large(name, limits)
     data = _git("cat-file", "blob", name)
     if data is None:
-        revision, _, path = name.partition(":")
-        worktree = shlex.join(["git", "worktree", "add", "../before", revision])
-        folder = shlex.quote(f"../before/{path.removeprefix('./')}")
-        raise SourceError(
-            f"{name}: this is a folder in that revision, and folders are read from the disk",
-            f"{worktree}, then name {folder}",
-        )
+        raise IsADirectoryError(name)
     return data
 
 

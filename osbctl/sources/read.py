@@ -10,6 +10,7 @@ from osbctl.errors import SourceError, UsageError
 from osbctl.sources.document import Document
 from osbctl.sources.limits import DEFAULT_LIMITS, Limits, read_file, too_large
 from osbctl.sources.parse import decoded, parse_document
+from osbctl.sources.variables import Variable, VariablesOf, no_variables, parse_variables
 from osbctl.text import closest
 
 STDIN = "<stdin>"
@@ -28,11 +29,13 @@ def read_source(
     at: str = "",
     stdin_filename: str | None = None,
     nested: bool = True,
+    profiles: Sequence[str] = (),
+    variables_of: VariablesOf = no_variables,
 ) -> Document:
-    """Read a catalog from a path to JSON or YAML, a source folder, `-` for standard input, or `REV:path` in git.
+    """Read a catalog from a path to JSON or YAML, a folder, `-` for standard input, or `REV:path` in git.
 
-    A path that exists wins over a revision. `stdin_filename` is what reports call standard input. `at` and `nested` say
-    where in a larger document the catalog may be, as for `only_catalog`.
+    A path that exists wins over a revision. `stdin_filename` is what reports call standard input. `at`, `nested`
+    and `profiles` say where in a larger document the catalog may be, as for `only_catalog`.
 
     Raises:
         UsageError: the source is the address of a broker, or `at` no JSON pointer.
@@ -47,8 +50,8 @@ def read_source(
     except IsADirectoryError:
         from osbctl.sources.folder import read_folder
 
-        return read_folder(source, limits=limits)
-    return parse_catalog(text, called(source, stdin_filename), limits, at=at, nested=nested)
+        return read_folder(source, limits=limits, variables_of=variables_of)
+    return parse_catalog(text, called(source, stdin_filename), limits, at=at, nested=nested, profiles=profiles)
 
 
 def read_object(source: str) -> Document:
@@ -62,6 +65,14 @@ def read_object(source: str) -> Document:
         return parse_document(*read_bytes(source))
     except IsADirectoryError:
         raise SourceError(f"{source}: this is a folder", "name a file") from None
+
+
+def read_variables(source: str) -> dict[str, Variable]:
+    """The variables that a file assigns; `source` as in `read_object`. Raises OsbctlError: it cannot be read."""
+    try:
+        return parse_variables(decoded(*read_bytes(source)), source)
+    except IsADirectoryError:
+        raise SourceError(f"{source}: this is a folder", "name a file of variables, such as .envrc") from None
 
 
 def read_bytes(source: str, *, limits: Limits = DEFAULT_LIMITS, stdin_filename: str | None = None) -> tuple[bytes, str]:

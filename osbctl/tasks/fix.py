@@ -22,6 +22,7 @@ from osbctl.sources.document import Document
 from osbctl.sources.folder import read_folder
 from osbctl.sources.parse import decoded
 from osbctl.sources.read import read_bytes, read_source
+from osbctl.sources.variables import VariablesOf, no_variables
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import validate_document
 
@@ -59,8 +60,15 @@ class Mended:
         return {name: (self.before[name], new) for name, new in self.after.items() if new != self.before[name]}
 
 
-def fix_source(source: str, options: ValidationOptions, *, unsafe: bool = False, at: str = "") -> Mended:
-    """Mend one source: a file, or a source folder. Nothing is written: `write` does that.
+def fix_source(
+    source: str,
+    options: ValidationOptions,
+    *,
+    unsafe: bool = False,
+    at: str = "",
+    variables_of: VariablesOf = no_variables,
+) -> Mended:
+    """Mend one source: a file, a source folder, or a brokerpak. Nothing is written: `write` does that.
 
     Raises:
         SourceError, DocumentError: it cannot be opened or read.
@@ -72,7 +80,8 @@ def fix_source(source: str, options: ValidationOptions, *, unsafe: bool = False,
         raise UsageError(f"{source} is not a file that can be edited", "name a file or a source folder")
 
     def read(files: dict[str, bytes]) -> Document:
-        return read_folder(source, unsaved={Path(name).resolve(): data for name, data in files.items()})
+        unsaved = {Path(name).resolve(): data for name, data in files.items()}
+        return read_folder(source, unsaved=unsaved, variables_of=variables_of)
 
     return _passes(source, {}, read, options, unsafe)
 
@@ -165,7 +174,7 @@ def _passes(
 def _wanted(findings: Iterable[Finding], document: Document, unsafe: bool) -> list[Wanted]:
     """The fixes to be made. A scalar of a file is put in quotes only inside of its list of service offerings."""
     found = [(finding, fix) for finding in findings for fix in finding.fixes if fix.safe or unsafe]
-    if document.syntax == "folder":
+    if document.parts:
         return found
     is_catalog = isinstance(document.data.get("services"), list)
     return [one for one in found if one[1].path or (is_catalog and one[0].path[:1] == ("services",))]
@@ -175,7 +184,10 @@ def _stuck(wanted: list[Wanted], failed: list[Wanted]) -> Iterator[tuple[Finding
     known = {(finding.rule, finding.path) for finding, _ in failed}
     for finding in {id(finding): finding for finding, _ in wanted}.values():
         elsewhere = (finding.rule, finding.path) in known
-        yield finding, "what is written there also counts elsewhere" if elsewhere else "it cannot be edited as written"
+        yield (
+            finding,
+            "what is written there also counts elsewhere" if elsewhere else "it does not stand there as it is sent",
+        )
 
 
 def _possible(

@@ -12,6 +12,7 @@ from osbctl.errors import ConfigError, OsbctlError, UsageError
 from osbctl.findings import FailOn, Severity
 from osbctl.platforms import DEFAULT_API_VERSION, ApiVersion, Platform
 from osbctl.sources.limits import Limits
+from osbctl.sources.variables import VariablesOf, no_variables
 from osbctl.tasks.rules import rules_named
 from osbctl.text import did_you_mean
 
@@ -28,6 +29,8 @@ class Request(NamedTuple):
 
     sources: tuple[str, ...]
     at: str = ""
+    profiles: tuple[str, ...] = ()
+    variables_of: VariablesOf = no_variables
     stdin_filename: str | None = None
     api_version: ApiVersion | None = None
     platforms: tuple[Platform, ...] = ()

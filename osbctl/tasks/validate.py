@@ -138,7 +138,14 @@ def _judge(source: str, request: Request, settings: _Settings) -> _Judged:
     from osbctl.validation.pipeline import unreadable, validate_document
 
     try:
-        document = read_source(source, limits=request.limits, at=request.at, stdin_filename=request.stdin_filename)
+        document = read_source(
+            source,
+            limits=request.limits,
+            at=request.at,
+            profiles=request.profiles,
+            stdin_filename=request.stdin_filename,
+            variables_of=request.variables_of,
+        )
     except (DocumentError, SourceError) as error:
         code = error.exit_code if isinstance(error, SourceError) else 0
         return None, unreadable(called(source, request.stdin_filename), unread(error)), code

@@ -137,6 +137,10 @@ def _finding(data: dict[str, Any], fault: CatalogFault, severity: Severity) -> F
         message = f"{about(data, path)}{path[-1]} stands at the top, not in the service offering"
         hint = "indent it, and what is below it"
         return Finding("schema-required", Severity.ERROR, message, path, hint=hint, earlier=(str(path[-1]),))
+    if keyword == "type" and fault.wanted == "object" and fault.value is None and isinstance(path[-1], str):
+        # Every platform takes it for an object that is left out; brokers of Go's SDK send `parameters` this way.
+        several, fix = "nulls stand where an object may be left out", Fix("remove", path, safe=True)
+        return Finding("null-object", Severity.INFO, message, path, hint="leave it out", fixes=(fix,), several=several)
     if not _is_convention(path):
         hint, fixes = _advice(fault, safe=True)
         return Finding(_rule(keyword), severity, message, path, hint=hint, fixes=fixes)

@@ -41,6 +41,7 @@ def validate_document(
         ConfigError: a user schema is invalid.
     """
     selection = selection or Selection(options)
+    options = options._replace(literal=options.literal or document.syntax == "brokerpak")  # `${…}` is what it sends
     outcomes = _ask_platforms(document, options)
     found, unnamed = _check(document, options)
     selected, others = _parted(found, selection)
@@ -126,7 +127,10 @@ def _check(document: Document, options: ValidationOptions) -> tuple[list[Finding
     unknown = placeholders(document.data) if found and not options.literal else {}
     found = [one for one in found if one.path not in unknown or one.rule == "placeholder-unresolved"]
     reported = {note.path for note in document.notes if note.severity is Severity.ERROR}
-    found = [one for one in found if one.rule != "schema-required" or one.path not in reported]
+    missing = ("schema-required", "schema-empty")
+    found = [one for one in found if one.rule not in missing or one.path not in reported]
+    if document.syntax == "brokerpak":  # its broker sends nulls and `${…}` by itself
+        found = [one for one in found if one.rule not in ("null-object", "placeholder-unresolved")]
     return [*document.notes, *found], unnamed
 
 

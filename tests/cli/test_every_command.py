@@ -65,16 +65,21 @@ ROWS = {
             "schemas": "catalog.json --schema @",
             "config": "catalog.json --config @",
             "baseline": "catalog.json --baseline @",
+            "env": "catalog.json --env @",
         },
         {"output": "catalog.json -o @", "baseline": "catalog.json --write-baseline --baseline @"},
         onto="{} -o @",
     ),
     "schema": Row(""),
-    "show": Row("catalog.json", {"source": "@"}),
-    "fix": Row("catalog.json", {"sources": "@", "config": "catalog.json --config @"}, prints=False),
+    "show": Row("catalog.json", {"source": "@", "env": "catalog.json --env @"}),
+    "fix": Row(
+        "catalog.json",
+        {"sources": "@", "config": "catalog.json --config @", "env": "catalog.json --env @"},
+        prints=False,
+    ),
     "build": Row(
         "source",
-        {"folder": "@", "overlays": "source --overlay @"},
+        {"folder": "@", "overlays": "source --overlay @", "env": "source --env @"},
         {"output": "source -o @"},
         changes=("source/catalog.lock",),
         onto="{} -o @",
@@ -83,7 +88,7 @@ ROWS = {
     "new": Row("plan postgres big -C source", writes={"folder": "service a -C @"}, prints=False, changes=("source/",)),
     "split": Row(
         "catalog.json new",
-        {"source": "@ new"},
+        {"source": "@ new", "env": "catalog.json new --env @"},
         {"folder": "catalog.json @"},
         prints=False,
         changes=("new/",),
@@ -92,6 +97,7 @@ ROWS = {
     "diff": Row(
         "catalog.json other.json --fail-on never",
         {
+            "env": "catalog.json other.json --fail-on never --env @",
             "old": "@ other.json --fail-on never",
             "new": "catalog.json @ --fail-on never",
             "instances": "catalog.json other.json --fail-on never --instances @",
@@ -104,6 +110,7 @@ ROWS = {
     "drift": Row(
         "catalog.json other.json --fail-on never",
         {
+            "env": "catalog.json other.json --fail-on never --env @",
             "broker": "@ other.json --fail-on never",
             "stored": "catalog.json @ --fail-on never",
             "instances": "catalog.json other.json --fail-on never --instances @",
@@ -137,6 +144,7 @@ ROWS = {
         {
             "source": "@ message-queue shared",
             "request": "catalog.json message-queue shared --parameters AT@",
+            "env": "catalog.json message-queue shared --env @",
         },
     ),
     "page": Row(
@@ -144,6 +152,7 @@ ROWS = {
         {
             "sources": "@",
             "since": "catalog.json --since @",
+            "env": "catalog.json --env @",
             "logo": "catalog.json --logo @",
             "config": "catalog.json --config @",
             **below("URL", TLS),
@@ -191,8 +200,8 @@ NO_FILE = set(
     """accept access_log admin_host admin_listen allow_empty api_version at base_path check color connections env_prefix
     expires fail_on force format generate host identity ignore include_password insecure insecure_http jobs label log_format
     log_level max_bytes minimum_version missing_version_status name names password_stdin platform
-    platforms plan port quiet rounds rule select self_signed service stdin_filename stored_as stored_broker thing timeout
-    trusted_proxy unix_socket url user variables version dry_run purpose broker title accent date findings all_brokers
+    platforms profiles plan port quiet rounds rule select self_signed service start stdin_filename stored_as stored_broker thing timeout
+    trusted_proxy unix_socket url user variables version wait dry_run purpose broker title accent date findings all_brokers
     connections_per_address stdio unsafe diff check together write_baseline concise
     statistics""".split()  # noqa: SIM905
 )
@@ -213,6 +222,11 @@ FINE = {
     ("drift", "instances", "truncated"): "a shorter list of plans is one",
     ("brokers refresh", "instances", "truncated"): "a shorter list of plans is one",
     ("hash-password", "append", "gone"): "a missing file is made",
+    **{
+        (command, "env", fault): "other lines than assignments are skipped"
+        for command in ("build", "diff", "drift", "fix", "page", "params", "show", "split", "validate")
+        for fault in ("empty", "truncated")
+    },
     ("validate", "config", "empty"): "no settings",
     ("fix", "config", "empty"): "no settings",
     ("page", "config", "empty"): "no settings",

@@ -72,8 +72,8 @@ SHAPES = {
     "D, an offering": Shape(lambda c: dump(c["services"][0]), ("",), "read a single service offering as a catalog"),
     "several": Shape(lambda c: json.dumps({"a": c, "b": [{"c": c}]}), ("/a", "/b/0/c")),
     "several in a stream": Shape(lambda c: f"{dump(c)}---\n{config_map(c)}", ("/0", "/1/data/catalog.json")),
-    "a brokerpak": Shape(lambda _: "packversion: 1\nservice_definitions: [a.yml]\n", (), "brokerpak, which osbctl does not"),
-    "its definition": Shape(lambda c: dump({**c["services"][0], "provision": {}, "bind": {}}), (), "brokerpak, which"),
+    "a brokerpak": Shape(lambda _: "packversion: 1\nservice_definitions: [a.yml]\n", (), "a part of a brokerpak"),
+    "its definition": Shape(lambda c: dump({**c["services"][0], "provision": {}, "bind": {}}), (), "a part of a brokerpak"),
     "an on-demand broker": Shape(
         lambda _: dump({"jobs": [{"service_catalog": {"id": "x", "service_name": "y", "plans": [PLAN]}}]}), (), "no catalog"
     ),
@@ -189,16 +189,6 @@ def test_an_editor_reads_what_validate_reads(folder: Path, name: str) -> None:
     assert analysis.document is None
     assert analysis.verdicts is None
     assert [finding.rule == "catalog-elsewhere" for finding in analysis.findings] == [bool(shape.places)]
-
-
-@pytest.mark.parametrize("command", [*READING, *WRITING])
-def test_the_folder_of_a_brokerpak(folder: Path, command: str) -> None:
-    (folder / "source.yaml").mkdir()
-    (folder / "source.yaml" / "manifest.yml").write_text("packversion: 1\nservice_definitions: [a.yml]\n")
-    (folder / "changed.yaml").write_text(dump(CATALOG))
-    done = osbctl(*{**READING, **WRITING}[command].replace("@", "source.yaml").split(), cwd=folder)
-    assert done.returncode in (1, 3)
-    assert "brokerpak, which osbctl does not read yet" in done.stdout + done.stderr
 
 
 def test_a_breaking_change_in_nested_catalogs_is_no_safe_one(folder: Path) -> None:

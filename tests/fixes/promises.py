@@ -91,7 +91,7 @@ def is_meant(path: tuple[Any, ...], old: Any, new: Any, fixes: dict[tuple[Any, .
     if path[-1:] == ("id",) and old is not ABSENT:
         return False
     if new is ABSENT:
-        return fix is not None and fix.action == "rename"
+        return fix is not None and fix.action in ("rename", "remove")
     if old is ABSENT and fix is None:  # the new name of an entry
         return any(f.action == "rename" and (*p[:-1], f.value) == path for p, f in fixes.items())
     if fix is None:
@@ -101,6 +101,7 @@ def is_meant(path: tuple[Any, ...], old: Any, new: Any, fixes: dict[tuple[Any, .
         "quote": isinstance(old, int | float) and isinstance(new, str),
         "wrap": new == [old],
         "rename": False,
+        "remove": False,
     }[fix.action]
 
 
@@ -122,7 +123,11 @@ def _regions(before: Any, made: list[tuple[Finding, Fix]]) -> Regions:
             anchor = re.compile(r"&[^\s,]+[ \t]+").match(before.text, span.start, span.end)
             span = span._replace(start=anchor.end() if anchor else span.start)
             text = before.text[span.start : span.end]
+            # What parts an entry from its neighbours goes with it.
+            gap = before.text[: span.key[0]].rstrip("\ufeff \t\r\n").removesuffix(",")
+            rest = re.compile(r"[ \t\r\n]*,?[ \t\r\n]*").match(before.text, span.end)
             place, new = {
+                "remove": ((len(gap.rstrip()), rest.end() if rest else span.end), r"[\s,]*"),
                 "set": ((span.start, span.end), re.escape(json.dumps(fix.value))),
                 "rename": (span.key, rf"""(["']?){re.escape(str(fix.value))}\1"""),
                 "quote": ((span.start, span.end), re.escape(json.dumps(text))),
@@ -131,7 +136,11 @@ def _regions(before: Any, made: list[tuple[Finding, Fix]]) -> Regions:
                     rf"\[(?:{re.escape(text)}|{re.escape(json.dumps(fix.value, ensure_ascii=False))})\]",
                 ),
             }[fix.action]
-            found.setdefault(place, []).append(new)
+            beside = [one for one in found if fix.action == "remove" and one[0] < place[1] and place[0] < one[1]]
+            for one in beside:  # neighbours that go, too
+                place = min(one[0], place[0]), max(one[1], place[1])
+                del found[one]
+            found.setdefault(place, []).extend([new, r"\s*\{\}"] if fix.action == "remove" else [new])
     return found
 
 

@@ -14,6 +14,7 @@ from osbctl.errors import SourceError, UsageError
 from osbctl.files import write_file
 from osbctl.findings import DocumentError, Fix
 from osbctl.fixes.edits import Edit, applied, edit
+from osbctl.platforms.outcome import VerdictKind
 from osbctl.sources.document import Span
 from osbctl.sources.parse import parse_document
 from osbctl.tasks import fix
@@ -347,3 +348,77 @@ def test_what_was_saved_while_it_was_mended_is_not_lost(tmp_path: Path) -> None:
     file.write_text(MENDED)  # the same was done by another run
     write(found)
     assert file.read_text() == MENDED
+
+
+NULLS = """\
+services:
+- name: a
+  id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4
+  description: d
+  bindable: true
+  metadata: null
+  dashboard_client:
+  plans:
+  - metadata: ~
+    id: 1D0E6C3B-8A4F-4E57-9B1C-2D7F5A90E3B4
+    name: p
+    free: true
+    description: d
+    schemas:
+      service_instance:
+        update:
+          parameters: null
+      service_binding: {create: {parameters: null}}
+"""
+
+
+def test_nulls_that_every_platform_takes_for_nothing_are_one_info_and_are_dropped() -> None:
+    judgement = validate_document(parse_document(NULLS.encode(), "c.yaml"), OPTIONS)
+    (finding,) = judgement.findings
+    assert (finding.rule, finding.severity, finding.message[:7]) == ("null-object", "info", "5 nulls")
+    assert {verdict.kind for verdict in judgement.verdicts.values()} == {VerdictKind.ACCEPTS}
+    after, found = mend(NULLS)
+    assert after == NULLS.replace("  metadata: null\n  dashboard_client:\n", "").replace(
+        "metadata: ~\n    ", ""
+    ).replace("parameters: null\n", "{}\n").replace("{parameters: null}", "{}")
+    assert (len(found.mended), found.left) == (1, ())
+    # As Go's SDK sends it: JSON, in one line.
+    sent = json.dumps(yaml.safe_load(NULLS))
+    text, found = mend(sent, "c.json")
+    assert json.loads(text) == yaml.safe_load(after)
+    assert found.left == ()
+
+
+@pytest.mark.parametrize("line", ["  metadata: null  # why\n", "  metadata: &a null\n"])
+def test_a_null_with_something_beside_it_stays(line: str) -> None:
+    text = NULLS.replace("  metadata: null\n  dashboard_client:\n", "").replace(
+        "    schemas:\n", f"  {line}    schemas:\n"
+    )
+    text = text[: text.index("    schemas:")].replace("  - metadata: ~\n    id", "  - id")
+    after, found = mend(text)
+    assert after == text
+    assert [finding.rule for finding in found.left] == ["null-object"]
+
+
+@pytest.mark.parametrize("field", ["tags", "requires", "bindable", "plans", "description"])
+def test_a_null_that_a_platform_refuses_stays_an_error(field: str) -> None:
+    catalog = yaml.safe_load(NULLS)
+    catalog["services"][0][field] = None
+    found = validate_document(parse_document(json.dumps(catalog).encode(), "c.json"), OPTIONS).findings
+    assert [one.rule for one in found if one.severity == "error"] == ["schema-type"]
+    assert next(one for one in found if one.severity == "error").refused_by
+
+
+def test_a_spring_configuration_is_mended_in_its_own_spelling() -> None:
+    plan = PLAN.replace("  plans:", "    plans:").replace("  - ", "    - ")
+    head = "spring.cloud.openservicebroker.catalog:\n" + HEAD.replace("\n", "\n  ").rstrip(" ").replace(
+        "services", "  services"
+    )
+    text = f'{head}    planUpdateable: "true"\n    instanceRetrievable: true\n{plan}'
+    at = "/spring.cloud.openservicebroker.catalog"
+    found = fix_bytes("application.yml", text.encode(), OPTIONS, unsafe=True, at=at)
+    after = found.after["application.yml"].decode()
+    assert "planUpdateable: true\n" in after
+    assert "instancesRetrievable: true\n" in after
+    assert "_" not in after.replace("openservicebroker", "")
+    assert {finding.rule for finding in found.mended} == {"schema-type", "field-near-miss"}

@@ -325,6 +325,106 @@ def test_spring_in_a_profile_of_a_stream_and_in_a_config_map() -> None:
         assert parse_catalog(text, "cm.yaml").data["services"][0]["plan_updateable"] is True
 
 
+SENT = """\
+spring:
+  cloud:
+    openservicebroker:
+      catalog:
+        services:
+        - name: s
+          metadata:
+            displayName: S
+            properties: {region: eu, costs: [1]}
+          plans:
+          - metadata: {properties: {x: {y: 1}}}
+            schemas:
+              serviceInstance:
+                create:
+                  parameters[$schema]: http://json-schema.org/draft-04/schema#
+                  parameters: {type: object}
+"""
+
+
+def test_what_a_broker_of_spring_sends() -> None:
+    document = parse_catalog(SENT, "application.yml")
+    (service,) = document.data["services"]
+    assert service["bindable"] is False  # autoconfigure, ServiceDefinition.java
+    assert service["metadata"] == {"displayName": "S", "region": "eu", "costs": [1]}  # ServiceMetadata.toModel
+    (plan,) = service["plans"]
+    assert plan["metadata"] == {"x": {"y": 1}}
+    draft = {"$schema": "http://json-schema.org/draft-04/schema#", "type": "object"}
+    assert plan["schemas"]["service_instance"]["create"]["parameters"] == draft
+    parameters = ("services", 0, "plans", 0, "schemas", "service_instance", "create", "parameters")
+    asked: dict[tuple[str | int, ...], tuple[int, int]] = {
+        ("services", 0, "bindable"): (6, 11),
+        ("services", 0, "metadata", "region"): (9, 26),
+        ("services", 0, "plans", 0, "metadata", "x", "y"): (11, 41),
+        (*parameters, "$schema"): (15, 19),
+        (*parameters, "type"): (16, 32),
+    }
+    places = document.locate(asked)
+    assert {path: (place.line, place.column) for path, place in places.items()} == asked
+
+
+def profile(name: str, service: str, key: str = "spring.config.activate.on-profile") -> str:
+    head = f"{key}: {name}\n" if name else "log: 1\n"
+    return f"{head}spring.cloud.openservicebroker.catalog.services: [{{name: {service}, plans: []}}]\n"
+
+
+PROFILES = "---\n".join(
+    [profile("", "all"), profile("dev | test", "dev"), profile("'!dev & prod'", "prod"), profile("[eu, us]", "region")]
+)
+
+
+@pytest.mark.parametrize(
+    ("profiles", "name"),
+    [
+        ([], "all"),
+        (["dev"], "dev"),
+        (["test"], "dev"),
+        (["prod"], "prod"),
+        (["prod", "dev"], "dev"),
+        (["dev", "us"], "region"),
+        (["other"], "all"),
+    ],
+)
+def test_a_stream_of_springs_profiles(profiles: list[str], name: str) -> None:
+    document = parse_catalog(PROFILES, "application.yml", profiles=profiles)
+    assert [service["name"] for service in document.data["services"]] == [name]
+
+
+@pytest.mark.parametrize(
+    ("expression", "active", "holds"),
+    [
+        ("a & (b | c)", "a c", True),
+        ("a & (b | c)", "a", False),
+        ("!(a | b)", "c", True),
+        ("!(a | b)", "b", False),
+        ("a, b", "b", True),
+        ("!a", "a", False),
+        ("default", "", True),
+        ("((a))", "a", True),
+        ("(", "a", False),
+    ],
+)
+def test_expressions_of_profiles(expression: str, active: str, holds: bool) -> None:
+    text = f"{profile('', 'all')}---\n{profile(json.dumps(expression), 'one')}"
+    document = parse_catalog(text, "application.yml", profiles=active.split())
+    assert document.data["services"][0]["name"] == ("one" if holds else "all")
+
+
+def test_catalogs_of_other_profiles_alone() -> None:
+    text = f"{profile('a', 'x')}---\n{profile('b', 'y', 'spring.profiles')}"
+    with pytest.raises(DocumentError) as caught:
+        parse_catalog(text, "application.yml")
+    (finding,) = caught.value.findings
+    assert (finding.rule, finding.hint) == ("catalog-elsewhere", "name one: --profile")
+    assert finding.message == "the catalog is one of other profiles: a, b"
+    assert finding.location
+    assert finding.location.line == 2
+    assert parse_catalog(text, "application.yml", at="/1/spring.cloud.openservicebroker.catalog.services").data
+
+
 def test_elsewhere_names_stay_as_they_are() -> None:
     text = json.dumps({"catalog": {"services": [{"planUpdateable": True}]}})
     assert parse_catalog(text, "a.json", at="/catalog").data == {"services": [{"planUpdateable": True}]}

@@ -21,10 +21,13 @@ from osbctl.files import check_regular
 from osbctl.secrecy import without_secrets
 from osbctl.sources.document import Document
 from osbctl.sources.folder import lock as locks
+from osbctl.sources.folder.brokerpak import is_brokerpak, read_brokerpak
 from osbctl.sources.folder.bundle import Bundler
 from osbctl.sources.folder.compose import Composer, Overlay
 from osbctl.sources.folder.parts import Parts, Problems
+from osbctl.sources.git import refuse_folder
 from osbctl.sources.limits import DEFAULT_LIMITS, Limits, read_file
+from osbctl.sources.variables import VariablesOf, no_variables
 
 if TYPE_CHECKING:
     from osbctl.sources.folder.lock import Lock
@@ -34,8 +37,14 @@ NO_VARIABLES: Mapping[str, str] = MappingProxyType({})
 NOTHING_UNSAVED: Mapping[Path, bytes] = MappingProxyType({})
 
 
-def read_folder(folder: str, **options: Any) -> Document:
-    """The catalog that a source folder composes to; options and errors as in `compose`."""
+def read_folder(folder: str, *, variables_of: VariablesOf = no_variables, **options: Any) -> Document:
+    """The catalog of a source folder, or of a brokerpak, also of one in git; options and errors as in `compose`."""
+    unsaved = options.get("unsaved", NOTHING_UNSAVED)
+    if is_brokerpak(folder, unsaved):
+        limits = options.get("limits", DEFAULT_LIMITS)
+        return read_brokerpak(folder, limits=limits, unsaved=unsaved, variables=variables_of(folder))
+    if ":" in folder and not Path(folder).exists():
+        raise refuse_folder(folder)
     return compose(folder, **options)[0]
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from osbctl.paths import Path as ValuePath
-from osbctl.sources.catalogs import BROKERPAK
 from osbctl.sources.document import Document
 from osbctl.sources.folder.parts import Origins, Parts, Problems, SourcePart, copied
 
@@ -36,8 +35,6 @@ class Composer:
             folder = self._parts.folder
             what = f"no service under {folder / 'services'}"
             hint = "`osbctl init` writes a folder to start from, `osbctl new service NAME` adds a service"
-            if (folder / "manifest.yml").is_file():
-                what, hint = BROKERPAK
             self._problem("folder-without-services", f"{folder}: {what}", hint=hint)
             self._parts.report_unread()
             self._parts.problems.raise_any()

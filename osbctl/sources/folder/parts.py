@@ -60,12 +60,19 @@ class Parts:
     """The files of one source folder. Reads each at most once; refuses paths that lead out of it.
 
     `unsaved` holds what files contain that are being edited, by resolved path; they need not be on disk yet.
-    `documents` are the files that were read, in that order.
+    `documents` are the files that were read, in that order. `load` gives the bytes of those that are not edited.
     """
 
-    def __init__(self, folder: Path, limits: Limits, problems: Problems, unsaved: Mapping[Path, bytes]) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        limits: Limits,
+        problems: Problems,
+        unsaved: Mapping[Path, bytes],
+        load: Callable[[str, Limits], bytes] = read_file,
+    ) -> None:
         self.folder, self.problems = folder, problems
-        self._limits, self._unsaved = limits, unsaved
+        self._limits, self._unsaved, self._load = limits, unsaved, load
         self._root = folder.resolve()
         self._read: dict[Path, SourcePart | None] = {}
         self.documents: list[Document] = []
@@ -75,15 +82,15 @@ class Parts:
 
         Raises SourceError: it is not there or may not be opened.
         """
-        resolved = Path(os.path.realpath(file))  # unlike resolve() it takes a loop of links, too
-        if not resolved.is_relative_to(self._root):
-            self.problems.add("folder-escape", f"{file} leads out of the source folder", hint="keep it inside")
-            return None
-        if resolved.exists() and not resolved.is_file():  # a FIFO, say, would be waited for
-            raise SourceError(f"{file}: this is not a regular file", "a source folder is made of files")
-        if resolved not in self._read:
+        resolved = self._inside(file)
+        if resolved and resolved not in self._read:
             self._read[resolved] = self._part(file, resolved)
-        return self._read[resolved]
+        return self._read[resolved] if resolved else None
+
+    def content(self, file: Path) -> bytes | None:
+        """The bytes of a file of the folder; the rest as `read`."""
+        resolved = self._inside(file)
+        return self._bytes(file, resolved) if resolved else None
 
     def read_any(self, file: Path) -> SourcePart | None:
         """As `read`, for a file that the user named and that may stand anywhere: an overlay."""
@@ -130,14 +137,26 @@ class Parts:
             found[stem] = folder / name
         return found
 
+    def _inside(self, file: Path) -> Path | None:
+        resolved = Path(os.path.realpath(file))  # unlike resolve() it takes a loop of links, too
+        if not resolved.is_relative_to(self._root):
+            self.problems.add("folder-escape", f"{file} leads out of the source folder", hint="keep it inside")
+            return None
+        if resolved.exists() and not resolved.is_file():  # a FIFO, say, would be waited for
+            raise SourceError(f"{file}: this is not a regular file", "a source folder is made of files")
+        return resolved
+
     def _part(self, file: Path, resolved: Path) -> SourcePart | None:
         try:
-            data = self._unsaved[resolved] if resolved in self._unsaved else read_file(str(file), self._limits)
-            self.documents.append(parse_document(data, str(file), limits=self._limits))
+            self.documents.append(parse_document(self._bytes(file, resolved), str(file), limits=self._limits))
             return SourcePart(resolved, self.documents[-1])
         except DocumentError as error:
             self.problems.extend(error.findings)
             return None
+
+    def _bytes(self, file: Path, resolved: Path) -> bytes:
+        try:
+            return self._unsaved[resolved] if resolved in self._unsaved else self._load(str(file), self._limits)
         except OSError as error:
             raise SourceError(f"{file}: cannot be opened: {error.strerror}") from error
 

@@ -95,7 +95,7 @@ _READING_ERRORS = {
     "no-catalog": """There is no catalog in the document.
 
     No object with `services`, no list of service offerings and no single one, at any depth: nothing was looked at, so
-    no platform has a verdict. Brokerpaks are not read yet. What a template makes has to be rendered first.
+    no platform has a verdict. Of a brokerpak, name the folder. What a template makes has to be rendered first.
     Bad: kind: ConfigMap
     Good: services: []
     Source: OSB 2.14, Catalog Management: the answer has `services`""",
@@ -172,6 +172,17 @@ _BUILD_ERRORS = {
 
     A platform would take the new thing for the old one, or refuse the update.
     Source: catalog.lock; OSB 2.16: ids SHOULD NOT be reused""",
+    "brokerpak-refused": """cloud-service-broker refuses the brokerpak, and does not start.
+
+    A name, an id or an address that it does not take, a service without plans, an id that comes twice, or an unknown
+    field of the manifest. Templates of OpenTofu are not checked.
+    Source: cloud-service-broker, pkg/providers/tf/definition.go, pkg/broker/registry.go, internal/brokerpak""",
+}
+_BUILD_WARNINGS = {
+    "brokerpak-field-unread": """A definition of a brokerpak has a field that cloud-service-broker does not read.
+
+    It has no effect: prices and metadata of a plan get into the catalog with `GSB_SERVICE_<NAME>_PLANS` alone.
+    Source: cloud-service-broker, pkg/providers/tf/definition.go""",
 }
 _SCHEMA_ERRORS = {
     "schema-required": """A field that must be there is missing.
@@ -199,6 +210,16 @@ _SCHEMA_ERRORS = {
     Source: the JSON Schema of the API version""",
     "house-schema": """A value breaks a schema of your own, given with `--schema`.
     Source: your schema""",
+}
+_SCHEMA_NOTES = {
+    "null-object": """A null stands where an object may be left out.
+
+    Brokers of Go's SDK send `parameters: null`, `metadata: null` and `dashboard_client: null`. The specification has no
+    null there; every platform takes it for a field that is left out.
+    Bad: dashboard_client: null
+    Good: tags: [sql]
+    Fix: removes the field.
+    Source: OSB 2.14, Catalog Management: the types of the fields; brokerapi, domain/service_catalog.go""",
 }
 _SCHEMA_WARNINGS = {
     "metadata-type": """A field of the metadata conventions has an unusual type.
@@ -239,7 +260,9 @@ describe(_READING_ERRORS, Severity.ERROR, Category.READING)
 describe(_READING_WARNINGS, Severity.WARNING, Category.READING)
 describe(_READING_NOTES, Severity.INFO, Category.READING)
 describe(_BUILD_ERRORS, Severity.ERROR, Category.BUILD)
+describe(_BUILD_WARNINGS, Severity.WARNING, Category.BUILD)
 describe(_SCHEMA_ERRORS, Severity.ERROR, Category.SCHEMA)
+describe(_SCHEMA_NOTES, Severity.INFO, Category.SCHEMA)
 describe(_SCHEMA_WARNINGS, Severity.WARNING, Category.SCHEMA)
 describe(_SHARED_ID, Severity.WARNING, Category.SPEC)
 describe(_SHARED_NAME, Severity.INFO, Category.ADVICE)

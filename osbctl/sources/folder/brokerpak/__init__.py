@@ -1,0 +1,82 @@
+"""A brokerpak of cloud-service-broker as the source of the catalog that the broker computes of it.
+
+A brokerpak is a folder with a `manifest.yml` whose `service_definitions` name the files of its service offerings; on
+the disk, or in a revision of git.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from osbctl.errors import SourceError
+from osbctl.findings import Finding
+from osbctl.sources.document import Document
+from osbctl.sources.folder.brokerpak.catalog import SCHEMAS, BrokerpakCatalog
+from osbctl.sources.folder.parts import Parts, Problems
+from osbctl.sources.git import read_blob
+from osbctl.sources.limits import DEFAULT_LIMITS, Limits, read_file
+
+if TYPE_CHECKING:
+    from osbctl.sources.variables import Variables
+
+MANIFEST = "manifest.yml"
+
+
+def is_brokerpak(folder: str, unsaved: Mapping[Path, bytes] = MappingProxyType({})) -> bool:
+    """Whether a folder, or `REV:path`, is a brokerpak, by its manifest; `unsaved` as for `compose`."""
+    file = Path(folder, MANIFEST)
+    try:
+        data = unsaved.get(file.resolve()) or _loader(folder)(str(file), DEFAULT_LIMITS)
+    except (OSError, SourceError):
+        return False
+    return b"service_definitions" in data
+
+
+def read_brokerpak(folder: str, *, limits: Limits, unsaved: Mapping[Path, bytes], variables: Variables) -> Document:
+    """The catalog of a brokerpak, with places in its definitions; what the broker refuses are notes of the document.
+
+    Raises:
+        SourceError: a file of it cannot be opened, or only a shell knows a variable.
+        DocumentError: one cannot be read.
+    """
+    parts = Parts(Path(folder), limits, Problems(), unsaved, _loader(folder))
+    catalog = BrokerpakCatalog(parts, variables)
+    origins = catalog.compute()
+    notes = tuple(_notes(parts, catalog))
+    read_as = f"{folder}: read as a brokerpak; {'; '.join(_conditions(catalog))}"
+    texts = tuple(parts.documents)
+    return Document(folder, origins.data, "brokerpak", origins.locate, notes, parts=texts, read_as=read_as)
+
+
+def _loader(folder: str) -> Callable[[str, Limits], bytes]:
+    if Path(folder).is_dir():
+        return read_file
+
+    def load(name: str, limits: Limits) -> bytes:
+        revision, _, path = name.partition(":")
+        return read_blob(revision, path, limits)
+
+    return load
+
+
+def _notes(parts: Parts, catalog: BrokerpakCatalog) -> Iterator[Finding]:
+    # What reading has to say is of places in files, not in the catalog: no path is given.
+    yield from (note._replace(path=()) for document in parts.documents for note in document.notes)
+    yield from parts.problems
+    yield from catalog.refusals.findings()
+
+
+def _conditions(catalog: BrokerpakCatalog) -> Iterator[str]:
+    """What the catalog depends on, for the user."""
+    by_source: dict[str, list[str]] = {}
+    for name, variable in sorted(catalog.used.items()):
+        by_source.setdefault(variable.source, []).append(name)
+    yield from (f"{', '.join(names)} from {source}" for source, names in by_source.items())
+    if not by_source:
+        yield "no variable of the broker is set"
+    if not catalog.has_schemas:
+        yield f"without parameter schemas ({SCHEMAS} is not true)"
+    yield from (f"without {name}, which is tagged {tag}" for name, tag in catalog.left_out.items())
