@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import resource
 import stat
 import subprocess
 import sys
@@ -16,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from osbctl.errors import ConfigError, SourceError
-from osbctl.files import check_regular, parse_toml, read_bounded, write_file
+from osbctl.files import check_regular, parse_toml, read_bounded, write_file, write_linked
 
 OLD, NEW = b"old" * 1000, b"new"
 
@@ -38,6 +39,28 @@ def test_a_file_is_replaced_not_written_over(file: Path) -> None:
     assert (file.read_bytes(), before.read_bytes()) == (NEW, OLD)
     assert stat.S_IMODE(file.stat().st_mode) == 0o640
     assert sorted(path.name for path in file.parent.iterdir()) == ["a.json", "hard-link"]
+
+
+@pytest.mark.parametrize("data", [NEW, OLD * 3], ids=["shorter", "longer"])
+def test_a_file_with_hard_links_is_written_over(file: Path, data: bytes) -> None:
+    link, before = file.with_name("hard-link"), file.stat()
+    link.hardlink_to(file)
+    write_linked(str(file), data)
+    assert (file.read_bytes(), link.read_bytes()) == (data, data)
+    assert (file.stat().st_ino, file.stat().st_mode) == (before.st_ino, before.st_mode)
+
+
+def test_a_file_with_hard_links_is_put_back_where_the_new_text_does_not_fit(file: Path) -> None:
+    """Half of it is written before the system says so."""
+    file.with_name("hard-link").hardlink_to(file)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, limits[1]))
+    try:
+        with pytest.raises(SourceError, match=r"a\.json: cannot be written: File too large"):
+            write_linked(str(file), b"x" * 2_000_000)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert file.read_bytes() == OLD
 
 
 def test_a_file_that_is_protected_from_writing_stays() -> None:

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from osbctl.secrecy import SECRET, looks_secret, masked, places_of, surely_secret, without_secrets
+from osbctl.secrecy import SECRET, Redactor, looks_secret, masked, places_of, surely_secret, without_secrets
 
 HIDDEN = [
     ("postgres://admin:hunter2@db.example.com:5432/x", "postgres://***@db.example.com:5432/x"),
@@ -120,3 +120,23 @@ def test_texts_are_found_in_keys_and_values_in_any_case_and_percent_encoded() ->
     assert places_of(("x",), {"services": {"a": {"dashboard_client": {"secret": "x"}}}}) == [
         "/services/a/dashboard_client/secret"
     ]
+
+
+def test_what_a_page_leaves_out_is_counted() -> None:
+    redactor = Redactor()
+    assert [redactor.text(one) for one in ("see https://hunter2@host", "plain", 5)] == [
+        "see https://***@host",
+        "plain",
+        "",
+    ]
+    assert redactor.text("token=hunter2") == "token=***"
+    assert redactor.left_out == 2
+    assert [redactor.secret(name) for name in ("password", "region", "client_secret")] == [True, False, True]
+    assert redactor.left_out == 4
+
+
+def test_a_long_text_of_a_page_is_cut() -> None:
+    redactor = Redactor()
+    assert redactor.text("x" * 1_200, limit=1_200) == "x" * 1_200
+    assert redactor.text("x" * 1_201, limit=1_200) == "x" * 1_200 + " … (1,201 characters)"
+    assert redactor.left_out == 0
