@@ -33,7 +33,7 @@ def come(broker: Broker, source: str) -> socket.socket:
 def test_newcomers_and_the_probe_are_answered_whatever_crowd_there_is(secure: bool) -> None:
     """`python -m tools.crowds` does it with 1,250 connections and 20 newcomers."""
     few = ("prlimit", "--nofile=164")  # leaves a hundred connections
-    assert list(run(secure, newcomers=3, each=40, updates=UPDATES // 4, wrap=few, seconds=1)) == []
+    assert list(run(secure, newcomers=2, each=40, updates=UPDATES // 8, wrap=few, seconds=0.4)) == []
 
 
 @pytest.mark.parametrize("answered", [False, True])

@@ -438,10 +438,11 @@ def test_records_that_cost_more_than_a_client_waits_for_are_a_warning(caplog: py
     with bench(CredentialRecord("admin", "saltsalt", slow_hash(5_000_000))) as b:
         assert caplog.messages == []
         b.gate.renew(many)
-    assert caplog.messages == [
+    (told,) = caplog.messages
+    assert told == (
         "a wrong password costs 39360000 rounds, about 39 seconds: take away records that are no longer used, or make "
         "them anew with fewer rounds"
-    ]
+    )
 
 
 def test_the_same_header_is_worked_out_once_for_all_who_wait() -> None:

@@ -11,6 +11,7 @@ import os
 import re
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -203,7 +204,7 @@ NO_FILE = set(
     platforms profiles plan port quiet rounds rule select self_signed service start stdin_filename stored_as stored_broker thing timeout
     trusted_proxy unix_socket url user variables version wait dry_run purpose broker title accent date findings all_brokers
     connections_per_address stdio unsafe diff check together write_baseline concise
-    statistics""".split()  # noqa: SIM905
+    statistics strict""".split()  # noqa: SIM905
 )
 """What names no file that is read or written. (A Unix socket is one of its own kind: tests/broker shows it.)"""
 
@@ -356,14 +357,12 @@ def folder(runner: Runner, tmp_path: Path) -> Path:
 
 
 def contents(folder: Path) -> dict[str, Any]:
-    return {
-        str(path.relative_to(folder)): (
-            path.lstat().st_mode,
-            path.read_bytes() if path.is_file() and not path.is_symlink() else b"",
-        )
-        for path in sorted(folder.rglob("*"))
-        if not path.is_dir()
-    }
+    found = {}
+    for top, _, names in os.walk(folder):
+        for path in (Path(top, name) for name in names):
+            mode = path.lstat().st_mode
+            found[str(path.relative_to(folder))] = mode, path.read_bytes() if stat.S_ISREG(mode) else b""
+    return found
 
 
 def changed(before: dict[str, Any], after: dict[str, Any]) -> set[str]:

@@ -120,7 +120,7 @@ def test_no_file_is_too_wild(name: str, good: Any, tmp_path: Path) -> None:
 def test_no_value_in_a_catalog_is_too_wild(seed: int, good: Any, tmp_path: Path) -> None:
     random = Random(seed)
     example = read_source(str(catalogs_folder() / "interface-example.json")).data
-    for number in range(120 if LONG else 12):
+    for number in range(120 if LONG else 7):
         real = random.choice(catalogs()) if LONG and number % 3 == 0 and catalogs() else None
         whole = read_source(str(real)).data if real else random.choice([good, example])
         (tmp_path / "wild.json").write_text(mutated(whole, random))
@@ -134,7 +134,7 @@ def test_no_broker_is_too_wild(good: Any, tmp_path: Path) -> None:
     with broker(good) as server:
         endures(tmp_path, "brokers", "add", "db", server.url, "--user", USER, "--database", "r.sqlite", **known)
         bodies = [*WILD.values(), *(mutated(good, random).encode() for _ in range(120))]
-        for server.body in bodies if LONG else random.sample(bodies, 4):
+        for server.body in bodies if LONG else random.sample(bodies, 2):
             for words in commands(OF_REGISTRY):
                 endures(tmp_path, *words, "--database", "r.sqlite", **known)
             endures(tmp_path, "check", server.url, "--user", USER, **known)

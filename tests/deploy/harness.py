@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
+
+from tests.cli import warm
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
@@ -74,3 +77,9 @@ def shim(file: Path) -> Path:
     file.write_text(f'#!/bin/sh\nPYTHONPATH="{ROOT}" exec "{sys.executable}" -m osbctl "$@"\n')
     file.chmod(0o755)
     return file
+
+
+def quick(file: Path) -> Path:
+    """The same for scripts that call it often and neither signal it nor leave it running: tests/cli/warm.py."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    return Path(shutil.copy(warm.command(), file))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
-from tests.deploy.harness import CATALOG, FAULTY, ROOT, commit, git, repository, run, shim, write
+from tests.deploy.harness import CATALOG, FAULTY, ROOT, commit, git, quick, repository, run, write
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -78,7 +78,7 @@ def job(tmp_path: Path, origin: Path) -> Job:
     git(workspace, "checkout", "--quiet", "-b", "change")
     temp = tmp_path / "temp"
     temp.mkdir()
-    shim(temp / "osbctl/bin/osbctl")
+    quick(temp / "osbctl/bin/osbctl")
     defaults = {f"inputs.{name}": str(told.get("default", "")) for name, told in ACTION["inputs"].items()}
     known = {"github.base_ref": "main", "github.event.pull_request.number": "7", "inputs.token": "t0ken"}
     return Job(workspace, temp, {**defaults, "inputs.sources": "catalog.yaml", **known})

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.deploy.harness import CATALOG, DEPLOY, FAULTY, ROOT, git, repository, run, shim, write
+from tests.deploy.harness import CATALOG, DEPLOY, FAULTY, ROOT, git, quick, repository, run, write
 
 GITLAB = yaml.safe_load((DEPLOY / "ci/gitlab.yml").read_text())
 JENKINS = (DEPLOY / "ci/Jenkinsfile").read_text()
@@ -50,7 +50,7 @@ def clone(tmp_path: Path) -> Path:
 
 def shell(script: list[str], clone: Path, **variables: str) -> tuple[int, str]:
     bin_folder = clone.parent / "bin"
-    shim(bin_folder / "osbctl")
+    quick(bin_folder / "osbctl")
     environment = {"PATH": f"{bin_folder}:/usr/local/bin:/usr/bin:/bin", "OSBCTL_CATALOG": "catalog.yaml", **variables}
     done = run("sh", "-e", "-c", "\n".join(script), cwd=clone, env=environment)
     return done.returncode, done.stdout + done.stderr
@@ -86,7 +86,7 @@ def stage(name: str) -> list[str]:
 
 def test_jenkins_validates_and_compares(clone: Path) -> None:
     assert [line.split()[0] for line in stage("Install")] == ["python3", ".osbctl/bin/pip"]
-    shim(clone / ".osbctl/bin/osbctl")
+    quick(clone / ".osbctl/bin/osbctl")
     assert shell(stage("Validate") + stage("Compare"), clone, CHANGE_TARGET="main")[0] == 0
     assert json.loads((clone / "osbctl.sarif").read_text())["version"] == "2.1.0"
     write(clone, {"catalog.yaml": CHANGED})

@@ -16,7 +16,7 @@ import yaml
 
 from osbctl.config import load_config
 from tests.broker.harness import until
-from tests.deploy.harness import CATALOG, ROOT, git, repository, run, shim, write
+from tests.deploy.harness import CATALOG, ROOT, git, quick, repository, run, write
 from tests.deploy.running import ask, free_port, started
 from tests.deploy.test_front import accepts, nginx_config
 
@@ -42,7 +42,7 @@ def clone(tmp_path: Path) -> Path:
 def bash(script: str, clone: Path) -> None:
     """Run the lines as both forges do, up to the first that fails; only what would install osbctl is a stub."""
     folder = clone.parent / "bin"
-    shim(folder / "osbctl")
+    quick(folder / "osbctl")
     write(folder, dict.fromkeys(("pip", "pipx"), STUB))
     for name in ("pip", "pipx"):
         (folder / name).chmod(0o755)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -30,12 +31,16 @@ from tests.fixes.test_fix import HEAD, PLAN, mend
 OPTIONS = ValidationOptions()
 PLACEHOLDERS = ["((x))", "(( grab meta.x ))", "<value>", "REPLACE_WITH_IT", "{{ .Values.x }}", "${X}"]
 NOT_READ = object()
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+"""libyaml's, where PyYAML has it: a tenth of the time."""
+EACH = 3_000 if os.environ.get("OSBCTL_FUZZ") else 50
+"""Catalogs of either kind, generated and mutated."""
 
 
 def old_reading(data: bytes) -> Any:
     """The value that a YAML 1.1 reader sees."""
     try:
-        return yaml.safe_load(data.removeprefix(b"\xef\xbb\xbf").decode())
+        return yaml.load(data.removeprefix(b"\xef\xbb\xbf").decode(), LOADER)
     except (yaml.YAMLError, ValueError, TypeError):
         return NOT_READ
 
@@ -124,13 +129,13 @@ def readable(random: Random, number: int) -> Iterator[tuple[str, bytes]]:
 
 @pytest.mark.fuzz
 def test_safe_fixes_change_for_no_reader_what_they_are_not_about() -> None:
-    assert sum(check_safe(*one) for one in readable(Random(1), 150)) > 50
+    assert sum(check_safe(*one) for one in readable(Random(1), EACH)) > 20
 
 
 @pytest.mark.fuzz
 def test_nothing_beside_the_catalog_changes() -> None:
     random = Random(2)
-    for name, data in readable(random, 100):
+    for name, data in readable(random, EACH):
         if name.endswith("yaml"):
             check_outside(random, data)
 
@@ -145,7 +150,7 @@ def strings(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 @pytest.mark.fuzz
 def test_no_value_with_a_placeholder_changes() -> None:
     random = Random(3)
-    for name, data in readable(random, 120):
+    for name, data in readable(random, EACH):
         whole = json.loads(json.dumps(parse_document(data, name).data))
         paths = strings(whole)
         made: list[tuple[Any, ...]] = []

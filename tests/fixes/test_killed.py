@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-TIMES = 500 if os.environ.get("OSBCTL_FUZZ") else 8
+TIMES = 500 if os.environ.get("OSBCTL_FUZZ") else 5
 
 
 @pytest.mark.fuzz

@@ -83,7 +83,7 @@ def mutated() -> Iterator[Any]:
 @pytest.mark.fuzz
 @pytest.mark.parametrize("chunk", CHUNKS)
 def test_mutated_catalogs(chunk: int) -> None:
-    found = list(zip(range(10**6 if LONG else 40), mutated(), strict=False))
+    found = list(zip(range(10**6 if LONG else 30), mutated(), strict=False))
     assert not LONG or len(found) >= 2_000
     picked = [found[number] for number in sample(chunk, range(len(found)))]
     assert held((number, *text(Random(number), one)) for number, one in picked) > len(picked) // 10
@@ -92,7 +92,7 @@ def test_mutated_catalogs(chunk: int) -> None:
 @pytest.mark.fuzz
 @pytest.mark.parametrize("chunk", CHUNKS)
 def test_generated_catalogs(chunk: int) -> None:
-    picked = list(sample(chunk, range(5_000 if LONG else 120)))
+    picked = list(sample(chunk, range(5_000 if LONG else 60)))
     made = ((number, *text(random, catalog(random))) for number in picked for random in [Random(number)])
     assert held(made) > len(picked) // 2
 

@@ -125,7 +125,7 @@ def test_work_grows_with_the_schema_not_its_square(monkeypatch: pytest.MonkeyPat
     plain = Subsumption.compare
     monkeypatch.setattr(Subsumption, "compare", lambda self, pair: (steps.append(1), plain(self, pair))[1])
     counts = []
-    for size in (200, 400, 800):
+    for size in (100, 200, 400):
         steps.clear()
         compare_schemas(big(size, old), big(size, new))
         counts.append(len(steps))
@@ -192,7 +192,7 @@ HOSTILE: list[tuple[str, Any, Any]] = [
 MOST_SECONDS = 20.0
 """Of processor time, where a second or two are needed: without a bound it would be minutes."""
 
-QUICK = ("oneOf", "anyOf, turned", "some if", "patterns and names", "not", "overlapping choices")
+QUICK = ("oneOf", "some if", "patterns and names", "overlapping choices")
 """Of the kinds of work; the others are for `make fuzz`."""
 TRIED = [row for row in HOSTILE if "OSBCTL_FUZZ" in os.environ or row[0] in QUICK]
 
