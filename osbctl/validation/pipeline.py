@@ -121,7 +121,7 @@ def _check(document: Document, options: ValidationOptions) -> tuple[list[Finding
     found, unnamed = check_schema(document.data, options.api_version, options.max_schema_findings)
     found += run_rules(document.data, options)
     for name, schema in options.house_schemas:
-        from osbctl.validation.house import check_house_schema  # loads jsonschema
+        from osbctl.validation.house import check_house_schema  # loads jsonschema-rs
 
         found += check_house_schema(document.data, schema, name)
     unknown = placeholders(document.data) if found and not options.literal else {}
