@@ -39,8 +39,7 @@ WAYS = {
         "reports/text_report",
     ),
     "A request to its answer": (
-        "broker/loop", "broker/channel", "broker/parser", "broker/gate", "broker/task", "broker/answers",
-        "broker/snapshot",
+        "broker/serve", "broker/channel", "broker/parser", "broker/gate", "broker/task", "broker/answers",
     ),
     "Two catalogs to a level": (
         "tasks/compare", "comparison/catalogs", "comparison/match", "comparison/fields", "comparison/collect",

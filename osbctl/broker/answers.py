@@ -1,4 +1,4 @@
-"""The answers of the wire contract: the application for GET /v2/catalog.
+"""The answers of the wire contract: the application for GET /v2/catalog, and what it serves.
 
 The checks come in this order: credentials (before the application is called), path, method, API version, condition.
 """
@@ -9,13 +9,54 @@ import json
 import logging
 import time
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol, TypeAlias
 
 from osbctl.broker.decision import RequestOutcome
 from osbctl.broker.negotiation import Version, http_date, parse_version, prefers_gzip, tag_listed
-from osbctl.broker.snapshot import ServedCatalog
 
 Headers = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ServedCatalog:
+    """A catalog ready to be sent: both encodings of the body, and what HTTP says about them.
+
+    The entity tags are strong and depend on the content alone, so that all processes and all restarts
+    agree on them. `modified` is the end of the second in which this process took up the content, in
+    seconds since 1970, `last_modified` the same as an HTTP date in GMT (RFC 9110 §5.6.7): a date of the
+    file would say "not modified" of an older file put in the place of a newer one. `services` and
+    `plans` are counts, for the log and the metrics.
+    """
+
+    body: bytes = field(repr=False)
+    gzip_body: bytes = field(repr=False)
+    etag: str
+    gzip_etag: str
+    modified: int
+    last_modified: str
+    services: int
+    plans: int
+
+    @classmethod
+    def of(cls, body: bytes, taken: float, *, services: int = 0, plans: int = 0) -> ServedCatalog:
+        """The snapshot of `body`, a JSON catalog in UTF-8, taken up `taken` seconds after 1970."""
+        import gzip
+        import hashlib
+        from email.utils import formatdate
+
+        modified = int(taken) + 1
+        digest = hashlib.sha256(body).hexdigest()[:32]
+        return cls(
+            body=body,
+            gzip_body=gzip.compress(body, compresslevel=9, mtime=0),
+            etag=f'"{digest}"',
+            gzip_etag=f'"{digest}-gzip"',
+            modified=modified,
+            last_modified=formatdate(modified, usegmt=True),
+            services=services,
+            plans=plans,
+        )
 
 
 class HttpRequest(Protocol):

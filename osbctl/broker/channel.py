@@ -143,23 +143,26 @@ class Channel(HTTPChannel):  # type: ignore[misc]
 
     def _parse(self) -> None:
         """Take the next request out of what has come; what follows it stays as it is until it is answered."""
-        if self.request is None and self.unparsed[:1] == b"\r":
+        if self.request is None:
             self.unparsed = _BLANK_LINES.sub(b"", self.unparsed)
         while self.unparsed and self.phase in _SILENT:
             request = self.request = self.request or self.parser_class(self.adj)
             self.unparsed = self.unparsed[request.received(self.unparsed) :]
-            if request.expect_continue and request.headers_finished and not self.sent_continue:
-                self.send_continue()
             if request.completed:
-                self.request, self.sent_continue = None, False
-                if not request.empty:
-                    self.requests.append(request)
-                    self._enter(Phase.READY)
-                    self.server.ready.append(self)
+                self._complete(request)
             elif self.phase is Phase.IDLE:
                 self._enter(Phase.READING)
+            if request.expect_continue and request.headers_finished and not self.sent_continue:
+                self.send_continue()
         if self.will_close:
             self.handle_close()
+
+    def _complete(self, request: Any) -> None:
+        self.request, self.sent_continue = None, False
+        if not request.empty:
+            self.requests.append(request)
+            self._enter(Phase.READY)
+            self.server.ready.append(self)
 
     def _enter(self, phase: Phase) -> None:
         self.phase, self.since = phase, time.monotonic()

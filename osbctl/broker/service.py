@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from osbctl.broker.answers import Answers
+from osbctl.broker.answers import Answers, ServedCatalog
 from osbctl.broker.gate import Gate
 from osbctl.broker.reload import Watched
 from osbctl.broker.serve import Service
-from osbctl.broker.snapshot import ServedCatalog
 from osbctl.credentials.record import CredentialRecord
 from osbctl.errors import ConfigError
 from osbctl.text import plural

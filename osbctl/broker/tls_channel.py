@@ -51,12 +51,7 @@ class TlsChannel(Channel):
             return None
         self.barren += len(data)
         self.incoming.write(data)
-        try:
-            plain = self._shake_hands(data) if self.phase is Phase.HANDSHAKE else self._decrypt()
-        except (OSError, ValueError) as error:
-            if self.phase is Phase.HANDSHAKE:
-                self._failed(error)
-            plain = b""
+        plain = self._plain(data)
         if plain:
             self.barren = 0
         elif self.barren > BARREN_BYTES:
@@ -64,6 +59,15 @@ class TlsChannel(Channel):
         if self.outgoing.pending:  # the handshake, or the alert that ends it
             self.flush()
         return plain
+
+    def _plain(self, data: bytes) -> bytes | None:
+        if self.phase is not Phase.HANDSHAKE:
+            return self._decrypt()
+        try:
+            return self._shake_hands(data)
+        except (OSError, ValueError) as error:
+            self._failed(error)
+            return b""
 
     def _shake_hands(self, data: bytes) -> bytes | None:
         """Go a step on in the handshake, and read the request that may follow it at once."""
@@ -90,6 +94,8 @@ class TlsChannel(Channel):
                 plain += piece
         except ssl.SSLWantReadError:
             pass
+        except (OSError, ValueError):
+            return b""
         return plain or None
 
     def _answer_plain(self) -> None:

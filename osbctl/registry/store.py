@@ -26,9 +26,8 @@ from osbctl.registry.records import (
 from sqlalchemy import Connection, Row, Select, delete, insert, select, update  # isort: skip
 from sqlalchemy.exc import IntegrityError  # isort: skip
 
-from osbctl.registry.migrate import migrate  # isort: skip
 from osbctl.registry.tables import BROKERS, KEPT, LIGHT  # isort: skip
-from osbctl.registry.tables import broker_row, catalog_of, kept_rows, previous_of, stored  # isort: skip
+from osbctl.registry.tables import broker_row, catalog_of, kept_rows, migrate, previous_of, stored  # isort: skip
 
 _PAGE = 200
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -54,12 +53,14 @@ def without_baseline(file: str, judgements: Sequence[ValidationResult]) -> tuple
     # `also` are the places beside the first: as many as were allowed, or fewer, are old.
     old = {id(finding) for finding, print_ in known if len(finding.also) < allowed.get(print_, 0)}
     kept = tuple(_without(judgement, old) for judgement in judgements)
-    found = {fingerprint for _, fingerprint in known}
-    gone = Counter(entry["source"] for entry in entries if entry["fingerprint"] not in found)
-    names = {relative(os.path.abspath(one.name), _folder(file)) for one in judgements if one.data is not None}  # noqa: PTH100
-    number = sum(gone[name] for name in names)
-    advice = f"{file}: {number} of its findings are gone: update it with --write-baseline"
-    return kept, advice if number else ""
+    number = _gone(entries, {fingerprint for _, fingerprint in known}, file, judgements)
+    return kept, f"{file}: {number} of its findings are gone: update it with --write-baseline" if number else ""
+
+
+def _gone(entries: list[dict[str, Any]], found: set[str], file: str, results: Sequence[ValidationResult]) -> int:
+    """How many entries about sources that were read are not `found` any more."""
+    read = {relative(os.path.abspath(one.name), _folder(file)) for one in results if one.data is not None}  # noqa: PTH100
+    return sum(entry["source"] in read and entry["fingerprint"] not in found for entry in entries)
 
 
 def _without(judgement: ValidationResult, old: set[int]) -> ValidationResult:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -17,7 +17,7 @@ from osbctl.tasks.rules import rules_named
 from osbctl.text import did_you_mean
 
 if TYPE_CHECKING:
-    from osbctl.validation.options import ValidationOptions
+    from osbctl.validation.options import IgnoreAt, ValidationOptions
 
 
 class Request(NamedTuple):
@@ -63,7 +63,7 @@ def config_of(source: str, stdin_filename: str | None = None, config: Config | N
 
 def effective_fail_on(request: Request, config: Config) -> FailOn:
     """From which severity on the run fails: the request has the first say, then the configuration."""
-    return request.fail_on or _choice(FailOn, config.fail_on, config, "fail-on") or FailOn.ERROR
+    return request.fail_on or _known(FailOn, config.fail_on or FailOn.ERROR, config, "fail-on")
 
 
 def validation_options(request: Request, config: Config) -> ValidationOptions:
@@ -72,11 +72,10 @@ def validation_options(request: Request, config: Config) -> ValidationOptions:
     Raises:
         UsageError, ConfigError: a rule or a platform is not known; a user schema cannot be read.
     """
-    from osbctl.validation.options import IgnoreAt, ValidationOptions
+    from osbctl.validation.options import ValidationOptions
 
     selected = _asked(request.select)
-    named = (_choice(Platform, name, config, "platform") for name in config.platform)
-    platforms = request.platforms or tuple(platform for platform in named if platform)
+    platforms = request.platforms or [_known(Platform, name, config, "platform") for name in config.platform]
     select = selected or _configured(config, "select", config.select)
     ignore = _asked(request.ignore) | (_configured(config, "ignore", config.ignore) - selected)
     if select and select <= ignore:
@@ -84,24 +83,26 @@ def validation_options(request: Request, config: Config) -> ValidationOptions:
         raise UsageError(told, "leave one of the two out")
     return ValidationOptions(
         api_version=request.api_version
-        or _choice(ApiVersion, config.api_version, config, "api-version")
-        or DEFAULT_API_VERSION,
+        or _known(ApiVersion, config.api_version or DEFAULT_API_VERSION, config, "api-version"),
         platforms=frozenset(platforms),
         select=select or None,
         ignore=ignore,
-        ignore_at=tuple(
-            IgnoreAt(rule, service, plan)
-            for word, service, plan in config.ignore_at
-            for rule in sorted(_configured(config, "ignore-at", [word]))
-        ),
+        ignore_at=tuple(_ignored_places(config)),
         house_schemas=tuple((name, _house_schema(name)) for name in (*request.schemas, *config.schema)),
         severity=tuple(
-            (rule, severity)
+            (rule, _known(Severity, level, config, "severity"))
             for word, level in config.severity.items()
             for rule in _configured(config, "severity", [word])
-            if (severity := _choice(Severity, level, config, "severity"))
         ),
     )
+
+
+def _ignored_places(config: Config) -> Iterator[IgnoreAt]:
+    from osbctl.validation.options import IgnoreAt
+
+    for word, service, plan in config.ignore_at:
+        for rule in sorted(_configured(config, "ignore-at", [word])):
+            yield IgnoreAt(rule, service, plan)
 
 
 def _asked(words: Iterable[str]) -> frozenset[str]:
@@ -124,9 +125,7 @@ def _house_schema(name: str) -> object:
 _Choice = TypeVar("_Choice", bound="StrEnum")
 
 
-def _choice(kind: type[_Choice], value: str | None, config: Config, key: str) -> _Choice | None:
-    if value is None:
-        return None
+def _known(kind: type[_Choice], value: str, config: Config, key: str) -> _Choice:
     try:
         return kind(value)
     except ValueError:

@@ -30,10 +30,10 @@ def check_output(output: Path | str | None, inputs: Iterable[Path | str | None],
         return
     if str(output) in ("", "."):
         raise UsageError("-o needs a file name", "name a file, or leave the option out")
-    for name in inputs:
-        if name and _is_same(output, name):
+    for name in (given for given in inputs if given):
+        if _is_same(output, name):
             raise UsageError(f"{output} is an input of this command, and would be overwritten", "name another file")
-        if name and _is_inside(output, name):
+        if _is_inside(output, name):
             advice = "write it outside of the folder: the next build would take it for a part"
             raise UsageError(f"{output} is in the source folder {name}", advice)
     kind = _kind(output)
@@ -62,19 +62,19 @@ def _kind(file: Path | str) -> str:
         return "a configuration"
     try:
         data = read_bounded(file, MAX_BYTES)
-        text = decoded(data, str(file))
+        return _kind_of_text(decoded(data, str(file)), file)
     except (OSError, OsbctlError):
         return ""
+
+
+def _kind_of_text(text: str, file: Path | str) -> str:
     if is_lock(text):
         return "a lock of ids"
-    if len(data) <= LARGEST and _parsed(parse_credentials, text):
+    if len(text) <= LARGEST and _parsed(parse_credentials, text):
         return CREDENTIALS
     # A page is no YAML, and a report without the word is no catalog: most need no parsing.
-    if not text.startswith("<") and "services" in text:
-        found = _parsed(parse_text, text, str(file))
-        if found and isinstance(found.data.get("services"), list):
-            return CATALOG
-    return ""
+    found = None if text.startswith("<") or "services" not in text else _parsed(parse_text, text, str(file))
+    return CATALOG if found and isinstance(found.data.get("services"), list) else ""
 
 
 def _parsed(parse: Any, *arguments: str) -> Any:

@@ -20,7 +20,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from osbctl.broker.answers import Answer, HttpRequest
 from osbctl.broker.decision import Decision, RequestOutcome
 from osbctl.broker.listeners import listen_tcp
-from osbctl.broker.loop import Loop
+from osbctl.broker.serve import Loop
 from osbctl.broker.server import Server
 from osbctl.broker.settings import Settings
 from osbctl.broker.sharing import Shared, Stats

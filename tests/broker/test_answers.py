@@ -15,11 +15,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from osbctl.broker.answers import Answers
+from osbctl.broker.answers import Answers, ServedCatalog
 from osbctl.broker.decision import BUSY, REFUSED, Decision, RequestOutcome
 from osbctl.broker.negotiation import http_date, parse_version, prefers_gzip, tag_listed
 from osbctl.broker.parser import StrictParser
-from osbctl.broker.snapshot import ServedCatalog
 from osbctl.broker.task import AnswerTask
 
 BODY = json.dumps({"services": [{"name": "käse", "plans": [{"name": f"p{n}"} for n in range(9)]}]}).encode()

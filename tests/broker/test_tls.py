@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from osbctl.broker.answers import Answer, HttpRequest
-from osbctl.broker.loop import Loop
+from osbctl.broker.serve import Loop
 from osbctl.broker.settings import Settings
 from osbctl.broker.tls import expiry, load_certificate
 from osbctl.broker.tls_channel import TlsChannel

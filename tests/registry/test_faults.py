@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from osbctl.errors import RegistryError, UsageError
-from osbctl.registry import migrate
+from osbctl.registry import tables
 from osbctl.registry.database import Database, parse_url
 from osbctl.registry.store import Registry
 from tests.registry import postgres
@@ -238,12 +238,12 @@ def test_a_version_that_does_not_fit_its_tables_is_told(tmp_path: Path, monkeypa
     file = str(tmp_path / "brokers.sqlite")
     Registry.open(file).close()
     folder = tmp_path / "migrations"
-    shutil.copytree(migrate.FOLDER, folder, ignore=shutil.ignore_patterns("__pycache__"))
-    again = f'from alembic import op\nrevision = "9000"\ndown_revision = "{migrate.NEWEST}"\n'
+    shutil.copytree(tables.FOLDER, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    again = f'from alembic import op\nrevision = "9000"\ndown_revision = "{tables.NEWEST}"\n'
     again += 'def upgrade():\n    op.create_table("osbctl_brokers")\n'
     (folder / "versions" / "9000_again.py").write_text(again)
-    monkeypatch.setattr(migrate, "FOLDER", folder)
-    monkeypatch.setattr(migrate, "NEWEST", "9000")
+    monkeypatch.setattr(tables, "FOLDER", folder)
+    monkeypatch.setattr(tables, "NEWEST", "9000")
     with pytest.raises(RegistryError, match="the version of the database does not fit its tables") as error:
         Registry.open(file)
     assert error.value.advice == "restore it from a backup"

@@ -14,7 +14,7 @@ import pytest
 import sqlalchemy
 
 from osbctl.platforms import State
-from osbctl.registry import migrate
+from osbctl.registry import tables
 from osbctl.registry.database import Database
 from osbctl.registry.records import Kept
 from osbctl.registry.store import Registry
@@ -52,14 +52,14 @@ with Registry.open(sys.argv[1]) as registry:
 def second(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The file of one more migration, beside the others, as a newer osbctl has it once `NEWEST` says so."""
     folder = tmp_path / "migrations"
-    shutil.copytree(migrate.FOLDER, folder, ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(migrate, "FOLDER", folder)
+    shutil.copytree(tables.FOLDER, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(tables, "FOLDER", folder)
     return folder / "versions" / "0002_labels.py"
 
 
 def become_newer(second: Path, monkeypatch: pytest.MonkeyPatch, text: str = SECOND) -> None:
     second.write_text(text)
-    monkeypatch.setattr(migrate, "NEWEST", "0002")
+    monkeypatch.setattr(tables, "NEWEST", "0002")
 
 
 def fill(url: str) -> dict[str, Any]:
@@ -100,7 +100,7 @@ def test_a_migration_that_fails_changes_nothing(url: str, second: Path, monkeypa
     with pytest.raises(ZeroDivisionError):
         Registry.open(url)
     second.unlink()
-    monkeypatch.setattr(migrate, "NEWEST", "0001")
+    monkeypatch.setattr(tables, "NEWEST", "0001")
     assert state(url) == before
     with pytest.raises(Exception, match="a column of it is missing"):
         labels(url)

@@ -16,7 +16,7 @@ import sqlalchemy
 
 from osbctl.errors import RegistryError, SourceError, UsageError
 from osbctl.platforms import Platform, State
-from osbctl.registry import migrate, store, tables
+from osbctl.registry import store, tables
 from osbctl.registry.database import Database
 from osbctl.registry.errors import NameTakenError, OutdatedError, UnknownBrokerError
 from osbctl.registry.records import Action, Kept, RefreshOutcome, Remark, What
@@ -286,14 +286,14 @@ def test_the_migrations_make_the_tables_that_the_program_uses(url: str) -> None:
 
     with closing(Database(url)) as database, database.reading() as connection:
         context = MigrationContext.configure(connection, opts={"version_table": tables.VERSION_TABLE})
-        assert context.get_current_revision() == migrate.NEWEST
+        assert context.get_current_revision() == tables.NEWEST
         assert compare_metadata(context, tables.METADATA) == []
 
 
 def test_the_newest_migration_is_the_one_that_the_program_knows() -> None:
     from alembic.script import ScriptDirectory
 
-    assert ScriptDirectory(str(migrate.FOLDER)).get_heads() == [migrate.NEWEST]
+    assert ScriptDirectory(str(tables.FOLDER)).get_heads() == [tables.NEWEST]
 
 
 NEXT = """
@@ -313,11 +313,11 @@ def test_a_later_version_takes_over_the_data_or_changes_nothing(
     with Registry.open(url) as registry:
         add(registry)
         before = registry.broker("db")
-    shutil.copytree(migrate.FOLDER, tmp_path / "migrations 100%")
+    shutil.copytree(tables.FOLDER, tmp_path / "migrations 100%")
     (tmp_path / "migrations 100%" / "versions" / "0002_next.py").write_text(NEXT.replace("FAULT", fault))
     with monkeypatch.context() as later:
-        later.setattr(migrate, "FOLDER", tmp_path / "migrations 100%")
-        later.setattr(migrate, "NEWEST", "0002")
+        later.setattr(tables, "FOLDER", tmp_path / "migrations 100%")
+        later.setattr(tables, "NEWEST", "0002")
         if fault:
             with pytest.raises(ZeroDivisionError):
                 Registry.open(url)
@@ -347,7 +347,7 @@ def test_a_database_of_a_newer_program_is_left_alone(url: str) -> None:
 
 def test_a_current_database_is_opened_without_alembic(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     Registry.open(url).close()
-    monkeypatch.setattr(migrate, "_upgrade", lambda _: pytest.fail("migrated again"))
+    monkeypatch.setattr(tables, "_upgrade", lambda _: pytest.fail("migrated again"))
     with Registry.open(url) as registry:
         assert registry.names() == []
 

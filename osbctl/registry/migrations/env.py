@@ -1,4 +1,4 @@
-"""Alembic environment: runs migrations in the transaction that `osbctl.registry.migrate` opened."""
+"""Alembic environment: runs migrations in the transaction that `osbctl.registry.tables` opened."""
 
 from alembic import context
 
