@@ -49,9 +49,9 @@ def _run(arguments: list[str]) -> int:
     except KeyboardInterrupt:
         return 130
     except MemoryError:
-        from osbctl.cli.output import say
+        from osbctl.cli.output import print_stderr
 
-        say("osbctl: out of memory")
+        print_stderr("error: out of memory")
         return 3
     except Exception as error:  # the one net under everything
         return _failed(error)
@@ -59,20 +59,20 @@ def _run(arguments: list[str]) -> int:
 
 def _failed(error: Exception) -> int:
     """Say what went wrong, and return the exit code; raises the error itself where a developer asks for it."""
-    from osbctl.cli.output import cannot_print, say, silence, tell
+    from osbctl.cli.output import cannot_print, discard_output, print_error, print_stderr
     from osbctl.errors import OsbctlError
 
     if isinstance(error, BrokenPipeError):
-        silence()  # the reader of our output has gone (`| head`): nothing is left to be said to it
+        discard_output()  # the reader of our output has gone (`| head`): nothing is left to be said to it
         return 0
     if isinstance(error, OSError) and error.errno in _OUTPUT_FAILS and error.filename is None:
         error = cannot_print(error)
     if isinstance(error, OsbctlError):
-        return tell(error)
+        return print_error(error)
     if os.environ.get("OSBCTL_DEBUG"):
         raise error
-    say(
-        f"osbctl: internal error: {type(error).__name__}\n"
+    print_stderr(
+        f"error: internal error: {type(error).__name__}\n"
         "  hint: this is a bug; run again with OSBCTL_DEBUG=1 and report what it prints"
     )
     return 3

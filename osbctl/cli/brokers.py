@@ -14,7 +14,7 @@ from osbctl.cli import options as common
 from osbctl.cli import passwords
 from osbctl.cli.connection import Conditions, User
 from osbctl.cli.options import Color, TextOrJson
-from osbctl.cli.output import note, progress, put, put_json, put_lines, use_color, width
+from osbctl.cli.output import print_note, progress, use_color, width, write_json, write_lines, write_output
 from osbctl.platforms import DEFAULT_PLATFORM, Platform
 from osbctl.registry import location
 from osbctl.registry.records import Refresh, RefreshOutcome, Registration, What
@@ -80,8 +80,8 @@ def add(
         done = register_broker(registry, new, client, strict=strict)
         added = {name} if done.outcome is RefreshOutcome.ADDED else set()
         for sentence in (*client.notes, *shared_sentences(registry, added)):
-            note(sentence)
-    put_lines(refresh_lines(new.name, done))
+            print_note(sentence)
+    write_lines(refresh_lines(new.name, done))
     return int(done.outcome is RefreshOutcome.REFUSED)
 
 
@@ -101,12 +101,12 @@ def list_brokers(
     """
     with location.open_registry(database) as registry:
         if format is TextOrJson.JSON:
-            put_json({"version": 1, "brokers": [row.json for row in registry.brokers()]})
+            write_json({"version": 1, "brokers": [row.json for row in registry.brokers()]})
             return 0
         if sys.stdout.isatty() or color is Color.ALWAYS:
-            put(table(registry.brokers(), width(), colored=use_color(color.value, sys.stdout)))
+            write_output(table(registry.brokers(), width(), colored=use_color(color.value, sys.stdout)))
         else:
-            put_lines("\t".join(row) for row in (COLUMNS, *map(cells, registry.brokers())))
+            write_lines("\t".join(row) for row in (COLUMNS, *map(cells, registry.brokers())))
     return 0
 
 
@@ -129,9 +129,9 @@ def show(
     with location.open_registry(database) as registry:
         broker = registry.broker(name, before=version < 0)
     if format is TextOrJson.JSON:
-        put_json(broker.data)
+        write_json(broker.data)
     else:
-        put_lines(broker_lines(broker))
+        write_lines(broker_lines(broker))
     return 0
 
 
@@ -177,14 +177,14 @@ def refresh(
         chosen = choose(registry, names or ())
         used = None if instances is None else read_instances(instances)
         for sentence in doubted_instances(registry, used, instances or ""):
-            note(sentence)
+            print_note(sentence)
         finder = passwords.Passwords(stdin=password_stdin, credentials=credentials, single=len(chosen) == 1)
         client = RegisteredBrokerClient(how.options(), finder)
         policy = Policy(platform, used, dry_run, strict)
         results = progress(refresh_brokers(registry, chosen, client, policy, jobs), len(chosen), "refreshing")
         code, changed = _report(results, len(chosen), policy, quiet)
         for sentence in (*client.notes, *shared_sentences(registry, changed)):
-            note(sentence)
+            print_note(sentence)
         return code
 
 
@@ -199,7 +199,7 @@ def remove(name: common.BrokerName, database: common.Database = None) -> int:
     """
     with location.open_registry(database) as registry:
         registry.remove(name)
-    put(f"{safe(name)}: removed\n")
+    write_output(f"{safe(name)}: removed\n")
     return 0
 
 
@@ -213,7 +213,7 @@ def _report(results: Iterable[tuple[str, Refresh]], total: int, policy: Policy, 
             changed.add(name)
         deleted += done.counts().get(What.DELETED, 0)
         if not quiet or done.outcome in (RefreshOutcome.REFUSED, RefreshOutcome.FAILED):
-            put_lines(refresh_lines(name, done, policy.dry_run))
+            write_lines(refresh_lines(name, done, policy.dry_run))
     if not quiet:
         _add_up(counts, total, certain=not deleted or policy.instances is not None)
     return (3 if counts[RefreshOutcome.FAILED] else int(counts[RefreshOutcome.REFUSED] > 0)), changed
@@ -221,7 +221,7 @@ def _report(results: Iterable[tuple[str, Refresh]], total: int, policy: Policy, 
 
 def _add_up(counts: Counter[RefreshOutcome], total: int, *, certain: bool) -> None:
     if not certain:
-        note("deleted as if there were no instances: pass plans that have some with --instances")
+        print_note("deleted as if there were no instances: pass plans that have some with --instances")
     if total != 1:
         parts = [f"{counts[outcome]:,} {outcome}" for outcome in RefreshOutcome if counts[outcome]]
-        note(f"{total:,} brokers: {', '.join(parts) or 'nothing to do'}")
+        print_note(f"{total:,} brokers: {', '.join(parts) or 'nothing to do'}")

@@ -11,7 +11,7 @@ from typing import Annotated
 from typer import Argument, Option
 
 from osbctl.cli import options as common
-from osbctl.cli.output import note, put
+from osbctl.cli.output import print_note, write_output
 from osbctl.cli.variables import variables_of
 from osbctl.errors import UsageError
 from osbctl.text import plural
@@ -96,12 +96,12 @@ def build(
         if target:
             task.write_changed(target, text)
         else:
-            put(text)
+            write_output(text)
     files = [*filter(None, [target]), *locked]
     if files:
-        note(f"wrote {', '.join(files)}" + (f" ({plural(len(lock.ids), 'id')})" if lock else ""))
+        print_note(f"wrote {', '.join(files)}" + (f" ({plural(len(lock.ids), 'id')})" if lock else ""))
     elif lock:
-        note(f"{LOCK} is as it was: a build with an overlay records ids with -o FILE alone")
+        print_note(f"{LOCK} is as it was: a build with an overlay records ids with -o FILE alone")
     return 0
 
 

@@ -10,7 +10,7 @@ from typer import Argument, Option
 
 from osbctl.cli import options as common
 from osbctl.cli.connection import BrokerConnection, Conditions, PasswordStdin, User
-from osbctl.cli.output import note, put, say
+from osbctl.cli.output import print_note, print_stderr, write_output
 from osbctl.cli.validate import FailingSeverity, ReportFormat
 from osbctl.cli.validation_report import Display, put_report
 from osbctl.config import find_config
@@ -71,7 +71,7 @@ def check(
     judgement = check_and_judge(address, connection.with_password(user or named, password), options)
     code = put_report([judgement._replace(fail_on=severity)], Display(format, output, color.value))
     if judgement.unchecked:
-        note(f"stopped by 429; not checked: {', '.join(judgement.unchecked)}; ask again later, or lift the limit")
+        print_note(f"stopped by 429; not checked: {', '.join(judgement.unchecked)}; ask again later, or lift the limit")
         return SourceError.exit_code
     return code
 
@@ -107,7 +107,7 @@ def fetch(
     if why := read_json(answer.body)[1]:
         raise not_a_catalog(answer.name, why)
     text = answer.body.decode().rstrip("\n") + "\n"
-    put(escaped(text, pairs=True) if output in (None, "-") else text, output)
+    write_output(escaped(text, pairs=True) if output in (None, "-") else text, output)
     return 0
 
 
@@ -121,5 +121,5 @@ def _fetch_started(connection: BrokerConnection, url: str, command: str, seconds
         try:
             return program.when_it_answers(lambda: connection.ask(address, options), seconds)
         except OsbctlError:
-            say("\n".join(f"  | {line}" for line in options.hide(program.printed).splitlines()))
+            print_stderr("\n".join(f"  | {line}" for line in options.hide(program.printed).splitlines()))
             raise

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Option
 
 from osbctl.cli.options import HERE, LIMITS, MaxBytes, Where
-from osbctl.cli.output import note
+from osbctl.cli.output import print_note
 from osbctl.cli.passwords import ask_password, read_password
 from osbctl.cli.variables import variables_of
 from osbctl.errors import UsageError
@@ -29,7 +29,7 @@ def is_address(word: str) -> bool:
     return word.lower().startswith(("http://", "https://"))
 
 
-def shown(word: str) -> str:
+def source_name(word: str) -> str:
     """Name of the source `word` in a report: an address without its password. Raises UsageError: it is none."""
     if not is_address(word):
         return called(word)
@@ -80,7 +80,7 @@ class Conditions:
         from osbctl.client.connection_options import ConnectionOptions
 
         if self.insecure:
-            note("INSECURE: the certificate is not checked; others on the network can read the password")
+            print_note("INSECURE: the certificate is not checked; others on the network can read the password")
         return ConnectionOptions(
             ca_file=self.ca_file,
             client_cert=self.client_cert,
@@ -163,5 +163,5 @@ def read_addressed(connection: BrokerConnection, word: str, where: Where = HERE)
 def announced(document: Document) -> Document:
     """The same; what there is to say of where it was found is said."""
     if document.read_as:
-        note(document.read_as)
+        print_note(document.read_as)
     return document

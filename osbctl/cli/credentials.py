@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
-from osbctl.cli.output import cannot_print, put
+from osbctl.cli.output import cannot_print, write_output
 from osbctl.cli.passwords import ask_password, read_password
 from osbctl.errors import ConfigError, SourceError, UsageError
 from osbctl.text import plural
@@ -126,7 +126,7 @@ def _deliver(record: CredentialRecord, output: Path | None, append: Path | None,
     else:
         if generated:
             typer.echo(f"the password of {record.identity}, shown this once: {generated}", err=True)
-        put(as_json(record))
+        write_output(as_json(record))
 
 
 def _warn_of_few_rounds(record: CredentialRecord) -> None:

@@ -11,9 +11,9 @@ from typer import Argument, Option
 
 from osbctl.changes import DiffFailOn
 from osbctl.cli import options as common
-from osbctl.cli.connection import BrokerConnection, read_addressed, shown
+from osbctl.cli.connection import BrokerConnection, read_addressed, source_name
 from osbctl.cli.options import Color, ColorChoice, Date, Output
-from osbctl.cli.output import annotates, look, note, put
+from osbctl.cli.output import annotates, print_note, report_style, write_output
 from osbctl.errors import SourceError
 from osbctl.findings import DocumentError
 from osbctl.platforms import Platform
@@ -54,7 +54,7 @@ class ChangesDisplay:
 
     def empty(self, old: str, new: str) -> DiffReport:
         """A report that knows its sides alone."""
-        color, width = look(self.output, self.color)
+        color, width = report_style(self.output, self.color)
         return DiffReport(
             old=old,
             new=new,
@@ -83,11 +83,11 @@ class ChangesDisplay:
 
     def put(self, report: DiffReport) -> int:
         """Put out `report`, what there is to add on standard error, and return the exit code."""
-        put(render(report, self.effective_format), self.output)
+        write_output(render(report, self.effective_format), self.output)
         for problem in report.problems:
-            note(f"{self.allow}: {problem}")
+            print_note(f"{self.allow}: {problem}")
         for sentence in report.notes:
-            note(sentence)
+            print_note(sentence)
         return int(report.failed)
 
     def put_unread(self, error: DocumentError | SourceError, old: str, new: str) -> None:
@@ -98,7 +98,9 @@ class ChangesDisplay:
         from osbctl.tasks.validate import unread
 
         if self.effective_format not in (DiffFormat.TEXT, DiffFormat.ALLOW):
-            put(render(replace(self.empty(old, new), errors=unread(error)), self.effective_format), self.output)
+            write_output(
+                render(replace(self.empty(old, new), errors=unread(error)), self.effective_format), self.output
+            )
 
 
 _SOURCE = (
@@ -139,7 +141,7 @@ def diff(
     try:
         before, after = read_addressed(connection, old, where), read_addressed(connection, new, where)
     except (DocumentError, SourceError) as error:
-        display.put_unread(error, shown(old), shown(new))
+        display.put_unread(error, source_name(old), source_name(new))
         raise
     from osbctl.tasks.compare import compare
 

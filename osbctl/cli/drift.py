@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from osbctl.cli import options as common
-from osbctl.cli.connection import BrokerConnection, announced, read_addressed, shown
+from osbctl.cli.connection import BrokerConnection, announced, read_addressed, source_name
 from osbctl.cli.diff import ChangesDisplay
-from osbctl.cli.output import note, progress, put
+from osbctl.cli.output import print_note, progress, write_output
 from osbctl.cli.passwords import Passwords
 from osbctl.errors import SourceError, UsageError
 from osbctl.findings import DocumentError
@@ -53,7 +53,7 @@ class Sides(BrokerConnection, common.Where):
         client = self.client(single=True)
         document = registered_catalog(ours, client)
         for sentence in client.notes:
-            note(sentence)
+            print_note(sentence)
         return stored_in_registry(ours), document
 
     def client(self, *, single: bool) -> RegisteredBrokerClient:
@@ -144,8 +144,8 @@ def _one_broker(broker: str, stored: list[str], sides: Sides, view: DriftView, d
     try:
         found = compare_with_stored(*sides.find(broker, stored), view)
     except (DocumentError, SourceError) as error:
-        new = shown(broker)
-        display.put_unread(error, " ".join(map(shown, stored)) or new, new)
+        new = source_name(broker)
+        display.put_unread(error, " ".join(map(source_name, stored)) or new, new)
         if isinstance(error, DocumentError):  # nothing was compared: that is no drift
             raise SourceError(error.message, error.advice or _WANTED) from None
         raise
@@ -160,13 +160,13 @@ def _every_broker(sides: Sides, view: DriftView, display: ChangesDisplay, jobs: 
 
     with location.open_registry(sides.database) as registry:
         for sentence in doubted_instances(registry, view.instances, view.instances_file):
-            note(sentence)
+            print_note(sentence)
         total = len(registry.names())
         client = sides.client(single=total == 1)
         results = check_registered(registry, client, replace(view, instances_file=""), jobs)
         checked = sorted(progress(results, total, "checking"), key=lambda one: one.name)
     reports = [BrokerReport(one.name, display.report(one.drift) if one.drift else None, one.error) for one in checked]
-    put(render_all(reports, display.effective_format, display.empty("stored", "brokers")), display.output)
+    write_output(render_all(reports, display.effective_format, display.empty("stored", "brokers")), display.output)
     for sentence in (*client.notes, *common_problems(reports), *(text for one in reports for text in one.notes())):
-        note(sentence)
+        print_note(sentence)
     return max((one.exit_code for one in reports), default=0)

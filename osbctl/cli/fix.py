@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 from typer import Argument, Option
 
 from osbctl.cli import options as common
-from osbctl.cli.output import note, put, tell, use_color
+from osbctl.cli.output import print_error, print_note, use_color, write_output
 from osbctl.cli.variables import variables_of
 from osbctl.errors import OsbctlError
 from osbctl.text import Paint, plural, safe, without_commands
@@ -86,13 +86,13 @@ def _fixed(source: str, stdin_filename: str | None, options: ValidationOptions, 
         data = read_stdin(called(source, stdin_filename), common.LIMITS) if source == "-" else b""
         mended = fixed(way.unsafe)
         if way.diff:
-            put("".join(_diff(mended, fixed(False).after if way.unsafe else {})))
+            write_output("".join(_diff(mended, fixed(False).after if way.unsafe else {})))
         elif not way.looks:
             _put(mended, printed=source == "-")
     except OsbctlError as error:
-        return tell(error)
+        return print_error(error)
     for line in _told(mended, "would fix" if way.looks else "fixed", way.unsafe):
-        note(line)
+        print_note(line)
     return int(way.looks and bool(mended.changed))
 
 
@@ -100,7 +100,7 @@ def _put(mended: Mended, *, printed: bool) -> None:
     from osbctl.tasks.fix import write
 
     if printed:
-        put(mended.after[mended.source].decode())
+        write_output(mended.after[mended.source].decode())
     else:
         write(mended)
 

@@ -13,7 +13,7 @@ from osbctl.findings import DocumentError
 T = TypeVar("T")
 
 
-def put(text: str, file: str | None = None) -> None:
+def write_output(text: str, file: str | None = None) -> None:
     """Write `text` to `file`, to standard output where that is None or `-`; always in UTF-8.
 
     A byte of a file name that is not UTF-8 becomes U+FFFD. A reader of standard output who has gone misses the rest;
@@ -33,52 +33,52 @@ def put(text: str, file: str | None = None) -> None:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
     except BrokenPipeError:
-        silence()
+        discard_output()
     except OSError as error:
         raise cannot_print(error) from error
 
 
-def put_lines(lines: Iterable[str]) -> None:
+def write_lines(lines: Iterable[str]) -> None:
     """Write `lines` to standard output, as `put` does."""
-    put("\n".join(lines) + "\n")
+    write_output("\n".join(lines) + "\n")
 
 
-def put_json(value: Any) -> None:
+def write_json(value: Any) -> None:
     """Write `value` to standard output as JSON, as `put` does."""
     from osbctl.text import json_text
 
-    put(json_text(value))
+    write_output(json_text(value))
 
 
 def cannot_print(error: OSError) -> SourceError:
     """The error of a standard output that takes nothing more, which is silent from here on."""
-    silence()
+    discard_output()
     return SourceError(f"standard output cannot be written: {error.strerror}")
 
 
-def silence() -> None:
+def discard_output() -> None:
     """Let what is still to be printed go nowhere: the interpreter tries once more as it ends."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def note(text: str) -> None:
-    """Say something beside the report, on standard error; control characters are escaped."""
-    say(f"osbctl: {text}")
+def print_note(text: str) -> None:
+    """Print a note beside the report, on standard error; control characters are escaped."""
+    print_stderr(f"osbctl: {text}")
 
 
-def tell(error: OsbctlError) -> int:
-    """Say on standard error what went wrong, and return the exit code of that."""
+def print_error(error: OsbctlError) -> int:
+    """Print `error: MESSAGE` with its advice on standard error, and return the exit code."""
     if isinstance(error, DocumentError):
         from osbctl.reports.text_report import finding_lines
 
-        say(finding_lines(error.findings).rstrip("\n"))
+        print_stderr(finding_lines(error.findings).rstrip("\n"))
     else:
-        note(error.message + (f"\n  hint: {error.advice}" if error.advice else ""))
+        print_stderr(f"error: {error.message}" + (f"\n  hint: {error.advice}" if error.advice else ""))
     return error.exit_code
 
 
-def say(text: str) -> None:
-    """Lines for standard error, wrapped to the terminal; control characters are escaped."""
+def print_stderr(text: str) -> None:
+    """Print lines on standard error, wrapped to the terminal; control characters are escaped."""
     from osbctl.text import safe, wrapped
 
     width = wrap_width(sys.stderr)
@@ -106,7 +106,7 @@ def wrap_width(stream: TextIO) -> int:
     return width() if stream.isatty() else 0
 
 
-def look(output: str | None, choice: str) -> tuple[bool, int]:
+def report_style(output: str | None, choice: str) -> tuple[bool, int]:
     """True if a report to `output` is coloured, by `use_color`, and the columns at which its lines are broken."""
     if output not in (None, "-"):
         return False, 0

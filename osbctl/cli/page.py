@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 from typer import Argument, Option
 
 from osbctl.cli import options as common
-from osbctl.cli.connection import BrokerConnection, is_address, read_addressed, shown
-from osbctl.cli.output import put
+from osbctl.cli.connection import BrokerConnection, is_address, read_addressed, source_name
+from osbctl.cli.output import write_output
 from osbctl.config import find_config, load_config
 from osbctl.errors import UsageError
 from osbctl.platforms import Platform
@@ -80,7 +80,7 @@ def page(
         since=", ".join(since) if since else None,
         findings=findings,
     )
-    put(make_page(shelves, options), output)
+    write_output(make_page(shelves, options), output)
     return 0
 
 
@@ -124,10 +124,10 @@ def _is_revision(word: str) -> bool:
 def _names(words: Sequence[str]) -> list[str]:
     """Names of brokers on the page: short ones, or the arguments if two would be equal."""
     short = [_short(word) for word in words]
-    return [name if short.count(name) == 1 else shown(word) for name, word in zip(short, words, strict=True)]
+    return [name if short.count(name) == 1 else source_name(word) for name, word in zip(short, words, strict=True)]
 
 
 def _short(word: str) -> str:
     if is_address(word):
-        return urlsplit(word).hostname or shown(word)
+        return urlsplit(word).hostname or source_name(word)
     return PurePath(word.rpartition(":")[2]).stem or word

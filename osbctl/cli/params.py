@@ -7,7 +7,7 @@ from typing import Annotated
 from typer import Argument, Option
 
 from osbctl.cli import options as common
-from osbctl.cli.output import put_json, put_lines, width
+from osbctl.cli.output import width, write_json, write_lines
 from osbctl.platforms.commands import Purpose
 
 
@@ -49,8 +49,8 @@ def params(
     document = read_catalog(source, where, stdin_filename=stdin_filename)
     about = plan_parameters(document, service, plan, purpose, request, broker)
     if format is common.TextOrJson.JSON:
-        put_json(report.as_json(about))
+        write_json(report.as_json(about))
     else:
         faults = [finding_lines(about.faults)] if about.faults else []
-        put_lines([*faults, *report.lines(about, width())])
+        write_lines([*faults, *report.lines(about, width())])
     return 1 if about.faults else 0

@@ -113,13 +113,15 @@ def _normal(url: str) -> tuple[str, str, int | None, str]:
 
 def _warn(broker: Registration) -> None:
     """Say that the database alone says where the password goes; refuse plain http, which --insecure would let pass."""
-    from osbctl.cli.output import note
+    from osbctl.cli.output import print_note
     from osbctl.client.connection_options import is_loopback
 
     name, parts = variable(broker.name, "URL"), urlsplit(broker.url)
     if parts.scheme != "https" and not is_loopback(parts.hostname):
         raise SourceError(f"nothing confirms {broker.url}, and it is not https", f"set {name}")
-    note(f"{broker.name}: its password goes to {broker.url} because the database says so: set {name} to be sure of it")
+    print_note(
+        f"{broker.name}: its password goes to {broker.url} because the database says so: set {name} to be sure of it"
+    )
 
 
 def _records(file: str) -> dict[str, dict[str, str]]:

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from typer import Argument, Option
 
 from osbctl.cli import options as common
-from osbctl.cli.output import put, put_json, put_lines, use_color, wrap_width
+from osbctl.cli.output import use_color, wrap_width, write_json, write_lines, write_output
 from osbctl.cli.variables import variables_of
 from osbctl.errors import OsbctlError
 from osbctl.extras import command_to_install
@@ -49,11 +49,11 @@ def rules(
     paint, width = Paint(use_color(color.value, sys.stdout)), wrap_width(sys.stdout)
     if format is common.TextOrJson.JSON:
         whole = {"version": _VERSION, "rules": [_record(one) for one in found]}
-        put_json(whole)
+        write_json(whole)
     elif rule == found[0].id:
-        put_lines(_explanation(found[0], paint, width))
+        write_lines(_explanation(found[0], paint, width))
     else:
-        put_lines([*_list(found, paint, width)][:-1])
+        write_lines([*_list(found, paint, width)][:-1])
     return 0
 
 
@@ -123,7 +123,7 @@ def schema(
     """
     from osbctl.resources import catalog_schema
 
-    put(catalog_schema(api_version))
+    write_output(catalog_schema(api_version))
     return 0
 
 

@@ -13,7 +13,7 @@ import typer
 from typer import Argument, Option
 
 from osbctl.cli import options as common
-from osbctl.cli.output import note
+from osbctl.cli.output import print_note
 from osbctl.errors import SourceError, UsageError
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
@@ -47,7 +47,7 @@ def init(
     name = typer.prompt("Name of the first service", default="example") if asks else service or "example"
     _write(folder, files.folder(_checked(name)))
     built = "catalog.json" if folder.resolve() != Path.cwd() else "../catalog.json"
-    note(f"next: osbctl validate {folder}, osbctl build {folder} -o {built}")
+    print_note(f"next: osbctl validate {folder}, osbctl build {folder} -o {built}")
     return 0
 
 
@@ -134,4 +134,4 @@ def _write(folder: Path, files: Iterable[tuple[str, str]]) -> None:
     from osbctl.sources.folder.files import write_new
 
     for sentence in write_new(folder, files):
-        note(sentence)
+        print_note(sentence)

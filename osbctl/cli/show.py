@@ -10,7 +10,7 @@ from typer import Option
 
 from osbctl.catalog import Catalog
 from osbctl.cli import options as common
-from osbctl.cli.output import put, put_lines, use_color, width
+from osbctl.cli.output import use_color, width, write_lines, write_output
 from osbctl.tasks.rules import named
 from osbctl.text import json_text
 
@@ -51,15 +51,15 @@ def show(
     catalog = document.catalog
     chosen = named(catalog.services, service, "there is no service") if service is not None else None
     if format in (ShowFormat.JSON, ShowFormat.YAML):
-        put(_data(chosen.data if chosen else document.data, format))
+        write_output(_data(chosen.data if chosen else document.data, format))
     elif format is ShowFormat.MARKDOWN:
         from osbctl.views import markdown
 
-        put_lines(markdown.lines(Catalog((chosen,)) if chosen else catalog))
+        write_lines(markdown.lines(Catalog((chosen,)) if chosen else catalog))
     elif chosen:
         from osbctl.views import plain
 
-        put_lines(plain.offering_lines(chosen))
+        write_lines(plain.offering_lines(chosen))
     else:
         _table(catalog, color)
     return 0
@@ -77,8 +77,8 @@ def _table(catalog: Catalog, color: common.Color) -> None:
     if not sys.stdout.isatty() and color is not common.Color.ALWAYS:
         from osbctl.views import plain
 
-        put_lines(plain.catalog_lines(catalog))
+        write_lines(plain.catalog_lines(catalog))
         return
     from osbctl.views import table
 
-    put(table.render(catalog, width(), colored=use_color(color.value, sys.stdout)))
+    write_output(table.render(catalog, width(), colored=use_color(color.value, sys.stdout)))

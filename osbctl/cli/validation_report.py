@@ -10,7 +10,7 @@ import os
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from osbctl.cli.output import annotates, look, note, put
+from osbctl.cli.output import annotates, print_note, report_style, write_output
 from osbctl.config import load_config
 from osbctl.findings import ValidationResult
 from osbctl.reports import WHOLE, Brevity, Format, Report, render
@@ -44,7 +44,7 @@ def run(request: Request, display: Display, config: str | None = None) -> int:
     done = validate(request._replace(fixes=marked), load_config(config) if config else None)
     failed = put_report(done.judgements, display)
     for sentence in done.notes if not brevity.quiet else ():
-        note(sentence)
+        print_note(sentence)
     return done.exit_code or failed
 
 
@@ -59,8 +59,8 @@ def _check_outputs(request: Request, display: Display, config: str | None) -> No
 
 def put_report(judgements: Sequence[ValidationResult], display: Display) -> int:
     """Write the report where and as `display` says; 1 where a finding makes the run fail, else 0."""
-    color, width = look(display.output, display.color)
+    color, width = report_style(display.output, display.color)
     root = os.getcwd()  # noqa: PTH109
     report = Report(judgements, LazyRules(), root=root, color=color, width=width, brevity=display.brevity)
-    put(render(report, display.effective_format), display.output)
+    write_output(render(report, display.effective_format), display.output)
     return int(report.failed)

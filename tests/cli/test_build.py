@@ -48,7 +48,7 @@ def test_init_asks_for_no_name_where_a_folder_stands(folder: Path) -> None:
         os.close(ours)
         os.close(theirs)
     assert (done.returncode, done.stdout) == (3, "")
-    assert done.stderr.startswith("osbctl: source/catalog.yaml already exists, and nothing is overwritten\n")
+    assert done.stderr.startswith("error: source/catalog.yaml already exists, and nothing is overwritten\n")
 
 
 @pytest.mark.parametrize(("words", "number"), [("service redis", 3), ("plan postgres huge", 2)])
@@ -216,7 +216,7 @@ def test_a_catalog_without_services_that_are_objects_is_not_split(tmp_path: Path
 def test_an_accepted_change_of_an_id_that_nothing_has_is_refused(folder: Path) -> None:
     done = osbctl("build", "source", "--accept-id-change", "postgres/nosuch", cwd=folder)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("osbctl: --accept-id-change postgres/nosuch: there is no such service or plan\n")
+    assert done.stderr.startswith("error: --accept-id-change postgres/nosuch: there is no such service or plan\n")
     assert osbctl("build", "source", "--accept-id-change", "postgres/small", cwd=folder).returncode == 0
 
 

@@ -89,7 +89,7 @@ def test_an_option_that_makes_no_sense_sends_nothing(machine: Machine, options: 
     with faulty() as (address, server):
         machine.run("fetch", address, *options, code=2)
         assert server.asked == 0
-    assert f"osbctl: {options[0]} " in machine.output
+    assert f"error: {options[0]} " in machine.output
 
 
 def test_every_command_that_waits_refuses_a_time_that_is_none() -> None:

@@ -77,11 +77,11 @@ def test_it_can_be_asked_for_again_and_again_in_one_process(help_of: Help) -> No
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("brokers", "refresh", "--jobs", "x"), "'--jobs' / '-j': 'x' is not a valid integer."),
-        (("hash-password", "a", "--rounds", "x"), "'--rounds': 'x' is not a valid integer."),
-        (("fetch", "x", "--timeout", "x"), "'--timeout': 'x' is not a valid number."),
+        (("brokers", "refresh", "--jobs", "x"), "'--jobs' / '-j': 'x' is not a valid integer"),
+        (("hash-password", "a", "--rounds", "x"), "'--rounds': 'x' is not a valid integer"),
+        (("fetch", "x", "--timeout", "x"), "'--timeout': 'x' is not a valid number"),
         (("serve", "x", "--credentials", "x", "--port", "x"),
-         "'--port' (env var: 'OSBCTL_PORT or PORT'): 'x' is not a valid integer."),
+         "'--port' (env var: 'OSBCTL_PORT or PORT'): 'x' is not a valid integer"),
     ],
 )  # fmt: skip
 def test_no_type_of_the_program_leaks_into_an_error(words: tuple[str, ...], told: str) -> None:

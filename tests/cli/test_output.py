@@ -40,7 +40,7 @@ def test_output_that_cannot_be_printed_is_3(command: str, to: str) -> None:
     done = shell(f"{command} {to}")
     assert done.returncode == 3
     if "2>" not in to:
-        assert b"osbctl: standard output cannot be written: " in done.stderr
+        assert b"error: standard output cannot be written: " in done.stderr
         assert b"internal" not in done.stderr
         assert b"Exception" not in done.stderr
 

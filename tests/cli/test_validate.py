@@ -80,7 +80,7 @@ def test_a_syntax_error_is_a_finding(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "told"),
     [
-        (["validate"], 2, "Missing argument"),
+        (["validate"], 2, "error: missing argument"),
         (["validate", "--platfrom", "x", GOOD], 2, "--platform"),
         (["validate", "--platform", "heroku", GOOD], 2, "cloudfoundry"),
         (["validate", "--ignore", "plan-name-duplicat", GOOD], 2, "did you mean plan-name-duplicate?"),
