@@ -57,7 +57,7 @@ Output = Annotated[
 
 @dataclass(frozen=True)
 class Where:
-    """Where in a source its catalog is, and what that depends on."""
+    """Options that locate the catalog in a source."""
 
     at: At = ""
     env: Env = None

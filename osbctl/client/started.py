@@ -51,7 +51,7 @@ class StartedProgram:
         return "\n".join(self._printed.read().decode("utf-8", "replace").splitlines()[-LINES:])
 
     def when_it_answers(self, ask: Callable[[], T], seconds: int) -> T:
-        """What `ask` returns once the program answers.
+        """Result of `ask` once the program answers.
 
         Raises SourceError: it has ended, does not answer within so many seconds, or gives a wrong answer.
         """

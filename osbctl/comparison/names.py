@@ -115,7 +115,7 @@ class NameChanges:
             self._to.add(CLIENT_LEFT_CHANGED, pair, f"dashboard client: {words}", ("dashboard_client",))
 
     def _is_refused_late(self) -> bool:
-        """Whether a platform in view, to which that matters, refuses nothing but names of plans."""
+        """Return whether a platform in view, to which that matters, refuses nothing but names of plans."""
         for effect in CLIENT_LEFT_CHANGED.effects(self._to.view, None):
             clashes = self._saved[effect.platform] if effect.level is not Level.SAFE else []
             if clashes and all(clash.path in self._clashes[effect.platform] for clash in clashes):

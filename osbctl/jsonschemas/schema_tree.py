@@ -193,7 +193,7 @@ def below(node: Subschema) -> Iterator[tuple[str, Subschema]]:
 
 
 def _stands_apart(node: Subschema, refers: bool) -> bool:
-    """Whether references in this part of a schema may mean something else than in the rest."""
+    """Return whether references in this part of a schema may mean something else than in the rest."""
     if not node.pointer or not isinstance(node.value, dict):
         return False
     return "$schema" in node.value or (refers and any(isinstance(node.value.get(name), str) for name in _IDENTITIES))

@@ -168,7 +168,7 @@ class PlatformRecord(NamedTuple):
         return found
 
     def notes(self, rules: Collection[str]) -> list[str]:
-        """What two catalogs with changes of these `rules` cannot tell of an update; from the module `changes`."""
+        """Notes on an update that two catalogs with changes of these `rules` leave open; from the module `changes`."""
         found: Mapping[str, frozenset[str]] = getattr(self._module("changes"), "NOTES", {})
         return [sentence for sentence, when in found.items() if not when or not when.isdisjoint(rules)]
 

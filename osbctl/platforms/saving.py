@@ -138,7 +138,7 @@ class Names:
 
 
 def is_saved_in_part(platform: Platform, old: Catalog, new: Catalog, refusals: Collection[Refusal]) -> bool:
-    """Whether the platform saves something of an update that it refuses for what it says of the new catalog alone."""
+    """Return whether the platform saves parts of an update that it refuses because of the new catalog alone."""
     before = by_key(rows_of(old))
     update = Update(dict(before), new, refusals=refusals)
     platform.record.save(update)

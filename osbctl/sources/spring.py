@@ -20,7 +20,7 @@ _INNERMOST = re.compile(r"\(([^()]*)\)")
 
 
 def is_spring(at: str) -> bool:
-    """Whether the pointer leads into Spring's property of the catalog, written as a tree or with dots."""
+    """Return whether the pointer leads into Spring's property of the catalog, written as a tree or with dots."""
     return f"/{_PROPERTY.replace('.', '/')}/" in (at + "/").replace(".", "/")
 
 
@@ -55,7 +55,7 @@ def in_profiles(documents: Sequence[Document], profiles: Sequence[str]) -> int |
 
 
 def _at(data: Any, name: str) -> Path:
-    """Where the property of this name stands, as a tree or with dots; nowhere: the empty path."""
+    """Path of the property of this name, as a tree or with dots; empty without one."""
     for key in data if isinstance(data, dict) else ():
         if key == name:
             return (key,)
@@ -71,7 +71,7 @@ def _condition(data: Any) -> str:
 
 
 def _holds(condition: str, profiles: Sequence[str]) -> bool:
-    """Whether an expression of profiles (`!a & (b | c)`) holds; one of several behind commas does."""
+    """Return whether an expression of profiles (`!a & (b | c)`) holds; one of several behind commas does."""
     while "(" in condition and _INNERMOST.search(condition):
         condition = _INNERMOST.sub(lambda match: "*" if _holds(match[1], profiles) else "!*", condition)
     known = {*profiles, "*", ""}
@@ -105,7 +105,7 @@ def bound(document: Document) -> Document:
 
 
 def _bound(value: Any, kind: str, path: Path, here: Path, written: dict[Path, Path]) -> Any:
-    """What is sent for `value`, which stands at `here` and is sent at `path`."""
+    """Value to send for `value`, found at `here` and sent at `path`."""
     if isinstance(value, list):
         items = enumerate(value)
         return [_bound(item, kind, (*path, index), (*here, index), written) for index, item in items]

@@ -35,7 +35,7 @@ VariablesOf: TypeAlias = Callable[[str], Variables]
 
 
 def no_variables(_: str) -> Variables:
-    """No variables: what holds for a source where nobody names any."""
+    """No variables: the default of a source."""
     return {}
 
 

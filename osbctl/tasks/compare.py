@@ -50,7 +50,7 @@ def compare(old: Document, new: Document, view: frozenset[Platform], instances: 
 
 
 def _unknown(changes: list[Change], view: frozenset[Platform]) -> list[str]:
-    """What the catalogs cannot tell of the platforms in view, where these were chosen."""
+    """Notes on selected platforms that the catalogs leave open."""
     rules = {change.rule for change in changes}
     chosen = [platform for platform in Platform if platform in view] if len(view) < len(Platform) else []
     return [sentence for platform in chosen for sentence in platform.record.notes(rules)]

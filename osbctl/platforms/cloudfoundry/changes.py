@@ -38,7 +38,7 @@ NOTES = {
         {"change-dashboard-client"}
     ),
 }
-"""What two catalogs cannot tell of an update, and the kinds of change where that matters; none: always."""
+"""Facts about an update that two catalogs leave open, with the kinds of change they affect (none: all)."""
 
 REACTIONS: dict[str, Reaction | Depends] = {
     "change-catalog-emptied": refused('"Service broker must provide at least one service"'),

@@ -34,7 +34,7 @@ REACTIONS = {
         "flags the old class as removed but leaves its plans there: the new class gets none"
     ),
     "change-plan-moved": breaking(
-        "leaves it under its old class: nobody can order it under the new one, nor anywhere once the old one is gone"
+        "leaves it under its old class: it cannot be ordered under the new one, nor anywhere once the old one is gone"
     ),
     "change-plan-name-reused": UPDATES,
     "change-service-name-reused": UPDATES,

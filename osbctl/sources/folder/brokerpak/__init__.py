@@ -26,7 +26,7 @@ MANIFEST = "manifest.yml"
 
 
 def is_brokerpak(folder: str, unsaved: Mapping[Path, bytes] = MappingProxyType({})) -> bool:
-    """Whether a folder, or `REV:path`, is a brokerpak, by its manifest; `unsaved` as for `compose`."""
+    """Return whether a folder, or `REV:path`, is a brokerpak, by its manifest; `unsaved` as for `compose`."""
     file = Path(folder, MANIFEST)
     try:
         data = unsaved.get(file.resolve()) or _loader(folder)(str(file), DEFAULT_LIMITS)
@@ -70,7 +70,7 @@ def _notes(parts: Parts, catalog: BrokerpakCatalog) -> Iterator[Finding]:
 
 
 def _conditions(catalog: BrokerpakCatalog) -> Iterator[str]:
-    """What the catalog depends on, for the user."""
+    """Dependencies of the catalog, for the user."""
     by_source: dict[str, list[str]] = {}
     for name, variable in sorted(catalog.used.items()):
         by_source.setdefault(variable.source, []).append(name)

@@ -40,7 +40,7 @@ INPUT = {
     "tf_attribute": "tf_attribute",
     "tf_attribute_skip": "tf_attribute_skip",
 }
-"""Where a field of the answer comes from in a definition: pkg/broker/service_definition.go (`CatalogEntry`),
+"""Origin of each answer's field in a definition: pkg/broker/service_definition.go (`CatalogEntry`),
 pkg/providers/tf/definition.go (`ToPlan`) and pkg/broker/variables.go (`ToSchema`) of cloud-service-broker."""
 
 USER_PLAN = (*TEXTS, "free", "bindable", "metadata", "schemas", "plan_updateable", "maximum_polling_duration")
@@ -105,7 +105,7 @@ class BrokerpakCatalog:
 
     @property
     def has_schemas(self) -> bool:
-        """Whether plans have parameter schemas."""
+        """Return whether plans have parameter schemas."""
         return self._is_on(SCHEMAS)
 
     def _definitions(self) -> Iterator[SourcePart]:
@@ -169,7 +169,7 @@ class BrokerpakCatalog:
         return self._maintained(plan)
 
     def _parsed(self, variable: Variable, kind: type) -> SourcePart | None:
-        """What a variable holds as JSON: a `kind` of plans, each an object."""
+        """Value of a variable as JSON: a `kind` of plans, each an object."""
         name = variable.name if variable.source == ENVIRONMENT else variable.source
         try:
             text = variable.text or variable.value

@@ -1,4 +1,4 @@
-"""What cloud-service-broker refuses at its start, and the fields of a brokerpak that it does not read.
+"""Refusals of cloud-service-broker at its start, and fields of a brokerpak that it ignores.
 
 Sources: pkg/providers/tf/definition.go, pkg/broker/variables.go, pkg/broker/example.go, pkg/varcontext/builder.go and
 internal/brokerpak/manifest/parser.go (fields and `Validate`); pkg/validation/struct_validator.go (patterns);
@@ -87,7 +87,7 @@ _TRUE_WORDS = ("y", "yes", "on")
 
 
 def is_set(value: Any) -> bool:
-    """Whether a field that Go reads as a boolean is true: its reader of YAML takes the words of YAML 1.1, too."""
+    """Return whether a boolean field is true for Go, whose YAML reader accepts the words of YAML 1.1."""
     return value is True or (isinstance(value, str) and value.lower() in _TRUE_WORDS)
 
 
