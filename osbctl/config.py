@@ -76,18 +76,15 @@ class Config(NamedTuple):
         import re
 
         # tomllib says no place of what it has read
-        lines = self.text.splitlines()
-        start = next((n for n, line in enumerate(lines) if line.strip().startswith("[tool.osbctl")), 0)
+        lines = [*enumerate(self.text.splitlines())]
+        start = next((n for n, line in lines if line.strip().startswith("[tool.osbctl")), 0)
         own_line = rf"""^\s*(\[\[?\s*(tool\.osbctl\.)?)?["']?{re.escape(key)}["']?\s*([=.\]]|$)"""
         inline = rf"""[{{,]\s*["']?{re.escape(key)}["']?\s*[=.]"""
-        found = (
-            [n for n, line in enumerate(lines) if n >= start and re.search(name, line)] for name in (own_line, inline)
-        )
-        at = next((those[0] for those in found if those), None)
-        if at is None:
+        found = [n for name in (own_line, inline) for n, line in lines[start:] if re.search(name, line)]
+        if not found:
             return f"{self.origin}: {key}"
-        inside = (n for n, line in enumerate(lines) if n >= at and value in line) if value else iter(())
-        return f"{self.origin}:{next(inside, at) + 1}: {key}"
+        inside = next((n for n, line in lines[found[0] :] if value in line), found[0])
+        return f"{self.origin}:{inside + 1}: {key}"
 
 
 def _matches(file: str, patterns: tuple[str, ...]) -> bool:
@@ -154,19 +151,21 @@ def _load(path: str, *, found: bool = False) -> Config | None:
         if not os.path.lexists(path):  # or it lies in a folder that may not be looked into
             return None
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
-    project = path.endswith("pyproject.toml")
+    return _parsed(Config(path, text=text.decode("utf-8", "replace")), text)
+
+
+def _parsed(config: Config, text: bytes) -> Config | None:
+    """`config`, which knows its file alone, with what stands in there; None of a project without osbctl."""
+    project = config.origin.endswith("pyproject.toml")
     if project and b"osbctl" not in text:
         return None
-    config = Config(path, text=text.decode("utf-8", "replace"))
-    table = parse_toml(text, path)
-    if project:
-        tools = table.get("tool")
-        if not isinstance(tools, dict) or "osbctl" not in tools:
-            return None
-        table = tools["osbctl"]
-        if not isinstance(table, dict):
-            raise ConfigError(f"{config.place('osbctl')} must be a table", "write [tool.osbctl] above its entries")
-    return _filled(config, table)
+    table = parse_toml(text, config.origin)
+    own = table.get("tool") if project else {"osbctl": table}
+    if not isinstance(own, dict) or "osbctl" not in own:
+        return None
+    if not isinstance(own["osbctl"], dict):
+        raise ConfigError(f"{config.place('osbctl')} must be a table", "write [tool.osbctl] above its entries")
+    return _filled(config, own["osbctl"])
 
 
 def _filled(config: Config, table: dict[str, Any]) -> Config:

@@ -60,9 +60,13 @@ def masked(value: Any, known: frozenset[Any] = frozenset()) -> Any:
     if isinstance(value, list):
         return [masked(inner, known) for inner in value]
     if isinstance(value, str):
-        # Longer ones are made of those that a schema names.
-        return SECRET if value.startswith(tuple(k for k in known if isinstance(k, str))) else without_secrets(value)
+        return _masked_text(value, known)
     return SECRET if not isinstance(value, bool) and value in known else value
+
+
+def _masked_text(text: str, known: frozenset[Any]) -> str:
+    # Longer ones are made of those that a schema names.
+    return SECRET if text.startswith(tuple(k for k in known if isinstance(k, str))) else without_secrets(text)
 
 
 def masked_under(name: str | int, value: Any, known: frozenset[Any] = frozenset()) -> Any:
@@ -83,22 +87,22 @@ def places_of(texts: tuple[str, ...], data: Any) -> list[str]:
 
     The secret of a dashboard client is not looked at: it belongs there, and is not stored.
     """
+    wanted = [text.casefold() for text in texts]
     found = []
     todo: list[tuple[Path, Any]] = [((), data)]
     while todo:
         path, value = todo.pop()
-        words = [value] if isinstance(value, str) else list(value) if isinstance(value, dict) else ()
-        if any(text.casefold() in form for word in words for form in _forms(word) for text in texts):
+        if any(text in _own_text(value) for text in wanted):
             found.append(pointer(path))
-        inside = entries(value)
-        if path[:1] == ("services",) and path[2:] == ("dashboard_client",) and isinstance(path[1], int):
-            inside = [(step, below) for step, below in inside if step != "secret"]
-        todo.extend(((*path, step), below) for step, below in inside)
+        is_client = path[:1] == ("services",) and path[2:] == ("dashboard_client",) and isinstance(path[1], int)
+        todo += [((*path, step), below) for step, below in entries(value) if not (is_client and step == "secret")]
     return found
 
 
-def _forms(word: str) -> tuple[str, ...]:
-    return word.casefold(), unquote(word).casefold()
+def _own_text(value: Any) -> str:
+    """A string, or the keys of an object, with percent escapes and without, all in one case."""
+    text = value if isinstance(value, str) else "\0".join(value) if isinstance(value, dict) else ""
+    return f"{text}\0{unquote(text)}".casefold()
 
 
 class Redactor:

@@ -16,7 +16,7 @@ import pytest
 
 import osbctl
 from osbctl.platforms import Platform
-from tools.house import FLOORS, WAYS, rooms
+from tools.house import FLOORS, GROUND, WAYS, rooms
 
 PACKAGE = Path(osbctl.__file__).parent
 
@@ -39,23 +39,27 @@ def parsed(file: Path) -> ast.Module:
     return ast.parse(file.read_text(encoding="utf-8"))
 
 
-def statements(within: ast.AST) -> Iterator[ast.AST]:
-    """The statements of a module, at any depth; not their expressions, which are ten times as many."""
+def statements(within: ast.AST, heads: bool = False) -> Iterator[ast.AST]:
+    """The statements of a module, at any depth; not their expressions, which are ten times as many.
+
+    `heads`: those that run when it is imported.
+    """
     for node in ast.iter_child_nodes(within):
         if isinstance(node, ast.stmt | ast.excepthandler | ast.match_case):
             yield node
-            yield from statements(node)
+            if not (heads and isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)):
+                yield from statements(node, heads)
 
 
 @cache
-def imports() -> dict[str, set[str]]:
+def imports(heads: bool = False) -> dict[str, set[str]]:
     found: dict[str, set[str]] = defaultdict(set)
     modules = {}
     for file in PACKAGE.rglob("*.py"):
         parts = file.relative_to(PACKAGE.parent).with_suffix("").parts
         modules[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = file
     for module, file in modules.items():
-        for node in statements(parsed(file)):
+        for node in statements(parsed(file), heads):
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("osbctl"):
                 names = {f"{node.module}.{name.name}" for name in node.names}
                 found[module] |= names & modules.keys() or {node.module or ""}
@@ -80,6 +84,28 @@ def test_no_import_runs_upward_or_sideways() -> None:
                 wrong.append(f"{module} -> {target}")
     assert wrong == []
     assert sideways_used == set(MAY_LOOK_SIDEWAYS), "an exception that nothing needs"
+
+
+def test_the_ground_has_an_order() -> None:
+    order = {name: layer for layer, names in enumerate(GROUND) for name in names}
+    assert set(order) == set(rooms()[0])
+    wrong = [
+        f"{module} -> {target}"
+        for module, targets in imports().items()
+        for target in targets
+        if (ours := order.get(room(module))) is not None and room(target) != room(module)
+        if order.get(room(target), -1 if target == "osbctl" else len(GROUND)) >= ours
+    ]
+    assert wrong == []
+
+
+def test_imports_are_at_most_14_deep() -> None:
+    """As a reader meets them: those at the head of a module, and each module on the way."""
+    heads = {module: targets - {module} for module, targets in imports(heads=True).items()}
+    depth: dict[str, int] = {}
+    for module in TopologicalSorter(heads).static_order():
+        depth[module] = 1 + max((depth[target] for target in heads.get(module, ())), default=0)
+    assert max(depth.values()) <= 14, max(depth, key=lambda module: depth[module])
 
 
 def test_rooms_form_no_circle() -> None:

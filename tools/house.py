@@ -32,6 +32,17 @@ FLOORS = {
 }
 """The floor of each room; whatever is not named here is the ground, floor 0."""
 
+GROUND = (
+    ("errors", "extras", "parallel", "paths", "resources", "text"),
+    ("catalog", "files", "secrecy", "self_signed"),
+    ("config", "credentials", "jsonschemas"),
+    ("parameter_table", "platforms"),
+    ("fields", "findings"),
+    ("changes", "placeholders", "rule", "sources"),
+    ("client",),
+)
+"""The rooms of the ground, from the lowest layer up: each knows those of lower layers alone."""
+
 WAYS = {
     "A byte of YAML to a finding": (
         "tasks/validate", "sources/read", "sources/parse", "sources/yaml_reader", "validation/pipeline",

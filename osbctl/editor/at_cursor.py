@@ -64,21 +64,24 @@ def _finding(finding: Finding) -> Iterator[str]:
 
 
 def _field(path: Path, analysis: Analysis | None, place: PurePath | None) -> Iterator[str]:
-    version = analysis.options.api_version if analysis else None
     part = part_at(path, LATEST, place)
     if part is None or not title(part):
         return
     yield f"**{path[-1]}**: {title(part)}"
-    if said(part, "description"):
-        yield str(said(part, "description"))
+    yield from filter(None, [said(part, "description")])
     since = next(one for one in ApiVersion if part_at(path, one, place))
-    if since > next(iter(ApiVersion)):
-        older = [platform.label for platform in Platform if platform.api_version < since]
-        yield f"Since API version {since}" + (f"; {' and '.join(older)} request an older one." if older else ".")
-    if version and since > version:
-        yield f"Checked against {version}, which does not know it."
+    yield from _since(since, analysis.options.api_version if analysis else since)
     if path == ("services",) and analysis and analysis.verdicts:
         yield "\n".join(f"- {platform.label}: {verdict.kind.value}" for platform, verdict in analysis.verdicts.items())
+
+
+def _since(since: ApiVersion, checked: ApiVersion) -> Iterator[str]:
+    """The version that brought a field, and who does not know it."""
+    if since > next(iter(ApiVersion)):
+        older = " and ".join(platform.label for platform in Platform if platform.api_version < since)
+        yield f"Since API version {since}" + (f"; {older} request an older one." if older else ".")
+    if since > checked:
+        yield f"Checked against {checked}, which does not know it."
 
 
 def completions(

@@ -67,6 +67,19 @@ class _Frame:
     keys: list[str] = field(default_factory=list)
     key: str | None = None
 
+    @property
+    def below(self) -> Path:
+        """The path of the value that is next."""
+        return (*self.path, (self.key or "") if self.is_object else 0)
+
+    def separate(self, mark: str, word: str) -> None:
+        """A comma, or a colon behind a word."""
+        if mark == ",":
+            self.key = None
+        elif self.is_object and self.key is None:
+            self.key = word
+            self.keys.append(word)
+
 
 def _in_brackets(text: str, start: int, offset: int, path: Path) -> Cursor | None:
     frames: list[_Frame] = []
@@ -93,18 +106,13 @@ def _in_brackets(text: str, start: int, offset: int, path: Path) -> Cursor | Non
 
 
 def _mark(frames: list[_Frame], mark: str, word: str, path: Path) -> None:
-    """Update the open containers for a bracket, comma or colon."""
-    top = frames[-1] if frames else None
+    """What a bracket, comma or colon does to what is open."""
     if mark in "{[":
-        below = path if top is None else (*top.path, top.key or "" if top.is_object else 0)
-        frames.append(_Frame(below, mark == "{"))
-    elif top and mark in "}]":
+        frames.append(_Frame(frames[-1].below if frames else path, mark == "{"))
+    elif frames and mark in "}]":
         frames.pop()
-    elif top and mark == ":" and top.is_object and top.key is None:
-        top.key = word
-        top.keys.append(word)
-    elif top and mark == ",":
-        top.key = None
+    elif frames:
+        frames[-1].separate(mark, word)
 
 
 def _later_keys(first: list[str], tokens: Iterator[str]) -> Iterator[str]:
@@ -173,23 +181,26 @@ class _Block:
         self.limit, self.in_list = 0, False
 
     def cursor(self) -> Cursor | None:
-        """Location of the cursor."""
+        """Where the cursor stands."""
         line, column = self.line, self.offset - self.start
-        content = line.text[line.at :]
-        level = line.at if content else max(column, line.at)
+        level = line.at if line.text[line.at :] else max(column, line.at)
         if _in_comment(line.text, column) or not self._climb(level):
             return None
         in_value = line.key is not None and column >= line.colon
-        if content[:1] in ("{", "[") and column > line.at:
+        if _opens(line.text, line.at) and column > line.at:
             self.flow = self.start + line.at
         elif in_value:
             self.path.append(line.key or "")
-            if line.text[line.value : line.value + 1] in ("{", "[") and column > line.value:
+            if _opens(line.text, line.value) and column > line.value:
                 self.flow = self.start + line.value
         if self.flow is not None:
             return _in_brackets(self.text, self.flow, self.offset, tuple(self.path))
+        return self._in_line(level, in_value)
+
+    def _in_line(self, level: int, in_value: bool) -> Cursor:
+        line = self.line
         key = str(self.path.pop()) if in_value else None
-        start, word = line.at, content if line.key is None else line.text[line.at : line.colon - 1]
+        start, word = line.at, line.text[line.at : line.colon - 1 if line.key is not None else None]
         if in_value:
             start, word = line.value, line.text[line.value :].partition(" #")[0]
         start = min(self.start + start, self.offset)
@@ -212,22 +223,27 @@ class _Block:
         return True
 
     def _take(self, line: _Line) -> bool:
-        """Read the location from a line above; False if it rules one out."""
+        """What a line above says of the place; False where it says that there is none."""
         if line.key is None:
-            if line.dashes and line.dashes[-1] < self.limit and line.text[line.at : line.at + 1] in ("{", "["):
+            if line.dashes and line.dashes[-1] < self.limit and _opens(line.text, line.at):
                 self._begin_flow(line.at)
             elif not line.dashes and line.at < self.limit:
                 return False
         elif line.at < self.limit or (self.in_list and line.at == self.limit):
-            if line.text[line.value : line.value + 1] in ("{", "["):
-                self._begin_flow(line.value)
-            elif not _VALUE_BELOW.match(line.text, line.value):
+            if not self._take_key(line, line.key):
                 return False
-            self.path.insert(0, line.key)
-            self.limit, self.in_list = line.at, False
         elif line.at == self.limit and not self.in_list and not self.path:
             self.others.add(line.key)
         self._take_dashes(line)
+        return True
+
+    def _take_key(self, line: _Line, key: str) -> bool:
+        if _opens(line.text, line.value):
+            self._begin_flow(line.value)
+        elif not _VALUE_BELOW.match(line.text, line.value):
+            return False
+        self.path.insert(0, key)
+        self.limit, self.in_list = line.at, False
         return True
 
     def _take_dashes(self, line: _Line) -> None:
@@ -263,6 +279,10 @@ class _Block:
                 if line.key is not None and line.at == level and not line.dashes:
                     yield line.key
             start = end + 1
+
+
+def _opens(line: str, at: int) -> bool:
+    return line[at : at + 1] in ("{", "[")
 
 
 def _in_comment(line: str, column: int) -> bool:

@@ -61,11 +61,15 @@ def _schema(
         root = path[: path.index("parameters") + 1]
     pointer = unquote(address.fragment)
     target = located(file.value(root), pointer if pointer.startswith("/") else "")
-    span = file.spans.get((*root, *target)) if target is not None else None
+    return _beginning(file, (*root, *target)) if target is not None else None
+
+
+def _beginning(file: Written, path: Path) -> tuple[Written, types.Range] | None:
+    """The key of a value, or its first character."""
+    span = file.spans.get(path)
     if span is None:
         return None
-    start, end = span.key if span.key[1] else (span.start, span.start + 1)
-    return file, range_of(file, start, end)
+    return file, range_of(file, *(span.key if span.key[1] else (span.start, span.start + 1)))
 
 
 def _line_of_lock(lock: Written, word: str) -> tuple[Written, types.Range] | None:

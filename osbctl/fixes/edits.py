@@ -33,20 +33,26 @@ def edit(document: Document, spans: Mapping[Path, Span], fix: Fix, path: Path) -
     `spans` are those of its whole text.
     """
     text, span = document.text, spans.get(path)
-    if fix.action == "set" and span is None:
-        return _inserted(document, spans, path, fix.value)
-    if span is None or span.style in ("|", ">"):
+    if span is None:
+        return _inserted(document, spans, path, fix.value) if fix.action == "set" else None
+    if span.style in ("|", ">"):
         return None
     if fix.action == "remove":
         return None if span.anchored else _removed(document, spans, path)
-    if fix.action != "rename" and span.anchored:
-        anchor = _ANCHOR.match(text, span.start, span.end)
-        if anchor is None:
-            return None
-        span = span._replace(start=anchor.end())
     if fix.action == "rename":
-        quote = text[span.key[0]] if text[span.key[0]] in "\"'" else ""
-        return Edit(span.key[0], span.key[1], f"{quote}{fix.value}{quote}") if span.key[1] else None
+        return _renamed(text, span.key, fix.value) if span.key[1] else None
+    anchor = _ANCHOR.match(text, span.start, span.end) if span.anchored else None
+    if span.anchored and anchor is None:
+        return None
+    return _replaced(text, span._replace(start=anchor.end() if anchor else span.start), fix)
+
+
+def _renamed(text: str, key: tuple[int, int], name: str) -> Edit:
+    quote = text[key[0]] if text[key[0]] in "\"'" else ""
+    return Edit(*key, f"{quote}{name}{quote}")
+
+
+def _replaced(text: str, span: Span, fix: Fix) -> Edit | None:
     written = text[span.start : span.end]
     if fix.action == "quote":
         return quoted(text, None if span.style else (span.start, span.end))
@@ -87,15 +93,23 @@ def applied(text: str, edits: Iterable[Edit]) -> str:
 
 def _inserted(document: Document, spans: Mapping[Path, Span], path: Path, value: Any) -> Edit | None:
     text, holder = document.text, spans.get(path[:-1])
-    siblings = [(*path[:-1], key) for key, _ in entries(found_at(document.data, path[:-1]))]
-    known = sorted((spans[place].key[0], place[-1]) for place in siblings if place in spans)
+    known = _siblings(document, spans, path[:-1])
     if holder is None or holder.anchored or not known or not isinstance(path[-1], str):
         return None
     at = next((at for at, key in known if key not in _FIRST), known[-1][0])
     flow = document.syntax == "json" or holder.flow
-    entry = _entry(path[-1], value, flow, text[at])
+    return _entry_before(text, at, _entry(path[-1], value, flow, text[at]), "," if flow else "")
+
+
+def _siblings(document: Document, spans: Mapping[Path, Span], path: Path) -> list[tuple[int, str | int]]:
+    """The entries of the object at `path`: where each begins, and its key."""
+    keys = [key for key, _ in entries(found_at(document.data, path)) if (*path, key) in spans]
+    return sorted((spans[*path, key].key[0], key) for key in keys)
+
+
+def _entry_before(text: str, at: int, entry: str, comma: str) -> Edit:
+    """The edit that puts an entry before the one that begins at an offset: on a line of its own, if that is."""
     indent = re.compile(r"(?:\r\n|\r|\n)[ \t]*\Z").search(text, max(0, at - 1_000), at)
-    comma = "," if flow else ""
     if indent is None and not comma:
         # The only entry of an item, behind its hyphen: the columns before it are its indentation.
         start = max(text.rfind("\n", 0, at), text.rfind("\r", 0, at)) + 1

@@ -105,9 +105,11 @@ class _Text:
         self._lines = [0, *(found.end() for found in re.finditer(r"\r\n?|\n", self.text))]
         self._keys = {span.key[0]: path for path, span in self.spans.items() if span.key[1]}
         self._items = {span.start: path for path, span in self.spans.items() if not span.key[1]}
-        values = {s.start: (s.start, s.end) for s in self.spans.values() if not (s.style or s.anchored)}
-        # What begins with a key begins where that does: the key comes last.
-        self._plain = values | {span.key[0]: span.key for span in self.spans.values() if span.key[1]}
+        self._plain = {}  # what begins with a key begins where that does: the key comes last
+        for span in self.spans.values():
+            if not (span.style or span.anchored):
+                self._plain[span.start] = (span.start, span.end)
+        self._plain.update({self.spans[path].key[0]: self.spans[path].key for path in self._keys.values()})
 
     def edit(self, fix: Fix, place: Location, *, exists: bool, alone: bool) -> tuple[Edit | None, Steps]:
         """The edit that carries out `fix`, and the path in this file of what it edits.

@@ -9,13 +9,11 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
-from functools import cache
 from typing import Any, NamedTuple
 
 from osbctl.catalog import names_at
 from osbctl.fields import BOOLEAN_WORDS, CONVENTIONS, LATEST, is_boolean, is_newer, load_schema
 from osbctl.findings import Finding, Fix, Severity
-from osbctl.jsonschemas.fast_validator import fast_validator
 from osbctl.jsonschemas.sentences import field_name, refusal
 from osbctl.paths import JSON_TYPES, Path, entries
 from osbctl.platforms import ApiVersion
@@ -75,16 +73,14 @@ def faults(data: Any, version: ApiVersion) -> Iterator[CatalogFault]:
     A walk of our own, for the few keywords that these schemas hold: a library would cost each faulty catalog the time
     to load it, and each fault many times what it costs here.
     """
-    return _faults(data, load_schema(version), (), version)
+    schema = load_schema(version)
+    return _faults(data, schema, (), schema["definitions"])
 
 
-def _faults(value: Any, schema: dict[str, Any], path: Path, version: ApiVersion) -> Iterator[CatalogFault]:
+def _faults(value: Any, schema: dict[str, Any], path: Path, kinds: dict[str, Any]) -> Iterator[CatalogFault]:
     reference = schema.get("allOf", [schema])[0].get("$ref")
     if reference:
-        kind = reference.rpartition("/")[2]
-        if _decider(version, kind)(value):
-            return
-        schema = load_schema(version)["definitions"][kind]
+        schema = kinds[reference.rpartition("/")[2]]
     for keyword, breaks in _BREAKS.items():
         if keyword in schema and breaks(value, schema[keyword]):
             yield CatalogFault(path, keyword, schema[keyword], value)
@@ -93,20 +89,9 @@ def _faults(value: Any, schema: dict[str, Any], path: Path, version: ApiVersion)
         if key not in value:
             yield CatalogFault((*path, key), "required", True, None)
     fields, others = schema.get("properties", {}), schema.get("items", schema.get("additionalProperties"))
-    for step, inner in entries(value) if fields or others else ():
-        below = fields.get(step, others)
-        if below and not (inner and _PLAIN.get(type(inner)) == below.get("type", "") and "enum" not in below):
-            yield from _faults(inner, below, (*path, step), version)
-
-
-@cache
-def _decider(version: ApiVersion, kind: str) -> Callable[[Any], bool]:
-    definitions = load_schema(version)["definitions"]
-    return fast_validator({**definitions[kind], "definitions": definitions})
-
-
-_PLAIN = {kind: name for kind, name in JSON_TYPES.items() if kind not in (dict, list)}
-"""The types of values that meet a schema by their type alone, unless they are empty or it has an enum."""
+    for step, inner in entries(value):
+        if below := fields.get(step, others):
+            yield from _faults(inner, below, (*path, step), kinds)
 
 
 def _is_other_than(value: Any, kind: str) -> bool:
@@ -144,12 +129,17 @@ def _finding(data: dict[str, Any], fault: CatalogFault, severity: Severity) -> F
     if not _is_convention(path):
         hint, fixes = _advice(fault, safe=True)
         return Finding(_rule(keyword), severity, message, path, hint=hint, fixes=fixes)
-    if keyword == "type" and isinstance(path[-1], str) and fault.value is None:
+    return _of_convention(fault, severity, message)
+
+
+def _of_convention(fault: CatalogFault, severity: Severity, message: str) -> Finding:
+    path = fault.path
+    if fault.keyword == "type" and isinstance(path[-1], str) and fault.value is None:
         several = "fields of metadata are null"
         return Finding("metadata-type", Severity.INFO, message, path, hint="leave out what is null", several=several)
     hint, fixes = _advice(fault, safe=False)
-    items = text.partition(" of ")[2].replace("must be", "must each be") if isinstance(path[-1], int) else ""
-    several = f"items of {items}" if items else ""
+    items = fault.sentence.partition(" of ")[2].replace("must be", "must each be")
+    several = f"items of {items}" if items and isinstance(path[-1], int) else ""
     return Finding("metadata-type", severity, message, path, hint=hint, fixes=fixes, several=several)
 
 
@@ -185,32 +175,45 @@ def _advice(fault: CatalogFault, safe: bool) -> tuple[str, tuple[Fix, ...]]:
 
 def _type_advice(path: Path, value: Any, safe: bool) -> tuple[str, tuple[Fix, ...]]:
     field = path[-1]
-    if field in _LISTS and isinstance(value, dict):
-        by_name = value and all(isinstance(one, dict) for one in value.values())
-        return ("write a list, the key of each entry as its name" if by_name else "put the entry into a list"), ()
-    if field in _LISTS and isinstance(value, str) and field not in ("services", "plans", "costs"):
+    if field in _LISTS:
         return _list_advice(path, value, safe)
-    if field in _LISTS and value is not None:
-        return "write a list, even of a single entry", ()
-    if isinstance(value, str) and value.lower() in BOOLEAN_WORDS and is_boolean(str(field)):
-        meant = BOOLEAN_WORDS[value.lower()]
-        return f"write {json.dumps(meant)}, without quotes", (Fix("set", path, meant, safe),)
     if field == "amount":
         return "write each amount under its currency, such as {usd: 9.5}", ()
-    if isinstance(value, str) and (field == "maximum_polling_duration" or "amount" in path):
-        number = _number(value)
-        if number is None:
-            return f"write the number alone, such as {'3600' if 'amount' not in path else '9.5'}", ()
-        return "write a number, without quotes", (Fix("set", path, number, safe),)
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        if field == "id":
-            return "put it in quotes", ()  # `012` may have been published as 10: only the author knows
-        texts = field in ("name", "description", "version", *CONVENTIONS)
-        return ("put it in quotes", (Fix("quote", path, safe=safe),)) if texts else ("", ())
-    return "", ()
+    if isinstance(value, str):
+        return _text_advice(path, value, safe)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return "", ()
+    if field == "id":
+        return "put it in quotes", ()  # `012` may have been published as 10: only the author knows
+    texts = field in ("name", "description", "version", *CONVENTIONS)
+    return ("put it in quotes", (Fix("quote", path, safe=safe),)) if texts else ("", ())
 
 
-def _list_advice(path: Path, text: str, safe: bool) -> tuple[str, tuple[Fix, ...]]:
+def _text_advice(path: Path, text: str, safe: bool) -> tuple[str, tuple[Fix, ...]]:
+    """What to do about a text in place of a boolean or a number."""
+    if text.lower() in BOOLEAN_WORDS and is_boolean(str(path[-1])):
+        meant = BOOLEAN_WORDS[text.lower()]
+        return f"write {json.dumps(meant)}, without quotes", (Fix("set", path, meant, safe),)
+    if path[-1] != "maximum_polling_duration" and "amount" not in path:
+        return "", ()
+    number = _number(text)
+    if number is None:
+        return f"write the number alone, such as {'3600' if 'amount' not in path else '9.5'}", ()
+    return "write a number, without quotes", (Fix("set", path, number, safe),)
+
+
+def _list_advice(path: Path, value: Any, safe: bool) -> tuple[str, tuple[Fix, ...]]:
+    if value is None:
+        return "", ()
+    if isinstance(value, dict):
+        by_name = value and all(isinstance(one, dict) for one in value.values())
+        return ("write a list, the key of each entry as its name" if by_name else "put the entry into a list"), ()
+    if isinstance(value, str) and path[-1] not in ("services", "plans", "costs"):
+        return _single_advice(path, value, safe)
+    return "write a list, even of a single entry", ()
+
+
+def _single_advice(path: Path, text: str, safe: bool) -> tuple[str, tuple[Fix, ...]]:
     """Hint and fix for a text in place of a list: only a single word is certainly one entry."""
     if re.match(r"-\S", text):
         return "a space is missing behind the hyphen", ()

@@ -8,11 +8,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from typing import NamedTuple
 
 from osbctl.findings import Finding, Location, Severity
 from osbctl.rule import chosen
-from osbctl.sources.document import Document
+from osbctl.sources.document import Document, Span
 from osbctl.validation.options import Selection
 
 _COMMENT = re.compile(r"(?:^|(?<=[ \t]))#[ \t]*osbctl:[ \t]*ignore\b(?:\[([^\]\n]*)\])?", re.MULTILINE)
@@ -46,34 +47,33 @@ def without_ignored(
 
     `sought` tells whether there would be findings of some rules, if there were any: no other comment is called unused.
     """
-    comments = [comment for part in document.parts or (document,) for comment in _comments(part)]
+    comments = [*chain.from_iterable(map(_comments, document.parts or (document,)))]
     if not comments:
         return findings
-    named = {rule for comment in comments for rule in comment.rules}
-    places = document.locate({f.path for f in findings if f.rule in named and not f.location}) if named else {}
-    placed = [(f.location or places[f.path], f.rule, n) for n, f in enumerate(findings) if f.rule in named]
-    silenced = _silenced(placed, {comment.held for comment in comments})
-    kept = [finding for n, finding in enumerate(findings) if n not in silenced]
+    around = _by_line({comment.held for comment in comments})
+    rules = frozenset[str]().union(*(comment.rules for comment in comments))
+    about = [finding for finding in findings if finding.rule in rules]
+    places = document.locate(finding.path for finding in about if not finding.location) if about else {}
+    silenced = [_silence(one.rule, one.location or places.get(one.path), around) for one in findings]
+    kept = [finding for finding, is_silenced in zip(findings, silenced, strict=True) if not is_silenced]
     return kept + selection.of(_unused(comments, selection, sought), document.data)
 
 
-def _silenced(placed: Iterable[tuple[Location, str, int]], held: Iterable[_Held]) -> set[int]:
-    """The numbers of the findings that some of `held` silences: one walk down the lines of each file.
+def _by_line(held: Iterable[_Held]) -> dict[tuple[str, int], list[_Held]]:
+    """What holds for each line of each file."""
+    around: dict[tuple[str, int], list[_Held]] = {}
+    for one in held:
+        for line in one.lines:
+            around.setdefault((one.source, line), []).append(one)
+    return around
 
-    `placed` are the findings: the place, the rule and the number of each.
-    """
-    waiting = sorted(held, key=lambda one: (one.source, one.lines.start), reverse=True)
-    around: list[_Held] = []
-    silenced = set()
-    for place, rule, number in sorted(placed, key=lambda one: (one[0].source, one[0].line)):
-        while waiting and (waiting[-1].source, waiting[-1].lines.start) <= (place.source, place.line):
-            around.append(waiting.pop())
-        around = [one for one in around if one.source == place.source and place.line in one.lines]
-        for one in around:
-            if rule in one.rules:
-                one.used.add(rule)
-                silenced.add(number)
-    return silenced
+
+def _silence(rule: str, place: Location | None, around: dict[tuple[str, int], list[_Held]]) -> bool:
+    """Note what silences a finding of `rule` there; whether anything does."""
+    found = [one for one in around.get((place.source, place.line), ()) if rule in one.rules] if place else []
+    for one in found:
+        one.used.add(rule)
+    return bool(found)
 
 
 def _unused(
@@ -95,32 +95,34 @@ def _why_unused(comment: _Comment) -> tuple[str, str]:
 
 def _comments(document: Document) -> Iterator[_Comment]:
     """The comments of one file; of a file in which the catalog is a part, those around that part, too."""
-    text = document.text
-    found = list(_COMMENT.finditer(text)) if document.syntax == "yaml" and "osbctl:" in text else []
-    if not found:
+    if document.syntax != "yaml" or "osbctl:" not in document.text:
         return
     from osbctl.sources.text_lines import Lines
     from osbctl.validation.rules import load_all
 
-    places, lines, rules = Lines(document.name, text), _LINE_END.split(text), load_all()
-    by_path = document.source_map().spans()
-    # In a plain scalar no `#` follows a blank; a quoted one, or a block of lines, may hold anything.
-    texts = sorted((span.start, span.end) for span in by_path.values() if span.style)
-    catalog = by_path.get(document.top)
+    places, lines, rules = Lines(document.name, document.text), _LINE_END.split(document.text), load_all()
+    spans = document.source_map().spans()
+    catalog = spans.get(document.top)
     held: dict[range, _Held] = {}
-    for match in found:
-        before = bisect_right(texts, (match.start(), len(text))) - 1
-        if before >= 0 and match.start() < texts[before][1]:
-            continue
+    for match in _found(document.text, spans.values()):
         place = places.at(match.start())
         alone = not place.excerpt[: place.column - 1].strip()
         reach = _entry_below(lines, place.line) if alone else range(place.line, place.line + 1)
         around = held.setdefault(reach, _Held(document.name, reach))
         whole = catalog is not None and (not document.top or catalog.start <= match.start() < catalog.end)
-        for word in list(filter(None, map(str.strip, (match[1] or "").split(",")))) or [""]:
+        for word in re.findall(r"[^\s,][^,]*(?<!\s)", match[1] or "") or [""]:
             known = chosen(word, rules)
             around.rules.update(known)
             yield _Comment(word, known, place, around, whole)
+
+
+def _found(text: str, spans: Iterable[Span]) -> Iterator[re.Match[str]]:
+    """Comments outside of texts in quotes and of blocks of lines; in a plain text no `#` follows a blank."""
+    texts = sorted((span.start, span.end) for span in spans if span.style)
+    for match in _COMMENT.finditer(text):
+        before = bisect_right(texts, (match.start(), len(text))) - 1
+        if before < 0 or match.start() >= texts[before][1]:
+            yield match
 
 
 def _entry_below(lines: list[str], number: int) -> range:

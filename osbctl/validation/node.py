@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
 
@@ -84,6 +84,15 @@ Parameters: TypeAlias = tuple[Node, tuple[str, str], dict[str, Any]]
 """A parameter schema: its plan, its place in the plan's `schemas`, and the schema itself."""
 
 
+class Field(NamedTuple):
+    """A field: the object that holds it, that object's path and kind (`osbctl.fields.PARTS`), and the key."""
+
+    holder: dict[str, Any]
+    path: Path
+    kind: str
+    key: str
+
+
 class CatalogNode(Node):
     """The catalog itself, checked against an API version; it holds its objects by kind, for all rules to share."""
 
@@ -153,11 +162,9 @@ class CatalogNode(Node):
         return self._texts[key]
 
     @cached_property
-    def fields(self) -> dict[str, set[str]]:
-        """The names of the fields that objects of each kind (`osbctl.fields.PARTS`) have in this catalog."""
-        found: dict[str, set[str]] = {}
-        _gather([self.value], "catalog", found)
-        return found
+    def fields(self) -> list[Field]:
+        """The fields of all objects of a known kind, in the order of the document."""
+        return list(_fields(self.value, "catalog", ()))
 
 
 def _with_metadata(things: Iterable[Node]) -> list[tuple[Node, dict[str, Any]]]:
@@ -165,14 +172,13 @@ def _with_metadata(things: Iterable[Node]) -> list[tuple[Node, dict[str, Any]]]:
     return [(thing, value) for thing, value in metadata if isinstance(value, dict)]
 
 
-def _gather(values: list[Any], kind: str, found: dict[str, set[str]]) -> None:
-    """Add the names of the fields of objects of one kind, and of those below; objects may be in lists."""
-    holders: list[dict[str, Any]] = []
-    while values:
-        holders += [value for value in values if isinstance(value, dict)]
-        values = [item for value in values if isinstance(value, list) for item in value]
-    names = set().union(*holders)
-    found.setdefault(kind, set()).update(names)
-    for key, inner in PARTS.get(kind, {}).items():
-        if key in names:
-            _gather([holder[key] for holder in holders if key in holder], inner, found)
+def _fields(value: Any, kind: str, path: Path) -> Iterator[Field]:
+    """The fields of an object of that kind, or of those in a list, and of the objects below."""
+    if isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _fields(item, kind, (*path, index))
+    elif isinstance(value, dict):
+        yield from (Field(value, path, kind, key) for key in value)
+        for key, inner in PARTS.get(kind, {}).items():
+            if key in value:
+                yield from _fields(value[key], inner, (*path, key))

@@ -124,14 +124,18 @@ def _check(document: Document, options: ValidationOptions) -> tuple[list[Finding
         from osbctl.validation.house import check_house_schema  # loads jsonschema-rs
 
         found += check_house_schema(document.data, schema, name)
-    unknown = placeholders(document.data) if found and not options.literal else {}
-    found = [one for one in found if one.path not in unknown or one.rule == "placeholder-unresolved"]
     reported = {note.path for note in document.notes if note.severity is Severity.ERROR}
     missing = ("schema-required", "schema-empty")
     found = [one for one in found if one.rule not in missing or one.path not in reported]
+    return [*document.notes, *_without_templates(found, document, options)], unnamed
+
+
+def _without_templates(findings: list[Finding], document: Document, options: ValidationOptions) -> list[Finding]:
+    """The findings but for those about a value that a template language, or the broker of a brokerpak, will replace."""
     if document.syntax == "brokerpak":  # its broker sends nulls and `${…}` by itself
-        found = [one for one in found if one.rule not in ("null-object", "placeholder-unresolved")]
-    return [*document.notes, *found], unnamed
+        return [one for one in findings if one.rule not in ("null-object", "placeholder-unresolved")]
+    unknown = placeholders(document.data) if findings and not options.literal else {}
+    return [one for one in findings if one.path not in unknown or one.rule == "placeholder-unresolved"]
 
 
 def check_schema(
@@ -227,11 +231,7 @@ def _join_refusals(
     At `hidden` places there is a fault that is not named; there only a refusal that was selected stands alone.
     Why the verdict of a platform that counts is unclear is a warning, unless a finding of its rule is there.
     """
-    findings = list(findings)
-    faults: dict[Path, int] = {}
-    for index, finding in enumerate(findings):
-        if _is_fault(finding):
-            faults.setdefault(finding.path, index)
+    findings, faults = list(findings), _faults_by_place(findings)
     for platform, outcome in outcomes.items():
         counts = platform in options.platforms
         findings += _doubts(platform, outcome, findings) if counts else ()
@@ -244,6 +244,15 @@ def _join_refusals(
                 lone = Finding(refusal.rule, severity, refusal.message, refusal.path, refused_by=(platform,))
                 findings.append(lone)
     return findings
+
+
+def _faults_by_place(findings: list[Finding]) -> dict[Path, int]:
+    """The number of the first fault at each place."""
+    places: dict[Path, int] = {}
+    for number, finding in enumerate(findings):
+        if _is_fault(finding):
+            places.setdefault(finding.path, number)
+    return places
 
 
 def _doubts(platform: Platform, outcome: Outcome, findings: list[Finding]) -> list[Finding]:
@@ -265,29 +274,22 @@ def _joined(finding: Finding, platform: Platform, words: str, own_words: bool, c
 
 def _drop_newcomers(findings: list[Finding]) -> list[Finding]:
     """The findings without those that call a field too new which another one calls wrong, or something in it."""
-    newcomers = {finding.path for finding in findings if finding.rule == "field-too-new"}
-    wrong = {
-        finding.path[:depth]
-        for finding in findings
-        if newcomers and (_is_fault(finding) or finding.refused_by)
-        for depth in range(len(finding.path) + 1)
-    }
-    return [finding for finding in findings if finding.rule != "field-too-new" or finding.path not in wrong]
+    wrong = [finding.path for finding in findings if _is_fault(finding) or finding.refused_by]
+    known = {path[:depth] for path in wrong for depth in range(len(path) + 1)}
+    return [finding for finding in findings if finding.rule != "field-too-new" or finding.path not in known]
 
 
 def _blame_newcomers(findings: list[Finding], data: dict[str, Any]) -> list[Finding]:
     """Report a duplicate id at the later object, if catalog.lock records the order."""
-    newcomers = {value_at(data, one.path): one for one in findings if one.rule == "build-id-reused"}
-    doubles = [one for one in findings if newcomers and one.rule == "id-duplicate"]
-    doubles = [one for one in doubles if value_at(data, one.path) in newcomers]
+    newcomers = {value_at(data, one.path): at for at, one in enumerate(findings) if one.rule == "build-id-reused"}
+    doubles = [one for one in findings if one.rule == "id-duplicate" and value_at(data, one.path) in newcomers]
+    said = list(findings)
     for double in doubles:
-        newcomer = newcomers[value_at(data, double.path)]
-        platforms = dict.fromkeys((*newcomer.refused_by, *double.refused_by))
-        words = dict.fromkeys((*newcomer.platform_messages, *double.platform_messages))
-        said = newcomer._replace(refused_by=tuple(platforms), platform_messages=tuple(words))
-        findings = [said if one is newcomer else one for one in findings if one is not double]
-        newcomers[value_at(data, double.path)] = said
-    return findings
+        at = newcomers[value_at(data, double.path)]
+        platforms = dict.fromkeys((*said[at].refused_by, *double.refused_by))
+        words = dict.fromkeys((*said[at].platform_messages, *double.platform_messages))
+        said[at] = said[at]._replace(refused_by=tuple(platforms), platform_messages=tuple(words))
+    return [finding for finding in said if finding not in doubles]
 
 
 def graded(findings: list[Finding], options: ValidationOptions) -> list[Finding]:

@@ -43,18 +43,17 @@ def judge_together(judged: Sequence[JudgedCatalog]) -> list[ValidationResult]:
     platform that refuses one of two catalogs refuses the later.
     """
     load_all()
-    documents = {number: one.document for number, one in enumerate(judged)}
-    found: dict[int, list[SharedIdentity]] = {number: [] for number in documents}
-    paths: dict[int, set[Path]] = {number: set() for number in documents}
-    for one in shared((str(number), document.data) for number, document in documents.items()):
+    found: list[list[SharedIdentity]] = [[] for _ in judged]
+    paths: list[set[Path]] = [set() for _ in judged]
+    for one in shared((str(number), each.document.data) for number, each in enumerate(judged)):
         if not holds_placeholder(one.value):
             found[int(one.second)].append(one)
             paths[int(one.second)].add(one.second_path)
             paths[int(one.first)].add(one.first_path)
-    places = {number: documents[number].locate(wanted) for number, wanted in paths.items() if wanted}
+    places = [each.document.locate(wanted) for each, wanted in zip(judged, paths, strict=True)]
     return [
-        _completed(one, [_finding(same, places, one.options.platforms) for same in found[number]])
-        for number, one in enumerate(judged)
+        _completed(one, [_finding(same, places, one.options.platforms) for same in identities])
+        for one, identities in zip(judged, found, strict=True)
     ]
 
 
@@ -62,9 +61,7 @@ def _sought(rules: frozenset[str]) -> bool:
     return bool(rules) and all(rule.startswith(SHARED) for rule in rules)
 
 
-def _finding(
-    one: SharedIdentity, places: Mapping[int, Mapping[Path, Location]], counted: frozenset[Platform]
-) -> Finding:
+def _finding(one: SharedIdentity, places: Sequence[Mapping[Path, Location]], counted: frozenset[Platform]) -> Finding:
     first, place = places[int(one.first)][one.first_path], places[int(one.second)][one.second_path]
     rule = RULES[_RULES[one.identity]]
     severity = Severity.ERROR if counted & {*rule.refused_by} else rule.severity

@@ -21,7 +21,6 @@ from osbctl.files import check_regular
 from osbctl.secrecy import without_secrets
 from osbctl.sources.document import Document
 from osbctl.sources.folder import lock as locks
-from osbctl.sources.folder.brokerpak import is_brokerpak, read_brokerpak
 from osbctl.sources.folder.bundle import Bundler
 from osbctl.sources.folder.compose import Composer, Overlay
 from osbctl.sources.folder.parts import Parts, Problems
@@ -40,6 +39,8 @@ NOTHING_UNSAVED: Mapping[Path, bytes] = MappingProxyType({})
 def read_folder(folder: str, *, variables_of: VariablesOf = no_variables, **options: Any) -> Document:
     """The catalog of a source folder, or of a brokerpak, also of one in git; options and errors as in `compose`."""
     unsaved = options.get("unsaved", NOTHING_UNSAVED)
+    from osbctl.sources.folder.brokerpak import is_brokerpak, read_brokerpak  # only some folders are one
+
     if is_brokerpak(folder, unsaved):
         limits = options.get("limits", DEFAULT_LIMITS)
         return read_brokerpak(folder, limits=limits, unsaved=unsaved, variables=variables_of(folder))

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator
 from functools import cache
-from typing import Any, TypeAlias
 
 from osbctl.catalog import parameter_holders
-from osbctl.fields import BOOLEAN_WORDS, PARTS, known, since, wanted
+from osbctl.fields import BOOLEAN_WORDS, known, since, wanted
 from osbctl.findings import Fix, Severity
-from osbctl.paths import JSON_TYPES, Path
+from osbctl.paths import JSON_TYPES
 from osbctl.placeholders import holds_placeholder
-from osbctl.platforms import ApiVersion, Platform
+from osbctl.platforms import Platform
 from osbctl.rule import Category, rule
 from osbctl.text import closest, semantic_version
-from osbctl.validation.node import CatalogNode, Hit
+from osbctl.validation.node import CatalogNode, Field, Hit
 
 _FREE = ("service_metadata", "plan_metadata")
 """Objects that may hold anything: a field of another type than the one it is like is no slip."""
@@ -35,52 +34,23 @@ def _squeezed(key: str) -> str:
     return key.replace("_", "").replace("-", "").replace(" ", "").lower()
 
 
-_Field: TypeAlias = tuple[dict[str, Any], Path, str, str]
-"""A field: the object that holds it, that object's path and kind, and the key."""
-
-
-def _fields(catalog: CatalogNode, names: Mapping[str, Collection[str]]) -> list[_Field]:
-    """The fields with one of the `names` for the kind of object that they stand in, in the order of the document."""
-    found: list[_Field] = []
-
-    def leads_to_some(kind: str) -> bool:
-        return bool(names.get(kind)) or any(map(leads_to_some, PARTS.get(kind, {}).values()))
-
-    parts = {
-        kind: [(key, inner) for key, inner in PARTS.get(kind, {}).items() if leads_to_some(inner)] for kind in names
-    }
-
-    def add(value: Any, kind: str, path: Path) -> None:
-        if isinstance(value, list):
-            for index, item in enumerate(value):
-                add(item, kind, (*path, index))
-        elif isinstance(value, dict):
-            named = names[kind]
-            found.extend([(value, path, kind, key) for key in value if key in named])
-            for key, inner in parts[kind]:
-                if key in value:
-                    add(value[key], inner, (*path, key))
-
-    if leads_to_some("catalog"):
-        add(catalog.value, "catalog", ())
-    return found
-
-
-def _slip(field: _Field) -> Hit | None:
+def _slip(field: Field) -> Hit | None:
     holder, path, kind, key = field
     meant = _meant(kind, key)
-    if not meant or meant in holder:
-        return None
     value, type_of_it = holder[key], wanted(kind, meant)
     fits = type_of_it in ("", JSON_TYPES.get(type(value)))
-    if kind in _FREE and not fits:
+    if not meant or meant in holder or (kind in _FREE and not fits):
         return None
-    is_open = isinstance(value, str) and holds_placeholder(value)
-    hint = f"rename to {meant}" + ("" if fits or is_open else f", and make it {type_of_it}")
-    becomes_fit = type_of_it == "boolean" and isinstance(value, str) and value.lower() in BOOLEAN_WORDS
-    fixes = (Fix("rename", (*path, key), meant),) if (fits or becomes_fit) and not is_open else ()
-    several = f"fields are named {key!r}: did you mean {meant}?"
-    return Hit(f"unknown field {key!r}: did you mean {meant}?", (*path, key), hint, fixes, several)
+    message, several = (
+        f"unknown field {key!r}: did you mean {meant}?",
+        f"fields are named {key!r}: did you mean {meant}?",
+    )
+    if isinstance(value, str) and holds_placeholder(value):
+        return Hit(message, (*path, key), f"rename to {meant}", (), several)
+    becomes_fit = fits or (type_of_it == "boolean" and str(value).lower() in BOOLEAN_WORDS)
+    fixes = (Fix("rename", (*path, key), meant),) if becomes_fit else ()
+    hint = f"rename to {meant}" if fits else f"rename to {meant}, and make it {type_of_it}"
+    return Hit(message, (*path, key), hint, fixes, several)
 
 
 @rule("field-near-miss", Severity.WARNING, Category.ADVICE)
@@ -96,8 +66,8 @@ def field_near_miss(catalog: CatalogNode) -> Iterator[Hit]:
         boolean.
     Source: OSB 2.14: unknown fields are allowed and ignored, so that a slip goes unnoticed
     """
-    unknown = {kind: names - known(kind) for kind, names in catalog.fields.items()}
-    yield from filter(None, map(_slip, _fields(catalog, unknown)))
+    unknown = (field for field in catalog.fields if field.key not in known(field.kind))
+    yield from filter(None, map(_slip, unknown))
 
 
 @rule("field-too-new", Severity.INFO, Category.ADVICE)
@@ -112,19 +82,11 @@ def field_too_new(catalog: CatalogNode) -> Iterator[Hit]:
     Source: OSB release notes: 2.14 brought *_retrievable, 2.15 plan updates and maintenance_info, 2.17 rotation
     """
     version = catalog.api_version
-    newer = {
-        kind: {key: _brought(kind, key, version) for key in names & known(kind) - known(kind, version)}
-        for kind, names in catalog.fields.items()
-    }
-    for _, path, kind, key in _fields(catalog, newer):
-        message, hint, several = newer[kind][key]
-        yield Hit(message, (*path, key), hint, (), several)
-
-
-def _brought(kind: str, key: str, version: ApiVersion) -> tuple[str, str, str]:
-    """The message, the hint, and what is said of several, of a known field that is newer than `version`."""
-    came = f"came with API version {since(kind, key)}; platforms that speak {version} ignore"
-    return f"{key} {came} it", f"check with --api-version {since(kind, key)}", f"fields {came} them"
+    for _, path, kind, key in catalog.fields:
+        if key in known(kind) and key not in known(kind, version):
+            came = f"came with API version {since(kind, key)}; platforms that speak {version} ignore"
+            hint = f"check with --api-version {since(kind, key)}"
+            yield Hit(f"{key} {came} it", (*path, key), hint, several=f"fields {came} them")
 
 
 @rule("maintenance-version", Severity.ERROR, Category.SPEC)
@@ -205,9 +167,8 @@ def field_misplaced(catalog: CatalogNode) -> Iterator[Hit]:
             **dict.fromkeys(known(theirs), f"to the {theirs}"),
             **dict.fromkeys(known(f"{ours}_metadata"), "into metadata"),
         }
-        misplaced = (catalog.fields.get(ours, set()) - known(ours)) & places.keys()
-        for thing in things if misplaced else ():
-            for key in filter(misplaced.__contains__, thing.value):
+        for thing in things:
+            for key in thing.value.keys() & places.keys() - known(ours):
                 where = places[key]
                 several = f"{ours}s have {key!r}, which belongs {where}"
                 yield thing.hit(f"{key!r} of {thing.label} belongs {where}", key, "move it there", several=several)

@@ -166,10 +166,8 @@ def secret_in_metadata(catalog: CatalogNode) -> Iterator[Hit]:
     Good: metadata: {displayName: Postgres}
     Source: OSB 2.14, Catalog Management: metadata is shown to every user of the marketplace
     """
-    names = (catalog.fields.get(kind, ()) for kind in ("service_metadata", "plan_metadata"))
-    secret = {*filter(surely_secret, set().union(*names))}
-    for thing, metadata in catalog.metadata if secret else ():
-        for key in filter(secret.__contains__, metadata):
+    for thing, metadata in catalog.metadata:
+        for key in filter(surely_secret, metadata):
             value = metadata[key]
             if value and isinstance(value, str) and not holds_placeholder(value):
                 message, hint = f"{key!r} looks like a secret", "remove it: all users can read metadata"
