@@ -68,10 +68,7 @@ def load_allowed(path: str) -> list[Allowed]:
 
 def sort_out(changes: Iterable[Change], allowed: Iterable[Allowed], today: datetime.date) -> Sorted:
     """Tell the accepted changes from the others. The first entry that covers a change gives the reason."""
-    allowed = list(allowed)
-    expired = [entry for entry in allowed if entry.expires and entry.expires < today]
-    problems = [f"{_named(entry)} expired on {entry.expires}: remove or renew it" for entry in expired]
-    valid = [entry for entry in allowed if not entry.expires or entry.expires >= today]
+    valid, problems = _without_expired(allowed, today)
     left, accepted, matched = [], [], set()
     for change in changes:
         covering = [number for number, entry in enumerate(valid) if entry.covers(change)]
@@ -82,6 +79,16 @@ def sort_out(changes: Iterable[Change], allowed: Iterable[Allowed], today: datet
             left.append(change)
     problems += [_unmatched(entry) for number, entry in enumerate(valid) if number not in matched]
     return Sorted(left, accepted, problems)
+
+
+def _without_expired(allowed: Iterable[Allowed], today: datetime.date) -> tuple[list[Allowed], list[str]]:
+    valid, problems = [], []
+    for entry in allowed:
+        if entry.expires and entry.expires < today:
+            problems.append(f"{_named(entry)} expired on {entry.expires}: remove or renew it")
+        else:
+            valid.append(entry)
+    return valid, problems
 
 
 def _unmatched(entry: Allowed) -> str:

@@ -11,7 +11,7 @@ from osbctl.changes import Change
 from osbctl.comparison.collect import Collector, MatchedPair
 from osbctl.comparison.fields import compare_plan, compare_service, compare_strays
 from osbctl.comparison.kinds import Kind
-from osbctl.comparison.match import Identified, Match, by_id, by_name
+from osbctl.comparison.match import Identified, Match, T, by_id, by_name
 from osbctl.comparison.names import NameChanges
 from osbctl.comparison.rules import fields, identity
 from osbctl.comparison.values import from_to, same, shown
@@ -145,7 +145,7 @@ class _Comparison:
             )
         self._moved()
         self._names.of_clients()
-        if [b.id for b, _ in services.kept] != [a.id for _, a in sorted(services.kept, key=lambda p: p[1].path)]:
+        if _is_reordered(services):
             self._to.add(fields.ORDER, MatchedPair(), "the service offerings changed order", ("services",))
 
     def _service_id(self, old: ServiceOffering, new: ServiceOffering) -> None:
@@ -156,34 +156,35 @@ class _Comparison:
         message = f"the id changed from {shown(old.id)} to {shown(new.id)} while the name stayed{text}"
         self._to.add(rule, MatchedPair(old, new), message, ("id",), old.id, new.id)
         if old.name != new.name:
-            message = f"the name changed from {shown(old.name)} to {shown(new.name)} only in case"
-            self._to.add(identity.SERVICE_NAME_CASE, MatchedPair(old, new), message, ("name",), old.name, new.name)
+            kind = identity.SERVICE_NAME_CASE if self._names.crashes(new) else identity.SERVICE_RENAMED
+            message = (
+                f"the name changed from {shown(old.name)} to {shown(new.name)}, which differs in case or blanks alone"
+            )
+            self._to.add(kind, MatchedPair(old, new), message, ("name",), old.name, new.name)
 
     def _service(self, old: ServiceOffering, new: ServiceOffering) -> None:
         if old.id == new.id and same(old.data, new.data):
             return
         match = by_id(old.plans, new.plans)
         # A plan that moves is reported once, as moved.
-        gone = [plan for plan in match.gone if id(plan) not in self._movers]
-        fresh = [plan for plan in match.fresh if id(plan) not in self._movers]
+        gone, fresh = ([plan for plan in plans if id(plan) not in self._movers] for plans in (match.gone, match.fresh))
         replaced = by_name(gone, fresh)
         if old.plans and not new.plans:
             self._to.add(identity.SERVICE_WITHOUT_PLANS, MatchedPair(old, new), "no plan is left", ("plans",))
         compare_service(self._to, old, new, [*match.kept, *replaced])
         self._names.of_plans(old, new, Match(match.kept, gone, fresh))
-        for before, after in replaced:
-            if old.id == new.id:
-                text = f"while the name stayed{_in_case_alone(before, after)}"
-                message = f"the id changed from {shown(before.id)} to {shown(after.id)} {text}"
-                pair = MatchedPair(old, new, before, after)
-                self._to.add(identity.PLAN_ID, pair, message, ("id",), before.id, after.id)
+        for before, after in replaced if old.id == new.id else ():
+            text = f"while the name stayed{_in_case_alone(before, after)}"
+            message = f"the id changed from {shown(before.id)} to {shown(after.id)} {text}"
+            pair = MatchedPair(old, new, before, after)
+            self._to.add(identity.PLAN_ID, pair, message, ("id",), before.id, after.id)
         for before, after in (*match.kept, *replaced):
             compare_plan(self._to, MatchedPair(old, new, before, after))
         for plan in gone:
             self._removed(identity.PLAN_REMOVED, MatchedPair(old, new, plan), f"removed{_alike(plan, fresh)}", plan)
         for plan in fresh:
             self._to.add(identity.PLAN_ADDED, MatchedPair(old, new, None, plan), "added", new=plan.id)
-        if [b.id for b, _ in match.kept] != [a.id for _, a in sorted(match.kept, key=lambda p: p[1].path)]:
+        if _is_reordered(match):
             self._to.add(fields.ORDER, MatchedPair(old, new), "the plans changed order", ("plans",))
 
     def _removed(self, kind: Kind, pair: MatchedPair, message: str, gone: ServiceOffering | ServicePlan) -> None:
@@ -206,6 +207,10 @@ class _Comparison:
             message = f"moved from service {homes[0]} to {homes[1]}"
             self._to.add(identity.PLAN_MOVED, pair, message, (), old_home.id, new_home.id)
             compare_plan(self._to, pair, moved=True)
+
+
+def _is_reordered(match: Match[T]) -> bool:
+    return match.kept != sorted(match.kept, key=lambda pair: pair[1].path)
 
 
 def _in_case_alone(old: Identified, new: Identified) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from osbctl.catalog import ServiceOffering, ServicePlan
@@ -83,9 +83,7 @@ class Collector:
         """
         if effects is None:
             used = self._used(MatchedPair(holder) if holder else pair)
-            kinds = [(platform, (by_platform or {}).get(platform, kind)) for platform in Platform]
-            found = [effect for platform, one in kinds for effect in one.effects(self._seen(platform), used, expired)]
-            effects = _with_names(found, pair)
+            effects = _with_names(self._effects(kind, by_platform or {}, used, expired), pair)
         if level:
             effects = tuple(replace(effect, level=level) for effect in effects)
         old_at, new_at = at if old_at is None else old_at, at if new_at is None else new_at
@@ -104,8 +102,12 @@ class Collector:
         )
         self.changes.append(change)
 
-    def _seen(self, platform: Platform) -> Collection[Platform]:
-        return [platform] if platform in self.view else ()
+    def _effects(
+        self, kind: Kind, by_platform: Mapping[Platform, Kind], used: bool | None, expired: bool
+    ) -> Iterator[Effect]:
+        for platform in Platform:
+            if platform in self.view:
+                yield from by_platform.get(platform, kind).effects((platform,), used, expired)
 
     def _used(self, pair: MatchedPair) -> bool | None:
         if self.instances is None:
@@ -117,7 +119,7 @@ class Collector:
         return bool(self.instances)
 
 
-def _with_names(effects: Sequence[Effect], pair: MatchedPair) -> tuple[Effect, ...]:
+def _with_names(effects: Iterable[Effect], pair: MatchedPair) -> tuple[Effect, ...]:
     """The effects with the new names in place of `{service}` and `{plan}`."""
     names = {"{service}": pair.new_service or pair.old_service, "{plan}": pair.new_plan or pair.old_plan}
     found = []

@@ -76,21 +76,23 @@ def notes(stored: StoredCatalog, broker: Mapping[str, Any] | Catalog) -> list[st
 
     What the platform keeps though it is gone, and what of the broker's catalog it does not store.
     """
-    sentences = []
     broker, shape = Catalog.of(broker), stored.shape
-    has = {plan.id for plan in stored.document.catalog.plans}
-    if shape and stored.public and any(plan.id not in has for plan in broker.plans):
-        sentences.append(f"every plan of the export is public, and only administrators see others: {shape.whole}")
     offered = {(service.id, "") for service in broker.services}  # as `StoredCatalog.kept` has them
     offered |= {(service.id, plan.id) for service in broker.services for plan in service.plans}
-    if gone := [name for ids, name in stored.kept.items() if ids not in offered]:
-        sentences.append(f"gone from the catalog and kept by the platform, so not compared: {', '.join(gone)}")
-    if shape and stored.platform and (left_out := [*_left_out(broker, shape)]):
-        sentences.append(f"{stored.platform.label} does not keep or show, so it is not compared: {', '.join(left_out)}")
-    for name, sentence in shape.unsure.items() if shape else ():
+    gone = [name for ids, name in stored.kept.items() if ids not in offered]
+    sentences = [f"gone from the catalog and kept by the platform, so not compared: {', '.join(gone)}"] if gone else []
+    return [*sentences, *_notes_on_export(stored, broker, shape)] if shape else sentences
+
+
+def _notes_on_export(stored: StoredCatalog, broker: Catalog, shape: Shape) -> Iterator[str]:
+    has = {plan.id for plan in stored.document.catalog.plans}
+    if stored.public and any(plan.id not in has for plan in broker.plans):
+        yield f"every plan of the export is public, and only administrators see others: {shape.whole}"
+    if stored.platform and (left_out := [*_left_out(broker, shape)]):
+        yield f"{stored.platform.label} does not keep or show, so it is not compared: {', '.join(left_out)}"
+    for name, sentence in shape.unsure.items():
         if _any_true(broker, name) and not _any_true(stored.document.catalog, name):
-            sentences.append(sentence)
-    return sentences
+            yield sentence
 
 
 def _any_true(catalog: Catalog, name: str) -> bool:
@@ -231,6 +233,10 @@ def _message(change: Change) -> str:
         return f"{_ENTRIES[change.rule]} {shown(entry)}: the {sides[0]} has it, the {sides[1]} does not"
     if change.rule.startswith(_OF_REQUESTS) or change.rule == identity.PLAN_MOVED.id:
         return f"at the broker: {change.message}"
+    return _two_values(change)
+
+
+def _two_values(change: Change) -> str:
     name = shown(change.field.replace("/", "."))[1:-1]
     if SECRET in (change.old, change.new):
         return f"{name}: the platform and the broker differ (it may be a secret, and is not shown)"

@@ -68,25 +68,32 @@ def compare_plan(to: Collector, pair: MatchedPair, moved: bool = False) -> None:
     """The plan's own fields; `moved`: it stands under another service offering than before."""
     old, new = pair.old_plan, pair.new_plan
     assert old and new and pair.old_service and pair.new_service
-    effective = all(getattr(old, name) == getattr(new, name) for name in INHERITED)
-    if effective and not moved and same(old.data, new.data):
+    if not moved and _is_same(old, new):
         return  # most plans, most of the time
     was, now = without_misshapen(to, pair, old.data, new.data)
     for name in INHERITED:
-        if is_misshapen(name, old.data, new.data):
-            continue
-        before, after = getattr(old, name), getattr(new, name)
         services = getattr(pair.old_service, name), getattr(pair.new_service, name)
-        silent = _inherits(name, old, new)
-        if moved or not (silent and services == (before, after)):  # else the service offering's change tells it
-            _flag(to, pair, (name,), before, after)
-            _explicitness(to, pair, name, before == after)
+        if not is_misshapen(name, old.data, new.data):
+            _inherited(to, pair, name, None if moved else services)
     if not is_misshapen("free", old.data, new.data):
         _free(to, pair, old, new)
     _common(to, pair, was, now)
     _maintenance(to, pair, was.get("maintenance_info"), now.get("maintenance_info"))
     _polling(to, pair, was.get("maximum_polling_duration"), now.get("maximum_polling_duration"))
     compare_parameters(to, pair, was.get("schemas"), now.get("schemas"))
+
+
+def _is_same(old: ServicePlan, new: ServicePlan) -> bool:
+    return all(getattr(old, name) == getattr(new, name) for name in INHERITED) and same(old.data, new.data)
+
+
+def _inherited(to: Collector, pair: MatchedPair, name: str, services: tuple[bool, bool] | None) -> None:
+    """A boolean of the plan, unless the change of its service offering, by the values `services`, tells it."""
+    assert pair.old_plan and pair.new_plan
+    before, after = getattr(pair.old_plan, name), getattr(pair.new_plan, name)
+    if not (_inherits(name, pair.old_plan, pair.new_plan) and services == (before, after)):
+        _flag(to, pair, (name,), before, after)
+        _explicitness(to, pair, name, before == after)
 
 
 def _common(to: Collector, pair: MatchedPair, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
@@ -175,14 +182,17 @@ def _metadata(to: Collector, pair: MatchedPair, old: dict[str, Any], new: dict[s
         if hidden and key in LISTS:
             continue
         if key == flag:
-            if not all(has_shape(side.get(key), bool) for side in (old, new)):
-                if not same(old.get(key), new.get(key)):
-                    to.add(rules.OTHER, pair, MISSHAPEN.format(f"metadata.{flag}"), path)
-                continue
-            _flag(to, pair, path, old.get(key) is True, new.get(key) is True)
+            _metadata_flag(to, pair, path, old.get(key), new.get(key))
         else:
             kind = rules.COSTS if key == "costs" else rules.WORDING if key in _TEXTS else rules.METADATA
             _field(to, kind, pair, path, old.get(key), new.get(key))
+
+
+def _metadata_flag(to: Collector, pair: MatchedPair, path: Path, old: Any, new: Any) -> None:
+    if has_shape(old, bool) and has_shape(new, bool):
+        _flag(to, pair, path, old is True, new is True)
+    elif not same(old, new):
+        to.add(rules.OTHER, pair, MISSHAPEN.format(".".join(map(str, path))), path)
 
 
 ENTRIES = {
@@ -196,7 +206,7 @@ def _entries(to: Collector, pair: MatchedPair, key: str, old: Any, new: Any) -> 
     """The entries of a list of texts that came or went; a change's field holds the text, its paths the index."""
     if same(old, new):
         return
-    word, removed, added, all_of_them = ENTRIES[key]
+    word, removed, added, _ = ENTRIES[key]
     before, after = _texts(old), _texts(new)
     for text, index in before.items():
         if text not in after:
@@ -206,12 +216,17 @@ def _entries(to: Collector, pair: MatchedPair, key: str, old: Any, new: Any) -> 
         if text not in before:
             message = f"{word} {shown(text)} added"
             to.add(added, pair, message, (key, text), None, text, old_at=(key,), new_at=(key, index))
-    if before.keys() != after.keys():
-        return
+    if before.keys() == after.keys():
+        _same_entries(to, pair, key, old, new)
+
+
+def _same_entries(to: Collector, pair: MatchedPair, key: str, old: Any, new: Any) -> None:
+    """A list of the same texts that is another one all the same."""
+    all_of_them = ENTRIES[key][-1]
     if sorted(map(repr, old or ())) == sorted(map(repr, new or ())):
         to.add(rules.ORDER, pair, f"{all_of_them} changed order", (key,), old, new)
     elif _only_texts(old) and _only_texts(new):
-        twice = ", ".join(shown(text) for text in before if (old or ()).count(text) != (new or ()).count(text))
+        twice = ", ".join(shown(text) for text in _texts(old) if (old or ()).count(text) != (new or ()).count(text))
         to.add(
             rules.ORDER, pair, f"{all_of_them} are the same, but for how often {twice} stands there", (key,), old, new
         )
@@ -227,14 +242,16 @@ def _dashboard(to: Collector, pair: MatchedPair, old: Any, new: Any) -> None:
         to.add(rules.DASHBOARD, pair, message, ("dashboard_client",), SECRET if old else None, SECRET if new else None)
         return
     for key in _keys(old, new):
-        if same(old.get(key), new.get(key)):
-            continue
-        path: Path = ("dashboard_client", key)
-        # Only these two fields are known to hold no secret, and a URI only where it names no user.
-        public = key in ("id", "redirect_uri") and "@" not in f"{old.get(key)}{new.get(key)}"
-        message = _changed(key, old.get(key), new.get(key)) if public else f"{shown(key)} changed (secret)"
-        values = (old.get(key), new.get(key)) if public else (_hidden(old, key), _hidden(new, key))
-        to.add(rules.DASHBOARD, pair, f"dashboard client: {message}", path, *values)
+        if not same(old.get(key), new.get(key)):
+            _client_field(to, pair, key, old.get(key), new.get(key))
+
+
+def _client_field(to: Collector, pair: MatchedPair, key: str, old: Any, new: Any) -> None:
+    # Only these two fields are known to hold no secret, and a URI only where it names no user.
+    public = key in ("id", "redirect_uri") and "@" not in f"{old}{new}"
+    message = _changed(key, old, new) if public else f"{shown(key)} changed (secret)"
+    values = (old, new) if public else (_hidden(old), _hidden(new))
+    to.add(rules.DASHBOARD, pair, f"dashboard client: {message}", ("dashboard_client", key), *values)
 
 
 def _maintenance(to: Collector, pair: MatchedPair, old: Any, new: Any) -> None:
@@ -295,8 +312,8 @@ def _changed(name: str, old: Any, new: Any, path: Path = ()) -> str:
     return f"{name} changed {from_to(old, new, path)}"
 
 
-def _hidden(value: dict[str, Any], key: str) -> str | None:
-    return None if value.get(key) is None else SECRET
+def _hidden(value: Any) -> str | None:
+    return None if value is None else SECRET
 
 
 def _inherits(name: str, old: ServicePlan, new: ServicePlan) -> bool:

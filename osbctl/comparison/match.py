@@ -88,21 +88,21 @@ def is_all_the_same(match: Match[T]) -> bool:
 def renamings(match: Match[T]) -> Iterator[tuple[T, T, Renaming]]:
     """The kept pairs with another name, each with the kind of name that the new one is. A wrong type is no name."""
     kept = match.kept
-    before = {folded(old): number for number, (old, _) in enumerate(kept) if old.name}
-    removed = {folded(thing) for thing in match.gone if thing.name}
-    moving = {number for number, (old, new) in enumerate(kept) if folded(old) != folded(new)}
-    # Which pair's old name each renamed pair takes.
-    takes = {number: before[folded(kept[number][1])] for number in moving if folded(kept[number][1]) in before}
-    circles = _in_circles(takes)
+    how = _kinds_of_names(kept, {folded(thing) for thing in match.gone if thing.name})
     for number, (old, new) in enumerate(kept):
-        if old.name == new.name or not _are_texts(old, new):
-            continue
-        if number in circles:
-            yield old, new, Renaming.SWAPPED
-        elif number in moving and folded(new) in removed:
-            yield old, new, Renaming.REUSED
-        else:
-            yield old, new, Renaming.PASSED_ON if takes.get(number) in moving else Renaming.NEW
+        if old.name != new.name and _are_texts(old, new):
+            yield old, new, how.get(number, Renaming.NEW)
+
+
+def _kinds_of_names(kept: list[tuple[T, T]], removed: set[str]) -> dict[int, Renaming]:
+    """The kinds of the names that the pairs of these numbers take, where they are not new."""
+    moving = {number: folded(new) for number, (old, new) in enumerate(kept) if folded(old) != folded(new)}
+    before = {folded(old): number for number, (old, _) in enumerate(kept) if old.name}
+    # Which pair's old name each renamed pair takes.
+    takes = {number: before[name] for number, name in moving.items() if name in before}
+    found = {number: Renaming.PASSED_ON for number, giver in takes.items() if giver in moving}
+    found |= {number: Renaming.REUSED for number, name in moving.items() if name in removed}
+    return found | dict.fromkeys(_in_circles(takes), Renaming.SWAPPED)
 
 
 def _are_texts(*things: Identified) -> bool:

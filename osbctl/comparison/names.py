@@ -59,7 +59,7 @@ class NameChanges:
             return
         holders = {folded(old): old for old in self._old.services if old.name}
         for old, new, how in renamings(match):
-            kind = identity.SERVICE_NAME_CASE if self._crashes(new) else _SERVICE_NAMES[how]
+            kind = identity.SERVICE_NAME_CASE if self.crashes(new) else _SERVICE_NAMES[how]
             kinds = self._kinds(new, kind, identity.SERVICE_RENAMED, identity.SERVICE_NAMES_SWAPPED)
             message = f"renamed from {shown(old.name)} to {shown(new.name)}{_WORDS[how]}"
             pair, holder = MatchedPair(old, new), holders.get(folded(new))
@@ -68,7 +68,7 @@ class NameChanges:
         for fresh in match.fresh:
             holder = holders.get(folded(fresh))
             pair, kind = MatchedPair(None, fresh), identity.SERVICE_NAME_PASSED_ON
-            if holder and self._crashes(fresh):
+            if holder and self.crashes(fresh):
                 message = f"new, with the name of {shown(holder.name)} but for case"
                 self._to.add(identity.SERVICE_NAME_CASE, pair, message, ("name",), None, fresh.name)
             elif folded(fresh) in passed_on:
@@ -148,7 +148,8 @@ class NameChanges:
         """The clash over its name on the first platform that has one."""
         return next((clashes[new.path] for clashes in self._clashes.values() if new.path in clashes), None)
 
-    def _crashes(self, new: Identified) -> bool:
+    def crashes(self, new: Identified) -> bool:
+        """Whether its name makes a platform crash."""
         clash = self._holder(new)
         return clash is not None and clash.kind is ClashKind.CRASH
 

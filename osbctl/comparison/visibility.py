@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from osbctl.comparison.collect import Collector, MatchedPair
@@ -17,18 +17,20 @@ LISTS = (EXCLUDED, "supportedPlatformNames", "supportedPlatforms")
 def compare_visibility(to: Collector, pair: MatchedPair, old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
     """Note the platforms that lose the plan, by its metadata before and after; return whether any does."""
     (was, before), (now, after) = _list(old), _list(new)
-    if now == EXCLUDED:
-        lost = [entry for entry in after if was != now or entry not in before]
-        whom = ", ".join(map(shown, lost))
-    elif was == now:
-        whom = ", ".join(shown(entry) for entry in before if entry not in after)
+    if was == now:
+        old_side, new_side = (after, before) if now == EXCLUDED else (before, after)
+        whom = _listed(entry for entry in old_side if entry not in new_side)
     else:
-        whom = f"all platforms but {', '.join(map(shown, after))}" if now else ""
+        whom = f"{'' if now == EXCLUDED else 'all platforms but '}{_listed(after)}" if now else ""
     if whom:
         message = f"metadata.{now} hides the plan from {whom}"
         path, old_at = ("metadata", now), ("metadata", was or now)
         to.add(rules.PLATFORMS_WITHDRAWN, pair, message, path, old.get(was), new.get(now), old_at=old_at)
     return bool(whom)
+
+
+def _listed(entries: Iterable[Any]) -> str:
+    return ", ".join(map(shown, entries))
 
 
 def _list(metadata: Mapping[str, Any]) -> tuple[str, list[Any]]:

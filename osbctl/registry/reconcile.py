@@ -113,21 +113,23 @@ def _catalog(update: Update, base: dict[str, Any], as_read: Catalog) -> dict[str
 def _actions(before: Mapping[Key, StoredRow], update: Update, platform: Platform) -> Iterator[Action]:
     """Action on each row, in the order of the new catalog, then on missing ones."""
     after, moved = update.rows, update.moved
-    for key in dict.fromkeys([*(row.key for row in rows_of(update.catalog)), *before]):
-        row, old = after.get(key), before.get(moved.get(key, key))
-        shown = row or old
-        if shown is None or (row is None and key in moved.values()):
-            continue
-        what = _what(old, row)
-        home = after.get((shown.service, None)) or before.get((shown.service, None))
-        note = _NOTES[row.state].format(platform.label) if what is What.KEPT and row and row.state else ""
+    for key in dict.fromkeys([*(row.key for row in rows_of(update.catalog)), *before, *after]):
+        old, new = before.get(moved.get(key, key)), after.get(key)
+        what = _what(old, new) if new or key not in moved.values() else None
         if what:
-            yield Action(what, home.name if home else shown.service, shown.name if shown.plan is not None else "", note)
+            note = _NOTES[new.state].format(platform.label) if what is What.KEPT and new and new.state else ""
+            yield Action(what, *_names(key, after, before), note)
+
+
+def _names(key: Key, *sides: Mapping[Key, StoredRow]) -> tuple[str, str]:
+    """The names of the service offering and the plan, by the first side that has them."""
+    service, plan = (next((rows[one].name for rows in sides if one in rows), "") for one in ((key[0], None), key))
+    return service or key[0], plan if key[1] is not None else ""
 
 
 def _what(old: StoredRow | None, new: StoredRow | None) -> What | None:
     if new is None or old is None:
-        return What.CREATED if new else What.DELETED
+        return What.CREATED if new else What.DELETED if old else None
     if new.state:
         return What.KEPT if new.state is not old.state else None
     if old.state:

@@ -11,7 +11,7 @@ from osbctl.parallel import in_parallel
 from osbctl.platforms import DEFAULT_PLATFORM, Identity, Platform
 from osbctl.platforms.together import sentences, shared, unique_ids
 from osbctl.registry.errors import OutdatedError, UnknownBrokerError
-from osbctl.registry.reconcile import NewCatalog, first_refusals, reconcile
+from osbctl.registry.reconcile import NewCatalog, Reconciliation, first_refusals, reconcile
 from osbctl.registry.records import (
     BrokerCatalog,
     BrokerRow,
@@ -171,37 +171,57 @@ def _take_over(
     base = replace(base, etag=answer.etag if answer else seen.etag, remarks=always)
     catalog = client.validate(answer.body if answer else stored.catalog, replace(seen, platform=base.platform))
     fit = storable(catalog)
-    refused = catalog.refused or (catalog.errors if policy.strict else ())
-    if refused:
-        if answer is None:
-            _ = stored.data  # a damaged catalog is said to be damaged, not refused
-        if any(one.rule == HELD for one in refused) and fit.body == stored.catalog:
-            refused = (*refused, Remark(HELD, "error", seen.name, _STORED))
-        return _store(registry, seen, replace(base, outcome=RefreshOutcome.REFUSED, remarks=refused), policy)
-    nothing_new = fit.body == stored.catalog and not catalog.refusals
-    if nothing_new and not stored.kept:  # and nothing waits for its last instance
-        return _store(registry, seen, base, policy)
-    sent = NewCatalog(fit.data, catalog.refusals, _others(registry, seen, catalog, stored))
+    if refused := catalog.refused or (catalog.errors if policy.strict else ()):
+        remarks = _with_advice(refused, stored, fit, is_answer=answer is not None)
+        return _store(registry, seen, replace(base, outcome=RefreshOutcome.REFUSED, remarks=remarks), policy)
+    if fit.body == stored.catalog and not (catalog.refusals or stored.kept):
+        return _store(registry, seen, base, policy)  # nothing is new, and nothing waits for its last instance
+    others = _others(registry, replace(seen, platform=base.platform), catalog, stored)
+    sent = NewCatalog(fit.data, catalog.refusals, others)
     result = reconcile(stored, sent, base.platform, policy.instances, base.at)
+    return _store_result(registry, stored, base, (catalog, fit), result, policy)
+
+
+def _with_advice(
+    refused: tuple[Remark, ...], stored: RegisteredBroker, fit: BrokerCatalog, *, is_answer: bool
+) -> tuple[Remark, ...]:
+    """The reasons, with what to do where the stored catalog has the fault, too."""
+    if not is_answer:
+        _ = stored.data  # a damaged catalog is said to be damaged, not refused
+    if any(one.rule == HELD for one in refused) and fit.body == stored.catalog:
+        return (*refused, Remark(HELD, "error", stored.row.name, _STORED))
+    return refused
+
+
+def _store_result(
+    registry: Registry,
+    stored: RegisteredBroker,
+    base: Refresh,
+    catalogs: tuple[BrokerCatalog, BrokerCatalog],
+    result: Reconciliation,
+    policy: Policy,
+) -> Refresh:
+    """Store what the platform made of the catalog, as it came and as it may be stored."""
+    catalog, fit = catalogs
     new = with_data(fit, result.stored)
-    if not result.refused and not result.actions and (nothing_new or new.body == stored.catalog):
-        return _store(registry, seen, base, policy)
-    done = replace(
-        base,
-        outcome=RefreshOutcome.CHANGED,
-        actions=result.actions,
-        remarks=(*result.remarks, *_taken(catalog), *always),
-    )
-    if result.refused:
-        remarks = catalog.errors if catalog.refusals else result.remarks
-        done = replace(done, outcome=RefreshOutcome.REFUSED, etag="", remarks=remarks)
-    elif any(secret.encode() in stored.catalog for secret in catalog.secrets):
-        done = replace(done, remarks=(*done.remarks, Remark(HELD, "error", seen.name, _STORED)))
-    done = _without(done, catalog.secrets)
+    if not (result.refused or result.actions) and stored.catalog in (fit.body, new.body):
+        return _store(registry, stored.row, base, policy)
+    done = _without(_outcome(base, stored, catalog, result), catalog.secrets)
     if not policy.dry_run:
         is_new = result.stored is not stored.data and new.body != stored.catalog
-        registry.store_refresh(seen, done, catalog=new if is_new else None, kept=result.kept)
+        registry.store_refresh(stored.row, done, catalog=new if is_new else None, kept=result.kept)
     return done
+
+
+def _outcome(base: Refresh, stored: RegisteredBroker, catalog: BrokerCatalog, result: Reconciliation) -> Refresh:
+    """The refresh that ends with `result`."""
+    if result.refused:
+        remarks = catalog.errors if catalog.refusals else result.remarks
+        return replace(base, outcome=RefreshOutcome.REFUSED, etag="", actions=result.actions, remarks=remarks)
+    remarks = (*result.remarks, *_taken(catalog), *base.remarks)
+    if any(secret.encode() in stored.catalog for secret in catalog.secrets):
+        remarks = (*remarks, Remark(HELD, "error", stored.row.name, _STORED))
+    return replace(base, outcome=RefreshOutcome.CHANGED, actions=result.actions, remarks=remarks)
 
 
 def _taken(catalog: BrokerCatalog) -> tuple[Remark, ...]:

@@ -50,13 +50,17 @@ def _save_classes(update: Update) -> bool:
 def _save_plans(update: Update) -> None:
     homes = {plan.path: service.id for service in update.catalog.services for plan in service.plans}
     rows = {row.plan: row for row in update.plans()}
-    for plan in _sound(update, list(update.catalog.plans), 4):
+    for plan in _sound(update, tuple(update.catalog.plans), 4):
         if plan.id not in rows and _is_taken(update, plan, Identity.PLAN_ID):
             return
-        home = rows[plan.id].service if plan.id in rows else homes[plan.path]
-        update.put(home, plan)
+        update.put(rows[plan.id].service if plan.id in rows else homes[plan.path], plan)
+    if not update.clashes:
+        _flag_missing_plans(update)
+
+
+def _flag_missing_plans(update: Update) -> None:
     ids = {plan.id for plan in update.catalog.plans}
-    for row in update.plans() if not update.clashes else ():
+    for row in update.plans():
         if row.plan not in ids:
             update.leave(row, State.FLAGGED)
 

@@ -21,18 +21,18 @@ def save(update: Update) -> None:
         return
     before = dict(update.rows)
     services: dict[Key, ServiceOffering] = {(service.id, None): service for service in update.catalog.services}
-    _save(update, services, [row for row in update.services() if row.key not in services])
+    _save(update, services, update.services())
     plans: dict[Key, ServicePlan] = {
         (service.id, plan.id): plan for service in update.catalog.services for plan in service.plans
     }
-    _save(update, plans, [row for row in update.plans() if row.key not in plans and row.plan != RESERVED_PLAN])
+    _save(update, plans, [row for row in update.plans() if row.plan != RESERVED_PLAN])
     for service in update.catalog.services:
         _keep_reference_plan(update, service)
     if update.clashes:
         update.rows = before
 
 
-def _save(update: Update, things: dict[Key, ServiceOffering] | dict[Key, ServicePlan], gone: list[StoredRow]) -> None:
+def _save(update: Update, things: dict[Key, ServiceOffering] | dict[Key, ServicePlan], before: list[StoredRow]) -> None:
     names = Names(update.rows, str)
     known = [key for key in things if key in update.rows]
     for keys in (known, [key for key in things if key not in update.rows]):
@@ -42,7 +42,7 @@ def _save(update: Update, things: dict[Key, ServiceOffering] | dict[Key, Service
                 update.clash(things[key].path, "refuses the update: the name is taken", holder, ClashKind.NAME)
             update.put(key[0], things[key])
         if keys is known:
-            _delete(update, gone)
+            _delete(update, [row for row in before if row.key not in things])
 
 
 def _delete(update: Update, gone: Iterable[StoredRow]) -> None:
