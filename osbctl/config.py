@@ -52,6 +52,7 @@ class Config(NamedTuple):
     per_path: tuple[PerPath, ...] = ()
     page: Mapping[str, str] = MappingProxyType({})
     env: str = ""
+    at: str = ""
     text: str = ""
 
     def of(self, file: str) -> Config:
@@ -68,6 +69,7 @@ class Config(NamedTuple):
                     ignore=(*found.ignore, *here.ignore),
                     severity={**found.severity, **here.severity},
                     env=here.env or found.env,
+                    at=here.at or found.at,
                 )
         return found
 
@@ -104,9 +106,10 @@ KEYS: dict[str, str] = {
     "ignore-at": "A list of tables with `rule` and `service` or `plan` (names): silence a rule for one object.",
     "severity": "A table of rules, each with error, warning or info: how much it matters here.",
     "env": "A file with the variables of a brokerpak's broker, as --env; relative to the configuration file.",
+    "at": "A JSON pointer to the catalog in the source, as --at.",
     "per-path": "A list of tables with `paths` (patterns, relative to the configuration file) and any of "
-    "`api-version`, `platform`, `fail-on`, `select`, `ignore`, `severity` and `env` for the files they "
-    "match; of several, the last one wins, `ignore` and `severity` add up.",
+    "`api-version`, `platform`, `fail-on`, `select`, `ignore`, `severity`, `env` and `at` for the files "
+    "they match; of several, the last one wins, `ignore` and `severity` add up.",
     "page": "A table with `title`, `logo` (relative to the configuration file) and `accent`, as for osbctl page.",
 }
 """Every key of a configuration file with its meaning, in the order of the documentation."""
@@ -193,6 +196,7 @@ def _settings(config: Config, table: dict[str, Any]) -> dict[str, Any]:
         "ignore": tuple(table.get("ignore", ())),
         "severity": table.get("severity", {}),
         "env": _beside(config.origin, table["env"]) if "env" in table else "",
+        "at": table.get("at", ""),
     }
 
 
@@ -200,7 +204,7 @@ def _per_path(config: Config, entry: dict[str, Any]) -> PerPath:
     _check(
         config,
         entry,
-        ("paths", "api-version", "platform", "fail-on", "select", "ignore", "severity", "env"),
+        ("paths", "api-version", "platform", "fail-on", "select", "ignore", "severity", "env", "at"),
         "per-path: ",
     )
     if not entry.get("paths"):

@@ -147,7 +147,9 @@ def read_catalog(word: str, where: Where = HERE, **how: Any) -> Document:
 
     Where the catalog was found is said on standard error, if that is not the top.
     """
-    how |= {"at": where.at, "profiles": where.profiles or (), "variables_of": variables_of(where.env)}
+    from osbctl.tasks.options import pointer_of
+
+    how |= {"at": pointer_of(word, where.at), "profiles": where.profiles or (), "variables_of": variables_of(where.env)}
     return announced(read_source(word, **how))
 
 

@@ -65,10 +65,11 @@ class Sides(BrokerConnection, common.Where):
 
     def _stored(self, words: list[str]) -> StoredCatalog:
         from osbctl.sources.exports.read import read_documents, stored_catalog
+        from osbctl.tasks.options import pointer_of
 
         limits = Limits(bytes=self.max_bytes)
         documents = [document for word in words for document in read_documents(word, limits)]
-        found = stored_catalog(documents, self.stored_as, self.stored_broker, self.at)
+        found = stored_catalog(documents, self.stored_as, self.stored_broker, pointer_of(words[0], self.at))
         announced(found.document)
         return found
 

@@ -6,6 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Iterator
+from itertools import repeat
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from typer import Argument, Option
@@ -57,9 +58,10 @@ def fix(
     check_stdin(sources)
     request = Request(tuple(sources), api_version=api_version, select=tuple(select or ()))
     given = load_config(config) if config else None
-    options = [validation_options(request, config_of(source, stdin_filename, given)) for source in sources]
-    way = _Way(unsafe, at, check or diff, diff, variables_of(env, config))
-    return max(_fixed(source, stdin_filename, one, way) for source, one in zip(sources, options, strict=True))
+    configs = [config_of(source, stdin_filename, given) for source in sources]
+    options = [validation_options(request, one) for one in configs]
+    ways = [_Way(unsafe, at or one.at, check or diff, diff, variables_of(env, config)) for one in configs]
+    return max(map(_fixed, sources, repeat(stdin_filename), options, ways))
 
 
 class _Way(NamedTuple):

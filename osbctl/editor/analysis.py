@@ -20,7 +20,7 @@ from osbctl.sources.folder.brokerpak import is_brokerpak
 from osbctl.sources.folder.parts import SUFFIXES
 from osbctl.sources.parse import decoded, parse_stream
 from osbctl.sources.variables import VariablesOf, no_variables
-from osbctl.tasks.options import Request, config_of, validation_options
+from osbctl.tasks.options import Request, config_of, pointer_of, validation_options
 from osbctl.tasks.validate import unread
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import validate_document
@@ -126,9 +126,10 @@ def read(source: str, unsaved: Mapping[str, str], encoding: str, variables_of: V
         buffers = {Path(path): text.encode("utf-8", "surrogatepass") for path, text in unsaved.items()}
         return read_folder(source, unsaved=buffers, variables_of=variables_of)
     document = written(source, unsaved[source], encoding).document
+    at = pointer_of(source, "")
     if document is None:  # it cannot be read, or is a stream of documents
-        return parse_catalog(_decoded(source, unsaved[source]), source)
-    return only_catalog([document])
+        return parse_catalog(_decoded(source, unsaved[source]), source, at=at)
+    return only_catalog([document], at)
 
 
 def _decoded(path: str, text: str) -> str:

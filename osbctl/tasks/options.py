@@ -51,7 +51,7 @@ def config_of(source: str, stdin_filename: str | None = None, config: Config | N
     Raises:
         ConfigError: the configuration is wrong.
     """
-    file = (stdin_filename or "") if source == "-" else source
+    file = (stdin_filename or "") if source == "-" else _file_of(source)
     if config is None:
         folder = file if os.path.isdir(file) else os.path.dirname(file)  # noqa: PTH112, PTH120
         there = folder if os.path.isdir(folder) else os.curdir  # noqa: PTH112
@@ -59,6 +59,16 @@ def config_of(source: str, stdin_filename: str | None = None, config: Config | N
         if not config.origin and there != os.curdir:
             config = find_config(os.curdir)
     return config.of(file) if config.per_path else config
+
+
+def _file_of(source: str) -> str:
+    """The path in a source that may be `REV:path`."""
+    return source if os.path.exists(source) else source.partition(":")[2] or source  # noqa: PTH110
+
+
+def pointer_of(source: str, at: str) -> str:
+    """The JSON pointer to the catalog in a source: `at`, else that of its configuration. Raises as `config_of`."""
+    return at or config_of(source).at
 
 
 def effective_fail_on(request: Request, config: Config) -> FailOn:

@@ -141,7 +141,7 @@ def _judge(source: str, request: Request, settings: _Settings) -> _Judged:
         document = read_source(
             source,
             limits=request.limits,
-            at=request.at,
+            at=request.at or settings.config.at,
             profiles=request.profiles,
             stdin_filename=request.stdin_filename,
             variables_of=request.variables_of,

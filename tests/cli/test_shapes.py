@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 import json
+import subprocess
 import textwrap
 from collections.abc import Callable
 from pathlib import Path
@@ -159,6 +160,34 @@ def test_it_is_read_or_refused(folder: Path, command: str, name: str) -> None:
     assert done.returncode == 0, done.stderr
     assert (shape.said or f" at {shape.places[0]}" if shape.said or not whole else "") in done.stderr
     assert content(done.stdout) == content(run(folder / "plain", words, dump).stdout)
+
+
+@pytest.mark.parametrize("command", [*READING, *WRITING])
+def test_a_configuration_says_where_it_is(folder: Path, command: str) -> None:
+    """What `--at` says on the command line, `at` says of the files of a pattern."""
+    words = {**READING, **WRITING}[command]
+    plain = content(run(folder / "plain", words, dump).stdout)
+    (folder / "osbctl.toml").write_text('[[per-path]]\npaths = ["*.yaml"]\nat = "/b"\n')
+
+    def write(catalog: Any) -> str:
+        return dump({"a": {"services": []}, "b": catalog, "c": catalog})
+
+    done = run(folder, words, write)
+    assert done.returncode == 0, done.stderr
+    assert content(done.stdout) == plain
+
+
+def test_it_holds_for_a_revision_a_broker_and_an_editor(folder: Path) -> None:
+    file = folder / "source.yaml"
+    (folder / "osbctl.toml").write_text('[[per-path]]\npaths = ["source.yaml"]\nat = "/b"\n')
+    file.write_text(dump({"a": CATALOG, "b": changed()}))
+    assert json.loads(load(CatalogSource(str(file))).body) == changed()
+    analysis = analyse(str(file), {str(file): file.read_text()}, "utf-16")
+    assert analysis.document
+    assert analysis.document.data == changed()
+    for words in (["init", "-q"], ["add", "."], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "a"]):
+        subprocess.run(["git", *words], cwd=folder, check=True)
+    assert osbctl("diff", "HEAD:source.yaml", "source.yaml", cwd=folder).returncode == 0
 
 
 @pytest.mark.parametrize("name", SHAPES)
