@@ -57,6 +57,11 @@ extension:
 	cd editors/vscode && npm install --no-package-lock --ignore-scripts --no-audit --no-fund --loglevel=error
 	cd editors/vscode && npm run --silent package
 
+## Run validate, show, diff and page on the brokerpaks in the folders of BROKERPAKS, which are not fetched.
+BROKERPAKS ?= ../brokerpaks
+try-brokerpaks: $(READY)
+	$(BIN)/python tools/try_brokerpaks.py $(BROKERPAKS)
+
 ## Lint, types, and whether the generated documentation is up to date.
 check: $(READY)
 	$(BIN)/ruff check .

@@ -69,13 +69,15 @@ def build(
     from osbctl.tasks.outputs import CATALOG, check_output
 
     overlays, variables, accept = overlays or [], variables or [], accept or []
-    check_output(output, [folder, *overlays, env], replaces=CATALOG)
+    read = [*overlays, env] if is_brokerpak(folder) else [folder, *overlays, env]
+    check_output(output, read, replaces=CATALOG)
     values = task.variables(variables, env_prefix, os.environ)
     variables_of(env)  # which says what is wrong with the file
     if is_brokerpak(folder):
         if overlays or variables or accept or env_prefix:
             raise UsageError("a brokerpak takes no overlays, values or ids", "its broker's variables come with --env")
         document, lock = read_catalog(folder, common.Where(env=env)), None
+        check_output(output, [part.name for part in document.parts], replaces=CATALOG)
     else:
         document, lock = compose(folder, overlays=overlays, variables=values, accepted=accept)
         task.refuse_unread(variables, document)

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from osbctl.catalog import names_at
+from osbctl.catalog import names_at, objects
 from osbctl.fields import BOOLEAN_WORDS, CONVENTIONS, LATEST, is_boolean, is_newer, load_schema
 from osbctl.findings import Finding, Fix, Severity
 from osbctl.jsonschemas.sentences import field_name, refusal
@@ -127,6 +127,11 @@ def _finding(data: dict[str, Any], fault: CatalogFault, severity: Severity) -> F
         several, fix = "nulls stand where an object may be left out", Fix("remove", path, safe=True)
         return Finding("null-object", Severity.INFO, message, path, hint="leave it out", fixes=(fix,), several=several)
     if not _is_convention(path):
+        ids = [*_ids(data)] if _is_id(path) and not fault.value else []
+        if len(ids) > 1 and not any(ids):
+            several = "service offerings and plans have no id, as if they were still to be made"
+            hint = "a GUID each, for example by gen-catalog-ids of @sap/sbf; once published, it never changes"
+            return Finding(_rule(keyword), severity, message, path, hint=hint, several=several)
         hint, fixes = _advice(fault, safe=True)
         return Finding(_rule(keyword), severity, message, path, hint=hint, fixes=fixes)
     return _of_convention(fault, severity, message)
@@ -141,6 +146,18 @@ def _of_convention(fault: CatalogFault, severity: Severity, message: str) -> Fin
     items = fault.sentence.partition(" of ")[2].replace("must be", "must each be")
     several = f"items of {items}" if items and isinstance(path[-1], int) else ""
     return Finding("metadata-type", severity, message, path, hint=hint, fixes=fixes, several=several)
+
+
+def _is_id(path: Path) -> bool:
+    """Whether it is the id of a service offering or a plan."""
+    return path[-1:] == ("id",) and path[-3:-2] in (("services",), ("plans",))
+
+
+def _ids(data: dict[str, Any]) -> Iterator[Any]:
+    """The ids of service offerings and plans; generators of ids leave those that are there (@sap/sbf, README)."""
+    for service, path in objects(data, "services"):
+        yield service.get("id")
+        yield from (plan.get("id") for plan, _ in objects(service, "plans", path))
 
 
 def _severity(path: Path, version: ApiVersion) -> Severity:
@@ -162,8 +179,7 @@ def _advice(fault: CatalogFault, safe: bool) -> tuple[str, tuple[Fix, ...]]:
     """Hint and fix for a fault; the fix is `safe` if every platform refuses the value."""
     path = fault.path
     if fault.keyword == "required":
-        is_id = path[-1] == "id" and path[-3:-2] in (("services",), ("plans",))
-        return ("a GUID is recommended; once published, it never changes" if is_id else ""), ()
+        return ("a GUID is recommended; once published, it never changes" if _is_id(path) else ""), ()
     if fault.keyword == "enum":
         return did_you_mean(str(fault.value), fault.wanted), ()
     if fault.keyword != "type" or not path:

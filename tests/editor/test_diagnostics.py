@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import sys
 from itertools import pairwise
-from pathlib import Path
+from pathlib import Path, PurePath
 from random import Random
 from time import perf_counter
 from typing import Any
@@ -23,6 +23,8 @@ from osbctl.editor import open_files
 from osbctl.editor.analysis import source_of
 from osbctl.editor.open_files import OpenFiles
 from osbctl.editor.texts import SEVERITIES
+from osbctl.editor.vocabulary import FieldSchema, part_at, properties
+from osbctl.fields import LATEST
 from osbctl.findings import DocumentError, Finding
 from osbctl.resources import catalogs_folder
 from osbctl.sources.catalogs import parse_catalog
@@ -33,6 +35,7 @@ from osbctl.validation.pipeline import validate_document
 from tests.cli.program import osbctl
 from tests.corpus import catalogs, needs_corpus
 from tests.editor.client import Editor, editing, in_editor
+from tests.sources.folder.brokerpaks import brokerpak
 
 pytestmark = pytest.mark.usefixtures("one_server")
 
@@ -101,6 +104,25 @@ def test_a_folder_is_judged_as_one_with_what_is_not_saved(tmp_path: Path) -> Non
                 await asyncio.sleep(0.05)
 
     in_editor(look)
+
+
+def test_the_definition_of_a_brokerpak_is_judged_in_its_folder(tmp_path: Path) -> None:
+    folder = brokerpak(tmp_path / "pak")
+    (folder / "osbctl.toml").write_text('env = ".envrc"\n')
+    file = folder / "definitions" / "database.yml"
+
+    async def look(editor: Editor) -> None:
+        uri = editor.open(file, file.read_text().replace("acme-database.v1", "acme_database"))
+        async with asyncio.timeout(30):
+            while uri not in editor.said:
+                await asyncio.sleep(0.05)
+        codes = {(found.code, found.range.start.line + 1) for found in editor.said[uri].diagnostics}
+        assert {("brokerpak-refused", 2), ("parameters-default", 36), ("parameters-default", 40)} <= codes
+
+    in_editor(look)
+    assert source_of(str(folder / "images" / "notes.md"), "") is None
+    fields = properties(part_at(("plans", 0), LATEST, PurePath("brokerpak", "redis.yml")) or FieldSchema({}, {}))
+    assert {"display_name", "bullets", "provision_overrides"} <= set(fields)
 
 
 def test_what_is_found_in_another_file_of_the_folder_is_shown_there(tmp_path: Path) -> None:

@@ -24,16 +24,36 @@ from osbctl.findings import Severity
 from osbctl.platforms import ApiVersion
 from osbctl.resources import catalogs_folder, schemas_folder
 from osbctl.sources.limits import MAX_DEPTH
+from osbctl.sources.parse import parse_document
 from osbctl.validation import explain
 from osbctl.validation.explain import faults
 from osbctl.validation.house import sentences
-from osbctl.validation.options import MAX_FINDINGS
-from osbctl.validation.pipeline import check_schema
+from osbctl.validation.options import MAX_FINDINGS, ValidationOptions
+from osbctl.validation.pipeline import check_schema, validate_document
 from tests.corpus import CORPUS, needs_corpus
 from tests.fixes import generated
 
 SCHEMAS = {v: json.loads((schemas_folder() / f"catalog-{v}.json").read_text(encoding="utf-8")) for v in ApiVersion}
 GOOD: dict[str, Any] = json.loads((catalogs_folder() / "interface-example.json").read_text(encoding="utf-8"))
+
+
+def test_a_catalog_whose_ids_are_still_to_be_made_is_one_error() -> None:
+    """SAP's @sap/sbf: gen-catalog-ids fills in what is missing or empty, and changes no id that is there."""
+    plans: list[dict[str, Any]] = [{"name": "a", "description": "A."}, {"name": "b", "description": "B."}]
+    catalog: dict[str, Any] = {"services": [{"name": "s", "description": "S.", "bindable": True, "plans": plans}]}
+    found = validate_document(
+        parse_document(json.dumps(catalog).encode(), "catalog.json"), ValidationOptions()
+    ).findings
+    (error,) = (one for one in found if one.severity is Severity.ERROR)
+    assert error.message.startswith("3 service offerings and plans have no id")
+    assert "gen-catalog-ids of @sap/sbf" in error.hint
+    plans[0]["id"] = "x"
+    found = validate_document(
+        parse_document(json.dumps(catalog).encode(), "catalog.json"), ValidationOptions()
+    ).findings
+    assert len([one for one in found if one.severity is Severity.ERROR]) == 2
+    assert not any("sap" in one.hint for one in found)
+
 
 PLAN: dict[str, Any] = {"id": "p1", "name": "small", "description": "Small."}
 SERVICE: dict[str, Any] = {"id": "s1", "name": "db", "description": "A database.", "bindable": True, "plans": [PLAN]}

@@ -338,6 +338,8 @@ def test_build_prints_what_the_broker_answers(tmp_path: Path) -> None:
     assert osbctl("drift", "pak", "c.json", "--env", "env", cwd=tmp_path).returncode == 0
     assert "Cores" not in osbctl("params", "pak", "acme-database.v1", "small", "--env", "env", cwd=tmp_path).stdout
     assert not (tmp_path / "pak" / "catalog.lock").exists()
+    assert osbctl("build", "pak", "--env", "env", "-o", "pak/catalog.json", cwd=tmp_path).returncode == 0
+    assert osbctl("build", "pak", "--env", "env", "-o", "pak/redis.yml", cwd=tmp_path).returncode == 2
     assert osbctl("build", "pak", "--set", "A=b", cwd=tmp_path).returncode == 2
 
 
