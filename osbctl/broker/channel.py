@@ -152,7 +152,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
                 self._complete(request)
             elif self.phase is Phase.IDLE:
                 self._enter(Phase.READING)
-            if request.expect_continue and request.headers_finished and not self.sent_continue:
+            if request.expect_continue and not self.sent_continue:
                 self.send_continue()
         if self.will_close:
             self.handle_close()

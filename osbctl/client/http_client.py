@@ -251,12 +251,7 @@ def read_body(response: BaseHTTPResponse, client: HttpClient) -> Iterator[bytes]
 
     Raises SourceError: it is cut short, too slow, too large, or not packed as it says or as we can unpack.
     """
-    packing = content_coding(response.headers.get("Content-Encoding"))
-    if packing not in ("", "gzip"):
-        response.close()
-        text = f"the answer is compressed as {safe(packing)[:40]}, which the request did not ask for"
-        raise SourceError(f"{client.name}: {text}", "platforms understand gzip at most")
-    unpack = zlib.decompressobj(wbits=31) if packing else None
+    unpack = _unpacker(response, client)
     size, limit = 0, client.options.max_bytes
     try:
         for chunk in response.stream(_CHUNK, decode_content=False):
@@ -274,6 +269,16 @@ def read_body(response: BaseHTTPResponse, client: HttpClient) -> Iterator[bytes]
     # Without a length, the end that we made looks like the broker's, and half of what is packed like the whole.
     if client.expired or (unpack and not unpack.eof):
         raise _broken_off(client, client.expired)
+
+
+def _unpacker(response: BaseHTTPResponse, client: HttpClient) -> Any:
+    """Decompresses what is packed as gzip; None where nothing is packed. Raises SourceError: it is another way."""
+    packing = content_coding(response.headers.get("Content-Encoding"))
+    if packing in ("", "gzip"):
+        return zlib.decompressobj(wbits=31) if packing else None
+    response.close()
+    text = f"the answer is compressed as {safe(packing)[:40]}, which the request did not ask for"
+    raise SourceError(f"{client.name}: {text}", "platforms understand gzip at most")
 
 
 def content_coding(encoding: str | None) -> str:

@@ -15,8 +15,7 @@ from osbctl.client.catalog_client import MAX_REDIRECTS, error_description, is_sa
 from osbctl.client.connection_options import ConnectionOptions, check_options
 from osbctl.client.http_client import Failure, NoResponseError
 from osbctl.conformance import probes
-from osbctl.conformance.exchange import Exchange, Reply
-from osbctl.conformance.faults import Fault, fault, findings_of
+from osbctl.conformance.exchange import Exchange, Fault, Reply, fault, findings_of
 from osbctl.conformance.rules import EVERY
 from osbctl.errors import SourceError
 from osbctl.findings import Finding, Severity

@@ -12,8 +12,7 @@ from typing import NamedTuple
 from osbctl.client.catalog_client import CATALOG_PATH, error_description
 from osbctl.client.connection_options import ConnectionOptions, basic_auth
 from osbctl.client.http_client import content_coding
-from osbctl.conformance.exchange import Exchange, Reply
-from osbctl.conformance.faults import Fault, fault, moved
+from osbctl.conformance.exchange import Exchange, Fault, Reply, fault, moved
 from osbctl.conformance.rules import EVERY
 from osbctl.findings import Severity
 from osbctl.platforms import Platform

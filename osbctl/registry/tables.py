@@ -139,20 +139,25 @@ def migrate(database: Database, *, make: bool = True) -> None:
     """
     with database.reading() as connection:
         version = _version(connection, database.name)
-        ours = {VERSION_TABLE, *METADATA.tables}
-        others = [name for name in sqlalchemy.inspect(connection).get_table_names() if name not in ours]
+        tables = sqlalchemy.inspect(connection).get_table_names()
     if version == NEWEST:
         return
-    if not version and others and (database.is_sqlite or not make):
-        text = f"{database.name}: this database is another program's: it has a table {safe(others[0])!r}"
-        raise RegistryError(text, "name another with --database")
-    if not version and not make:
-        raise RegistryError(f"{database.name}: the database is empty", ADD_MAKES_ONE)
+    if not version:
+        _check_foreign(database, tables, make=make)
     with database.writing() as connection:
         if not database.is_sqlite:
             connection.execute(sqlalchemy.select(sqlalchemy.func.pg_advisory_xact_lock(_LOCK)))
         if _version(connection, database.name) != NEWEST:  # another process may have been faster
             _upgrade(connection)
+
+
+def _check_foreign(database: Database, tables: list[str], *, make: bool) -> None:
+    """Raise RegistryError where a database without tables of ours is not to get any."""
+    if tables and (database.is_sqlite or not make):
+        text = f"{database.name}: this database is another program's: it has a table {safe(tables[0])!r}"
+        raise RegistryError(text, "name another with --database")
+    if not make:
+        raise RegistryError(f"{database.name}: the database is empty", ADD_MAKES_ONE)
 
 
 def _version(connection: Connection, name: str) -> str | None:

@@ -37,7 +37,7 @@ def table(rows: Iterable[BrokerRow], width: int, *, colored: bool) -> str:
 
 def broker_lines(broker: RegisteredBroker) -> Iterator[str]:
     """A broker in full: how it is registered, what it offers, and what is kept beside that."""
-    row, services = broker.row, broker.offered.services
+    row = broker.row
     facts = {
         "name": row.name,
         "url": row.url,
@@ -50,16 +50,18 @@ def broker_lines(broker: RegisteredBroker) -> Iterator[str]:
         "last outcome": row.outcome.value,
     }
     yield from (f"{key + ':':<14}{safe(value)}" for key, value in facts.items())
-    for service in services:
-        yield ""
-        yield f"{safe(service.name)}  {safe(service.id)}"
+    for service in broker.offered.services:
+        yield f"\n{safe(service.name)}  {safe(service.id)}"
         yield from (f"  {safe(plan.name)}  {safe(plan.id)}" for plan in service.plans)
     if broker.kept:
-        yield ""
-        yield "kept, though gone from the catalog:"
-        names = {one.service_id: one.name for one in broker.kept if not one.plan_id}
-        names |= {service.id: service.name for service in services}
-        yield from (f"  {_kept(one, names)}" for one in broker.kept)
+        yield from _kept_lines(broker)
+
+
+def _kept_lines(broker: RegisteredBroker) -> Iterator[str]:
+    yield "\nkept, though gone from the catalog:"
+    names = {one.service_id: one.name for one in broker.kept if not one.plan_id}
+    names |= {service.id: service.name for service in broker.offered.services}
+    yield from (f"  {_kept(one, names)}" for one in broker.kept)
 
 
 def _kept(one: Kept, services: dict[str, str]) -> str:

@@ -88,9 +88,7 @@ def validation_options(request: Request, config: Config) -> ValidationOptions:
     platforms = request.platforms or [_known(Platform, name, config, "platform") for name in config.platform]
     select = selected or _configured(config, "select", config.select)
     ignore = _asked(request.ignore) | (_configured(config, "ignore", config.ignore) - selected)
-    if select and select <= ignore:
-        told = f"all that is selected is ignored, too: {', '.join(sorted(select))}"
-        raise UsageError(told, "leave one of the two out")
+    _check_selection(select, ignore)
     return ValidationOptions(
         api_version=request.api_version
         or _known(ApiVersion, config.api_version or DEFAULT_API_VERSION, config, "api-version"),
@@ -105,6 +103,12 @@ def validation_options(request: Request, config: Config) -> ValidationOptions:
             for rule in _configured(config, "severity", [word])
         ),
     )
+
+
+def _check_selection(select: frozenset[str], ignore: frozenset[str]) -> None:
+    if select and select <= ignore:
+        told = f"all that is selected is ignored, too: {', '.join(sorted(select))}"
+        raise UsageError(told, "leave one of the two out")
 
 
 def _ignored_places(config: Config) -> Iterator[IgnoreAt]:

@@ -30,15 +30,20 @@ def check_output(output: Path | str | None, inputs: Iterable[Path | str | None],
         return
     if str(output) in ("", "."):
         raise UsageError("-o needs a file name", "name a file, or leave the option out")
-    for name in (given for given in inputs if given):
-        if _is_same(output, name):
-            raise UsageError(f"{output} is an input of this command, and would be overwritten", "name another file")
-        if _is_inside(output, name):
-            advice = "write it outside of the folder: the next build would take it for a part"
-            raise UsageError(f"{output} is in the source folder {name}", advice)
+    for name in inputs:
+        if name:
+            _check_input(output, name)
     kind = _kind(output)
     if kind and kind != replaces:
         raise UsageError(f"{output} holds {kind}, and would be overwritten", "name another file, or remove it first")
+
+
+def _check_input(output: Path | str, name: Path | str) -> None:
+    if _is_same(output, name):
+        raise UsageError(f"{output} is an input of this command, and would be overwritten", "name another file")
+    if _is_inside(output, name):
+        advice = "write it outside of the folder: the next build would take it for a part"
+        raise UsageError(f"{output} is in the source folder {name}", advice)
 
 
 def _is_same(output: Path | str, name: Path | str) -> bool:

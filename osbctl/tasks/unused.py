@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
 from osbctl.config import Config
 from osbctl.files import check_regular, read_bounded
@@ -20,13 +21,13 @@ def unmatched(config: Config, selections: Sequence[Selection]) -> Iterator[str]:
     """A sentence for each entry of `config` that silenced nothing in any of the selections that it holds for."""
     matched = {entry for selection in selections for entry in selection.matched}
     idle = {entry for selection in selections for entry in selection.unmatched()} - matched
-    for name, entries in _entries(config) if idle else ():
+    for name, entries in chain(_ignored(config), _ignored_at(config)) if idle else ():
         if entries & idle and not entries & matched:
             yield f"{name} matched nothing: remove it"
 
 
-def _entries(config: Config) -> Iterator[tuple[str, set[IgnoreAt]]]:
-    """Each entry that silences something: its place and words, and the rules that it stands for."""
+def _ignored(config: Config) -> Iterator[tuple[str, set[IgnoreAt]]]:
+    """Place and words of each entry of `ignore`, and what it stands for."""
     from osbctl.validation.rules import ELSEWHERE
 
     rules = all_rules()
@@ -34,6 +35,11 @@ def _entries(config: Config) -> Iterator[tuple[str, set[IgnoreAt]]]:
     for word in dict.fromkeys(everywhere):
         here = (rule for rule in chosen(word, rules) if rules[rule].category not in ELSEWHERE)
         yield f"{config.place('ignore', word)} of {word}", set(map(IgnoreAt, here))
+
+
+def _ignored_at(config: Config) -> Iterator[tuple[str, set[IgnoreAt]]]:
+    """The same of `ignore-at`."""
+    rules = all_rules()
     for word, service, plan in config.ignore_at:
         about = ", ".join(filter(None, [service and f"service {service!r}", plan and f"plan {plan!r}"]))
         place = config.place("ignore-at", plan or service or "")

@@ -17,9 +17,6 @@ from osbctl.text import plural
 if TYPE_CHECKING:
     from osbctl.validation.options import Selection, ValidationOptions
 
-    _Judged = tuple[Document | None, ValidationResult, int]
-    """Document (if needed again), its result, and the exit code for a source that cannot be opened."""
-
 
 class Validation(NamedTuple):
     """Result of each source, with the severity from which it fails.
@@ -41,6 +38,15 @@ class _Settings(NamedTuple):
     selection: Selection
 
 
+class _Judged(NamedTuple):
+    """A source that was judged: `document` where it is needed again, and the exit code that it forces by itself."""
+
+    settings: _Settings
+    result: ValidationResult
+    document: Document | None = None
+    exit_code: int = 0
+
+
 def validate(request: Request, config: Config | None = None) -> Validation:
     """Judge every source of the request, by `config`, or by the configuration that is closest to it.
 
@@ -57,20 +63,19 @@ def validate(request: Request, config: Config | None = None) -> Validation:
     ]
     judged = [_judge(source, request, s) for source, s in zip(request.sources, settings, strict=True)]
     if request.together:
-        judged = _together(judged, settings)
-    judgements = tuple(
-        judgement._replace(fail_on=effective_fail_on(request, s.config))
-        for (_, judgement, _), s in zip(judged, settings, strict=True)
-    )
-    whole = all(verdict.kind is not VerdictKind.UNREADABLE for one in judgements for verdict in one.verdicts.values())
-    code = max(code for _, _, code in judged)
-    notes = [judgement.read_as for judgement in judgements if judgement.read_as]
+        judged = _together(judged)
+    results = tuple(one.result for one in judged)
+    notes = [result.read_as for result in results if result.read_as]
     if request.baseline:
-        judgements, more = _based(judgements, request, request.baseline)
+        results, more = _based(results, request, request.baseline)
         notes += more
-    if whole:
+    if not any(map(_is_unreadable, results)):
         notes += _notes(known, (*request.sources, request.stdin_filename or "-"))
-    return Validation(judgements, code, tuple(notes))
+    return Validation(results, max(one.exit_code for one in judged), tuple(notes))
+
+
+def _is_unreadable(result: ValidationResult) -> bool:
+    return any(verdict.kind is VerdictKind.UNREADABLE for verdict in result.verdicts.values())
 
 
 def unread(error: OsbctlError) -> tuple[Finding, ...]:
@@ -120,23 +125,24 @@ def _notes(known: list[_Settings], sources: tuple[str, ...]) -> Iterator[str]:
         yield from found if found and not holds_for_others(same[0].config, sources) else ()
 
 
-def _together(judged: list[_Judged], settings: list[_Settings]) -> list[_Judged]:
-    """The same once more, the judgements completed by what those share that could be read."""
+def _together(judged: list[_Judged]) -> list[_Judged]:
+    """The same once more, the results completed by what those share that could be read."""
     from osbctl.validation.together import JudgedCatalog, judge_together
 
     read = [
-        JudgedCatalog(document, judgement, one.options, one.selection)
-        for (document, judgement, _), one in zip(judged, settings, strict=True)
-        if document
+        JudgedCatalog(one.document, one.result, one.settings.options, one.settings.selection)
+        for one in judged
+        if one.document
     ]
     completed = iter(judge_together(read))
-    return [(document, next(completed) if document else judgement, code) for document, judgement, code in judged]
+    return [one._replace(result=next(completed)) if one.document else one for one in judged]
 
 
 def _judge(source: str, request: Request, settings: _Settings) -> _Judged:
     from osbctl.sources.read import called, read_source
     from osbctl.validation.pipeline import unreadable, validate_document
 
+    fail_on = effective_fail_on(request, settings.config)
     try:
         document = read_source(
             source,
@@ -148,11 +154,12 @@ def _judge(source: str, request: Request, settings: _Settings) -> _Judged:
         )
     except (DocumentError, SourceError) as error:
         code = error.exit_code if isinstance(error, SourceError) else 0
-        return None, unreadable(called(source, request.stdin_filename), unread(error)), code
-    judgement = validate_document(document, settings.options, settings.selection)
-    if judgement.findings and request.fixes and _is_editable(source, document):
-        judgement = judgement._replace(findings=_with_fixes(judgement.findings, document), editable=True)
-    return (document if request.together else None), judgement, 0
+        result = unreadable(called(source, request.stdin_filename), unread(error))
+        return _Judged(settings, result._replace(fail_on=fail_on), exit_code=code)
+    result = validate_document(document, settings.options, settings.selection)._replace(fail_on=fail_on)
+    if result.findings and request.fixes and _is_editable(source, document):
+        result = result._replace(findings=_with_fixes(result.findings, document), editable=True)
+    return _Judged(settings, result, document if request.together else None)
 
 
 def _is_editable(source: str, document: Document) -> bool:
