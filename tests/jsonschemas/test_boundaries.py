@@ -236,6 +236,8 @@ ARRAYS = [
     row(S, {**S, "minItems": 1}, T),
     row(S, {**S, "items": I}, T),
     row({**A, "uniqueItems": T}, {**A, "uniqueItems": T}, T),
+    row({**A, "uniqueItems": T, "maxItems": 8}, {**A, "uniqueItems": T, "maxItems": 9}, T),
+    row({**A, "items": [S, I], "maxItems": 8}, {**A, "items": [S, I], "maxItems": 9}, T),
     row(A, {**A, "uniqueItems": T}, F),
     row({**A, "uniqueItems": F}, {**A, "uniqueItems": T}, F),
     row({**A, "uniqueItems": T}, {**A, "uniqueItems": F}, T),

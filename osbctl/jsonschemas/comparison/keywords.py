@@ -169,7 +169,7 @@ def check_items(subsumption: Subsumption, pair: PlacePair) -> Iterator[Candidate
     demand = every_item(pair.new)
     if "array" in pair.old.kinds and demand:
         yield from subsumption.compare(pair.enter(pair.old.at_item(), demand, Step("index", 0)))
-    elif "array" in pair.old.kinds and not _is_known(subsumption, pair, "prefixItems", "items"):
+    elif "array" in pair.old.kinds and not _is_known(subsumption, pair, "items"):
         yield pair.candidate("items")
 
 
