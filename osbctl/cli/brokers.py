@@ -19,7 +19,7 @@ from osbctl.platforms import DEFAULT_PLATFORM, Platform
 from osbctl.registry import location
 from osbctl.registry.records import Refresh, RefreshOutcome, Registration, What
 from osbctl.registry.text import COLUMNS, broker_lines, cells, refresh_lines, table
-from osbctl.text import safe
+from osbctl.text import Paint, safe
 
 if TYPE_CHECKING:
     from osbctl.tasks.refresh import Policy
@@ -81,7 +81,7 @@ def add(
         added = {name} if done.outcome is RefreshOutcome.ADDED else set()
         for sentence in (*client.notes, *shared_sentences(registry, added)):
             print_note(sentence)
-    write_lines(refresh_lines(new.name, done))
+    write_lines(refresh_lines(new.name, done, _paint()))
     return int(done.outcome is RefreshOutcome.REFUSED)
 
 
@@ -131,7 +131,7 @@ def show(
     if format is TextOrJson.JSON:
         write_json(broker.data)
     else:
-        write_lines(broker_lines(broker))
+        write_lines(broker_lines(broker, _paint()))
     return 0
 
 
@@ -203,6 +203,10 @@ def remove(name: common.BrokerName, database: common.Database = None) -> int:
     return 0
 
 
+def _paint() -> Paint:
+    return Paint(use_color("auto", sys.stdout))
+
+
 def _report(results: Iterable[tuple[str, Refresh]], total: int, policy: Policy, quiet: bool) -> tuple[int, set[str]]:
     """Print the results; return the exit code and the brokers whose stored catalog changed."""
     counts: Counter[RefreshOutcome] = Counter()
@@ -213,7 +217,7 @@ def _report(results: Iterable[tuple[str, Refresh]], total: int, policy: Policy, 
             changed.add(name)
         deleted += done.counts().get(What.DELETED, 0)
         if not quiet or done.outcome in (RefreshOutcome.REFUSED, RefreshOutcome.FAILED):
-            write_lines(refresh_lines(name, done, policy.dry_run))
+            write_lines(refresh_lines(name, done, _paint(), policy.dry_run))
     if not quiet:
         _add_up(counts, total, certain=not deleted or policy.instances is not None)
     return (3 if counts[RefreshOutcome.FAILED] else int(counts[RefreshOutcome.REFUSED] > 0)), changed

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 from typer import Argument, Option
 
 from osbctl.cli import options as common
-from osbctl.cli.output import width, write_json, write_lines
+from osbctl.cli.output import use_color, width, write_json, write_lines
 from osbctl.platforms.commands import Purpose
+from osbctl.text import Paint
 
 
 @common.spread
@@ -52,5 +54,5 @@ def params(
         write_json(report.as_json(about))
     else:
         faults = [finding_lines(about.faults)] if about.faults else []
-        write_lines([*faults, *report.lines(about, width())])
+        write_lines([*faults, *report.lines(about, Paint(use_color("auto", sys.stdout)), width())])
     return 1 if about.faults else 0

@@ -10,9 +10,9 @@ from typer import Option
 
 from osbctl.catalog import Catalog
 from osbctl.cli import options as common
-from osbctl.cli.output import use_color, width, write_lines, write_output
+from osbctl.cli.output import use_color, width, wrap_width, write_lines, write_output
 from osbctl.tasks.rules import named
-from osbctl.text import json_text
+from osbctl.text import Paint, json_text
 
 
 class ShowFormat(StrEnum):
@@ -59,7 +59,7 @@ def show(
     elif chosen:
         from osbctl.views import plain
 
-        write_lines(plain.offering_lines(chosen))
+        write_lines(plain.offering_lines(chosen, Paint(use_color(color.value, sys.stdout)), wrap_width(sys.stdout)))
     else:
         _table(catalog, color)
     return 0

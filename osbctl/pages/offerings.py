@@ -14,6 +14,7 @@ from osbctl.parameter_table import Parameter, parameters
 from osbctl.platforms import Platform
 from osbctl.platforms.outcome import Outcome, VerdictKind
 from osbctl.secrecy import SECRET, Redactor
+from osbctl.views import words
 from osbctl.views.words import Prices, amount_text, bullets, prices
 
 MAX_TAGS = 200
@@ -68,18 +69,18 @@ class Offerings:
             facts=list(self._facts(service)),
             verdicts=[_verdict(platform, outcome, service) for platform, outcome in part.outcomes.items()],
             rows=compare.rows(plans, costs, lines, self._secrets),
-            plans=list(self._plans(part, service, anchor, costs, lines if len(plans) == 1 else [[]] * len(plans))),
+            plans=list(self._plans(part, service, anchor, lines if len(plans) == 1 else [[]] * len(plans))),
             free=_free(plans),
             cheapest=_cheapest(plans, costs),
             monthly=_lowest(plans, costs),
         )
 
     def _plans(
-        self, part: Part, service: ServiceOffering, above: str, costs: Sequence[Prices], lines: Sequence[Sequence[str]]
+        self, part: Part, service: ServiceOffering, above: str, lines: Sequence[Sequence[str]]
     ) -> Iterator[PlanView]:
         text = self._secrets.text
         titles = [text(plan.metadata.get("displayName"), SHORT) for plan in service.plans]
-        for plan, title, cost, bullet_lines in zip(service.plans, titles, costs, lines, strict=True):
+        for plan, title, bullet_lines in zip(service.plans, titles, lines, strict=True):
             name = text(plan.name, SHORT) or "(no name)"
             requests = part.requests.get(plan.path, PlanRequests())
             yield PlanView(
@@ -88,7 +89,7 @@ class Offerings:
                 id=text(plan.id, SHORT),
                 # Plans with the same title are distinguished by their names.
                 title=f"{title} ({name})" if title and titles.count(title) > 1 else title or name,
-                price=_price(plan, cost),
+                price="; ".join(words.costs(plan)) or ("Free" if plan.free else "Price not known"),
                 description=text(plan.description),
                 free=plan.free,
                 deprecated=_deprecated(plan),
@@ -155,12 +156,6 @@ def _deprecated(thing: ServiceOffering | ServicePlan, tags: Sequence[str] = ()) 
 def _free(plans: Sequence[ServicePlan]) -> str:
     kinds = {plan.free for plan in plans}
     return "both" if len(kinds) == 2 else "free" if True in kinds else "paid" if kinds else ""
-
-
-def _price(plan: ServicePlan, costs: Prices) -> str:
-    monthly = " or ".join([f"{total} {currency}".strip() for currency, total in costs.texts.items()])
-    parts = [f"{monthly} a month" if monthly else "", *costs.others]
-    return "; ".join(filter(None, parts)) or ("Free" if plan.free else "Price not known")
 
 
 def _cheapest(plans: Sequence[ServicePlan], costs: Sequence[Prices]) -> str:

@@ -5,9 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from osbctl.registry.records import Action, BrokerRow, Kept, Refresh, RefreshOutcome, RegisteredBroker, Remark
-from osbctl.text import plural, rendered, safe
+from osbctl.text import Paint, plural, rendered, safe
 
 COLUMNS = ("NAME", "URL", "USER", "PLATFORM", "SERVICES", "PLANS", "KEPT", "REFRESHED", "LAST")
+
+
+_STYLES = {
+    RefreshOutcome.ADDED: "safe",
+    RefreshOutcome.UNCHANGED: "dim",
+    RefreshOutcome.CHANGED: "risky",
+    RefreshOutcome.REFUSED: "refused",
+    RefreshOutcome.FAILED: "error",
+}
 
 
 def cells(row: BrokerRow) -> tuple[str, ...]:
@@ -35,7 +44,7 @@ def table(rows: Iterable[BrokerRow], width: int, *, colored: bool) -> str:
     return rendered([made], width, colored=colored)
 
 
-def broker_lines(broker: RegisteredBroker) -> Iterator[str]:
+def broker_lines(broker: RegisteredBroker, paint: Paint) -> Iterator[str]:
     """A broker in full: how it is registered, what it offers, and what is kept beside that."""
     row = broker.row
     facts = {
@@ -49,10 +58,10 @@ def broker_lines(broker: RegisteredBroker) -> Iterator[str]:
         "refreshed": row.refreshed_at,
         "last outcome": row.outcome.value,
     }
-    yield from (f"{key + ':':<14}{safe(value)}" for key, value in facts.items())
+    yield from (f"{paint(f'{key}:', 'dim')}{' ' * (13 - len(key))}{safe(value)}" for key, value in facts.items())
     for service in broker.offered.services:
-        yield f"\n{safe(service.name)}  {safe(service.id)}"
-        yield from (f"  {safe(plan.name)}  {safe(plan.id)}" for plan in service.plans)
+        yield f"\n{paint(safe(service.name), 'bold')}  {paint(safe(service.id), 'dim')}"
+        yield from (f"  {safe(plan.name)}  {paint(safe(plan.id), 'dim')}" for plan in service.plans)
     if broker.kept:
         yield from _kept_lines(broker)
 
@@ -70,9 +79,10 @@ def _kept(one: Kept, services: dict[str, str]) -> str:
     return f"{safe(name)}  {safe(one.plan_id or one.service_id)}  {one.state.value} since {safe(one.since)}"
 
 
-def refresh_lines(name: str, refresh: Refresh, dry_run: bool = False) -> Iterator[str]:
+def refresh_lines(name: str, refresh: Refresh, paint: Paint, dry_run: bool = False) -> Iterator[str]:
     """Lines on the result of a refresh of the broker `name`: a summary, then indented details."""
-    yield f"{safe(name)}: {_headline(refresh, dry_run)}"
+    word, *rest = _headline(refresh, dry_run).split(" ", 1)
+    yield " ".join([f"{paint(safe(name), 'bold')}:", paint(word, _STYLES[refresh.outcome]), *rest])
     yield from (f"  {_action(action)}" for action in refresh.actions)
     if refresh.outcome is not RefreshOutcome.FAILED:
         yield from (f"  {_line(one)}" for one in refresh.remarks)

@@ -13,7 +13,7 @@ from osbctl.paths import pointer
 from osbctl.platforms.commands import Purpose
 from osbctl.requests.commands import Command
 from osbctl.requests.examples import Examples
-from osbctl.text import cells, escaped, json_text, safe
+from osbctl.text import Paint, cells, escaped, json_text, safe, wrapped
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,29 +39,31 @@ class PlanParameters:
 _ASKED = {"create": "create an instance", "update": "update an instance", "bind": "bind an instance"}
 
 
-def lines(about: PlanParameters, width: int) -> Iterator[str]:
+def lines(about: PlanParameters, paint: Paint, width: int) -> Iterator[str]:
     """The report for people, for a terminal of `width` columns; all text is safe to print."""
-    name = f"{safe(about.service)} / {safe(about.plan)}"
+    name = paint(f"{safe(about.service)} / {safe(about.plan)}", "bold")
     if about.faults is None:
         yield f"{name}: parameters to {_ASKED[about.purpose]}"
-        yield from _described(about, width)
+        yield from _described(about, paint, width)
         return
     if about.faults:
-        yield f"{name}: the plan's schema refuses this request to {_ASKED[about.purpose]}"
+        yield f"{name}: the plan's schema {paint('refuses', 'refuses')} this request to {_ASKED[about.purpose]}"
         return
-    checked = "the plan's schema accepts" if about.schema is not None else "the plan describes no parameters for"
+    checked = f"the plan's schema {paint('accepts', 'accepts')}"
+    if about.schema is None:
+        checked = "the plan describes no parameters for"
     yield f"{name}: {checked} this request to {_ASKED[about.purpose]}"
     if about.masked:
         yield "Values under secret names are left out below; the file that is sent must hold them."
-    yield from _commands(about.commands)
+    yield from _commands(about.commands, paint)
 
 
-def _described(about: PlanParameters, width: int) -> Iterator[str]:
+def _described(about: PlanParameters, paint: Paint, width: int) -> Iterator[str]:
     if about.schema is None:
         others = ", ".join(f"--for {purpose}" for purpose in about.described)
         yield f"  none described{f'; described are those of {others}' if others else ''}"
         return
-    yield from _table(about.parameters, width)
+    yield from _table(about.parameters, paint, width)
     if about.examples is None:
         return
     if about.examples.why:
@@ -76,26 +78,18 @@ def _described(about: PlanParameters, width: int) -> Iterator[str]:
     yield f"\nCheck a request: osbctl params … --for {about.purpose} -c @params.json"
 
 
-def _table(rows: tuple[Parameter, ...], width: int) -> Iterator[str]:
+def _table(rows: tuple[Parameter, ...], paint: Paint, width: int) -> Iterator[str]:
     if not rows:
         yield "  the schema names none"
     wide = min(max((cells(row.name) for row in rows), default=0), width // 3)
     for row in rows:
-        yield from _wrapped(row.name + " " * (wide - cells(row.name)), row.facts, width, wide)
+        head = f"  {paint(row.name, 'info')}{' ' * (wide - cells(row.name))}  "
+        yield wrapped(head + row.facts, width, " " * (wide + 4))
         if row.description:
-            yield from _wrapped(" " * wide, row.description, width, wide)
+            yield wrapped(" " * (wide + 4) + row.description, width, " " * (wide + 4))
 
 
-def _wrapped(head: str, text: str, width: int, wide: int) -> Iterator[str]:
-    return iter(
-        textwrap.wrap(
-            text, max(width, wide + 24), initial_indent=f"  {head}  ", subsequent_indent=" " * (wide + 4),
-            break_long_words=False, break_on_hyphens=False,
-        )
-    )  # fmt: skip
-
-
-def _commands(commands: tuple[Command, ...]) -> Iterator[str]:
+def _commands(commands: tuple[Command, ...], paint: Paint) -> Iterator[str]:
     files: dict[str, str] = {}
     for command in commands:
         yield f"\n{command.tool} (bash)" if command.shell else f"\n{command.tool}"
@@ -103,7 +97,7 @@ def _commands(commands: tuple[Command, ...]) -> Iterator[str]:
         if command.content:
             files[command.file] = command.content
     for file, content in files.items():
-        yield f"\n{safe(file)}"
+        yield f"\n{paint(safe(file), 'bold')}"
         yield textwrap.indent(escaped(content).rstrip("\n"), "    ")
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from osbctl.catalog import Catalog, ServiceOffering, ServicePlan
-from osbctl.parameter_table import parameters
-from osbctl.text import cells, safe
+from osbctl.parameter_table import Parameter, parameters
+from osbctl.paths import PARAMETER_PLACES
+from osbctl.text import Paint, cells, safe, wrapped
 from osbctl.views import words
 
 COLUMNS = ("SERVICE", "PLAN", "PRICE", "BINDABLE", "COSTS", "BULLETS", "SERVICE ID", "PLAN ID", "DESCRIPTION")
@@ -36,39 +36,74 @@ def catalog_lines(catalog: Catalog) -> Iterator[str]:
             yield "\t".join((name, "", "", "", "", "", id_, "", safe(service.description)))
 
 
-def offering_lines(service: ServiceOffering) -> Iterator[str]:
-    """The offering, its display information, and each plan with its parameters."""
-    yield safe(service.name)
-    yield f"  Id             {safe(service.id)}"
-    yield f"  Description    {safe(service.description)}"
-    yield f"  Features       {', '.join(words.facts(service))}"
-    for key, label in _LINKS.items():
-        if value := service.metadata.get(key):
-            yield f"  {label:<14} {safe(str(value))}"
+def offering_lines(service: ServiceOffering, paint: Paint, width: int = 0) -> Iterator[str]:
+    """The offering, its display information, its plans, and their parameters, each once.
+
+    `width` is that of the terminal; 0: no line is broken.
+    """
+    yield wrapped(paint(safe(service.name), "bold"), width, "  ")
+    links = {label: safe(str(value)) for key, label in _LINKS.items() if (value := service.metadata.get(key))}
+    facts = {
+        "Id": safe(service.id),
+        "Description": safe(service.description),
+        "Features": ", ".join(words.facts(service)),
+        **links,
+    }
+    for label, text in facts.items():
+        yield _hanging(f"  {paint(f'{label:<13}', 'dim')}  ", text, 17, width)
     for plan in service.plans:
         yield ""
-        yield from _plan(plan)
+        yield wrapped(f"  Plan {paint(safe(plan.name), 'bold')}", width, " " * 7)
+        facts = {
+            "Id": safe(plan.id),
+            "Description": safe(plan.description),
+            "Price": "; ".join([words.price(plan), *words.costs(plan)]),
+            "Bindable": words.yes(plan.bindable),
+        }
+        for label, text in facts.items():
+            yield _hanging(f"    {paint(f'{label:<11}', 'dim')}  ", text, 17, width)
+        yield from (_hanging("    • ", line, 6, width) for line in words.bullets(plan))
+    for place in PARAMETER_PLACES:
+        yield from _parameters(".".join(place), service.plans, paint, width)
 
 
-def _plan(plan: ServicePlan) -> Iterator[str]:
-    yield f"  Plan {safe(plan.name)}"
-    yield f"    Id           {safe(plan.id)}"
-    yield f"    Description  {safe(plan.description)}"
-    yield f"    Price        {'; '.join([words.price(plan), *words.costs(plan)])}"
-    yield f"    Bindable     {words.yes(plan.bindable)}"
-    for line in words.bullets(plan):
-        yield f"    • {line}"
-    for place, schema in plan.parameters.items():
-        yield f"    Parameters of {place}:"
-        yield from _parameters(schema)
+def _hanging(head: str, text: str, indent: int, width: int) -> str:
+    return wrapped(head + text, width, " " * indent)
 
 
-def _parameters(schema: Mapping[str, Any]) -> Iterator[str]:
-    rows = list(parameters(schema))
+def _parameters(place: str, plans: Sequence[ServicePlan], paint: Paint, width: int) -> Iterator[str]:
+    """The parameters of all plans at one place, each once; behind one that differs, the plans that have it so."""
+    described = [plan for plan in plans if place in plan.parameters]
+    if not described:
+        return
+    some = _of_plans(described) if len(described) < len(plans) else ""
+    yield ""
+    yield wrapped(f"  Parameters of {paint(place, 'bold')}{some}:", width, " " * 6)
+    rows: dict[str, list[tuple[Parameter, ServicePlan]]] = {}
+    for plan in described:
+        for row in parameters(plan.parameters[place]):
+            rows.setdefault(row.name, []).append((row, plan))
     if not rows:
-        yield "      none described"
-    width = max((cells(row.name) for row in rows), default=0)
-    for row in rows:
-        yield f"      {row.name}{' ' * (width - cells(row.name))}  {row.facts}"
-        if row.description:
-            yield f"      {' ' * width}  {row.description}"
+        yield "    none described"
+    column = min(max(map(cells, rows), default=0), width // 3 or 1_000)
+    for name, ways in rows.items():
+        head = f"{paint(name, 'info')}{' ' * (column - cells(name))}"
+        for text, owners in _ways(ways):
+            which = paint(_of_plans(owners), "dim") if 0 < len(owners) < len(described) else ""
+            yield _hanging(f"    {head}  ", text + which, column + 6, width)
+            head = " " * column
+
+
+def _ways(rows: Sequence[tuple[Parameter, ServicePlan]]) -> Iterator[tuple[str, Sequence[ServicePlan]]]:
+    """What is said of one parameter, each with the plans that say it; below it a description, with no plan."""
+    for description in dict.fromkeys(row.description for row, _ in rows):
+        same = [(row.facts, plan) for row, plan in rows if row.description == description]
+        for facts in dict.fromkeys(facts for facts, _ in same):
+            yield facts, [plan for found, plan in same if found == facts]
+        if description:
+            yield description, ()
+
+
+def _of_plans(plans: Sequence[ServicePlan]) -> str:
+    names = ", ".join(safe(plan.name) or "(no name)" for plan in plans)
+    return f" (plan{'s' if len(plans) > 1 else ''} {names})" if plans else ""

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rich import box
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -31,7 +32,8 @@ def render(catalog: Catalog, width: int, *, colored: bool) -> str:
 def _parts(catalog: Catalog, width: int) -> Iterator[RenderableType]:
     for service in catalog.services:
         head = Text().append(safe(service.name) or "(no name)", style="bold")
-        yield head.append(f"  {safe(service.id)}", style="dim")
+        gap = "\n" if width < NARROW else "  "
+        yield head.append(f"{gap}{safe(service.id)}", style="dim")
         yield Text(safe(service.description))
         yield Text(", ".join(words.facts(service)), style="dim")
         yield from _listed(service) if width < NARROW else [_plans(service)]
@@ -65,6 +67,14 @@ def _listed(service: ServiceOffering) -> Iterator[RenderableType]:
         name = Text(f"\n  {safe(plan.name)}", style="bold")
         yield name.append(f"  {words.price(plan)}, {bindable}", style="not bold")
         yield Text(f"    {safe(plan.id)}", style="dim", overflow="fold")
-        lines = (safe(plan.description), *words.costs(plan), *(f"• {line}" for line in words.bullets(plan)))
-        yield from (Text(f"    {line}", overflow="fold") for line in lines)
+        lines = (safe(plan.description), *words.costs(plan))
+        yield from (Padding(Text(line, overflow="fold"), (0, 0, 0, 4), expand=False) for line in lines)
+        yield from (_bullet(line) for line in words.bullets(plan))
     yield Text("")
+
+
+def _bullet(line: str) -> Table:
+    """A line whose second and further rows hang below its text."""
+    grid = Table.grid(padding=(0, 1, 0, 0))
+    grid.add_row(Text("    •"), Text(line, overflow="fold"))
+    return grid

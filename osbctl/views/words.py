@@ -12,6 +12,7 @@ from osbctl.text import safe
 _LARGE = 10**12
 """From here on, amounts are as they were written."""
 _MONTHLY = {"monthly", "month", "per month", "a month", "/month", "/ month", "each month", "mo", "per mo"}
+_PERIODS = {"hourly": "an hour", "daily": "a day", "weekly": "a week", "yearly": "a year", "annually": "a year"}
 
 
 class Prices(NamedTuple):
@@ -44,7 +45,9 @@ def _add(found: Prices, entry: Mapping[str, Any]) -> None:
         if _is_monthly(unit) and (value := _decimal(amount)) is not None:
             found.monthly[currency] = found.monthly.get(currency, Decimal()) + value
         else:
-            found.others.append(" / ".join(filter(None, (f"{amount_text(amount)} {currency}".strip(), unit))))
+            text = f"{amount_text(amount)} {currency}".strip()
+            period = _PERIODS.get(unit.casefold(), "")
+            found.others.append(f"{text} {period}" if text and period else " / ".join(filter(None, (text, unit))))
 
 
 def _is_monthly(unit: str) -> bool:
@@ -74,17 +77,10 @@ def _decimal(amount: Any) -> Decimal | None:
 
 
 def costs(plan: ServicePlan) -> list[str]:
-    """The prices of a plan, such as `99 USD, 79 EUR / MONTHLY`."""
-    entries = plan.metadata.get("costs")
-    found = []
-    for entry in entries if isinstance(entries, list) else ():
-        if isinstance(entry, dict):
-            amount = entry.get("amount")
-            prices = amount.items() if isinstance(amount, dict) else ()
-            text = ", ".join(f"{number(price)} {safe(str(currency)).upper()}" for currency, price in prices)
-            unit = safe(str(entry.get("unit") or ""))
-            found.append(" / ".join(part for part in (text, unit) if part))
-    return found
+    """The prices of a plan as people write them, such as `99 USD or 79 EUR a month`."""
+    found = prices(plan)
+    monthly = " or ".join(f"{total} {currency}".strip() for currency, total in found.texts.items())
+    return [*([f"{monthly} a month"] if monthly else []), *filter(None, found.others)]
 
 
 def number(value: Any) -> str:

@@ -252,7 +252,7 @@ def test_a_prompt_asks_at_a_terminal(osbctl: Program, server: FakeBroker) -> Non
     words = [sys.executable, "-m", "osbctl", "brokers", "add", "my-db", server.url, "--user", USER]
     terminal = subprocess.Popen(
         [sys.executable, "-c", code, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        env=osbctl.environment, cwd=osbctl.folder,
+        env=osbctl.environment | {"NO_COLOR": "1"}, cwd=osbctl.folder,
     )  # fmt: skip
     assert terminal.stdin
     assert terminal.stdout
@@ -466,7 +466,7 @@ def test_a_bar_shows_progress_at_a_terminal_and_spoils_no_line(many: Program, se
     code = "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))"
     words = [sys.executable, "-m", "osbctl", "brokers", "refresh"]
     done = subprocess.run(
-        [sys.executable, "-c", code, *words], env=many.environment | {"TERM": "xterm"}, cwd=many.folder,
+        [sys.executable, "-c", code, *words], env=many.environment | {"TERM": "xterm", "NO_COLOR": "1"}, cwd=many.folder,
         stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout
@@ -604,6 +604,19 @@ def test_a_quiet_refresh_tells_only_of_what_went_wrong(many: Program, server: Fa
     said = many("refresh", "--quiet", code=1)
     assert said.count("refused as by Cloud Foundry") == 24
     assert "24 brokers" not in said
+
+
+def test_colours_add_escapes_alone(added: Program) -> None:
+    for words, told in (
+        ("show my-db", "\x1b[2mname:\x1b[0m"),
+        ("refresh", "\x1b[1mmy-db\x1b[0m: \x1b[2munchanged\x1b[0m"),
+    ):
+        bare = added.run("brokers", *words.split()).stdout
+        added.environment["FORCE_COLOR"] = "1"
+        painted = added.run("brokers", *words.split()).stdout
+        del added.environment["FORCE_COLOR"]
+        assert told in painted
+        assert re.sub(r"\x1b\[[\d;]*m", "", painted) == bare
 
 
 def test_nothing_registered_is_nothing_to_do(added: Program) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -387,6 +388,12 @@ def test_all_brokers_and_a_dead_one_does_not_stop_the_rest(osbctl: Run, several:
     assert "osbctl: down: " in done.err
     assert "status 503" in done.err
     assert "osbctl: odd: " in done.err
+
+
+def test_the_table_of_all_brokers_has_colours(osbctl: Run, several: Brokers) -> None:
+    bare, painted = osbctl("drift", "--all").out, osbctl("drift", "--all", "--color", "always").out
+    assert re.search(r"\x1b\[\d[;\d]*mdrift *\x1b\[0m", painted)
+    assert re.sub(r"\x1b\[[\d;]*m", "", painted) == bare
 
 
 def test_all_brokers_exit_codes(osbctl: Run, several: Brokers) -> None:

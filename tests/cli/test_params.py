@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import re
 import time
 from pathlib import Path
 
@@ -159,3 +160,11 @@ def test_a_name_that_shells_read_in_different_ways_is_in_no_command(sign: str) -
     assert f"no command: a name in it cannot be typed here: shells read {sign} in different ways" in shown
     shown = osbctl("params", CATALOG, "postgres", "small", "-c", "{}", "-b", "it\u2019s").stdout
     assert 'cf create-service postgres small my-instance -b "it\u2019s" -c params.json' in shown
+
+
+def test_colours_add_escapes_alone() -> None:
+    for request in ((), ("-c", '{"storage_gb": 3}'), ("-c", '{"storage_gb": "x"}')):
+        words = ["params", CATALOG, "postgres", "small", *request]
+        bare, painted = osbctl(*words).stdout, osbctl(*words, FORCE_COLOR="1").stdout
+        assert "\x1b[1mpostgres / small\x1b[0m: " in painted
+        assert re.sub(r"\x1b\[[\d;]*m", "", painted) == bare

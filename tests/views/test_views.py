@@ -9,7 +9,7 @@ import pytest
 
 from osbctl.catalog import Catalog
 from osbctl.parameter_table import MAX_LEVELS, MAX_ROWS, parameters
-from osbctl.text import safe
+from osbctl.text import Paint, safe
 from osbctl.views import markdown, plain, table, words
 
 ID = "6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4"
@@ -42,7 +42,7 @@ def all_views(shown: Catalog) -> dict[str, list[str]]:
         "table": as_table(shown).split("\n"),
         "plain": list(plain.catalog_lines(shown)),
         "markdown": list(markdown.lines(shown)),
-        "detail": [line for service in shown.services for line in plain.offering_lines(service)],
+        "detail": [line for service in shown.services for line in plain.offering_lines(service, Paint(False))],
     }
 
 
@@ -107,6 +107,7 @@ def test_a_column_that_would_be_empty_gives_its_room_to_the_others() -> None:
 def test_a_narrow_terminal_cuts_nothing(width: int) -> None:
     shown = as_table(catalog("a name of some length that needs room", ID), width)
     lines = [line.rstrip() for line in shown.split("\n")]
+    assert ID in lines  # the offering's, on a line of its own
     assert f"    {ID}" in lines
     assert "…" not in shown
     assert "    • a name of some length that needs" in shown
@@ -151,8 +152,8 @@ def test_wide_parameter_names_line_up() -> None:
     schema = {"properties": {"日本語": {"type": "string"}, "ab": {"type": "string"}}}
     plan = {"schemas": {"service_binding": {"create": {"parameters": schema}}}}
     (service,) = Catalog.of({"services": [{"plans": [plan]}]}).services
-    told = list(plain.offering_lines(service))[-2:]
-    assert told == ["      日本語  string", "      ab      string"]
+    told = list(plain.offering_lines(service, Paint(False)))[-2:]
+    assert told == ["    日本語  string", "    ab      string"]
 
 
 def test_nothing_is_wrapped_in_a_pipe() -> None:
@@ -182,10 +183,59 @@ def test_amounts(value: Any, shown: str) -> None:
 def test_costs() -> None:
     data = {"costs": [{"amount": {"usd": 99.0, "eur": 79}, "unit": "MONTHLY"}, {"unit": "1 GB"}, {"amount": 5}, "x"]}
     (plan,) = Catalog.of({"services": [{"plans": [{"metadata": data}]}]}).plans
-    assert words.costs(plan) == ["99 USD, 79 EUR / MONTHLY", "1 GB", ""] or words.costs(plan) == [
-        "99 USD, 79 EUR / MONTHLY",
-        "1 GB",
+    assert words.costs(plan) == ["99 USD or 79 EUR a month", "1 GB", "5"]
+
+
+@pytest.mark.parametrize(
+    ("amount", "unit", "shown"),
+    [
+        ({"usd": 1234.5}, "MONTHLY", "1,234.50 USD a month"),
+        ({"usd": 0.05, "eur": 0.04}, "HOURLY", "0.05 USD an hour; 0.04 EUR an hour"),
+        ({"usd": 10}, "1GB of messages", "10 USD / 1GB of messages"),
+        ({"usd": "on request"}, "MONTHLY", "on request USD / MONTHLY"),
+    ],
+)
+def test_prices_are_as_people_write_them(amount: Any, unit: str, shown: str) -> None:
+    data = {"costs": [{"amount": amount, "unit": unit}]}
+    (plan,) = Catalog.of({"services": [{"plans": [{"metadata": data}]}]}).plans
+    assert "; ".join(words.costs(plan)) == shown
+
+
+def with_schemas(*schemas: dict[str, Any] | None) -> Any:
+    plans = [
+        {"name": f"p{n}", "schemas": {"service_instance": {"create": {"parameters": schema}}} if schema else {}}
+        for n, schema in enumerate(schemas)
     ]
+    return Catalog.of({"services": [{"name": "s", "plans": plans}]}).services[0]
+
+
+def test_equal_parameters_are_shown_once() -> None:
+    zone = {"type": "string", "description": "Where."}
+    sizes = [{"properties": {"size": {"maximum": most, "description": "How large."}, "zone": zone}} for most in (1, 9)]
+    told = list(plain.offering_lines(with_schemas(*sizes, None), Paint(False)))
+    assert told[-6:] == [
+        "  Parameters of service_instance.create (plans p0, p1):",
+        "    size  any, ≤ 1 (plan p0)",
+        "          any, ≤ 9 (plan p1)",
+        "          How large.",
+        "    zone  string",
+        "          Where.",
+    ]
+    alone = list(plain.offering_lines(with_schemas(sizes[0]), Paint(False)))
+    assert alone[-5] == "  Parameters of service_instance.create:"
+
+
+@pytest.mark.parametrize("width", [40, 60, 100])
+def test_a_long_line_hangs_below_its_text(width: int) -> None:
+    shown = catalog("room " * 30 + "enough").services[0]
+    lines = [one for line in plain.offering_lines(shown, Paint(True), width) for one in line.split("\n")]
+    bare = [re.sub(r"\x1b\[[\d;]*m", "", line) for line in lines]
+    assert bare != lines
+    at = next(number for number, line in enumerate(bare) if line.startswith("  Description"))
+    assert bare[at + 1].startswith(" " * 17 + "room")
+    bullet = next(number for number, line in enumerate(bare) if line.startswith("    • "))
+    assert bare[bullet + 1].startswith("      room")
+    assert all(len(line) <= width for line in bare if ID not in line and len(line.split()) > 2)
 
 
 def test_parameters() -> None:

@@ -10,10 +10,12 @@ from osbctl.changes import Level
 from osbctl.pages.content import BrokerLine, Overview
 from osbctl.reports.changes import DiffFormat, DiffReport, render
 from osbctl.reports.changes.json_changes import as_json
-from osbctl.text import cells, json_text, plural, safe
+from osbctl.text import Paint, cells, json_text, plural, safe
 
 _MERGED = (DiffFormat.GITLAB, DiffFormat.JUNIT, DiffFormat.SARIF)
 """Formats that are one document for any number of brokers."""
+
+_STYLES = {"failed": "error", "same": "dim", "accepted": "dim"}
 
 COLUMNS = ("NAME", "RESULT", *(level.value.upper() for level in Level), "ACCEPTED")
 
@@ -57,7 +59,7 @@ def render_all(
         return _as_json(checked, reports)
     texts = [text for report in reports.values() if (text := render(report, format))]
     if format is DiffFormat.TEXT:
-        texts.append("\n".join(_table(checked)) + "\n")
+        texts.append("\n".join(_table(checked, Paint(empty.color))) + "\n")
     return "\n".join(texts) if format in (DiffFormat.TEXT, DiffFormat.MARKDOWN) else "".join(texts)
 
 
@@ -93,14 +95,16 @@ def _merged(checked: Sequence[BrokerReport], empty: DiffReport) -> DiffReport:
     return replace(empty, changes=changes)
 
 
-def _table(checked: Sequence[BrokerReport]) -> Iterator[str]:
+def _table(checked: Sequence[BrokerReport], paint: Paint) -> Iterator[str]:
     """The brokers as a table of columns, which a program can split at blanks."""
     none = ["-"] * (len(COLUMNS) - 2)
-    lines = map(_line, checked)
+    lines = list(map(_line, checked))
     rows = [COLUMNS, *((one.broker, one.result, *([str(n) for _, n in one.counts] or none)) for one in lines)]
+    styles = ["bold", *(_STYLES.get(one.kind, one.kind) for one in lines)]
     widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        padded = (cell + " " * (width - cells(cell)) for cell, width in zip(row, widths, strict=True))
+    for row, style in zip(rows, styles, strict=True):
+        padded = [cell + " " * (width - cells(cell)) for cell, width in zip(row, widths, strict=True)]
+        padded[1] = paint(padded[1], style)
         yield "  ".join(padded).rstrip()
 
 
