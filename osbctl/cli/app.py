@@ -62,7 +62,7 @@ COMMANDS = {name: function for group in GROUPS.values() for name, function in gr
 
 _HEADINGS = {
     "Report": "format output concise quiet statistics color date",
-    "Source": "at stdin-filename config max-bytes",
+    "Source": "at env profile stdin-filename config max-bytes",
     "Broker connection": "user password-stdin credentials database ca-file client-cert insecure timeout",
     "TLS": "tls-cert tls-key self-signed insecure-http trusted-proxy unix-socket",
     "Operation": "admin-listen admin-host log-format log-level access-log connections-per-address",

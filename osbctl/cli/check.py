@@ -97,7 +97,7 @@ def fetch(
     \b
     osbctl fetch https://broker.example.com --user platform -o catalog.json
     osbctl fetch https://broker.example.com --user platform | osbctl validate -
-    osbctl fetch http://localhost:8080 --start "go run ." | osbctl diff catalog.json -
+    osbctl fetch http://localhost:8080 --start "go run ." -o catalog.json
     """
     from osbctl.client.catalog_client import not_a_catalog, read_json
     from osbctl.tasks.outputs import CATALOG, check_output
