@@ -38,14 +38,14 @@ class Category(StrEnum):
         member.meaning = meaning
         return member
 
-    READING = "reading", "What the reader refuses or points out in the text of a source."
-    SCHEMA = "schema", "What the JSON Schema of the API version forbids."
-    SPEC = "spec", "What the specification says MUST and a schema cannot express."
-    ADVICE = "advice", "What the specification or experience recommends."
-    PLATFORM = "platform", "What a platform refuses although the specification allows it."
-    BUILD = "build", "What keeps a source folder from composing."
-    CHANGE = "change", "What a change of a catalog means for platforms and users."
-    WIRE = "wire", "What is wrong with the answers of a live broker; `osbctl check` asks."
+    READING = "reading", "Errors and remarks of the readers of JSON, YAML and source folders."
+    SCHEMA = "schema", "Violations of the JSON Schema of the API version."
+    SPEC = "spec", "Violations of a MUST of the specification that a schema cannot express."
+    ADVICE = "advice", "Recommendations of the specification and of experience."
+    PLATFORM = "platform", "Refusals of a platform that the specification does not require."
+    BUILD = "build", "Faults that prevent a source folder from being composed."
+    CHANGE = "change", "Effects of a changed catalog on platforms and users."
+    WIRE = "wire", "Faults in the answers of a running broker, found by `osbctl check`."
 
 
 class Rule(NamedTuple):

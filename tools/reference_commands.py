@@ -68,7 +68,7 @@ def entry(parameter: Any, context: Any) -> Iterator[str]:
     names, text = parameter.get_help_record(context)
     meaning, _, extra = text.partition("  [")
     heading = parameter.opts[0] if parameter.opts[0].startswith("-") else names.strip("[]")
-    yield f"### {heading}\n"
+    yield f"### `{heading}`\n"  # as code: a site makes a dash of two hyphens
     if heading != names.strip("[]"):
         yield f"`{names}`\n"
     conditions = "; ".join(part.rstrip("]") for part in extra.split("  ["))

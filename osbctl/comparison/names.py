@@ -149,7 +149,7 @@ class NameChanges:
         return next((clashes[new.path] for clashes in self._clashes.values() if new.path in clashes), None)
 
     def crashes(self, new: Identified) -> bool:
-        """Whether its name makes a platform crash."""
+        """Return whether its name makes a platform crash."""
         clash = self._holder(new)
         return clash is not None and clash.kind is ClashKind.CRASH
 

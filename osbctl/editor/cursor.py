@@ -106,7 +106,7 @@ def _in_brackets(text: str, start: int, offset: int, path: Path) -> Cursor | Non
 
 
 def _mark(frames: list[_Frame], mark: str, word: str, path: Path) -> None:
-    """What a bracket, comma or colon does to what is open."""
+    """Update the open containers for a bracket, comma or colon."""
     if mark in "{[":
         frames.append(_Frame(frames[-1].below if frames else path, mark == "{"))
     elif frames and mark in "}]":
@@ -181,7 +181,7 @@ class _Block:
         self.limit, self.in_list = 0, False
 
     def cursor(self) -> Cursor | None:
-        """Where the cursor stands."""
+        """Location of the cursor."""
         line, column = self.line, self.offset - self.start
         level = line.at if line.text[line.at :] else max(column, line.at)
         if _in_comment(line.text, column) or not self._climb(level):
@@ -223,7 +223,7 @@ class _Block:
         return True
 
     def _take(self, line: _Line) -> bool:
-        """What a line above says of the place; False where it says that there is none."""
+        """Read the location from a line above; False if it rules one out."""
         if line.key is None:
             if line.dashes and line.dashes[-1] < self.limit and _opens(line.text, line.at):
                 self._begin_flow(line.at)

@@ -58,7 +58,7 @@ def without_baseline(file: str, judgements: Sequence[ValidationResult]) -> tuple
 
 
 def _gone(entries: list[dict[str, Any]], found: set[str], file: str, results: Sequence[ValidationResult]) -> int:
-    """How many entries about sources that were read are not `found` any more."""
+    """Number of entries on the read sources that are not `found` any more."""
     read = {relative(os.path.abspath(one.name), _folder(file)) for one in results if one.data is not None}  # noqa: PTH100
     return sum(entry["source"] in read and entry["fingerprint"] not in found for entry in entries)
 

@@ -52,7 +52,7 @@ def test_each_command_is_there_with_its_options(name: str) -> None:
             if word.startswith("-"):
                 assert re.search(rf"{re.escape(word)}\b", text), f"{word} of {name}"
     options = {parameter.opts[0] for parameter in ALL[name].params if parameter.opts[0].startswith("--")}
-    assert options - {"--help"} == set(re.findall(r"(?m)^### (--.+)$", text)), "a link can point to each option"
+    assert options - {"--help"} == set(re.findall(r"(?m)^### `(--.+)`$", text)), "a link can point to each option"
 
 
 def test_each_rule_is_there_and_in_the_index() -> None:
