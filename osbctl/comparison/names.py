@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from functools import cached_property
 
 from osbctl.catalog import Catalog, ServiceOffering, ServicePlan
@@ -39,6 +38,7 @@ _PLAN_NAMES = {
     Renaming.SWAPPED: identity.PLAN_NAMES_SWAPPED,
     Renaming.PASSED_ON: identity.PLAN_NAME_PASSED_ON,
 }
+_SWAPS = (identity.PLAN_NAMES_SWAPPED, identity.SERVICE_NAMES_SWAPPED)
 _WORDS = {
     Renaming.NEW: "",
     Renaming.REUSED: ", the name of one that is removed",
@@ -133,16 +133,11 @@ class NameChanges:
             refuses = _is_refused(kind, platform)
             if new.path in clashes:
                 found[platform] = kind if refuses else taken
-            elif refuses and self._swaps_with_held(kind, clashes, new):
+            elif refuses and kind in _SWAPS and new.path[:-1] in self._lists[platform]:
                 found[platform] = identity.NOW_REFUSED
             else:
                 found[platform] = free if refuses else kind
         return found
-
-    def _swaps_with_held(self, kind: Kind, clashes: Mapping[Path, Clash], new: Identified) -> bool:
-        """Return whether an earlier object of the same list is refused for its name: names were swapped."""
-        swapped = kind in (identity.PLAN_NAMES_SWAPPED, identity.SERVICE_NAMES_SWAPPED)
-        return swapped and any(path[:-1] == new.path[:-1] for path in clashes)
 
     def _holder(self, new: Identified) -> Clash | None:
         """The clash over its name on the first platform that has one."""
@@ -174,6 +169,11 @@ class NameChanges:
             }
             for platform, clashes in self._saved.items()
         }
+
+    @cached_property
+    def _lists(self) -> dict[Platform, set[Path]]:
+        """The lists in which one is refused for its name: where names were swapped, it came before the others."""
+        return {platform: {path[:-1] for path in clashes} for platform, clashes in self._clashes.items()}
 
     @cached_property
     def _twice(self) -> set[Path]:
