@@ -40,18 +40,21 @@ def in_profiles(documents: Sequence[Document], profiles: Sequence[str]) -> int |
 
     Raises DocumentError: all catalogs are of other profiles.
     """
-    conditions = [_condition(document.data) for document in documents]
     holding = [number for number, document in enumerate(documents) if _at(document.data, _SERVICES)]
-    if not holding or not (profiles or any(conditions)):
+    conditions = [_condition(document.data) for document in documents]
+    if not holding or not any((*profiles, *conditions)):
         return None
-    counting = [number for number in holding if _holds(conditions[number], profiles or ["default"])]
-    if counting:
-        return counting[-1]
-    there = ", ".join(dict.fromkeys(conditions[number] for number in holding))
-    message = f"the catalog is one of other profiles: {there}"
-    path = _at(documents[holding[0]].data, _SERVICES)
-    place = documents[holding[0]].locate([path])[path]
-    raise DocumentError((Finding("catalog-elsewhere", Severity.ERROR, message, (), place, hint="name one: --profile"),))
+    active = [number for number in holding if _holds(conditions[number], profiles or ["default"])]
+    if not active:
+        raise DocumentError((_of_other_profiles(documents[holding[0]], [conditions[number] for number in holding]),))
+    return active[-1]
+
+
+def _of_other_profiles(document: Document, conditions: list[str]) -> Finding:
+    message = f"the catalog is one of other profiles: {', '.join(dict.fromkeys(conditions))}"
+    path = _at(document.data, _SERVICES)
+    place = document.locate([path])[path]
+    return Finding("catalog-elsewhere", Severity.ERROR, message, (), place, hint="name one: --profile")
 
 
 def _at(data: Any, name: str) -> Path:
@@ -109,8 +112,12 @@ def _bound(value: Any, kind: str, path: Path, here: Path, written: dict[Path, Pa
     if isinstance(value, list):
         items = enumerate(value)
         return [_bound(item, kind, (*path, index), (*here, index), written) for index, item in items]
-    if not isinstance(value, dict):
-        return value
+    return _bound_object(value, kind, path, here, written) if isinstance(value, dict) else value
+
+
+def _bound_object(
+    value: dict[str, Any], kind: str, path: Path, here: Path, written: dict[Path, Path]
+) -> dict[str, Any]:
     found: dict[str, Any] = {"bindable": False} if kind == "service" else {}
     for key, place, item in _entries(value, kind, path, here, written):
         bound_to = _names(kind).get(_uniform(key)) or key
@@ -119,8 +126,12 @@ def _bound(value: Any, kind: str, path: Path, here: Path, written: dict[Path, Pa
             written[*path, name] = place
         inner = PARTS.get(kind, {}).get(name)
         sent = _bound(item, inner, (*path, name), place, written) if inner else item
-        found[name] = {**found[name], **sent} if isinstance(found.get(name), dict) and isinstance(sent, dict) else sent
+        found[name] = _merged(found.get(name), sent)
     return found
+
+
+def _merged(old: Any, new: Any) -> Any:
+    return {**old, **new} if isinstance(old, dict) and isinstance(new, dict) else new
 
 
 def _entries(

@@ -55,41 +55,61 @@ def merge(
         UsageError: there are service offerings of several brokers, and it is not said which.
     """
     rows = [row for page in pages for row in page.rows]
-    services = _unique(shape, (row for row in rows if not row.is_plan))
-    plans = _unique(shape, (row for row in rows if row.is_plan))
-    homes: dict[str, list[ExportRow]] = defaultdict(list)
-    for row in services.values():
-        row.need(shape.service[("id",)][0])
-    for row in plans.values():
-        row.need(shape.plan[("id",)][0])
-        homes["/".join(row.texts(shape.parent))].append(row)
-    if gaps := [*_gaps(shape, pages, services, homes)]:
+    services, plans = _services(shape, rows), _plans_by_service(shape, rows)
+    if gaps := [*_gaps(shape, pages, services, plans)]:
         raise SourceError(f"the export does not hold all: {'; '.join(gaps)}", f"export it again: {shape.whole}")
-    chosen = _of_one_broker(shape, services, {k: v for page in pages for k, v in page.names.items()}, broker)
-    stored = [(row, homes[key]) for key, row in chosen.items()]
+    names = {word: name for page in pages for word, name in page.names.items()}
+    stored = [(row, plans[key]) for key, row in _of_one_broker(shape, services, names, broker).items()]
     held = {id(row.document) for row in rows}
     return _stored(platform, shape, [document for document in documents if id(document) in held], stored)
+
+
+def _services(shape: Shape, rows: Iterable[ExportRow]) -> dict[str, ExportRow]:
+    found = _unique(shape, (row for row in rows if not row.is_plan))
+    for row in found.values():
+        row.need(shape.service[("id",)][0])
+    return found
+
+
+def _plans_by_service(shape: Shape, rows: Iterable[ExportRow]) -> dict[str, list[ExportRow]]:
+    found: dict[str, list[ExportRow]] = defaultdict(list)
+    for row in _unique(shape, (row for row in rows if row.is_plan)).values():
+        row.need(shape.plan[("id",)][0])
+        found["/".join(row.texts(shape.parent))].append(row)
+    return found
 
 
 def _stored(platform: Platform, shape: Shape, sources: Sequence[Document], rows: Family) -> StoredCatalog:
     kept: dict[tuple[str, str], str] = {}
     live: Family = []
-    for service, all_plans in rows:
-        plans = [plan for plan in all_plans if _name(shape.plan, plan) not in shape.own_plans]
-        name, own = _name(shape.service, service), service.need(shape.service[("id",)][0])
-        gone = _is_gone(shape, service)
-        if gone:
-            kept[own, ""] = name
-        kept |= {
-            (own, plan.need(shape.plan[("id",)][0])): f"{name}/{_name(shape.plan, plan)}"
-            for plan in plans
-            if gone or _is_gone(shape, plan)
-        }
-        if not gone:
+    rows = [(service, _of_broker(shape, plans)) for service, plans in rows]
+    for service, plans in rows:
+        if _is_gone(shape, service):
+            kept |= _retained(shape, service, plans, whole=True)
+        else:
+            kept |= _retained(shape, service, [plan for plan in plans if _is_gone(shape, plan)])
             live.append((service, [plan for plan in plans if not _is_gone(shape, plan)]))
+    return StoredCatalog(_document(shape, sources, live), platform, shape, kept, _is_public(rows))
+
+
+def _is_public(rows: Family) -> bool:
+    """Whether everybody sees every plan."""
     seen = [plan.data.get("visibility_type") for _, plans in rows for plan in plans]
-    public = bool(seen) and all(kind == "public" for kind in seen)
-    return StoredCatalog(_document(shape, sources, live), platform, shape, kept, public)
+    return bool(seen) and all(kind == "public" for kind in seen)
+
+
+def _of_broker(shape: Shape, plans: list[ExportRow]) -> list[ExportRow]:
+    """The plans without those that the platform adds by itself."""
+    return [plan for plan in plans if _name(shape.plan, plan) not in shape.own_plans]
+
+
+def _retained(
+    shape: Shape, service: ExportRow, plans: Iterable[ExportRow], *, whole: bool = False
+) -> dict[tuple[str, str], str]:
+    """The names of plans that are gone and stay, by ids; `whole`: the service offering, too."""
+    name, own = _name(shape.service, service), service.need(shape.service[("id",)][0])
+    of_plans = {(own, plan.need(shape.plan[("id",)][0])): f"{name}/{_name(shape.plan, plan)}" for plan in plans}
+    return {(own, ""): name, **of_plans} if whole else of_plans
 
 
 def _unique(shape: Shape, rows: Iterable[ExportRow]) -> dict[str, ExportRow]:
@@ -102,31 +122,45 @@ def _unique(shape: Shape, rows: Iterable[ExportRow]) -> dict[str, ExportRow]:
 
 
 def _gaps(
-    shape: Shape, pages: Sequence[Page], services: Mapping[str, ExportRow], homes: Mapping[str, list[ExportRow]]
+    shape: Shape, pages: Sequence[Page], services: Mapping[str, ExportRow], plans: Mapping[str, list[ExportRow]]
 ) -> Iterator[str]:
     """Missing parts of the export, in words that follow a colon."""
-    if not services:
-        yield "it holds plans and no service offerings" if homes else "it holds no service offering"
-    elif not homes and (shape.always_plans or all(page.rows for page in pages)):  # a list without plans says so
-        yield "it holds no plan"
-    for (_, of_plans), together in _by_query(pages).items():
-        found = [row for page in together for row in page.rows if row.is_plan == of_plans]
-        held, total = len(_unique(shape, found)), max(page.total for page in together)
-        word = "plans" if of_plans else "service offerings"
-        cut = "the list was cut: " if all(page.more for page in together) else ""
-        if held < total:
-            yield f"{cut}it holds {held:,} of {total:,} {word}"
-        elif cut:
-            yield f"it says that there are more {word} than it holds"
+    yield from _empty(shape, pages, services, plans)
+    yield from (gap for together in _by_query(pages).values() for gap in _cut(shape, together))
     if filters := sorted({name for page in pages for name in page.filters}):
         yield f"it was filtered by {_some(filters)}"
-    lost = [_name(shape.plan, row) for key, rows in homes.items() if key not in services for row in rows]
-    if lost and services:
+    if services:
+        yield from _unmatched(shape, services, plans)
+
+
+def _empty(shape: Shape, pages: Sequence[Page], services: Collection[str], plans: Collection[str]) -> Iterator[str]:
+    if not services:
+        yield "it holds plans and no service offerings" if plans else "it holds no service offering"
+    elif not plans and (shape.always_plans or all(page.rows for page in pages)):  # a list without plans says so
+        yield "it holds no plan"
+
+
+def _cut(shape: Shape, pages: Sequence[Page]) -> Iterator[str]:
+    """What the pages of one query say of rows that they do not hold."""
+    of_plans = pages[0].of_plans
+    rows = (row for page in pages for row in page.rows if row.is_plan == of_plans)
+    held, total = len(_unique(shape, rows)), max(page.total for page in pages)
+    word = "plans" if of_plans else "service offerings"
+    cut = "the list was cut: " if all(page.more for page in pages) else ""
+    if held < total:
+        yield f"{cut}it holds {held:,} of {total:,} {word}"
+    elif cut:
+        yield f"it says that there are more {word} than it holds"
+
+
+def _unmatched(shape: Shape, services: Mapping[str, ExportRow], plans: Mapping[str, list[ExportRow]]) -> Iterator[str]:
+    """Plans without their service offering, and service offerings without plans where each has some."""
+    lost = [_name(shape.plan, row) for key, rows in plans.items() if key not in services for row in rows]
+    if lost:
         yield f"it lacks the service offering of {_some(lost)}"
-    if homes and shape.always_plans:
-        empty = [_name(shape.service, row) for key, row in services.items() if not homes.get(key)]
-        if empty:
-            yield f"it holds no plan of {_some(empty)}"
+    empty = [_name(shape.service, row) for key, row in services.items() if not plans.get(key)]
+    if empty and plans and shape.always_plans:
+        yield f"it holds no plan of {_some(empty)}"
 
 
 def _by_query(pages: Sequence[Page]) -> dict[tuple[str, bool], list[Page]]:
@@ -142,21 +176,21 @@ def _of_one_broker(
     brokers: dict[tuple[str, ...], dict[str, ExportRow]] = defaultdict(dict)
     for key, row in rows.items():
         words = row.texts(shape.brokers)
-        known = tuple(names[word] for word in words if word in names)
-        brokers[*known, *words][key] = row
+        brokers[*(names[word] for word in words if word in names), *words][key] = row
     if broker:
-        chosen = [found for words, found in brokers.items() if broker in words]
-        if not chosen:
-            raise SourceError(
-                f"the export holds nothing of a broker {broker}",
-                f"it holds {_labels(brokers)}; --stored-broker names one",
-            )
-        return {key: row for found in chosen for key, row in found.items()}
+        return _named_broker(brokers, broker)
     if len(brokers) > 1:
-        raise UsageError(
-            f"the export holds service offerings of {len(brokers)} brokers", f"--stored-broker: {_labels(brokers)}"
-        )
+        count = f"the export holds service offerings of {len(brokers)} brokers"
+        raise UsageError(count, f"--stored-broker: {_labels(brokers)}")
     return rows
+
+
+def _named_broker(brokers: Mapping[tuple[str, ...], dict[str, ExportRow]], broker: str) -> dict[str, ExportRow]:
+    chosen = [found for words, found in brokers.items() if broker in words]
+    if not chosen:
+        advice = f"it holds {_labels(brokers)}; --stored-broker names one"
+        raise SourceError(f"the export holds nothing of a broker {broker}", advice)
+    return {key: row for found in chosen for key, row in found.items()}
 
 
 def _labels(brokers: Iterable[tuple[str, ...]]) -> str:

@@ -52,14 +52,18 @@ def stored_catalog(
         raise SourceError(f"the files are of different kinds: {', '.join(sorted(kinds))}", "name one export at a time")
     (kind,) = kinds
     platform = _PLATFORMS.get(kind)
-    if platform is None:
-        if len({document.name for document in documents}) > 1 or broker:
-            raise UsageError("a catalog is one file, of one broker", "only exports come in several files")
-        return StoredCatalog(only_catalog(documents, at))
+    if platform:
+        return _of_export(platform, documents, broker, recognised=not stored_as)
+    if len({document.name for document in documents}) > 1 or broker:
+        raise UsageError("a catalog is one file, of one broker", "only exports come in several files")
+    return StoredCatalog(only_catalog(documents, at))
+
+
+def _of_export(platform: Platform, documents: Sequence[Document], broker: str, *, recognised: bool) -> StoredCatalog:
     try:
         pages = [platform.record.export.read(document) for document in documents]
         rows = [row for page in pages for row in page.rows]
-        platform = platform if stored_as else _made_by(platform, rows)
+        platform = _made_by(platform, rows) if recognised else platform
         export = platform.record.export
         shape = export.shape_of(rows) if export.shape_of else export.shape
         return merge(platform, shape, documents, pages, broker)

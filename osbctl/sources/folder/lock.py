@@ -8,7 +8,7 @@ takes it for a new plan and flags the old one.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -89,27 +89,26 @@ def updated(lock: Lock, catalog: dict[str, Any], accepted: Collection[str] = ())
     `accepted` names the services and plans whose id may change. Names that have gone stay remembered,
     unless their id is now that of another name at the same place: then the thing was renamed.
     """
-    ids, retired = dict(lock.ids), dict(lock.retired)
     named = list(_named(catalog))
-    there = {name for name, _, _ in named}
+    there = {name: id_ for name, id_, _ in named}
+    changed = [(name, path) for name, id_, path in named if lock.ids.get(name, id_) != id_]
+    given_up = {lock.ids[name]: name for name, _ in changed if name in accepted}
+    findings = [_changed(name, lock.ids[name], path) for name, path in changed if name not in accepted]
+    in_use = {id_ for _, id_, _ in named}  # what was given up once may be in use again
+    retired = {id_: name for id_, name in {**lock.retired, **given_up}.items() if id_ not in in_use}
+    # A name that has gone was renamed where another one has its id.
+    ids = {name: id_ for name, id_ in {**lock.ids, **there}.items() if name in there or id_ not in in_use}
+    return Lock(ids, retired), [*findings, *_reuses(lock, named, there)]
+
+
+def _reuses(lock: Lock, named: Sequence[tuple[str, str, Path]], there: Collection[str]) -> Iterator[Finding]:
     owners = {id_: name for name, id_ in lock.ids.items()}
     # After a merge one id may have two names, the old one and that of a rename: the one that is there owns it.
     owners |= {id_: name for name, id_, _ in named if lock.ids.get(name) == id_}
-    findings = []
     for name, id_, path in named:
-        known = lock.ids.get(name)
-        if known not in (None, id_) and name not in accepted:
-            findings.append(_changed(name, str(known), path))
-        elif known not in (None, id_):
-            retired[str(known)] = name
         owner = owners.get(id_) or lock.retired.get(id_, name)
         if _is_other(owner, name, there):
-            findings.append(_reused(name, owner, path, published=owner in there))
-        retired.pop(id_, None)  # it is in use again
-        ids[name] = id_
-    present = {id_: name for name, id_, _ in named}
-    renamed = {name for name, id_ in ids.items() if name not in there and present.get(id_, name) != name}
-    return Lock({name: id_ for name, id_ in ids.items() if name not in renamed}, retired), findings
+            yield _reused(name, owner, path, published=owner in there)
 
 
 def fresh_id() -> str:
