@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import partial
 from typing import Any, NoReturn
 from urllib.parse import quote
@@ -90,10 +91,7 @@ class BoundedValidator:
         """The validator of this place; None where it cannot be made, which takes its time and is tried once."""
         key = (node, formats)
         if key not in self._compiled:
-            try:
-                self._compiled[key] = self._compile(node, formats)
-            except Exception:  # A pattern that no engine takes, or that they take for too large.
-                self._compiled[key] = None
+            self._compiled[key] = self._compile(node, formats)
         return self._compiled[key]
 
     def _compile(self, node: Subschema, formats: bool) -> Any:
@@ -105,11 +103,10 @@ class BoundedValidator:
             retriever=_fetch_nothing,
             validate_formats=formats,
         )
-        quick, patient = patterns.ENGINES
-        try:
-            return make(pattern_options=quick)
-        except ValueError:
-            return make(pattern_options=patient)
+        for engine in patterns.ENGINES:
+            with suppress(Exception):  # a pattern that the engine does not take, or takes for too large
+                return make(pattern_options=engine)
+        return None
 
     def _weight(self, node: Subschema) -> int:
         """The cost of the schema beside that of a small one; a reference in it may lead to the whole."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from osbctl.paths import JsonValue, Path, entries, located
@@ -17,15 +18,13 @@ IN_PLACE = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else")
 """Keywords whose schemas judge the same value as the schema they stand in."""
 
 
+@dataclass(eq=False, slots=True)
 class SchemaPlace:
     """An object that stands where a schema may stand, at `path` of the whole, and the one around it."""
 
-    __slots__ = ("parent", "path", "value")
-
-    def __init__(self, value: dict[str, Any], path: Path = (), parent: SchemaPlace | None = None) -> None:
-        self.value = value
-        self.path = path
-        self.parent = parent
+    value: dict[str, Any]
+    path: Path = ()
+    parent: SchemaPlace | None = None
 
 
 def subschemas(schema: JsonValue, path: Path = (), parent: SchemaPlace | None = None) -> Iterator[SchemaPlace]:
