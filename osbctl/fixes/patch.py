@@ -24,8 +24,9 @@ def unified_diff(old: Sequence[str], new: Sequence[str], name: str, safe: Sequen
     for group in _Pieces(None, old, new).get_grouped_opcodes(_CONTEXT) if old != new else ():
         _, i1, _, j1, _ = group[0]
         _, _, i2, _, j2 = group[-1]
-        marked = ", ".join(str(line) for line in sorted(unsafe.intersection(range(j1 + 1, j2 + 1))))
-        yield f"@@ -{_range(i1, i2)} +{_range(j1, j2)} @@{marked and f' --unsafe: line {marked}'}\n"
+        lines = sorted(unsafe.intersection(range(j1 + 1, j2 + 1)))
+        marked = f" --unsafe: line{'s' if len(lines) > 1 else ''} {', '.join(map(str, lines))}" if lines else ""
+        yield f"@@ -{_range(i1, i2)} +{_range(j1, j2)} @@{marked}\n"
         for tag, *(before, behind, start, end) in group:
             if tag == "equal":
                 yield from (f" {line}" for line in old[before:behind])
