@@ -84,7 +84,8 @@ class Finding(NamedTuple):
     tells it from others over time, where that is known better than by rule, source and path. `fixes` are what
     `osbctl fix` does about it; empty where the author has to decide.
 
-    `earlier` is another place that the message speaks of: where it stands is added once places are known.
+    `earlier` is another place that the message speaks of: its line is added once places are known, and is
+    then `related`.
 
     `several` is what is said, behind their number, of several findings of one cause in a document, which are then
     one; empty where each stands alone. `also` are the other places that such a one stands for.
@@ -103,6 +104,7 @@ class Finding(NamedTuple):
     platform_messages: tuple[str, ...] = ()
     identity: str = ""
     also: tuple[Path, ...] = ()
+    related: Location | None = None
 
 
 class DocumentError(OsbctlError):

@@ -25,7 +25,7 @@ from osbctl.tasks.validate import unread
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import validate_document
 
-_BEGUN = re.compile(r"""(?:^|")services"?\s*:(?:\s|#.*$)*(?:-\s+"?\w+"?\s*:\s|\[\s*(?:\{|\Z))""", re.MULTILINE)
+_BEGUN = re.compile(r"""(?:^[ ]*|")services"?\s*:(?:\s|#.*$)*(?:-\s+"?\w+"?\s*:\s|\[\s*(?:\{|\Z))""", re.MULTILINE)
 """A list of services with an object in it, in a text that cannot be read as it is."""
 _KEY = re.compile(r"""^[ -]*(\w+):\s|"(\w+)"[ ]?:""", re.MULTILINE)
 _OF_OFFERINGS = {"plans", "bindable"}

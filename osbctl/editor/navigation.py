@@ -15,7 +15,7 @@ from urllib.parse import unquote, urlsplit
 from lsprotocol import types
 
 from osbctl.editor.texts import Written, range_of
-from osbctl.paths import Path, located
+from osbctl.paths import Path, found_at, located
 from osbctl.sources.folder import LOCK
 from osbctl.text import safe
 
@@ -77,14 +77,17 @@ def _line_of_lock(lock: Written, word: str) -> tuple[Written, types.Range] | Non
     return (lock, range_of(lock, at + 1, at + 1 + len(word))) if at >= 0 else None
 
 
-def symbols(file: Written) -> list[types.DocumentSymbol]:
-    """A symbol for each service offering with its plans, or for each plan where the file is a service by itself."""
-    data = file.document.data if file.document else None
+def symbols(file: Written, top: Path = ()) -> list[types.DocumentSymbol]:
+    """A symbol for each service offering with its plans, or for each plan where the file is a service by itself.
+
+    `top` is the path of the catalog in the file.
+    """
+    data = found_at(file.document.data, top) if file.document else None
     if not isinstance(data, dict):
         return []
     whole = isinstance(data.get("services"), list)
     key, kind = ("services", types.SymbolKind.Class) if whole else ("plans", types.SymbolKind.Field)
-    return list(_each(file, data.get(key), (key,), kind))
+    return list(_each(file, data.get(key), (*top, key), kind))
 
 
 def _each(file: Written, things: Any, path: Path, kind: types.SymbolKind) -> Iterator[types.DocumentSymbol]:

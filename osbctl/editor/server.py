@@ -19,7 +19,7 @@ from osbctl.editor.analysis import DEFAULT_OPTIONS
 from osbctl.editor.at_cursor import completions, hover
 from osbctl.editor.navigation import definition, symbols
 from osbctl.editor.open_files import OpenFiles, path_of
-from osbctl.editor.texts import Text, Written, diagnostic
+from osbctl.editor.texts import Text, Written, diagnostic, range_of
 from osbctl.findings import Finding
 from osbctl.sources.variables import VariablesOf, no_variables
 
@@ -33,6 +33,7 @@ class EditorServer:
         self.protocol = LanguageServer("osbctl", osbctl.__version__, text_document_sync_kind=whole)
         self.open = OpenFiles(self._show, self._fail, variables_of)
         self._read_as: dict[str, str] = {}
+        self._outlines: dict[str, list[types.DocumentSymbol]] = {}
         self._asked = False  # for the end, before the last message
         self._code = 0
         self._register()
@@ -115,11 +116,19 @@ class EditorServer:
             self._log(types.MessageType.Info, document.read_as)
         open_file = self.open.files.get(path)
         file = self.open.text(path)
-        shown = [diagnostic(finding, file) for finding in findings]
+        shown = [diagnostic(finding, file, self._related(finding)) for finding in findings]
         version = open_file.version if open_file else None
         self.protocol.text_document_publish_diagnostics(
             types.PublishDiagnosticsParams(self.open.uri(path), shown, version)
         )
+
+    def _related(self, finding: Finding) -> list[types.DiagnosticRelatedInformation]:
+        """The place that a message speaks of, such as that of the first of two equal ids, for a click."""
+        if finding.related is None:
+            return []
+        file = self.open.text(self.open.path(finding.related.source))
+        place = types.Location(self.open.uri(finding.related.source), range_of(file, *file.extent(finding.related)))
+        return [types.DiagnosticRelatedInformation(place, "the other one")]
 
     def _fail(self, error: Exception) -> None:
         self._log(types.MessageType.Error, f"internal error: {type(error).__name__}; this is a bug of osbctl")
@@ -162,8 +171,11 @@ class EditorServer:
         return types.Location(self.open.uri(found[0].name), found[1]) if found else None
 
     async def _symbols(self, params: types.DocumentSymbolParams) -> list[types.DocumentSymbol]:
-        _, file, _ = await self.open.judged(params.text_document.uri)
-        return symbols(file) if file else []
+        path, file, analysis = await self.open.judged(params.text_document.uri)
+        if file and file.document:
+            document = analysis.document if analysis else None
+            self._outlines[path] = symbols(file, document.top if document and not document.embedded else ())
+        return self._outlines.get(path, []) if file else []  # the last one stays while a text cannot be read
 
     async def _actions(self, params: types.CodeActionParams) -> list[types.CodeAction]:
         path, file, analysis = await self.open.judged(params.text_document.uri)

@@ -139,7 +139,9 @@ def written(name: str, text: str, encoding: str) -> Written:
     return Written(name, text, encoding)
 
 
-def diagnostic(finding: Finding, file: Written) -> types.Diagnostic:
+def diagnostic(
+    finding: Finding, file: Written, related: list[types.DiagnosticRelatedInformation] | None = None
+) -> types.Diagnostic:
     """One finding in the file that it is about; one without a place stands at the file's first character."""
     start, end = file.extent(finding.location) if finding.location else (0, 0)
     said = [
@@ -148,6 +150,7 @@ def diagnostic(finding: Finding, file: Written) -> types.Diagnostic:
         f"refused by {labels(finding.refused_by)}" if finding.refused_by else "",
     ]
     return types.Diagnostic(
+        related_information=related,
         range=range_of(file, start, end),
         message="\n".join(filter(None, said)),
         severity=SEVERITIES[finding.severity],

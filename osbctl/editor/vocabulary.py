@@ -24,6 +24,11 @@ class FieldSchema(NamedTuple):
 
 
 _SERVICE, _PLAN = {"$ref": "#/definitions/service"}, {"$ref": "#/definitions/plan"}
+_USUAL: dict[str | int, Any] = {
+    "unit": {"enum": ["MONTHLY"]},
+    "amount": {"properties": {currency: {"type": "number"} for currency in ("usd", "eur", "gbp")}},
+}
+"""Offered in a cost beside what the schema knows; any other word is as right."""
 _SETTINGS = {
     "services": {
         "title": "The services in their order",
@@ -60,12 +65,16 @@ def part_at(path: Path, version: ApiVersion, place: PurePath | None) -> FieldSch
     `place` is the file's path within its source folder, None where the file is a catalog by itself.
     """
     part = _start(version, place)
+    if place is None and "services" in path:
+        path = path[path.index("services") :]  # the catalog may be anywhere in a larger file
     for index, step in enumerate(path):
         described = bool(index) and path[index - 1] in ("create", "update") and step == "parameters"
         found = FieldSchema(_draft_04(), _draft_04()) if described else _below(part, step)
         if found is None:
             return None
         part = found
+    if "costs" in path and path[-1] in _USUAL:
+        return FieldSchema({"allOf": [part.schema, _USUAL[path[-1]]]}, part.root)
     return part
 
 

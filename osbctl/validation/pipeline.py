@@ -315,7 +315,7 @@ def _placed(finding: Finding, places: Mapping[Path, Location]) -> Finding:
         return finding._replace(location=here)
     there = places[finding.earlier]
     line = f"line {there.line}" if there.source == here.source else f"{there.source}:{there.line}"
-    return finding._replace(location=here, message=f"{finding.message} ({line})")
+    return finding._replace(location=here, message=f"{finding.message} ({line})", related=there)
 
 
 def reading_order(finding: Finding) -> tuple[str, int, int, int, str, str]:

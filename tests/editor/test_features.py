@@ -323,3 +323,48 @@ def test_what_nobody_waits_for_keeps_no_other_waiting(tmp_path: Path, cancelled:
 
     whole, waited = in_editor(times)
     assert waited < whole / 2
+
+
+NESTED = (
+    "spring:\n  cloud:\n    openservicebroker:\n      catalog:\n        services:\n        - name: a\n          bindable: true\n"
+    "          id: x\n          plans:\n          - name: b\n            fr|"
+)
+
+
+def test_a_catalog_inside_a_larger_file_is_completed_and_outlined(tmp_path: Path) -> None:
+    path = tmp_path / "application.yml"
+    assert {"free", "description"} <= complete(path, NESTED).keys()
+    text = NESTED.replace("fr|", "free: true")
+    params = types.DocumentSymbolParams
+    found = ask(path, text, lambda editor, file: editor.client.text_document_document_symbol_async(params(file)))
+    assert [(one.name, [below.name for below in one.children]) for one in found] == [("a", ["b"])]
+
+
+def test_the_outline_stays_while_a_text_cannot_be_read(tmp_path: Path) -> None:
+    async def look(editor: Editor) -> None:
+        uri = editor.open(tmp_path / "catalog.yaml", "services:\n- name: a\n  plans: []\n")
+        params = types.DocumentSymbolParams(types.TextDocumentIdentifier(uri))
+        first = await editor.client.text_document_document_symbol_async(params)
+        editor.change(uri, "services:\n- name: a\n  plans: [\n")
+        assert await editor.client.text_document_document_symbol_async(params) == first != []
+
+    in_editor(look)
+
+
+def test_prices_are_completed(tmp_path: Path) -> None:
+    costs = "services:\n- plans:\n  - metadata:\n      costs:\n      - "
+    assert {"usd", "eur"} <= complete(tmp_path / "catalog.yaml", f"{costs}amount:\n          |").keys()
+    assert "MONTHLY" in complete(tmp_path / "catalog.yaml", f"{costs}unit: |")
+
+
+def test_the_line_that_a_message_names_can_be_clicked(tmp_path: Path) -> None:
+    text = f"services:\n- name: a\n  id: {ID}\n  bindable: true\n- name: b\n  id: {ID}\n  bindable: true\n"
+
+    async def look(editor: Editor) -> None:
+        uri = editor.open(tmp_path / "catalog.yaml", text)
+        (double,) = [one for one in await editor.heard(uri) if one.code == "id-duplicate"]
+        (related,) = double.related_information
+        assert (related.location.uri, related.location.range.start.line) == (uri, 2)
+        assert "(line 3)" in double.message
+
+    in_editor(look)
