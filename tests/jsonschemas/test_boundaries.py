@@ -122,6 +122,7 @@ TEXTS = [
     row({**S, "format": "date"}, {**S, "format": "date"}, T),
     row({"allOf": [{**S, "format": "date"}, {"format": "email"}]}, {**S, "format": "date"}, T),
     row(I, {**I, "format": "date"}, T),
+    row({"enum": ["x"], "format": "date", "maxLength": 8}, {"enum": ["x"], "format": "date", "maxLength": 9}, T),
 ]
 KINDS = [
     *pair({"type": ["string", "null"]}, {"type": ["null", "string", "integer"]}, S),
