@@ -19,8 +19,8 @@ terraform_binaries:
   version: 1.11.8
   default: true
 service_definitions:
-- redis.yml
 - definitions/database.yml
+- redis.yml
 """
 DATABASE = """\
 version: 1

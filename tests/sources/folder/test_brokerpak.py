@@ -266,7 +266,7 @@ def test_a_field_that_the_broker_does_not_read(tmp_path: Path) -> None:
 def test_a_definition_that_is_not_there(tmp_path: Path) -> None:
     folder = brokerpak(tmp_path / "pak", manifest=MANIFEST.replace("redis.yml", "cache.yml"))
     done = osbctl("validate", "pak", "--concise", "--quiet", cwd=tmp_path)
-    assert done.stdout.startswith("pak/manifest.yml:12:3: error: pak/cache.yml: cannot be opened: No such file")
+    assert done.stdout.startswith("pak/manifest.yml:13:3: error: pak/cache.yml: cannot be opened: No such file")
     assert done.returncode == 1
     outside = brokerpak(tmp_path / "other", manifest=MANIFEST.replace("redis.yml", "../pak/redis.yml"))
     assert "leads out of the source folder" in osbctl("validate", str(outside)).stdout
