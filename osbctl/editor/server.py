@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import threading
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -40,8 +39,6 @@ class EditorServer:
 
     def run(self, stdin: BinaryIO, stdout: BinaryIO) -> int:
         """Serve until the editor says that it is done, or hangs up; the exit code (LSP 3.17, "Exit Notification")."""
-        gc.freeze()
-        gc.set_threshold(100_000)  # a key makes hardly any garbage in circles, and to look takes a tenth of its time
         try:
             self.protocol.start_io(stdin, stdout)
         finally:

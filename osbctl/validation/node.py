@@ -84,13 +84,8 @@ Parameters: TypeAlias = tuple[Node, tuple[str, str], dict[str, Any]]
 """A parameter schema: its plan, its place in the plan's `schemas`, and the schema itself."""
 
 
-class Field(NamedTuple):
-    """A field: the object that holds it, that object's path and kind (`osbctl.fields.PARTS`), and the key."""
-
-    holder: dict[str, Any]
-    path: Path
-    kind: str
-    key: str
+Part: TypeAlias = tuple[dict[str, Any], Path, str]
+"""An object of the catalog whose fields are known: it, its path, and its kind (`osbctl.fields.PARTS`)."""
 
 
 class CatalogNode(Node):
@@ -99,7 +94,6 @@ class CatalogNode(Node):
     def __init__(self, value: dict[str, Any], api_version: ApiVersion = DEFAULT_API_VERSION) -> None:
         super().__init__(value)
         self.api_version = api_version
-        self._texts: dict[str, list[tuple[Node, str]]] = {}
 
     @cached_property
     def services_with_plans(self) -> list[tuple[Node, list[Node]]]:
@@ -156,15 +150,12 @@ class CatalogNode(Node):
 
     def texts(self, key: str) -> list[tuple[Node, str]]:
         """The service offerings and plans with a string at `key` that is not empty, each with it."""
-        if key not in self._texts:
-            values = ((thing, thing.value.get(key)) for thing in self.things)
-            self._texts[key] = [(thing, value) for thing, value in values if value and isinstance(value, str)]
-        return self._texts[key]
+        return [(thing, value) for thing in self.things if (value := thing.text(key))]
 
     @cached_property
-    def fields(self) -> list[Field]:
-        """The fields of all objects of a known kind, in the order of the document."""
-        return list(_fields(self.value, "catalog", ()))
+    def parts(self) -> list[Part]:
+        """All objects of a known kind, in the order of the document."""
+        return list(_parts(self.value, "catalog", ()))
 
 
 def _with_metadata(things: Iterable[Node]) -> list[tuple[Node, dict[str, Any]]]:
@@ -172,13 +163,13 @@ def _with_metadata(things: Iterable[Node]) -> list[tuple[Node, dict[str, Any]]]:
     return [(thing, value) for thing, value in metadata if isinstance(value, dict)]
 
 
-def _fields(value: Any, kind: str, path: Path) -> Iterator[Field]:
-    """The fields of an object of that kind, or of those in a list, and of the objects below."""
+def _parts(value: Any, kind: str, path: Path) -> Iterator[Part]:
+    """An object of that kind, or those in a list, and the objects below."""
     if isinstance(value, list):
         for index, item in enumerate(value):
-            yield from _fields(item, kind, (*path, index))
+            yield from _parts(item, kind, (*path, index))
     elif isinstance(value, dict):
-        yield from (Field(value, path, kind, key) for key in value)
+        yield value, path, kind
         for key, inner in PARTS.get(kind, {}).items():
             if key in value:
-                yield from _fields(value[key], inner, (*path, key))
+                yield from _parts(value[key], inner, (*path, key))

@@ -145,10 +145,7 @@ def _row(thing: Struct) -> Iterator[Refusal]:
     for key in ("id", "name", "description"):
         text = thing[key] or ""
         if len(text) > MAX_TEXT and key != "description":
-            words = f"value too long for type character varying({MAX_TEXT})"
-            yield Refusal(
-                "service-manager-text", thing.at(key), f"Service Manager keeps {MAX_TEXT} characters: {words}"
-            )
+            yield Refusal("service-manager-text", thing.at(key), _TOO_LONG)
         if "\0" in text:
             message = 'Service Manager keeps no NUL: invalid byte sequence for encoding "UTF8": 0x00'
             yield Refusal("service-manager-text", thing.at(key), message)

@@ -13,7 +13,7 @@ from osbctl.placeholders import holds_placeholder
 from osbctl.platforms import Platform
 from osbctl.rule import Category, rule
 from osbctl.text import closest, semantic_version
-from osbctl.validation.node import CatalogNode, Field, Hit
+from osbctl.validation.node import CatalogNode, Hit, Part
 
 _FREE = ("service_metadata", "plan_metadata")
 """Objects that may hold anything: a field of another type than the one it is like is no slip."""
@@ -34,8 +34,8 @@ def _squeezed(key: str) -> str:
     return key.replace("_", "").replace("-", "").replace(" ", "").lower()
 
 
-def _slip(field: Field) -> Hit | None:
-    holder, path, kind, key = field
+def _slip(part: Part, key: str) -> Hit | None:
+    holder, path, kind = part
     meant = _meant(kind, key)
     value, type_of_it = holder[key], wanted(kind, meant)
     fits = type_of_it in ("", JSON_TYPES.get(type(value)))
@@ -66,8 +66,9 @@ def field_near_miss(catalog: CatalogNode) -> Iterator[Hit]:
         boolean.
     Source: OSB 2.14: unknown fields are allowed and ignored, so that a slip goes unnoticed
     """
-    unknown = (field for field in catalog.fields if field.key not in known(field.kind))
-    yield from filter(None, map(_slip, unknown))
+    for part in catalog.parts:
+        holder, _, kind = part
+        yield from filter(None, (_slip(part, key) for key in holder if key not in known(kind)))
 
 
 @rule("field-too-new", Severity.INFO, Category.ADVICE)
@@ -82,8 +83,9 @@ def field_too_new(catalog: CatalogNode) -> Iterator[Hit]:
     Source: OSB release notes: 2.14 brought *_retrievable, 2.15 plan updates and maintenance_info, 2.17 rotation
     """
     version = catalog.api_version
-    for _, path, kind, key in catalog.fields:
-        if key in known(kind) and key not in known(kind, version):
+    for holder, path, kind in catalog.parts:
+        newer = known(kind) - known(kind, version)
+        for key in filter(newer.__contains__, holder):
             came = f"came with API version {since(kind, key)}; platforms that speak {version} ignore"
             hint = f"check with --api-version {since(kind, key)}"
             yield Hit(f"{key} {came} it", (*path, key), hint, several=f"fields {came} them")
@@ -168,7 +170,7 @@ def field_misplaced(catalog: CatalogNode) -> Iterator[Hit]:
             **dict.fromkeys(known(f"{ours}_metadata"), "into metadata"),
         }
         for thing in things:
-            for key in thing.value.keys() & places.keys() - known(ours):
+            for key in filter((places.keys() - known(ours)).__contains__, thing.value):
                 where = places[key]
                 several = f"{ours}s have {key!r}, which belongs {where}"
                 yield thing.hit(f"{key!r} of {thing.label} belongs {where}", key, "move it there", several=several)
