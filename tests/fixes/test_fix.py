@@ -102,8 +102,9 @@ def test_a_value_is_mended_and_all_else_stays(old: str, new: str, unsafe: bool) 
     assert after == HEAD + new + PLAN
     assert len(found.mended) >= 1
     assert mend(after, unsafe=unsafe)[0] == after
-    crlf, _ = mend((HEAD + old + PLAN).replace("\n", "\r\n"), unsafe=unsafe)
-    assert crlf == (HEAD + new + PLAN).replace("\n", "\r\n")
+    for end in ("\r\n", "\r"):
+        made, _ = mend((HEAD + old + PLAN).replace("\n", end), unsafe=unsafe)
+        assert made == (HEAD + new + PLAN).replace("\n", end)
     if unsafe:
         untouched, safe_only = mend(HEAD + old + PLAN)
         assert untouched == HEAD + old + PLAN and safe_only.unsafe
@@ -422,3 +423,10 @@ def test_a_spring_configuration_is_mended_in_its_own_spelling() -> None:
     assert "instancesRetrievable: true\n" in after
     assert "_" not in after.replace("openservicebroker", "")
     assert {finding.rule for finding in found.mended} == {"schema-type", "field-near-miss"}
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"], ids=["LF", "CRLF", "CR"])
+def test_an_entry_before_the_first_of_an_item_is_indented_as_that_one(end: str) -> None:
+    old = HEAD + "  bindable: true\n  plans:\n  - schemas:\n      service_instance: {}\n"
+    new = old.replace("- schemas", "- free: true\n    schemas")
+    assert mend(old.replace("\n", end), unsafe=True)[0] == new.replace("\n", end)
