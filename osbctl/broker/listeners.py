@@ -48,7 +48,7 @@ def listen_unix(path: Path) -> socket.socket:
     Raises ConfigError where something alive, or something else, is there.
     """
     _remove_dead(path)
-    sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    sock = socket.socket(socket.AF_UNIX)
     before = os.umask(0o117)
     try:
         sock.bind(str(path))
@@ -67,7 +67,7 @@ def _remove_dead(path: Path) -> None:
     except FileNotFoundError:
         return
     # A socket file outlives its process (unix(7)): only a connection shows if a process listens.
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+    with socket.socket(socket.AF_UNIX) as probe:
         try:
             probe.connect(str(path))
         except OSError:
@@ -100,10 +100,10 @@ def inherited(environ: Mapping[str, str]) -> list[socket.socket]:
 
 def parse_address(text: str) -> tuple[str, int]:
     """`HOST:PORT`, `[IPv6]:PORT`, `:PORT` or `PORT`, which is on loopback. Raises UsageError."""
-    host, colon, port = text.rpartition(":")
+    host, _, port = text.rpartition(":")
     if not port.isascii() or not port.isdigit() or int(port) > 65535:
         raise UsageError(f"{text!r} is not an address to listen on", "write HOST:PORT, for example 127.0.0.1:9090")
-    return (host.strip("[]") if colon else "") or "127.0.0.1", int(port)
+    return host.strip("[]") or "127.0.0.1", int(port)
 
 
 def is_loopback(sock: socket.socket) -> bool:
@@ -112,7 +112,7 @@ def is_loopback(sock: socket.socket) -> bool:
 
     if sock.family == socket.AF_UNIX:
         return True
-    address = ip_address(str(sock.getsockname()[0]).partition("%")[0])
+    address = ip_address(str(sock.getsockname()[0]))
     return (getattr(address, "ipv4_mapped", None) or address).is_loopback
 
 

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from osbctl.errors import ConfigError, SourceError
-from osbctl.findings import DocumentError, Finding, Severity
-from osbctl.platforms import Platform
+from osbctl.errors import SourceError
+from osbctl.findings import DocumentError, Finding
 from osbctl.sources.folder import compose, read_folder, read_lock
-from osbctl.sources.folder.files import ATTRIBUTES, split_files
+from osbctl.sources.folder.files import split_files
 from osbctl.sources.parse import parse_document
 from osbctl.sources.read import read_source
 from osbctl.sources.yaml_text import dump
-from osbctl.validation.options import ValidationOptions
-from osbctl.validation.pipeline import validate_document
 from tests.corpus import catalogs, needs_corpus
 
 SERVICE = """\
@@ -399,115 +395,6 @@ def test_a_missing_id_offers_a_fresh_one(tmp_path: Path) -> None:
     first, second = (read_folder(str(tmp_path)).notes for _ in range(2))
     assert [note.rule for note in first] == ["build-id-missing"]
     assert first[0].hint != second[0].hint
-
-
-def lock_findings(folder: Path, accepted: tuple[str, ...] = ()) -> list[str]:
-    document, lock = compose(str(folder), accepted=accepted)
-    (folder / "catalog.lock").write_text(lock.text())
-    return [f"{note.rule} {note.message}" for note in document.notes if note.severity is Severity.ERROR]
-
-
-def test_the_lock_knows_ids(tmp_path: Path) -> None:
-    write(tmp_path, services__postgres=SERVICE)
-    assert lock_findings(tmp_path) == []
-    assert read_lock(tmp_path).ids == {"postgres": "S1", "postgres/small": "P1"}
-    write(tmp_path, services__postgres=SERVICE.replace("P1", "P2"))
-    document, _ = compose(str(tmp_path))
-    assert [note.rule for note in document.notes] == ["build-id-changed"]
-    assert lock_findings(tmp_path, ("postgres/small",)) == []
-    write(tmp_path, services__postgres=SERVICE + "  - {name: other, id: P1, description: Old id.}\n")
-    (tmp_path / "services" / "postgres.yaml").write_text(
-        SERVICE.replace("P1", "P2") + "  - {name: other, id: P1, description: Old id.}\n"
-    )
-    document, _ = compose(str(tmp_path))
-    assert [note.rule for note in document.notes] == ["build-id-reused"]
-
-
-def test_a_renamed_plan_keeps_its_id(tmp_path: Path) -> None:
-    write(tmp_path, services__postgres=SERVICE)
-    assert lock_findings(tmp_path) == []
-    write(tmp_path, services__postgres=SERVICE.replace("small", "tiny"))
-    assert lock_findings(tmp_path) == []
-    assert read_lock(tmp_path).ids == {"postgres": "S1", "postgres/tiny": "P1"}
-
-
-def test_swapped_ids_are_an_error(tmp_path: Path) -> None:
-    two = SERVICE + "  - {name: large, id: P2, description: L.}\n"
-    write(tmp_path, services__postgres=two)
-    assert lock_findings(tmp_path) == []
-    write(tmp_path, services__postgres=two.replace("P1", "X").replace("P2", "P1").replace("X", "P2"))
-    document, _ = compose(str(tmp_path))
-    assert {note.rule for note in document.notes} == {"build-id-changed", "build-id-reused"}
-
-
-LOCK = '# osbctl catalog.lock, version 2\n["postgres", "S1"]\n'
-
-
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("", "not a lock file"),
-        ("{", "not a lock file"),
-        (LOCK.replace("version 2", "version 3"), "newer"),
-        (LOCK + "{", ":3: not a line"),
-        (LOCK + '["a"]\n', ":3: not a line"),
-        (LOCK + '["a", 1]\n', ":3: not a line"),
-        (LOCK + '["a", "1", "gone"]\n', ":3: not a line"),
-        (LOCK + '<<<<<<< HEAD\n["a", "1"]\n', ":3: there is a merge conflict"),
-        ("<<<<<<< HEAD\n" + LOCK, ":1: there is a merge conflict"),
-        (LOCK + '["postgres", "S2"]\n', ":3: 'postgres' has another id in line 2"),
-    ],
-)
-def test_a_broken_lock_is_said_and_never_to_be_deleted(tmp_path: Path, text: str, says: str) -> None:
-    write(tmp_path, services__postgres=SERVICE, lock=text)
-    with pytest.raises(ConfigError, match=r"catalog\.lock") as caught:
-        read_folder(str(tmp_path))
-    assert says in f"{caught.value.message} {caught.value.advice}"
-    assert "delete it" not in caught.value.advice
-
-
-def test_the_newcomer_is_blamed_for_an_id_twice(tmp_path: Path) -> None:
-    write(tmp_path, services__postgres=SERVICE.replace("plans:\n  - {name: small, id: P1, description: Small.}\n", ""))
-    write(tmp_path, services__postgres__plans__small="name: small\nid: P1\ndescription: Small.\nfree: true\n")
-    assert lock_findings(tmp_path) == []
-    write(tmp_path, services__postgres__plans__medium="name: medium\nid: P1\ndescription: Small.\nfree: true\n")
-    judgement = validate_document(read_folder(str(tmp_path)), ValidationOptions())
-    (finding,) = [f for f in judgement.findings if f.severity is Severity.ERROR]
-    assert finding.location
-    assert Path(finding.location.source).name == "medium.yaml"
-    assert "'postgres/medium' is that of 'postgres/small'" in finding.message
-    assert Platform.SERVICE_MANAGER in finding.refused_by
-    assert any("Plan ids must be unique" in words for words in finding.platform_messages)
-
-
-def git(folder: Path, *arguments: str) -> None:
-    person = ("-c", "user.name=T", "-c", "user.email=t@example.com", "-c", "init.defaultBranch=main")
-    subprocess.run(["git", *person, *arguments], cwd=folder, check=True, capture_output=True, timeout=30)
-
-
-def commit(folder: Path) -> None:
-    git(folder, "add", "-A")
-    git(folder, "commit", "-m", "x")
-
-
-def test_git_merges_the_locks_of_two_branches(tmp_path: Path) -> None:
-    write(tmp_path, services__postgres=SERVICE)
-    (tmp_path / ATTRIBUTES[0]).write_text(ATTRIBUTES[1])
-    assert lock_findings(tmp_path) == []
-    git(tmp_path, "init")
-    commit(tmp_path)
-    for branch, id_ in (("one", "P2"), ("two", "P3")):
-        git(tmp_path, "checkout", "-b", branch, "main")
-        text = f"name: {branch}\nid: {id_}\ndescription: D.\n"
-        write(tmp_path, **{f"services__postgres__plans__{branch}": text})
-        if branch == "two":  # a rename on one side, next to what the other side has added
-            write(tmp_path, services__postgres=SERVICE.replace("small", "tiny"))
-        assert lock_findings(tmp_path) == []
-        commit(tmp_path)
-    git(tmp_path, "merge", "one")
-    assert lock_findings(tmp_path) == []
-    ids = {"postgres": "S1", "postgres/tiny": "P1", "postgres/one": "P2", "postgres/two": "P3"}
-    assert read_lock(tmp_path).ids == ids
 
 
 @needs_corpus

@@ -1,0 +1,247 @@
+"""Sockets that listen: which addresses there are, what hinders, and the words that say so."""
+
+from __future__ import annotations
+
+import errno
+import os
+import socket
+import stat
+from pathlib import Path
+
+import pytest
+
+from osbctl.broker import listeners
+from osbctl.broker.listeners import inherited, is_loopback, listen_tcp, listen_unix, name_of, parse_address
+from osbctl.errors import ConfigError, UsageError
+
+needs_ipv6 = pytest.mark.skipif(not socket.has_dualstack_ipv6(), reason="no IPv6 here")
+
+
+def sockets_of(host: str) -> list[tuple[socket.AddressFamily, str]]:
+    made = listen_tcp(host, 0)
+    try:
+        assert all(sock.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN) for sock in made)
+        return [(sock.family, sock.getsockname()[0]) for sock in made]
+    finally:
+        for sock in made:
+            sock.close()
+
+
+def test_an_address_has_one_socket() -> None:
+    assert sockets_of("127.0.0.1") == [(socket.AF_INET, "127.0.0.1")]
+
+
+@needs_ipv6
+def test_no_host_is_every_address_of_both_kinds() -> None:
+    """`::` alone takes IPv4 in; beside a socket for IPv4 it must not."""
+    assert sorted(sockets_of("")) == [(socket.AF_INET, "0.0.0.0"), (socket.AF_INET6, "::")]
+    (sock,) = listen_tcp("::", 0)
+    with sock:
+        socket.create_connection(("127.0.0.1", sock.getsockname()[1]), timeout=5).close()
+
+
+def test_a_port_that_is_taken() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        with pytest.raises(ConfigError) as caught:
+            listen_tcp("127.0.0.1", port)
+    assert caught.value.message == f"cannot listen on 127.0.0.1:{port}: Address already in use"
+    assert caught.value.advice == "another program listens there; choose another --port"
+
+
+@pytest.mark.parametrize(
+    ("number", "advice"),
+    [
+        (errno.EACCES, "ports below 1024 need a privilege; use socket activation or a higher --port"),
+        (errno.EADDRNOTAVAIL, "this machine does not have that address"),
+        (errno.ENOBUFS, ""),
+        (None, ""),
+    ],
+)
+def test_what_the_system_refuses(number: int | None, advice: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At the second of two addresses: the first does not listen on."""
+    plain, made = socket.create_server, []
+
+    def create(*given: object, **more: object) -> socket.socket:
+        if made:
+            raise OSError(number, "x") if number else OSError("no number")
+        made.append(plain(("127.0.0.1", 0)))
+        return made[0]
+
+    monkeypatch.setattr(socket, "create_server", create)
+    found = [(socket.AF_INET, 0, 0, "", (f"127.0.0.{n}", 0)) for n in (1, 1, 2)]
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: found)
+    with pytest.raises(ConfigError) as caught:
+        listen_tcp("host", 80)
+    assert (caught.value.message, caught.value.advice) == (
+        f"cannot listen on host:80: {os.strerror(number or 0)}", advice
+    )  # fmt: skip
+    assert made[0].fileno() == -1
+
+
+def test_a_host_that_nobody_knows(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown(*_: object, **__: object) -> None:
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    monkeypatch.setattr(socket, "getaddrinfo", unknown)
+    with pytest.raises(ConfigError) as caught:
+        listen_tcp("nosuch", 80)
+    assert caught.value.message == "cannot listen on 'nosuch': Name or service not known"
+    assert caught.value.advice == "use an address of this machine"
+
+
+def test_what_is_asked_of_the_resolver(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[object] = []
+
+    def resolve(*given: object, **more: object) -> list[object]:
+        asked.extend([given, more])
+        return []
+
+    monkeypatch.setattr(socket, "getaddrinfo", resolve)
+    assert listen_tcp("host", 80) == listen_tcp("", 80) == []
+    more = {"type": socket.SOCK_STREAM, "flags": socket.AI_PASSIVE}
+    assert asked == [("host", 80), more, (None, 80), more]
+
+
+def test_a_unix_socket_is_for_its_owner_and_group(tmp_path: Path) -> None:
+    before = os.umask(0o027)
+    try:
+        with listen_unix(tmp_path / "s") as sock:
+            assert stat.S_IMODE((tmp_path / "s").stat().st_mode) == 0o660
+            assert (sock.family, sock.type) == (socket.AF_UNIX, socket.SOCK_STREAM)
+        assert os.umask(0o027) == 0o027, "what it was before"
+        with pytest.raises(ConfigError) as caught:
+            listen_unix(tmp_path / "none" / "s")
+        assert caught.value.message == f"cannot listen on {tmp_path}/none/s: No such file or directory"
+        with pytest.raises(ConfigError, match=r"x: AF_UNIX path too long$"):
+            listen_unix(tmp_path / ("x" * 200))
+        assert os.umask(0o027) == 0o027
+    finally:
+        os.umask(before)
+
+
+def test_what_is_in_the_way_of_a_unix_socket(tmp_path: Path) -> None:
+    path = tmp_path / "s"
+    path.write_text("precious")
+    with pytest.raises(ConfigError) as caught:
+        listen_unix(path)
+    assert caught.value.message == f"cannot listen on {path}: there is a file"
+    assert caught.value.advice == "choose a path that is free"
+    assert path.read_text() == "precious"
+    path.unlink()
+    with listen_unix(path) as alive:
+        alive.listen()
+        with pytest.raises(ConfigError) as caught:
+            listen_unix(path)
+        assert caught.value.message == f"cannot listen on {path}: another program listens there"
+    listen_unix(path).close()  # nobody listens there any more
+
+
+def test_another_process_may_be_faster_to_remove_a_dead_socket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "s"
+    listen_unix(path).close()
+
+    class Gone(socket.socket):
+        def connect(self, address: object) -> None:
+            path.unlink()
+            raise ConnectionRefusedError
+
+    monkeypatch.setattr(socket, "socket", Gone)
+    listen_unix(path).close()
+
+
+def handed(monkeypatch: pytest.MonkeyPatch, *sockets: socket.socket, **environ: str) -> list[socket.socket]:
+    """What is taken of descriptors that systemd hands over: those of the sockets, which follow one another."""
+    first = 200
+    for number, sock in enumerate(sockets, first):
+        os.dup2(sock.fileno(), number)
+    monkeypatch.setattr(listeners, "SYSTEMD_FIRST", first)
+    return inherited({"LISTEN_PID": str(os.getpid()), "LISTEN_FDS": str(len(sockets)), **environ})
+
+
+def test_every_socket_that_is_handed_over_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as one, socket.create_server(("127.0.0.1", 0)) as two:
+        found = handed(monkeypatch, one, two)
+        assert [sock.getsockname() for sock in found] == [one.getsockname(), two.getsockname()]
+        for sock in found:
+            assert not sock.get_inheritable(), "a program that is started must not have it"
+            sock.close()
+
+
+@pytest.mark.parametrize(
+    "environ",
+    [{"LISTEN_PID": "1"}, {"LISTEN_PID": ""}, {"LISTEN_FDS": "0"}, {"LISTEN_FDS": "-1"}, {"LISTEN_FDS": "x"}],
+)
+def test_sockets_for_nobody_and_for_another_are_left_alone(
+    environ: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert handed(monkeypatch, **environ) == []
+    assert inherited({}) == inherited({"LISTEN_PID": str(os.getpid())}) == []
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")  # the program ends, and its descriptors with it
+def test_what_is_handed_over_and_is_no_listener(monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as letters, socket.socket() as idle:
+        for sock, said in (
+            (letters, ("descriptor 200 from systemd is not a stream socket", "use ListenStream=")),
+            (idle, ("descriptor 200 from systemd is a connection, not a listener", "use Accept=no")),
+        ):
+            with pytest.raises(ConfigError) as caught:
+                handed(monkeypatch, sock)
+            assert (caught.value.message, caught.value.advice) == said
+    monkeypatch.setattr(listeners, "SYSTEMD_FIRST", 300)
+    with pytest.raises(ConfigError) as caught:
+        inherited({"LISTEN_PID": str(os.getpid()), "LISTEN_FDS": "1"})
+    assert caught.value.message == "descriptor 300 from systemd is not a socket"
+
+
+@pytest.mark.parametrize(
+    ("text", "address"),
+    [
+        ("9090", ("127.0.0.1", 9090)),
+        (":9090", ("127.0.0.1", 9090)),
+        ("0.0.0.0:0", ("0.0.0.0", 0)),
+        ("[::1]:65535", ("::1", 65535)),
+        ("host:1", ("host", 1)),
+        ("XenX:1", ("XenX", 1)),
+    ],
+)
+def test_an_address(text: str, address: tuple[str, int]) -> None:
+    assert parse_address(text) == address
+
+
+@pytest.mark.parametrize("text", ["", "host", "host:", ":65536", ":-1", ":\u0661", ":\u00b2", "1.5"])
+def test_no_address(text: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        parse_address(text)
+    assert caught.value.message == f"{text!r} is not an address to listen on"
+    assert caught.value.advice == "write HOST:PORT, for example 127.0.0.1:9090"
+
+
+@pytest.mark.parametrize(
+    ("address", "loopback", "name"),
+    [
+        ("127.0.0.2", True, "https://127.0.0.2:1"),
+        ("0.0.0.0", False, "https://0.0.0.0:1"),
+        ("::1", True, "https://[::1]:1"),
+        ("::", False, "https://[::]:1"),
+        ("::ffff:127.0.0.1", True, "https://[::ffff:127.0.0.1]:1"),
+        ("fe80::1%lo", False, "https://[fe80::1%lo]:1"),
+        ("::1%lo", True, "https://[::1%lo]:1"),
+    ],
+)
+def test_who_reaches_a_socket_and_how_it_is_called(address: str, loopback: bool, name: str) -> None:
+    class Bound:
+        family = socket.AF_INET6 if ":" in address else socket.AF_INET
+
+        def getsockname(self) -> tuple[object, ...]:
+            return (address, 1)
+
+    assert is_loopback(Bound()) is loopback  # type: ignore[arg-type]
+    assert name_of(Bound(), "https") == name  # type: ignore[arg-type]
+
+
+def test_a_unix_socket_is_on_this_machine(tmp_path: Path) -> None:
+    with listen_unix(tmp_path / "s") as sock:
+        assert is_loopback(sock)
+        assert name_of(sock, "http") == f"unix:{tmp_path}/s"
