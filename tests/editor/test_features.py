@@ -334,10 +334,15 @@ NESTED = (
 def test_a_catalog_inside_a_larger_file_is_completed_and_outlined(tmp_path: Path) -> None:
     path = tmp_path / "application.yml"
     assert {"free", "description"} <= complete(path, NESTED).keys()
-    text = NESTED.replace("fr|", "free: true")
-    params = types.DocumentSymbolParams
-    found = ask(path, text, lambda editor, file: editor.client.text_document_document_symbol_async(params(file)))
-    assert [(one.name, [below.name for below in one.children]) for one in found] == [("a", ["b"])]
+
+    async def outline(editor: Editor) -> Any:
+        uri = editor.open(path, NESTED.replace("fr|", "free: true"))
+        params = types.DocumentSymbolParams(types.TextDocumentIdentifier(uri))
+        found = await editor.client.text_document_document_symbol_async(params)
+        editor.log.clear()  # which says where the catalog is
+        return found
+
+    assert [(one.name, [below.name for below in one.children]) for one in in_editor(outline)] == [("a", ["b"])]
 
 
 def test_the_outline_stays_while_a_text_cannot_be_read(tmp_path: Path) -> None:
