@@ -41,10 +41,10 @@ def edit(document: Document, spans: Mapping[Path, Span], fix: Fix, path: Path) -
         return None if span.anchored else _removed(document, spans, path)
     if fix.action == "rename":
         return _renamed(text, span.key, fix.value) if span.key[1] else None
-    anchor = _ANCHOR.match(text, span.start, span.end) if span.anchored else None
-    if span.anchored and anchor is None:
-        return None
-    return _replaced(text, span._replace(start=anchor.end() if anchor else span.start), fix)
+    if not span.anchored:
+        return _replaced(text, span, fix)
+    anchor = _ANCHOR.match(text, span.start, span.end)
+    return _replaced(text, span._replace(start=anchor.end()), fix) if anchor else None
 
 
 def _renamed(text: str, key: tuple[int, int], name: str) -> Edit:

@@ -28,11 +28,8 @@ def unified_diff(old: Sequence[str], new: Sequence[str], name: str, safe: Sequen
         marked = f" --unsafe: line{'s' if len(lines) > 1 else ''} {', '.join(map(str, lines))}" if lines else ""
         yield f"@@ -{_range(i1, i2)} +{_range(j1, j2)} @@{marked}\n"
         for tag, *(before, behind, start, end) in group:
-            if tag == "equal":
-                yield from (f" {line}" for line in old[before:behind])
-            else:
-                yield from (f"-{line}" for line in old[before:behind])
-                yield from (f"+{line}" for line in new[start:end])
+            yield from (f"{' ' if tag == 'equal' else '-'}{line}" for line in old[before:behind])
+            yield from (f"+{line}" for line in new[start:end] if tag != "equal")
 
 
 def _range(start: int, end: int) -> str:

@@ -126,15 +126,20 @@ def _finding(data: dict[str, Any], fault: CatalogFault, severity: Severity) -> F
         # Every platform takes it for an object that is left out; brokers of Go's SDK send `parameters` this way.
         several, fix = "nulls stand where an object may be left out", Fix("remove", path, safe=True)
         return Finding("null-object", Severity.INFO, message, path, hint="leave it out", fixes=(fix,), several=several)
-    if not _is_convention(path):
-        ids = [*_ids(data)] if _is_id(path) and not fault.value else []
-        if len(ids) > 1 and not any(ids):
-            several = "service offerings and plans have no id, as if they were still to be made"
-            hint = "a GUID each, for example by gen-catalog-ids of @sap/sbf; once published, it never changes"
-            return Finding(_rule(keyword), severity, message, path, hint=hint, several=several)
-        hint, fixes = _advice(fault, safe=True)
-        return Finding(_rule(keyword), severity, message, path, hint=hint, fixes=fixes)
-    return _of_convention(fault, severity, message)
+    if _is_convention(path):
+        return _of_convention(fault, severity, message)
+    return _of_specification(data, fault, severity, message)
+
+
+def _of_specification(data: dict[str, Any], fault: CatalogFault, severity: Severity, message: str) -> Finding:
+    path = fault.path
+    ids = [*_ids(data)] if _is_id(path) and not fault.value else []
+    if len(ids) > 1 and not any(ids):
+        several = "service offerings and plans have no id, as if they were still to be made"
+        hint = "a GUID each, for example by gen-catalog-ids of @sap/sbf; once published, it never changes"
+        return Finding(_rule(fault.keyword), severity, message, path, hint=hint, several=several)
+    hint, fixes = _advice(fault, safe=True)
+    return Finding(_rule(fault.keyword), severity, message, path, hint=hint, fixes=fixes)
 
 
 def _of_convention(fault: CatalogFault, severity: Severity, message: str) -> Finding:

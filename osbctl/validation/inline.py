@@ -48,15 +48,15 @@ def without_ignored(
     `sought` tells whether there would be findings of some rules, if there were any: no other comment is called unused.
     """
     comments = [*chain.from_iterable(map(_comments, document.parts or (document,)))]
-    if not comments:
-        return findings
+    return _kept(findings, document, comments) + selection.of(_unused(comments, selection, sought), document.data)
+
+
+def _kept(findings: list[Finding], document: Document, comments: list[_Comment]) -> list[Finding]:
     around = _by_line({comment.held for comment in comments})
     rules = frozenset[str]().union(*(comment.rules for comment in comments))
-    about = [finding for finding in findings if finding.rule in rules]
-    places = document.locate(finding.path for finding in about if not finding.location) if about else {}
-    silenced = [_silence(one.rule, one.location or places.get(one.path), around) for one in findings]
-    kept = [finding for finding, is_silenced in zip(findings, silenced, strict=True) if not is_silenced]
-    return kept + selection.of(_unused(comments, selection, sought), document.data)
+    paths = {finding.path for finding in findings if finding.rule in rules and not finding.location}
+    places = document.locate(paths) if paths else {}
+    return [one for one in findings if not _silence(one.rule, one.location or places.get(one.path), around)]
 
 
 def _by_line(held: Iterable[_Held]) -> dict[tuple[str, int], list[_Held]]:
