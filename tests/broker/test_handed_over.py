@@ -57,8 +57,15 @@ def test_a_unix_socket_from_systemd_stays(tmp_path: Path) -> None:
         assert path.exists(), "it is the one's who made it"
 
 
-@pytest.mark.parametrize("way", ["insecure_http", "self_signed"])
-@pytest.mark.parametrize("address", ["0.0.0.0", "::", "::ffff:0.0.0.0"])
+@pytest.mark.parametrize(
+    ("way", "address"),
+    [
+        ("insecure_http", "0.0.0.0"),
+        ("insecure_http", "::"),
+        ("insecure_http", "::ffff:0.0.0.0"),
+        ("self_signed", "0.0.0.0"),
+    ],
+)
 def test_what_is_for_trying_out_stays_on_loopback(tmp_path: Path, way: str, address: str) -> None:
     """Wherever the socket comes from: `--host` says 127.0.0.1 here."""
     with socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET) as listener:
