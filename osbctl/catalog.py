@@ -11,7 +11,7 @@ from datetime import date
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from osbctl.paths import PARAMETER_PLACES, Path, found_at
+from osbctl.paths import PARAMETER_PLACES, Path, get_at
 
 
 class Deprecation(NamedTuple):
@@ -154,8 +154,8 @@ def parameter_holders(plan: Mapping[str, Any]) -> Iterator[tuple[tuple[str, str]
 
 def names_at(path: Path, data: Any) -> tuple[Any, Any]:
     """The names of the service offering and the service plan that `path` leads into; None outside of one."""
-    service = found_at(data, (*path[:2], "name")) if path[:1] == ("services",) else None
-    plan = found_at(data, (*path[:4], "name")) if path[:1] == ("services",) and path[2:3] == ("plans",) else None
+    service = get_at(data, (*path[:2], "name")) if path[:1] == ("services",) else None
+    plan = get_at(data, (*path[:4], "name")) if path[:1] == ("services",) and path[2:3] == ("plans",) else None
     return service, plan
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from osbctl.jsonschemas.walk import target_of
 from osbctl.paths import value_at
-from osbctl.text import safe
+from osbctl.text import escape_line
 
 MAX_LEVELS = 6
 """Objects in objects are followed so deep; a schema that refers to itself has no end."""
@@ -70,16 +70,16 @@ def _properties(root: Mapping[str, Any], schema: Mapping[str, Any], prefix: str,
     for name, inner in properties.items() if isinstance(properties, dict) else ():
         inner = _resolved(root, inner) if isinstance(inner, dict) else {}
         yield Parameter(
-            prefix + safe(name),
+            prefix + escape_line(name),
             _type(root, inner),
             _limits(inner),
             isinstance(required, list) and name in required,
             _value(inner["default"]) if "default" in inner else "",
-            safe(str(inner.get("description") or inner.get("title") or "")),
+            escape_line(str(inner.get("description") or inner.get("title") or "")),
         )
         if level < MAX_LEVELS:
             held, marks = _held(root, inner)
-            yield from _properties(root, held, f"{prefix}{safe(name)}{marks}.", level + 1)
+            yield from _properties(root, held, f"{prefix}{escape_line(name)}{marks}.", level + 1)
 
 
 def _held(root: Mapping[str, Any], schema: Mapping[str, Any]) -> tuple[Mapping[str, Any], str]:
@@ -99,12 +99,12 @@ def _type(root: Mapping[str, Any], schema: Mapping[str, Any], level: int = 0) ->
     choices = schema.get("enum")
     if isinstance(choices, list):
         words = " | ".join(_value(choice) for choice in choices)
-    return safe(words)
+    return escape_line(words)
 
 
 def _limits(schema: Mapping[str, Any]) -> str:
     bounds = {key: value for key, value in schema.items() if type(value) in (int, float, str)}
-    return safe(", ".join(text.format(bounds[key]) for key, text in _BOUNDS.items() if key in bounds))
+    return escape_line(", ".join(text.format(bounds[key]) for key, text in _BOUNDS.items() if key in bounds))
 
 
 def _resolved(root: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -121,4 +121,4 @@ def _resolved(root: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str
 
 def _value(value: Any) -> str:
     """The value as JSON: a text in quotes, since 17 and "17" are two values."""
-    return safe(json.dumps(value, ensure_ascii=False))
+    return escape_line(json.dumps(value, ensure_ascii=False))

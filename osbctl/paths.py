@@ -25,7 +25,7 @@ def pointer(path: Path) -> str:
     return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)
 
 
-def steps(pointer: str) -> tuple[str, ...]:
+def parse_pointer(pointer: str) -> tuple[str, ...]:
     """The steps of a JSON pointer (RFC 6901, section 4), as texts: what they stand in says which are indexes."""
     return tuple(step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:])
 
@@ -39,10 +39,10 @@ def key_of(value: JsonValue, step: str) -> str | int | None:
     return int(step) if isinstance(value, list) and is_index and int(step) < len(value) else None
 
 
-def located(value: JsonValue, pointer: str) -> Path | None:
+def resolve_pointer(value: JsonValue, pointer: str) -> Path | None:
     """Resolve a JSON pointer in `value` to a path; None if it does not exist."""
     path: Path = ()
-    for step in steps(pointer):
+    for step in parse_pointer(pointer):
         key = key_of(value, step)
         if key is None:
             return None
@@ -57,7 +57,7 @@ def value_at(data: JsonValue, path: Path) -> JsonValue:
     return data
 
 
-def found_at(data: JsonValue, path: Path, default: Any = None) -> JsonValue:
+def get_at(data: JsonValue, path: Path, default: Any = None) -> JsonValue:
     """Value at `path`, or `default`."""
     try:
         return value_at(data, path)

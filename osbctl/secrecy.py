@@ -36,29 +36,29 @@ _PARAMETER = re.compile(
 
 
 @lru_cache(1_000)
-def surely_secret(name: str) -> bool:
+def is_secret_name(name: str) -> bool:
     """Return whether a field of this name holds a secret, as sure as one must be to speak of it."""
     return any(word in name.lower().replace("-", "_") for word in _SURE)
 
 
-def looks_secret(name: str | int) -> bool:
+def may_be_secret_name(name: str | int) -> bool:
     """Return whether a field of this name may hold a secret, so that its value is better not shown."""
     return isinstance(name, str) and any(word in name.lower() for word in (*_SURE, *_PERHAPS))
 
 
-def without_secrets(text: str) -> str:
+def redact_text(text: str) -> str:
     """`text` without what is secret by how it is written: the user of a URL, and parameters like `token=…`."""
     if "://" in text and "@" in text:
         text = _USER.sub(f"{_MASK}@", text)
     return _PARAMETER.sub(_parameter, text) if "=" in text else text
 
 
-def masked(value: Any, known: frozenset[Any] = frozenset()) -> Any:
+def redact(value: Any, known: frozenset[Any] = frozenset()) -> Any:
     """`value` without what goes under a secret name, texts that hold secrets, and the `known` texts and numbers."""
     if isinstance(value, dict):
-        return {without_secrets(k): masked_under(k, inner, known) for k, inner in value.items()}
+        return {redact_text(k): redact_under(k, inner, known) for k, inner in value.items()}
     if isinstance(value, list):
-        return [masked(inner, known) for inner in value]
+        return [redact(inner, known) for inner in value]
     if isinstance(value, str):
         return _masked_text(value, known)
     return SECRET if not isinstance(value, bool) and value in known else value
@@ -66,20 +66,20 @@ def masked(value: Any, known: frozenset[Any] = frozenset()) -> Any:
 
 def _masked_text(text: str, known: frozenset[Any]) -> str:
     # Longer ones are made of those that a schema names.
-    return SECRET if text.startswith(tuple(k for k in known if isinstance(k, str))) else without_secrets(text)
+    return SECRET if text.startswith(tuple(k for k in known if isinstance(k, str))) else redact_text(text)
 
 
-def masked_under(name: str | int, value: Any, known: frozenset[Any] = frozenset()) -> Any:
+def redact_under(name: str | int, value: Any, known: frozenset[Any] = frozenset()) -> Any:
     """As `masked`, for the value of a field of this name."""
-    if value is None or isinstance(value, bool) or not looks_secret(name):
-        return masked(value, known)
+    if value is None or isinstance(value, bool) or not may_be_secret_name(name):
+        return redact(value, known)
     return SECRET
 
 
 def _parameter(found: re.Match[str]) -> str:
     name, equals, _ = found.groups()
     short = re.split(r"[-_.]", name.lower())[-1] in _SHORT
-    return f"{name}{equals}{_MASK}" if short or looks_secret(name) else found.group()
+    return f"{name}{equals}{_MASK}" if short or may_be_secret_name(name) else found.group()
 
 
 def places_of(texts: tuple[str, ...], data: Any) -> list[str]:
@@ -116,12 +116,12 @@ class Redactor:
         if not isinstance(value, str):
             return ""
         cut = value if len(value) <= limit else f"{value[:limit]} … ({len(value):,} characters)"
-        shown = without_secrets(cut)
+        shown = redact_text(cut)
         self.left_out += shown != cut
         return shown
 
     def secret(self, name: str) -> bool:
         """Return whether what goes under `name` is left out."""
-        hidden = looks_secret(name)
+        hidden = may_be_secret_name(name)
         self.left_out += hidden
         return hidden

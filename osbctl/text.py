@@ -25,7 +25,7 @@ _COMMAND = re.compile(r"##(?=\w*\[)|(?<!\S)::(?=[a-z-]*[g-z-])", re.IGNORECASE)
 """
 
 
-class Paint:
+class AnsiStyle:
     """Puts text into the colour of a style where colours are wanted: the style is a word of what is shown."""
 
     CODES: ClassVar = {
@@ -57,7 +57,7 @@ class Paint:
 _COLORS = re.compile(r"\x1b\[[\d;]*m")
 
 
-def safe(text: str) -> str:
+def escape_line(text: str) -> str:
     """`text` on one line, with characters that control a terminal or mislead a reader escaped."""
     if text.isascii() and text.isprintable() and "##" not in text and "::" not in text:
         return text
@@ -77,7 +77,7 @@ def is_safe(character: str) -> bool:
     return unicodedata.category(character) not in _UNSAFE or character in _JOINERS
 
 
-def escaped(text: str, pairs: bool = False) -> str:
+def escape_text(text: str, pairs: bool = False) -> str:
     r"""`text` with each unsafe character but line ends as `\uXXXX`, which quoted strings of JSON and YAML understand.
 
     Beyond U+FFFF it is `\UXXXXXXXX` (YAML), with `pairs` a surrogate pair (JSON). Tabs stay, too.
@@ -98,7 +98,7 @@ def json_text(value: Any) -> str:
     """`value` as JSON to read, in a file, at a terminal or in the log of a CI system; it ends with a newline."""
     import json
 
-    return escaped(json.dumps(value, indent=2, ensure_ascii=False), pairs=True) + "\n"
+    return escape_text(json.dumps(value, indent=2, ensure_ascii=False), pairs=True) + "\n"
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
@@ -155,7 +155,7 @@ def plural(number: int, word: str) -> str:
     return f"{number:,} {word}" if number == 1 else f"{number:,} {word}s"
 
 
-def sentences(parts: Iterable[str]) -> str:
+def join_sentences(parts: Iterable[str]) -> str:
     """The parts one after the other, a full stop between them where none ends by itself."""
     return " ".join(part if part.endswith((".", "?", "!")) else f"{part}." for part in parts).removesuffix(".")
 
@@ -172,14 +172,18 @@ def excerpt(line: str, column: int, end: int = 0, width: int = 100) -> tuple[str
         start = max(0, min(at - width // 3, stop - width))
         stop = start + width
     last = max(at, min(end - 1, stop))
-    if stop - start == len(line) and line.isascii() and safe(line) == line:  # nearly every line: a cell a character
+    if (
+        stop - start == len(line) and line.isascii() and escape_line(line) == line
+    ):  # nearly every line: a cell a character
         return line, " " * at + "^" * max(1, last - at)
     # Before it is cut into pieces, and of them alone: a line may be a whole catalog, and hold thousands of findings.
     piece = _inert(line[start:stop]).replace("\t", " ")
-    before, meant, after = map(safe, (piece[: at - start], piece[at - start : last - start], piece[last - start :]))
+    before, meant, after = map(
+        escape_line, (piece[: at - start], piece[at - start : last - start], piece[last - start :])
+    )
     head = ELLIPSIS if start else ""
     shown = head + before + meant + after + (ELLIPSIS if stop < len(line) else "")
-    return shown, " " * cells(head + before) + "^" * max(1, cells(meant))
+    return shown, " " * display_width(head + before) + "^" * max(1, display_width(meant))
 
 
 def wrapped(line: str, width: int, indent: str = "    ") -> str:
@@ -203,10 +207,10 @@ def wrapped(line: str, width: int, indent: str = "    ") -> str:
 
 
 def _shown_cells(painted: str) -> int:
-    return cells(_COLORS.sub("", painted))
+    return display_width(_COLORS.sub("", painted))
 
 
-def cells(text: str) -> int:
+def display_width(text: str) -> int:
     """The terminal cells that `text` takes: two for a wide character, none for one that combines."""
     if text.isascii():
         return len(text)

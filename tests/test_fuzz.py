@@ -20,7 +20,7 @@ from osbctl.resources import catalogs_folder
 from osbctl.sources.parse import parse_document
 from osbctl.sources.read import read_source
 from osbctl.sources.yaml_text import dump
-from osbctl.tasks.compare import compare
+from osbctl.tasks.compare import compare_documents
 from osbctl.tasks.fix import fix_bytes
 from osbctl.tasks.page import PageOptions, Shelf, make_page
 from osbctl.tasks.params import plan_parameters
@@ -132,7 +132,7 @@ def test_parameter_schemas(create: Any, update: Any) -> None:
         new, old = (parse_document(text, "a.json") for text in texts)
     except DocumentError:
         return
-    compare(old, new, frozenset(Platform))
+    compare_documents(old, new, frozenset(Platform))
     fix_bytes("a.json", texts[0], ValidationOptions(), unsafe=True)
     make_page([Shelf("db", new, old)], PageOptions(findings=True))
     for purpose, request in product(Purpose, (None, "{}", '{"a": 1, "b": 2.5}')):

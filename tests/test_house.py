@@ -163,6 +163,25 @@ def test_a_public_type_has_a_name_of_its_own() -> None:
     assert {name: files for name, files in places.items() if len(files) > 1} == {}
 
 
+SHARED_NAMES = {
+    "load_all": "each package with rules registers its own",
+    "main": "the entry points of two processes",
+    "render": "the interface of every report format and view",
+    "serve": "the command, and the function that it runs",
+    "validate": "the command, and the task that it runs",
+}
+"""Public functions that stand in more than one package, each with its reason."""
+
+
+def test_a_public_function_has_one_meaning() -> None:
+    places = defaultdict(set)
+    for file in PACKAGE.rglob("*.py"):
+        for node in parsed(file).body:
+            if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
+                places[node.name].add(file.relative_to(PACKAGE).parts[0])
+    assert {name for name, packages in places.items() if len(packages) > 1} == set(SHARED_NAMES)
+
+
 def test_the_plan_names_rooms_and_stops_that_there_are() -> None:
     """docs/images/house.svg is drawn from it, and docs/contributing/architecture.md walks along it."""
     assert set(FLOORS) <= {name for found in rooms().values() for name in found}

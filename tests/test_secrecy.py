@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from osbctl.secrecy import SECRET, Redactor, looks_secret, masked, places_of, surely_secret, without_secrets
+from osbctl.secrecy import SECRET, Redactor, is_secret_name, may_be_secret_name, places_of, redact, redact_text
 
 HIDDEN = [
     ("postgres://admin:hunter2@db.example.com:5432/x", "postgres://***@db.example.com:5432/x"),
@@ -36,48 +36,50 @@ SHOWN = [
 
 @pytest.mark.parametrize(("text", "shown"), HIDDEN)
 def test_secrets_in_texts_are_hidden(text: str, shown: str) -> None:
-    assert without_secrets(text) == shown
-    assert without_secrets(shown) == shown
+    assert redact_text(text) == shown
+    assert redact_text(shown) == shown
 
 
 @pytest.mark.parametrize("text", SHOWN)
 def test_other_texts_are_left_alone(text: str) -> None:
-    assert without_secrets(text) == text
+    assert redact_text(text) == text
 
 
 def test_keys_of_tables_are_texts_too_and_flags_are_no_secrets() -> None:
     value = {"https://u:hunter2@x": [1, "token=hunter2"], "apiKey": {"a": 1}, "tokens": None, "secret": True}
     shown = {"https://***@x": [1, "token=***"], "apiKey": SECRET, "tokens": None, "secret": True}
-    assert masked(value) == shown
+    assert redact(value) == shown
 
 
 @pytest.mark.parametrize(
     "name", ["password", "dbPassword", "X-Api-Key", "API_KEY", "access-key", "clientSecret", "TOKEN"]
 )
 def test_names_that_surely_hold_a_secret(name: str) -> None:
-    assert surely_secret(name)
-    assert looks_secret(name)
+    assert is_secret_name(name)
+    assert may_be_secret_name(name)
 
 
 def test_names_that_may_or_do_not() -> None:
-    assert [name for name in ("passphrase", "Credentials", "pwd", "keyring") if surely_secret(name)] == []
-    assert all(looks_secret(name) for name in ("passphrase", "Credentials", "pwd", "keyring"))
-    assert not any(surely_secret(name) or looks_secret(name) for name in ("name", "description", "plan_updateable"))
-    assert not looks_secret(0)
+    assert [name for name in ("passphrase", "Credentials", "pwd", "keyring") if is_secret_name(name)] == []
+    assert all(may_be_secret_name(name) for name in ("passphrase", "Credentials", "pwd", "keyring"))
+    assert not any(
+        is_secret_name(name) or may_be_secret_name(name) for name in ("name", "description", "plan_updateable")
+    )
+    assert not may_be_secret_name(0)
 
 
 def test_what_is_known_to_be_secret_is_hidden_wherever_it_stands() -> None:
     known = frozenset({"hunter2", 4711, 1})
     value = {"a": ["hunter2", "hunter2-and-more", "not hunter2"], "b": {"c": 4711, "d": True, "e": [[4711]]}, "f": 2}
     shown = {"a": [SECRET, SECRET, "not hunter2"], "b": {"c": SECRET, "d": True, "e": [[SECRET]]}, "f": 2}
-    assert masked(value, known) == shown
-    assert masked({"name": "hunter2"}, known) == {"name": SECRET}
+    assert redact(value, known) == shown
+    assert redact({"name": "hunter2"}, known) == {"name": SECRET}
 
 
 @pytest.mark.parametrize("piece", ["://", "://a:b", "a", "=", "token=", "a='", "key  ", "@", "\\"])
 def test_no_text_takes_long(piece: str) -> None:
     began = time.process_time()
-    without_secrets("@=" + piece * (200_000 // len(piece)))
+    redact_text("@=" + piece * (200_000 // len(piece)))
     assert time.process_time() - began < 2
 
 

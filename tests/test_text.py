@@ -11,7 +11,7 @@ import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from osbctl.text import cells, did_you_mean, escaped, excerpt, safe, wrapped
+from osbctl.text import did_you_mean, display_width, escape_line, escape_text, excerpt, wrapped
 
 
 @pytest.mark.parametrize(
@@ -35,13 +35,13 @@ from osbctl.text import cells, did_you_mean, escaped, excerpt, safe, wrapped
     ],
 )
 def test_safe(text: str, shown: str) -> None:
-    assert safe(text) == shown
-    assert safe(shown) == shown
+    assert escape_line(text) == shown
+    assert escape_line(shown) == shown
 
 
 @given(st.text())
 def test_safe_text_is_one_harmless_line(text: str) -> None:
-    shown = safe(text)
+    shown = escape_line(text)
     assert len(shown.splitlines()) <= 1
     assert not {unicodedata.category(c) for c in shown if c not in "\u200d\ufe0f"} & {"Cc", "Cf", "Cs", "Zl", "Zp"}
 
@@ -49,14 +49,14 @@ def test_safe_text_is_one_harmless_line(text: str) -> None:
 @example("\\##vso[task.x]##[error]\t ::error::y")
 @given(st.text())
 def test_escapes_keep_the_value(text: str) -> None:
-    as_json = escaped(json.dumps(text, ensure_ascii=False), pairs=True)
+    as_json = escape_text(json.dumps(text, ensure_ascii=False), pairs=True)
     assert json.loads(as_json) == text
-    assert safe(as_json) == as_json
+    assert escape_line(as_json) == as_json
 
 
 def test_escapes_for_yaml() -> None:
-    assert escaped('"a\u202e\U000e0041"\n') == '"a\\u202E\\U000E0041"\n'
-    assert yaml.safe_load(escaped('"a\u202e\U000e0041"\n')) == "a\u202e\U000e0041"
+    assert escape_text('"a\u202e\U000e0041"\n') == '"a\\u202E\\U000E0041"\n'
+    assert yaml.safe_load(escape_text('"a\u202e\U000e0041"\n')) == "a\u202e\U000e0041"
 
 
 @pytest.mark.parametrize(
@@ -76,15 +76,15 @@ def test_escapes_for_yaml() -> None:
 def test_the_caret_stands_under_its_character(line: str, column: int, under: str) -> None:
     shown, carets = excerpt(line, column)
     assert carets.strip() == "^"
-    index = next(i for i in range(len(shown) + 1) if cells(shown[:i]) == len(carets) - 1 and shown[i] == under)
+    index = next(i for i in range(len(shown) + 1) if display_width(shown[:i]) == len(carets) - 1 and shown[i] == under)
     assert shown[index] == under
-    assert safe(shown) == shown
+    assert escape_line(shown) == shown
 
 
 @given(st.text(max_size=300), st.integers(-5, 400))
 def test_an_excerpt_is_short_and_has_room_for_the_caret(line: str, column: int) -> None:
     shown, carets = excerpt(line, column, width=40)
-    assert 1 <= len(carets) <= cells(shown) + 1
+    assert 1 <= len(carets) <= display_width(shown) + 1
     assert len(shown) <= 40 * len("\\U00000000") + 2
     assert "\n" not in shown
 
@@ -112,14 +112,14 @@ def test_an_excerpt_of_a_long_line_says_that_it_is_cut() -> None:
 )
 def test_carets_stand_under_all_that_is_meant(line: str, column: int, end: int, carets: str) -> None:
     shown, below = excerpt(line, column, end)
-    assert below == carets or (len(line) > 100 and cells(below) == cells(shown))
+    assert below == carets or (len(line) > 100 and display_width(below) == display_width(shown))
 
 
 @given(st.lists(st.text("ab日", min_size=1, max_size=12), min_size=1, max_size=30), st.integers(20, 60))
 def test_a_long_line_is_broken_at_its_words(words: list[str], width: int) -> None:
     lines = wrapped(" ".join(words), width, "  ").split("\n")
     assert " ".join(lines).split() == words
-    assert all(cells(line) <= max(width, 2 + max(map(cells, line.split()))) for line in lines)
+    assert all(display_width(line) <= max(width, 2 + max(map(display_width, line.split()))) for line in lines)
     assert all(line.startswith("  ") for line in lines[1:])
 
 

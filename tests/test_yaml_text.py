@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from osbctl.sources.parse import parse_document
 from osbctl.sources.yaml_text import dump, dump_text
-from osbctl.text import safe
+from osbctl.text import escape_line
 
 TRAPS = [
     "no", "Yes", "on", "y", "N", "~", "", "null", "NULL", "true", "0x1F", "0o17", "012", "1_000", "1:30", "190:20:30",
@@ -37,7 +37,7 @@ def agree(data: dict[str, Any]) -> None:
     document = parse_document(text.encode(), "catalog.yaml")
     assert document.data == data
     assert repr(document.data) == repr(data)
-    assert all(safe(line) == line for line in text.split("\n"))
+    assert all(escape_line(line) == line for line in text.split("\n"))
     assert dump(document.data) == text
 
 
@@ -67,4 +67,4 @@ def test_one_string_as_a_value(value: str) -> None:
     text = f"a:\n  b: {dump_text(value)}\n"
     assert yaml.safe_load(text) == parse_document(text.encode(), "x.yaml").data == {"a": {"b": value}}
     assert text.count("\n") == 2
-    assert safe(dump_text(value)) == dump_text(value)
+    assert escape_line(dump_text(value)) == dump_text(value)

@@ -106,7 +106,7 @@ def parse_address(text: str) -> tuple[str, int]:
     return host.strip("[]") or "127.0.0.1", int(port)
 
 
-def is_loopback(sock: socket.socket) -> bool:
+def is_loopback_socket(sock: socket.socket) -> bool:
     """Return whether a bound socket can be reached from this machine only."""
     from ipaddress import ip_address
 

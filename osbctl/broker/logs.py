@@ -135,7 +135,7 @@ class Entry:
 AccessLog: TypeAlias = LineWriter[Entry]
 
 
-def as_json(entry: Entry) -> str:
+def json_line(entry: Entry) -> str:
     fields = {
         "event": "request",
         "time": timestamp(entry.time),
@@ -151,7 +151,7 @@ def as_json(entry: Entry) -> str:
     return json.dumps(fields)
 
 
-def as_text(entry: Entry) -> str:
+def text_line(entry: Entry) -> str:
     path = _quoted(f"{entry.method} {entry.path}")
     client = entry.client if _BARE.fullmatch(entry.client) else _quoted(entry.client)
     line = f"{timestamp(entry.time)} {client} {path} {entry.status} {entry.size}"

@@ -20,7 +20,7 @@ from osbctl.broker.admin import AdminApp
 from osbctl.broker.answers import Application, ServedCatalog
 from osbctl.broker.channel import Channel
 from osbctl.broker.decision import Ask
-from osbctl.broker.logs import AccessLog, as_json, as_text
+from osbctl.broker.logs import AccessLog, json_line, text_line
 from osbctl.broker.proxy import ProxyRule
 from osbctl.broker.reload import Watched, Watcher
 from osbctl.broker.server import Server
@@ -198,7 +198,7 @@ def _tls(options: ServeOptions) -> Tls | None:
 def _check_sockets(options: ServeOptions, sockets: Sequence[socket.socket]) -> None:
     """Require loopback sockets for testing options. Raises UsageError, ConfigError."""
     for sock in sockets:
-        if options.trying_out and not listeners.is_loopback(sock):
+        if options.trying_out and not listeners.is_loopback_socket(sock):
             name = listeners.name_of(sock, options.scheme)
             raise UsageError(f"{options.trying_out} is for loopback only, not for {name}", "listen on 127.0.0.1")
     allowed, needed = descriptor_limit(), FILES_KEPT + len(sockets) * 2 + LEAST_CONNECTIONS
@@ -250,7 +250,7 @@ def _certificate(options: ServeOptions, tls: Tls | None) -> Iterator[Watched[Cer
 def _access_log(options: ServeOptions) -> AccessLog | None:
     if not options.access_log:
         return None
-    line, limits = as_json if options.log_format == "json" else as_text, options.settings
+    line, limits = json_line if options.log_format == "json" else text_line, options.settings
     return AccessLog(STANDARD_OUTPUT, line, seconds=limits.log_seconds, limit=limits.log_lines)
 
 

@@ -18,7 +18,7 @@ from typer.core import TyperGroup
 import osbctl
 from osbctl.cli.output import print_error, use_color
 from osbctl.errors import UsageError
-from osbctl.text import Paint
+from osbctl.text import AnsiStyle
 
 _Rows: TypeAlias = list[tuple[str, str]]
 
@@ -133,7 +133,7 @@ def build(arguments: list[str]) -> TyperGroup:
 
 def _painted(formatter: Any) -> type:
     """The class that lays out the help in groups, with headings and names in colour; typer drops that in a pipe."""
-    paint = Paint(True)
+    paint = AnsiStyle(True)
 
     class Painted(formatter):  # type: ignore[misc]  # the class is typer's own, which exports none
         def write_heading(self, heading: str) -> None:

@@ -18,8 +18,8 @@ from osbctl.cli.output import print_note, progress, use_color, width, write_json
 from osbctl.platforms import DEFAULT_PLATFORM, Platform
 from osbctl.registry import location
 from osbctl.registry.records import Refresh, RefreshOutcome, Registration, What
-from osbctl.registry.text import COLUMNS, broker_lines, cells, refresh_lines, table
-from osbctl.text import Paint, safe
+from osbctl.registry.text import COLUMNS, broker_cells, broker_lines, broker_table, refresh_lines
+from osbctl.text import AnsiStyle, escape_line
 
 if TYPE_CHECKING:
     from osbctl.tasks.refresh import Policy
@@ -104,9 +104,9 @@ def list_brokers(
             write_json({"version": 1, "brokers": [row.json for row in registry.brokers()]})
             return 0
         if sys.stdout.isatty() or color is Color.ALWAYS:
-            write_output(table(registry.brokers(), width(), colored=use_color(color.value, sys.stdout)))
+            write_output(broker_table(registry.brokers(), width(), colored=use_color(color.value, sys.stdout)))
         else:
-            write_lines("\t".join(row) for row in (COLUMNS, *map(cells, registry.brokers())))
+            write_lines("\t".join(row) for row in (COLUMNS, *map(broker_cells, registry.brokers())))
     return 0
 
 
@@ -199,12 +199,12 @@ def remove(name: common.BrokerName, database: common.Database = None) -> int:
     """
     with location.open_registry(database) as registry:
         registry.remove(name)
-    write_output(f"{safe(name)}: removed\n")
+    write_output(f"{escape_line(name)}: removed\n")
     return 0
 
 
-def _paint() -> Paint:
-    return Paint(use_color("auto", sys.stdout))
+def _paint() -> AnsiStyle:
+    return AnsiStyle(use_color("auto", sys.stdout))
 
 
 def _report(results: Iterable[tuple[str, Refresh]], total: int, policy: Policy, quiet: bool) -> tuple[int, set[str]]:

@@ -71,7 +71,7 @@ def build(
     overlays, variables, accept = overlays or [], variables or [], accept or []
     read = [*overlays, env] if is_brokerpak(folder) else [folder, *overlays, env]
     check_output(output, read, replaces=CATALOG)
-    values = task.variables(variables, env_prefix, os.environ)
+    values = task.variable_values(variables, env_prefix, os.environ)
     variables_of(env)  # which says what is wrong with the file
     if is_brokerpak(folder):
         if overlays or variables or accept or env_prefix:
@@ -86,7 +86,7 @@ def build(
         from osbctl.reports.text_report import finding_lines
 
         sys.stderr.write(finding_lines(warnings))
-    text = task.as_text(document.data, yaml=_is_yaml(format, output))
+    text = task.catalog_text(document.data, yaml=_is_yaml(format, output))
     target = None if output == "-" else output
     # With an overlay, what is printed may be a trial.
     locked = {str(Path(folder) / LOCK): lock.text()} if lock and (target or not overlays) else {}

@@ -17,7 +17,7 @@ from osbctl.config import find_config
 from osbctl.errors import OsbctlError, SourceError
 from osbctl.platforms import ApiVersion
 from osbctl.tasks.options import Request, effective_fail_on, validation_options
-from osbctl.text import escaped
+from osbctl.text import escape_text
 
 if TYPE_CHECKING:
     from osbctl.client.catalog_client import CatalogResponse
@@ -107,7 +107,7 @@ def fetch(
     if why := read_json(answer.body)[1]:
         raise not_a_catalog(answer.name, why)
     text = answer.body.decode().rstrip("\n") + "\n"
-    write_output(escaped(text, pairs=True) if output in (None, "-") else text, output)
+    write_output(escape_text(text, pairs=True) if output in (None, "-") else text, output)
     return 0
 
 

@@ -157,9 +157,9 @@ def read_addressed(connection: BrokerConnection, word: str, where: Where = HERE)
     """Read the catalog of the broker at the address `word`, else the one in the source that it names."""
     if not is_address(word):
         return read_catalog(word, where, limits=Limits(bytes=connection.max_bytes))
-    from osbctl.client.catalog_client import parse_catalog
+    from osbctl.client.catalog_client import parse_catalog_response
 
-    return parse_catalog(connection.fetch(word), connection.max_bytes)
+    return parse_catalog_response(connection.fetch(word), connection.max_bytes)
 
 
 def announced(document: Document) -> Document:

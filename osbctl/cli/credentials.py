@@ -109,7 +109,7 @@ def _password(identity: str, *, stdin: bool, generate: bool) -> str:
 
 def _deliver(record: CredentialRecord, output: Path | None, append: Path | None, generated: str) -> None:
     """Write the record, and show a generated password. If the password cannot be shown, no record is kept."""
-    from osbctl.credentials.file import append_record, as_json, write_record
+    from osbctl.credentials.file import append_record, record_json, write_record
 
     def show() -> None:
         try:
@@ -126,7 +126,7 @@ def _deliver(record: CredentialRecord, output: Path | None, append: Path | None,
     else:
         if generated:
             typer.echo(f"the password of {record.identity}, shown this once: {generated}", err=True)
-        write_output(as_json(record))
+        write_output(record_json(record))
 
 
 def _warn_of_few_rounds(record: CredentialRecord) -> None:

@@ -143,7 +143,7 @@ def diff(
     except (DocumentError, SourceError) as error:
         display.put_unread(error, source_name(old), source_name(new))
         raise
-    from osbctl.tasks.compare import compare
+    from osbctl.tasks.compare import compare_documents
 
-    report = display.report(compare(before, after, frozenset(platforms or Platform), instances))
+    report = display.report(compare_documents(before, after, frozenset(platforms or Platform), instances))
     return display.put(replace(report, catalog=after.data))

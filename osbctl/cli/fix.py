@@ -15,7 +15,7 @@ from osbctl.cli import options as common
 from osbctl.cli.output import print_error, print_note, use_color, write_output
 from osbctl.cli.variables import variables_of
 from osbctl.errors import OsbctlError
-from osbctl.text import Paint, plural, safe, without_commands
+from osbctl.text import AnsiStyle, escape_line, plural, without_commands
 
 if TYPE_CHECKING:
     from osbctl.findings import Finding
@@ -137,7 +137,7 @@ def _diff(mended: Mended, safe_files: dict[str, bytes]) -> Iterator[str]:
     """
     from osbctl.fixes.patch import unified_diff
 
-    paint = Paint(use_color("auto", sys.stdout)) if sys.stdout.isatty() else None
+    paint = AnsiStyle(use_color("auto", sys.stdout)) if sys.stdout.isatty() else None
     for name, (before, after) in mended.changed.items():
         old, new = _lines(before), _lines(after)
         safe_lines = _lines(safe_files.get(name, before)) if safe_files else None
@@ -152,7 +152,7 @@ def _lines(data: bytes) -> list[str]:
     return re.findall(r"[^\n]*\n|[^\n]+", data.decode())
 
 
-def _shown(text: str, paint: Paint) -> str:
+def _shown(text: str, paint: AnsiStyle) -> str:
     style = {"-": "gone", "+": "come", "@": "dim"}.get(text[0])
-    lines = [safe(line.rstrip("\r").expandtabs()) for line in text.removesuffix("\n").split("\n")]
+    lines = [escape_line(line.rstrip("\r").expandtabs()) for line in text.removesuffix("\n").split("\n")]
     return "".join((paint(line, style) if style else line) + "\n" for line in lines)

@@ -167,7 +167,7 @@ def _fields(group: type) -> list[Parameter]:
     return [field for field in fields if get_origin(field.annotation) is Annotated]
 
 
-def variables(command: Callable[..., int]) -> Callable[..., int]:
+def with_environment_variables(command: Callable[..., int]) -> Callable[..., int]:
     """`command` with a variable of the environment for each option, `OSBCTL_<NAME>` where it does not name another."""
     named = []
     for one in signature(command, eval_str=True).parameters.values():

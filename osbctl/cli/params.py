@@ -10,7 +10,7 @@ from typer import Argument, Option
 from osbctl.cli import options as common
 from osbctl.cli.output import use_color, width, write_json, write_lines
 from osbctl.platforms.commands import Purpose
-from osbctl.text import Paint
+from osbctl.text import AnsiStyle
 
 
 @common.spread
@@ -51,8 +51,8 @@ def params(
     document = read_catalog(source, where, stdin_filename=stdin_filename)
     about = plan_parameters(document, service, plan, purpose, request, broker)
     if format is common.TextOrJson.JSON:
-        write_json(report.as_json(about))
+        write_json(report.params_json(about))
     else:
         faults = [finding_lines(about.faults)] if about.faults else []
-        write_lines([*faults, *report.lines(about, Paint(use_color("auto", sys.stdout)), width())])
+        write_lines([*faults, *report.params_lines(about, AnsiStyle(use_color("auto", sys.stdout)), width())])
     return 1 if about.faults else 0

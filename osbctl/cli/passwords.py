@@ -114,10 +114,10 @@ def _normal(url: str) -> tuple[str, str, int | None, str]:
 def _warn(broker: Registration) -> None:
     """Say that the database alone says where the password goes; refuse plain http, which --insecure would let pass."""
     from osbctl.cli.output import print_note
-    from osbctl.client.connection_options import is_loopback
+    from osbctl.client.connection_options import is_loopback_host
 
     name, parts = variable(broker.name, "URL"), urlsplit(broker.url)
-    if parts.scheme != "https" and not is_loopback(parts.hostname):
+    if parts.scheme != "https" and not is_loopback_host(parts.hostname):
         raise SourceError(f"nothing confirms {broker.url}, and it is not https", f"set {name}")
     print_note(
         f"{broker.name}: its password goes to {broker.url} because the database says so: set {name} to be sure of it"

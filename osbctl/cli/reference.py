@@ -18,7 +18,7 @@ from osbctl.errors import OsbctlError
 from osbctl.extras import command_to_install
 from osbctl.platforms import DEFAULT_API_VERSION, ApiVersion, labels
 from osbctl.rule import Category, Rule
-from osbctl.text import Paint, wrapped
+from osbctl.text import AnsiStyle, wrapped
 
 _VERSION = 1
 """The version of the JSON's shape, `schemas/rules-1.json`; a field may be added without a new one, nothing else."""
@@ -46,7 +46,7 @@ def rules(
     osbctl rules --format json | jq -r '.rules[] | select(.fix != "") | .id'
     """
     found = _found(rule)
-    paint, width = Paint(use_color(color.value, sys.stdout)), wrap_width(sys.stdout)
+    paint, width = AnsiStyle(use_color(color.value, sys.stdout)), wrap_width(sys.stdout)
     if format is common.TextOrJson.JSON:
         whole = {"version": _VERSION, "rules": [_record(one) for one in found]}
         write_json(whole)
@@ -65,7 +65,7 @@ def _found(word: str | None) -> list[Rule]:
     return sorted((known[id_] for id_ in ids), key=lambda record: (list(Category).index(record.category), record.id))
 
 
-def _list(records: Sequence[Rule], paint: Paint, width: int) -> Iterator[str]:
+def _list(records: Sequence[Rule], paint: AnsiStyle, width: int) -> Iterator[str]:
     """The rules by category, each on a line; at a terminal of `width` columns, its summary is broken at words."""
     for category, ours in groupby(records, key=lambda record: record.category):
         group = list(ours)
@@ -77,7 +77,7 @@ def _list(records: Sequence[Rule], paint: Paint, width: int) -> Iterator[str]:
         yield ""
 
 
-def _line(record: Rule, paint: Paint, column: int, width: int) -> Iterator[str]:
+def _line(record: Rule, paint: AnsiStyle, column: int, width: int) -> Iterator[str]:
     """A rule; the text begins at `column`, behind a longer id on a line of its own."""
     head = f"  {record.id}".ljust(column)
     text = f"{paint(f'{record.severity.value:<7}', record.severity.value)}  {record.summary}"
@@ -88,7 +88,7 @@ def _line(record: Rule, paint: Paint, column: int, width: int) -> Iterator[str]:
     yield wrapped(head + text, width, " " * (column + 9))
 
 
-def _explanation(record: Rule, paint: Paint, width: int) -> Iterator[str]:
+def _explanation(record: Rule, paint: AnsiStyle, width: int) -> Iterator[str]:
     severity = paint(record.severity.value, record.severity.value)
     yield f"{paint(record.id, 'bold')} ({severity}, {record.category.value})\n"
     yield wrapped(record.summary, width, "")

@@ -24,7 +24,7 @@ class LogLevel(StrEnum):
     WARNING = "warning"
 
 
-@common.variables
+@common.with_environment_variables
 def serve(
     source: Annotated[str, Argument(metavar="SOURCE", help="The catalog, as for validate.")],
     credentials: Annotated[Path, Option(metavar="FILE", help="Credential records, or htpasswd ($6$).")],

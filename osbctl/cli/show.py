@@ -12,7 +12,7 @@ from osbctl.catalog import Catalog
 from osbctl.cli import options as common
 from osbctl.cli.output import use_color, width, wrap_width, write_lines, write_output
 from osbctl.tasks.rules import named
-from osbctl.text import Paint, json_text
+from osbctl.text import AnsiStyle, json_text
 
 
 class ShowFormat(StrEnum):
@@ -55,11 +55,11 @@ def show(
     elif format is ShowFormat.MARKDOWN:
         from osbctl.views import markdown
 
-        write_lines(markdown.lines(Catalog((chosen,)) if chosen else catalog))
+        write_lines(markdown.markdown_lines(Catalog((chosen,)) if chosen else catalog))
     elif chosen:
         from osbctl.views import plain
 
-        write_lines(plain.offering_lines(chosen, Paint(use_color(color.value, sys.stdout)), wrap_width(sys.stdout)))
+        write_lines(plain.offering_lines(chosen, AnsiStyle(use_color(color.value, sys.stdout)), wrap_width(sys.stdout)))
     else:
         _table(catalog, color)
     return 0

@@ -15,9 +15,9 @@ from osbctl.client.http_client import REQUEST_ERRORS, HttpClient, no_response_er
 from osbctl.errors import SourceError, UsageError
 from osbctl.findings import DocumentError
 from osbctl.paths import JsonValue
-from osbctl.secrecy import without_secrets
+from osbctl.secrecy import redact_text
 from osbctl.sources.document import Document
-from osbctl.text import safe
+from osbctl.text import escape_line
 
 if TYPE_CHECKING:
     from urllib3 import BaseHTTPResponse
@@ -94,7 +94,7 @@ def fetch_catalog(address: str, options: ConnectionOptions, etag: str = "") -> C
     raise SourceError(f"{client.name}: more than {MAX_REDIRECTS} redirects", "a broker answers directly")
 
 
-def parse_catalog(answer: CatalogResponse, max_bytes: int) -> Document:
+def parse_catalog_response(answer: CatalogResponse, max_bytes: int) -> Document:
     """Parse the answer of a broker.
 
     Raises SourceError: it cannot be read: no finding about a catalog, since there is none.
@@ -147,7 +147,7 @@ def is_same_origin(address: str, target: str) -> bool:
 def origin(url: str) -> str:
     """Scheme, host and port of an address, fit to be shown."""
     parts = urlsplit(url)
-    return safe(f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}")
+    return escape_line(f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}")
 
 
 def _answer(response: BaseHTTPResponse, client: HttpClient, etag: str) -> CatalogResponse | None:
@@ -214,4 +214,4 @@ def error_description(body: bytes, options: ConnectionOptions) -> str:
     except (ValueError, KeyError, TypeError, RecursionError):
         return ""
     # Hidden before it is cut: half a password is one no more, but tells much of it.
-    return f": {safe(without_secrets(options.hide(said)))[:300]}" if isinstance(said, str) else ""
+    return f": {escape_line(redact_text(options.hide(said)))[:300]}" if isinstance(said, str) else ""

@@ -71,7 +71,7 @@ def proxy_of(address: str, proxies: Mapping[str, str]) -> str:
     parts = urlsplit(address)
     proxy = proxies.get(parts.scheme) or proxies.get("all") or ""
     exempt = proxies.get("no", "").lower().replace(",", " ").split()
-    if not proxy or is_loopback(parts.hostname) or any(_covers(entry, parts) for entry in exempt):
+    if not proxy or is_loopback_host(parts.hostname) or any(_covers(entry, parts) for entry in exempt):
         return ""
     return proxy if "://" in proxy else f"http://{proxy}"
 
@@ -88,7 +88,7 @@ def _covers(entry: str, parts: SplitResult) -> bool:
     return not name or host == name or host.endswith(f".{name}")
 
 
-def is_loopback(host: str | None) -> bool:
+def is_loopback_host(host: str | None) -> bool:
     """Return whether a host of an address is this machine."""
     return host in _LOOPBACK
 
@@ -100,7 +100,7 @@ def check_options(address: str, options: ConnectionOptions) -> None:
     them; the proxy is none that osbctl can use; a file is no PEM file.
     """
     parts = urlsplit(address)
-    if parts.scheme == "http" and not options.insecure and not is_loopback(parts.hostname):
+    if parts.scheme == "http" and not options.insecure and not is_loopback_host(parts.hostname):
         raise SourceError(
             f"{without_query(address)}: credentials are not sent over plain http", "use https, or --insecure"
         )

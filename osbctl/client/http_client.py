@@ -20,7 +20,7 @@ from urllib3 import exceptions as faults
 
 from osbctl.client.connection_options import ConnectionOptions, basic_auth, proxy_of, without_query
 from osbctl.errors import SourceError
-from osbctl.text import safe
+from osbctl.text import escape_line
 
 REQUEST_ERRORS = (faults.HTTPError, OSError, ValueError)
 """Exceptions of a request without an answer."""
@@ -157,7 +157,7 @@ def no_response_error(error: Exception, client: HttpClient) -> NoResponseError:
 
 def _meaning(error: Exception, client: HttpClient) -> tuple[Failure, str, str]:
     if isinstance(error, faults.ProxyError):
-        return Failure.UNREACHABLE, f"the proxy {safe(client.proxy)} {_of_proxy(error.original_error)}", _PROXY
+        return Failure.UNREACHABLE, f"the proxy {escape_line(client.proxy)} {_of_proxy(error.original_error)}", _PROXY
     nobody: tuple[tuple[type[Exception], str, str], ...] = (
         (faults.NameResolutionError, "there is no such host", "check the name"),
         (faults.NewConnectionError, *_no_connection(error)),
@@ -186,7 +186,7 @@ def _of_proxy(error: Exception) -> str:
 def _no_connection(error: Exception) -> tuple[str, str]:
     cause = error.__cause__
     if isinstance(cause, OSError) and cause.errno not in (None, errno.ECONNREFUSED):
-        return f"no connection can be made: {safe(cause.strerror or '')}", "check that it is reachable from here"
+        return f"no connection can be made: {escape_line(cause.strerror or '')}", "check that it is reachable from here"
     return "the connection was refused", "check that the broker runs there"
 
 
@@ -238,12 +238,12 @@ _NAMES = (62, 64)
 
 
 def _words(reason: str) -> str:
-    return safe(reason.lower().replace("_", " "))
+    return escape_line(reason.lower().replace("_", " "))
 
 
 def _reason(error: object) -> str:
     args = getattr(error, "args", None)
-    return safe(str(args[-1] if args else error))[:200]
+    return escape_line(str(args[-1] if args else error))[:200]
 
 
 def read_body(response: BaseHTTPResponse, client: HttpClient) -> Iterator[bytes]:
@@ -277,7 +277,7 @@ def _unpacker(response: BaseHTTPResponse, client: HttpClient) -> Any:
     if packing in ("", "gzip"):
         return zlib.decompressobj(wbits=31) if packing else None
     response.close()
-    text = f"the answer is compressed as {safe(packing)[:40]}, which the request did not ask for"
+    text = f"the answer is compressed as {escape_line(packing)[:40]}, which the request did not ask for"
     raise SourceError(f"{client.name}: {text}", "platforms understand gzip at most")
 
 

@@ -15,9 +15,9 @@ from osbctl.comparison.match import Identified, Match, T, by_id, by_name
 from osbctl.comparison.names import NameChanges
 from osbctl.comparison.rules import fields, identity
 from osbctl.comparison.values import from_to, same, shown
-from osbctl.paths import Path, found_at
+from osbctl.paths import Path, get_at
 from osbctl.platforms import Platform
-from osbctl.platforms.golang import folded as go_name
+from osbctl.platforms.golang import fold_case as go_name
 from osbctl.platforms.golang import is_respelt
 from osbctl.text import plural
 
@@ -95,7 +95,7 @@ def _spelt(data: Any, read: Mapping[str, Any], path: Path) -> Path:
         if isinstance(data, dict):
             step = next((key for key in reversed(data) if go_name(key) == step), step)
         found.append(step)
-        data = found_at(data, (step,))
+        data = get_at(data, (step,))
     return tuple(found)
 
 

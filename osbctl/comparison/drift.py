@@ -19,7 +19,7 @@ from osbctl.comparison.rules import fields, identity
 from osbctl.comparison.shapes import FLAGS, INHERITED
 from osbctl.comparison.values import shown, shown_both
 from osbctl.errors import SourceError
-from osbctl.paths import found_at
+from osbctl.paths import get_at
 from osbctl.platforms import Platform
 from osbctl.platforms.export import Fields, Shape
 from osbctl.secrecy import SECRET
@@ -187,7 +187,7 @@ def _plan(data: dict[str, Any], service: dict[str, Any], shape: Shape, false: Co
 def _stored_part(data: dict[str, Any], fields: Fields, shape: Shape) -> dict[str, Any]:
     kept: dict[str, Any] = {"description": ""}
     for field in fields:
-        value = found_at(data, field)
+        value = get_at(data, field)
         if value is None or value in ({}, []) or (field in shape.as_absent and value == shape.as_absent[field]):
             continue
         here = kept

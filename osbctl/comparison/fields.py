@@ -16,7 +16,7 @@ from osbctl.comparison.shapes import FLAGS, INHERITED, MISSHAPEN, has_shape, is_
 from osbctl.comparison.values import from_to, same, shown, table
 from osbctl.comparison.visibility import LISTS, compare_visibility
 from osbctl.fields import CONVENTIONS
-from osbctl.paths import Path, found_at
+from osbctl.paths import Path, get_at
 from osbctl.secrecy import SECRET
 
 _MOST_KEYS = 5
@@ -277,7 +277,7 @@ def _field(to: Collector, kind: Kind, pair: MatchedPair, path: Path, old: Any, n
         return
     depth = len(path)
     path, keys = _narrowed(path, old, new)
-    before, after = found_at(old, path[depth:]), found_at(new, path[depth:])
+    before, after = get_at(old, path[depth:]), get_at(new, path[depth:])
     name = ".".join(map(str, path))
     message = _changed(name, before, after, path) if len(keys) < 2 else f"{shown(name)[1:-1]} changed: {_listed(keys)}"
     to.add(kind, pair, message, path, before, after)

@@ -9,8 +9,8 @@ from typing import Any
 from osbctl.comparison.values import shown
 from osbctl.errors import ConfigError
 from osbctl.files import read_bounded
-from osbctl.paths import found_at
-from osbctl.platforms.export import Shape, called
+from osbctl.paths import get_at
+from osbctl.platforms.export import Shape, row_name
 from osbctl.sources.exports.read import shapes
 
 _MAX_BYTES = 256 * 1024 * 1024
@@ -122,10 +122,10 @@ def _plans_and_used(value: Any, shape: Shape) -> tuple[dict[str, str], set[str]]
             todo.extend(here)
         elif isinstance(here, dict):
             todo.extend(here.values())
-            catalog_id = found_at(here, shape.plan[("id",)][0])
-            plan = next(filter(None, (called(here, places) for places in shape.instance)), "")
+            catalog_id = get_at(here, shape.plan[("id",)][0])
+            plan = next(filter(None, (row_name(here, places) for places in shape.instance)), "")
             if plan:
                 used.add(plan)
             elif isinstance(catalog_id, str):
-                plans[called(here, shape.key) or catalog_id] = catalog_id
+                plans[row_name(here, shape.key) or catalog_id] = catalog_id
     return plans, used

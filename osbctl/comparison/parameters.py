@@ -11,7 +11,7 @@ from osbctl.comparison.rules.fields import SCHEMA_KINDS
 from osbctl.comparison.values import from_to, same
 from osbctl.jsonschemas.comparison import SchemaChange, compare_schemas
 from osbctl.jsonschemas.comparison.secrets import is_within, secret_places
-from osbctl.paths import PARAMETER_PLACES, JsonValue, Path, found_at
+from osbctl.paths import PARAMETER_PLACES, JsonValue, Path, get_at
 from osbctl.secrecy import SECRET
 
 _PLACES: tuple[Path, ...] = tuple((outer, inner, "parameters") for outer, inner in PARAMETER_PLACES)
@@ -21,13 +21,13 @@ class _Concealed:
     """A `schemas` object of which some places, with all below them, may not be shown."""
 
     def __init__(self, value: JsonValue) -> None:
-        found = ((place, secret_places(_schema(found_at(value, place)))) for place in _PLACES)
+        found = ((place, secret_places(_schema(get_at(value, place)))) for place in _PLACES)
         self._places = {(*place, *inside) for place, places in found for inside in places}
         self._value = value
 
     def at(self, path: Path) -> JsonValue:
         """Redacted value at the path; None without one."""
-        found = found_at(self._value, path)
+        found = get_at(self._value, path)
         return self._shown(found, path) if self._places and found is not None else found
 
     def _shown(self, value: JsonValue, path: Path) -> JsonValue:
@@ -45,7 +45,7 @@ def compare_parameters(to: Collector, pair: MatchedPair, old: Any, new: Any) -> 
     before, after = _Concealed(old), _Concealed(new)
     already = len(to.changes)
     for place in _PLACES:
-        for change in compare_schemas(_schema(found_at(old, place)), _schema(found_at(new, place))):
+        for change in compare_schemas(_schema(get_at(old, place)), _schema(get_at(new, place))):
             _add(to, pair, change, place, before, after)
     if len(to.changes) == already:
         values = before.at(()), after.at(())

@@ -9,7 +9,7 @@ from osbctl.changes import Change, Level, Named
 from osbctl.comparison.kinds import Kind
 from osbctl.comparison.rules.identity import NOW_REFUSED, REFUSED_IN_PART
 from osbctl.comparison.values import table
-from osbctl.paths import Path, found_at, pointer
+from osbctl.paths import Path, get_at, pointer
 from osbctl.platforms import Platform
 from osbctl.platforms.outcome import redacted
 
@@ -123,7 +123,7 @@ def _place(data: Mapping[str, Any], path: Path) -> _Place:
     for key in ("services", "plans"):
         if len(rest) < 2 or rest[0] != key:
             break
-        value = table(found_at(value, rest[:2]))
+        value = table(get_at(value, rest[:2]))
         things.append(Named(_text(value.get("id")), _text(value.get("name"))))
         rest = rest[2:]
     service, plan = (*things, None, None)[:2]

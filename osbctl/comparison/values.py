@@ -7,8 +7,8 @@ from typing import Any
 
 from osbctl.jsonschemas.equality import same_value
 from osbctl.paths import JsonValue, Path
-from osbctl.secrecy import SECRET, looks_secret
-from osbctl.secrecy import masked as _masked
+from osbctl.secrecy import SECRET, may_be_secret_name
+from osbctl.secrecy import redact as _masked
 
 MAX_TEXT = 80
 
@@ -24,7 +24,7 @@ def masked(value: JsonValue, path: Path = ()) -> JsonValue:
     """`value`, which stands at `path`, without secrets: what goes under such a name, and what texts hold of them."""
     if value is None or isinstance(value, bool):
         return value
-    if any(looks_secret(step) for step in path):
+    if any(may_be_secret_name(step) for step in path):
         return SECRET
     return _masked(value)
 

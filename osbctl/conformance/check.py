@@ -167,7 +167,7 @@ def _probe(
         slow = fault("wire-slow", "too slow to be asked anything else", first, severity=Severity.INFO, refused_by=())
         return ([] if first.fault else [slow]), ()
     faults: list[Fault] = []
-    silent, table = 0, probes.table(exchange, first)
+    silent, table = 0, probes.probe_table(exchange, first)
     for number, probe in enumerate(table):
         reply = exchange.ask(
             probe.how, method=probe.method, path=probe.path, changes=probe.changes, seconds=patience.probe

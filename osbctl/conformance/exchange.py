@@ -27,7 +27,7 @@ from osbctl.errors import SourceError
 from osbctl.findings import Finding, Severity
 from osbctl.platforms import Platform
 from osbctl.rule import RULES
-from osbctl.text import safe
+from osbctl.text import escape_line
 
 
 @dataclass(frozen=True)
@@ -189,7 +189,7 @@ def _finding(group: list[Fault]) -> Finding:
     text = " and ".join(f"{request} {', '.join(filter(None, how))}".strip() for request, how in ways.items())
     message = f"{text}: {first.text}" if text else first.text
     refused = tuple(platform for platform in EVERY if any(platform in one.refused_by for one in group))
-    return Finding(first.rule, first.severity, safe(message), refused_by=refused, hint=first.hint)
+    return Finding(first.rule, first.severity, escape_line(message), refused_by=refused, hint=first.hint)
 
 
 _MOST_TOLD = 3

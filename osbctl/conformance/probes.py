@@ -185,7 +185,7 @@ class Probe(NamedTuple):
         return [fault(rule, f"answered {reply.status}, not {wanted}", reply, severity=severity, hint=self.hint)]
 
 
-def table(exchange: Exchange, first: Reply) -> list[Probe]:
+def probe_table(exchange: Exchange, first: Reply) -> list[Probe]:
     """The probes of a broker that gave the answer `first`; wrong logins come last, since it may lock the account."""
     probes: list[Probe] = []
     if first.status == 200:

@@ -124,7 +124,7 @@ LOCK_SECONDS = 10.0
 """Writing a file takes milliseconds; who holds the lock longer does not write one."""
 
 
-def as_json(record: CredentialRecord) -> str:
+def record_json(record: CredentialRecord) -> str:
     """One record as JSON text with a last line end; fields that it does not have are left out."""
     return _dump(_fields(record))
 
@@ -134,7 +134,7 @@ def write_record(path: Path, record: CredentialRecord, ready: Callable[[], None]
 
     `ready` is called just before; what it raises leaves the file as it was.
     """
-    with _sentences(path), _locked(path.resolve().parent), staged(path, as_json(record).encode("utf-8"), 0o600):
+    with _sentences(path), _locked(path.resolve().parent), staged(path, record_json(record).encode("utf-8"), 0o600):
         ready()
 
 

@@ -10,7 +10,7 @@ from itertools import islice
 
 from lsprotocol import types
 
-from osbctl.editor.analysis import Analysis, read
+from osbctl.editor.analysis import Analysis, read_open_source
 from osbctl.editor.open_files import OpenFiles
 from osbctl.editor.texts import Written, diagnostic, range_of, written
 from osbctl.errors import OsbctlError
@@ -18,7 +18,7 @@ from osbctl.findings import Finding, Fix
 from osbctl.fixes.edits import Edit
 from osbctl.sources.document import Document
 from osbctl.tasks.fix import edits_of, with_fixes
-from osbctl.text import safe
+from osbctl.text import escape_line
 
 FIX_ALL = "source.fixAll.osbctl"
 
@@ -63,7 +63,7 @@ class Mender:
         at, new = (begun.end(), f", {finding.rule}") if begun else (end, f"  # osbctl: ignore[{finding.rule}]")
         try:
             texts = {**self.unsaved, file.name: file.body[:at] + new + file.body[at:]}
-            again = read(self.analysis.source, texts, self.open.encoding, self.open.variables_of)
+            again = read_open_source(self.analysis.source, texts, self.open.encoding, self.open.variables_of)
         except OsbctlError:
             return
         if again.data == self.document.data:
@@ -108,7 +108,7 @@ class Mender:
 
     def _read(self, files: dict[str, bytes]) -> Document:
         texts = {path: data.decode("utf-8", "surrogatepass") for path, data in files.items()}
-        return read(self.analysis.source, texts, self.open.encoding, self.open.variables_of)
+        return read_open_source(self.analysis.source, texts, self.open.encoding, self.open.variables_of)
 
 
 def _at_once(finding: Finding) -> list[tuple[Fix, ...]]:
@@ -119,8 +119,8 @@ def _at_once(finding: Finding) -> list[tuple[Fix, ...]]:
 
 
 def _title(fix: Fix) -> str:
-    name = safe(str(fix.path[-1])) if fix.path else "it"
-    value = safe(str(fix.value).lower() if isinstance(fix.value, bool) else str(fix.value))
+    name = escape_line(str(fix.path[-1])) if fix.path else "it"
+    value = escape_line(str(fix.value).lower() if isinstance(fix.value, bool) else str(fix.value))
     done = {
         "set": f"Set {name} to {value[:80]}",
         "remove": f"Remove {name}",

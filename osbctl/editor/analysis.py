@@ -109,14 +109,16 @@ def analyse(
         place = Location(source, 1, 1) if source in unsaved else None
         return Analysis(source, (unread(error)[0]._replace(location=place),))
     try:
-        document = read(source, unsaved, encoding, variables_of)
+        document = read_open_source(source, unsaved, encoding, variables_of)
     except OsbctlError as error:  # also a broken lock
         return Analysis(source, unread(error), options)
     judgement = validate_document(document, options)
     return Analysis(source, judgement.findings, options, document, judgement.verdicts)
 
 
-def read(source: str, unsaved: Mapping[str, str], encoding: str, variables_of: VariablesOf = no_variables) -> Document:
+def read_open_source(
+    source: str, unsaved: Mapping[str, str], encoding: str, variables_of: VariablesOf = no_variables
+) -> Document:
     """The catalog of a source as it is in the editor.
 
     Raises:

@@ -18,13 +18,13 @@ from lsprotocol import types
 from osbctl.editor.analysis import Analysis
 from osbctl.editor.cursor import Cursor, cursor_at
 from osbctl.editor.texts import Text, Written, range_of
-from osbctl.editor.vocabulary import FieldSchema, part_at, properties, said, title, values
+from osbctl.editor.vocabulary import FieldSchema, object_fields, part_at, said, title, values
 from osbctl.fields import LATEST
 from osbctl.findings import Finding
 from osbctl.paths import Path
 from osbctl.platforms import ApiVersion, Platform
 from osbctl.tasks.rules import all_rules
-from osbctl.text import safe
+from osbctl.text import escape_line
 
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>()#+\-.!|~&:])")
 _PLAIN = re.compile(r"[A-Za-z$][\w$.-]*|[0-9A-F]{8}-[0-9A-F-]+")
@@ -49,7 +49,7 @@ def hover(
 
 def plain(text: str) -> str:
     """Text from a catalog or a platform in Markdown: as it is, and no markup."""
-    return _MARKUP.sub(r"\\\1", safe(text))
+    return _MARKUP.sub(r"\\\1", escape_line(text))
 
 
 def _finding(finding: Finding) -> Iterator[str]:
@@ -102,7 +102,7 @@ def _fields(text: Text, cursor: Cursor, part: FieldSchema) -> list[types.Complet
     wanted = said(part, "required") or ()
     named = re.compile(r"[ \t]*:").match(text.body, cursor.end)
     items = []
-    for name, field in properties(part).items():
+    for name, field in object_fields(part).items():
         if name not in cursor.others:
             nested = said(field, "type") in ("object", "array") and not cursor.flow
             item = _item(text, cursor, name, "" if named else ":" if nested else ": ")

@@ -48,7 +48,7 @@ def cursor_at(text: str, offset: int) -> Cursor | None:
     return _Block(text, offset).cursor()
 
 
-def unquoted(word: str) -> str:
+def unquote_key(word: str) -> str:
     """A key as it is meant: without its quotes; escapes are left alone, no field has any."""
     return word.strip("\"'")
 
@@ -94,7 +94,7 @@ def _in_brackets(text: str, start: int, offset: int, path: Path) -> Cursor | Non
             after = [token[0]]
             break
         if token["word"] is not None:
-            word = unquoted(token[0])
+            word = unquote_key(token[0])
         else:
             _mark(frames, token[0], word, path)
     if not frames:
@@ -123,7 +123,7 @@ def _later_keys(first: list[str], tokens: Iterator[str]) -> Iterator[str]:
         if depth < 0:
             return
         if depth == 0 and mark == ":" and word is not None:
-            yield unquoted(word)
+            yield unquote_key(word)
         word = mark if mark not in "{}[],:" else None
 
 
@@ -162,7 +162,7 @@ def _line(text: str) -> _Line:
     if not colon or colon[0] != ":" or text[at : at + 1] in ("#", "{", "["):
         return _Line(text, dashes, at)
     value = colon.end() + len(text[colon.end() :]) - len(text[colon.end() :].lstrip(" \t"))
-    return _Line(text, dashes, at, unquoted(text[at : colon.start()].strip()), colon.end(), value)
+    return _Line(text, dashes, at, unquote_key(text[at : colon.start()].strip()), colon.end(), value)
 
 
 class _Block:

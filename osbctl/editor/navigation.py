@@ -15,9 +15,9 @@ from urllib.parse import unquote, urlsplit
 from lsprotocol import types
 
 from osbctl.editor.texts import Written, range_of
-from osbctl.paths import Path, found_at, located
+from osbctl.paths import Path, get_at, resolve_pointer
 from osbctl.sources.folder import LOCK
-from osbctl.text import safe
+from osbctl.text import escape_line
 
 Opened = Callable[[str], Written]
 """Gives the file at a path, as it is in the editor, or else on disk."""
@@ -60,7 +60,7 @@ def _schema(
     elif "parameters" in path:
         root = path[: path.index("parameters") + 1]
     pointer = unquote(address.fragment)
-    target = located(file.value(root), pointer if pointer.startswith("/") else "")
+    target = resolve_pointer(file.value(root), pointer if pointer.startswith("/") else "")
     return _beginning(file, (*root, *target)) if target is not None else None
 
 
@@ -82,7 +82,7 @@ def symbols(file: Written, top: Path = ()) -> list[types.DocumentSymbol]:
 
     `top` is the path of the catalog in the file.
     """
-    data = found_at(file.document.data, top) if file.document else None
+    data = get_at(file.document.data, top) if file.document else None
     if not isinstance(data, dict):
         return []
     whole = isinstance(data.get("services"), list)
@@ -99,10 +99,10 @@ def _each(file: Written, things: Any, path: Path, kind: types.SymbolKind) -> Ite
         end = span.start + len(file.body[span.start : span.end].rstrip())
         chosen = (named.start, named.end) if named else (span.start, span.start)
         yield types.DocumentSymbol(
-            name=safe(str(thing.get("name") or f"number {index + 1}")) or "?",
+            name=escape_line(str(thing.get("name") or f"number {index + 1}")) or "?",
             kind=kind,
             range=range_of(file, span.start, end),
             selection_range=range_of(file, *chosen),
-            detail=safe(str(thing.get("id", ""))),
+            detail=escape_line(str(thing.get("id", ""))),
             children=list(_each(file, thing.get("plans"), (*path, index, "plans"), types.SymbolKind.Field)),
         )

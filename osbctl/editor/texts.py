@@ -15,7 +15,7 @@ from osbctl.paths import Path, value_at
 from osbctl.platforms import labels
 from osbctl.sources.document import Document, Span
 from osbctl.sources.parse import decoded, parse_text
-from osbctl.text import safe
+from osbctl.text import escape_line
 
 SEVERITIES = {
     Severity.ERROR: types.DiagnosticSeverity.Error,
@@ -145,8 +145,8 @@ def diagnostic(
     """One finding in the file that it is about; one without a place stands at the file's first character."""
     start, end = file.extent(finding.location) if finding.location else (0, 0)
     said = [
-        safe(finding.message),
-        f"hint: {safe(finding.hint)}" if finding.hint else "",
+        escape_line(finding.message),
+        f"hint: {escape_line(finding.hint)}" if finding.hint else "",
         f"refused by {labels(finding.refused_by)}" if finding.refused_by else "",
     ]
     return types.Diagnostic(

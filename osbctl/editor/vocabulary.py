@@ -78,7 +78,7 @@ def part_at(path: Path, version: ApiVersion, place: PurePath | None) -> FieldSch
     return part
 
 
-def properties(part: FieldSchema) -> dict[str, FieldSchema]:
+def object_fields(part: FieldSchema) -> dict[str, FieldSchema]:
     """The fields of an object, each with what is known of it."""
     found: dict[str, FieldSchema] = {}
     for one in _all(part):
@@ -139,8 +139,8 @@ def _draft_04() -> dict[str, Any]:
 
     schema: dict[str, Any] = dict(jsonschema.Draft4Validator.META_SCHEMA)
     known = ["http://json-schema.org/draft-04/schema#", "http://json-schema.org/draft-06/schema#"]
-    properties = {**schema["properties"], "$schema": {"enum": known}, "$ref": {"type": "string"}}
-    return {**schema, "properties": {name: below for name, below in properties.items() if name != "id"}}
+    object_fields = {**schema["properties"], "$schema": {"enum": known}, "$ref": {"type": "string"}}
+    return {**schema, "properties": {name: below for name, below in object_fields.items() if name != "id"}}
 
 
 def _below(part: FieldSchema, step: str | int) -> FieldSchema | None:

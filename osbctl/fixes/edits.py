@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from osbctl.findings import Fix
-from osbctl.paths import Path, entries, found_at
+from osbctl.paths import Path, entries, get_at
 from osbctl.sources.document import Document, Span
 
 _FIRST = ("id", "name", "description")
@@ -55,7 +55,7 @@ def _renamed(text: str, key: tuple[int, int], name: str) -> Edit:
 def _replaced(text: str, span: Span, fix: Fix) -> Edit | None:
     written = text[span.start : span.end]
     if fix.action == "quote":
-        return quoted(text, None if span.style else (span.start, span.end))
+        return quote_scalar(text, None if span.style else (span.start, span.end))
     if fix.action == "wrap":
         return Edit(span.start, span.end, f"[{written if span.style else _literal(fix.value)}]")
     return Edit(span.start, span.end, _literal(fix.value))
@@ -76,7 +76,7 @@ def _removed(document: Document, spans: Mapping[Path, Span], path: Path) -> Edit
     return Edit(before.start(), end, "") if before and not rest_of_line else None
 
 
-def quoted(text: str, scalar: tuple[int, int] | None) -> Edit | None:
+def quote_scalar(text: str, scalar: tuple[int, int] | None) -> Edit | None:
     """The edit that puts a plain scalar, from where to where, in quotes; None where there is none."""
     return Edit(*scalar, _literal(text[slice(*scalar)])) if scalar else None
 
@@ -103,7 +103,7 @@ def _inserted(document: Document, spans: Mapping[Path, Span], path: Path, value:
 
 def _siblings(document: Document, spans: Mapping[Path, Span], path: Path) -> list[tuple[int, str | int]]:
     """The entries of the object at `path`: where each begins, and its key."""
-    keys = [key for key, _ in entries(found_at(document.data, path)) if (*path, key) in spans]
+    keys = [key for key, _ in entries(get_at(document.data, path)) if (*path, key) in spans]
     return sorted((spans[*path, key].key[0], key) for key in keys)
 
 
@@ -118,8 +118,8 @@ def _entry_before(text: str, at: int, entry: str, comma: str) -> Edit:
 
 
 def _entry(key: str, value: Any, flow: bool, neighbour: str) -> str:
-    quoted = neighbour == '"' or not re.fullmatch(r"[A-Za-z_$][\w$]*", key)
-    name = json.dumps(key) if quoted else key
+    quote_scalar = neighbour == '"' or not re.fullmatch(r"[A-Za-z_$][\w$]*", key)
+    name = json.dumps(key) if quote_scalar else key
     return f"{name}: {_literal(value)}" if flow or value is not None else f"{name}:"
 
 

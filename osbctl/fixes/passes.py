@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from osbctl.findings import Finding, Fix, Location
-from osbctl.fixes.edits import Edit, applied, edit, quoted
+from osbctl.fixes.edits import Edit, applied, edit, quote_scalar
 from osbctl.paths import Path as Steps
-from osbctl.paths import found_at, pointer, value_at
+from osbctl.paths import get_at, pointer, value_at
 from osbctl.sources.document import Document, Span
 from osbctl.sources.parse import decoded, parse_text
 from osbctl.sources.spring import is_spring, spelling
@@ -40,7 +40,7 @@ class Pass:
     def mend(self, wanted: list[Wanted]) -> None:
         """Make an edit of each fix that can be made, one for each place."""
         paths = {path for _, fix in wanted for path in (fix.path, fix.path[:-1])}
-        paths = {path for path in paths if found_at(self.document.data, path, self) is not self}
+        paths = {path for path in paths if get_at(self.document.data, path, self) is not self}
         places = self.document.locate(paths) if paths else {}
         for finding, fix in wanted:
             self._one(finding, fix, places)
@@ -58,7 +58,7 @@ class Pass:
             edits[made.start] = made
             self.made.setdefault((place.source, made), []).append((finding, fix))
             anchor = path[len(top) :] if path[: len(top)] == top else ()
-            if anchor != fix.path and found_at(self.document.data, anchor, self) is not self:
+            if anchor != fix.path and get_at(self.document.data, anchor, self) is not self:
                 _carry_out(self.expected, fix._replace(path=anchor), made)  # where the text stands itself
 
     @property
@@ -120,7 +120,7 @@ class _Text:
         offset = self._lines[place.line - 1] + place.column - 1
         if not fix.path:
             shared = alone and any(one.anchored and one.start <= offset < one.end for one in self.spans.values())
-            return (None if shared else quoted(self.text, self._plain.get(offset))), ()
+            return (None if shared else quote_scalar(self.text, self._plain.get(offset))), ()
         inside = self._path(offset, fix.path if exists else fix.path[:-1])
         if inside is None:
             return None, ()
@@ -148,7 +148,7 @@ def _in_spring(fix: Fix) -> Fix:
 def _rest(data: bytes, name: str, top: Steps) -> Any:
     """Content of a file outside the catalog at `top`."""
     whole: Any = json.loads(json.dumps(parse_text(decoded(data, name), name).data))
-    found_at(whole, top[:-1])[top[-1]] = None
+    get_at(whole, top[:-1])[top[-1]] = None
     return whole
 
 
@@ -156,7 +156,7 @@ def _carry_out(whole: Any, fix: Fix, made: Edit) -> bool:
     """Do to the value what the edit does to its text; whether it could be done."""
     if not fix.path:
         return True
-    data: Any = found_at(whole, fix.path[:-1])
+    data: Any = get_at(whole, fix.path[:-1])
     last = fix.path[-1]
     if type(data) not in (dict, list):
         return False

@@ -14,7 +14,7 @@ from osbctl.jsonschemas import patterns
 from osbctl.jsonschemas.schema_tree import SchemaTree, Side, Subschema
 from osbctl.jsonschemas.walk import UndecidableError, references
 from osbctl.paths import JsonValue, entries, pointer
-from osbctl.text import safe
+from osbctl.text import escape_line
 
 MAX_JUDGEMENTS = 20_000
 """Small values judged by small schemas for one pair of schemas; beyond this differences are left undecided."""
@@ -136,7 +136,7 @@ def check_schema(tree: SchemaTree) -> None:
     """Raises `UndecidableError` for what is no schema, with the place, or is beyond what can be judged here."""
     for place in map(_broken_at, (tree.top, *tree.unread)):
         if place is not None:
-            where = f" at {safe(place[:80])}" if place else ""
+            where = f" at {escape_line(place[:80])}" if place else ""
             raise UndecidableError(f"it is not a valid {tree.dialect.name} schema{where}")
     tree.check_supported()
 

@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 from osbctl.paths import Path
-from osbctl.secrecy import SECRET, looks_secret
-from osbctl.text import safe
+from osbctl.secrecy import SECRET, may_be_secret_name
+from osbctl.text import escape_line
 
 SENTENCES = {
     "enum": "must be one of {value}, not {found}",
@@ -86,13 +86,13 @@ def _demand(keyword: str, value: Any) -> str:
 
 def field_name(key: str) -> str:
     """The key of a field, cut short, safe to print."""
-    return safe(key) if len(key) <= 60 else safe(key[:59]) + "…"
+    return escape_line(key) if len(key) <= 60 else escape_line(key[:59]) + "…"
 
 
 def _is_hidden(instance: Any, path: Path) -> bool:
     """Return whether the value stands under the name of a secret, itself or in a list."""
     name = next((step for step in reversed(path) if isinstance(step, str)), "")
-    return type(instance) in (str, int, float) and looks_secret(name)
+    return type(instance) in (str, int, float) and may_be_secret_name(name)
 
 
 def _shown(instance: Any) -> str:
@@ -106,5 +106,5 @@ def _shown(instance: Any) -> str:
 
 
 def _json(value: Any) -> str:
-    text = safe(json.dumps(value, ensure_ascii=False))
+    text = escape_line(json.dumps(value, ensure_ascii=False))
     return text if len(text) <= 60 else text[:57] + "…"

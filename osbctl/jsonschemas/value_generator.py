@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from osbctl.jsonschemas import patterns
 from osbctl.jsonschemas.constraints import NUMBERS, Constraints
-from osbctl.secrecy import looks_secret
+from osbctl.secrecy import may_be_secret_name
 
 if TYPE_CHECKING:
     from osbctl.jsonschemas.bounded_validator import BoundedValidator
@@ -63,7 +63,7 @@ class ValueGenerator:
 
         None within itself: values of a schema that refers to itself would multiply.
         """
-        key = (constraints.key, count, depth, looks_secret(name))
+        key = (constraints.key, count, depth, may_be_secret_name(name))
         if constraints.known and constraints.key in self._under_way:
             return []
         if key not in self._known:
@@ -96,7 +96,7 @@ class ValueGenerator:
         known = [schema for schema in constraints.known if isinstance(schema.value, dict)]
         kinds = _kinds(constraints, known)
         listed: Iterator[JsonValue] = (value for schema in known for value in (schema.listed or ())[:_MAX_LISTED])
-        written = () if looks_secret(name) else _written(known)
+        written = () if may_be_secret_name(name) else _written(known)
         made: Iterator[JsonValue] = chain.from_iterable(
             self._of_kind(kind, constraints, known, depth, name) for kind in kinds
         )
@@ -115,7 +115,7 @@ class ValueGenerator:
         if kind == "array":
             return self._arrays(constraints, known, depth, name)
         if kind == "string":
-            return _strings(known, "change-me" if looks_secret(name) else "text")
+            return _strings(known, "change-me" if may_be_secret_name(name) else "text")
         if kind in NUMBERS:
             return _numbers(known)
         return iter([None] if kind == "null" else [False, True])

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from osbctl.paths import JsonValue, Path, entries, located
+from osbctl.paths import JsonValue, Path, entries, resolve_pointer
 
 LITERALS = frozenset(("enum", "const", "default", "example", "examples"))
 """Keywords whose value is data of the service."""
@@ -51,7 +51,7 @@ _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 
 def target_of(schema: JsonValue, ref: str) -> Path | None:
     """Path of the local reference `#/…` in the schema; None if it does not exist."""
-    return located(schema, unquoted(ref[1:])) if ref == "#" or ref.startswith("#/") else None
+    return resolve_pointer(schema, unquoted(ref[1:])) if ref == "#" or ref.startswith("#/") else None
 
 
 def references(schema: JsonValue) -> Iterator[tuple[Path, str]]:

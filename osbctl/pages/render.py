@@ -23,7 +23,7 @@ from osbctl.pages.offerings import Offerings
 from osbctl.pages.pictures import accent_rules
 from osbctl.pages.shown import ChangeNote, FindingNote, ServiceView, by_kind, place_changes, place_findings
 from osbctl.secrecy import Redactor
-from osbctl.text import safe
+from osbctl.text import escape_line
 
 ASSETS = Path(__file__).parent / "assets"
 MAX_CHOICES = 300
@@ -91,13 +91,13 @@ def _environment() -> Environment:
         auto_reload=False,
     )
     environment.filters["raw"] = Markup
-    environment.filters["block"] = lambda text: escape("\n".join(map(safe, text.split("\n"))))
+    environment.filters["block"] = lambda text: escape("\n".join(map(escape_line, text.split("\n"))))
     return environment
 
 
 def _fit(value: Any) -> Any:
     """Printable text: one line, with misleading characters escaped."""
-    return safe(value) if type(value) is str else value
+    return escape_line(value) if type(value) is str else value
 
 
 def _asset(name: str) -> str:

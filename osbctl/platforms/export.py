@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
-from osbctl.paths import PARAMETER_PLACES, Path, found_at, pointer
+from osbctl.paths import PARAMETER_PLACES, Path, get_at, pointer
 
 Fields: TypeAlias = "Mapping[Path, tuple[Path, ...]]"
 """For each field of a catalog object the places in a row; the first that a row has counts.
@@ -18,7 +18,7 @@ What stands in no table, the platform does not store (or does not show).
 """
 
 
-def shown(*names: str, below: Path = ()) -> dict[Path, tuple[Path, ...]]:
+def same_named_fields(*names: str, below: Path = ()) -> dict[Path, tuple[Path, ...]]:
     """The fields that a row keeps under their own names, `below` a place in it."""
     return {(name,): ((*below, name),) for name in names}
 
@@ -87,7 +87,7 @@ class ExportRow:
         Raises:
             WrongShapeError: there is none.
         """
-        value = found_at(self.data, place)
+        value = get_at(self.data, place)
         if not isinstance(value, str) or not value:
             raise wrong(self.document, self.path, f"has no {'.'.join(map(str, place))}")
         return value
@@ -128,22 +128,22 @@ class Export:
     made: Callable[[Sequence[ExportRow]], bool] | None = None
 
 
-def called(data: Any, places: tuple[Path, ...]) -> str:
+def row_name(data: Any, places: tuple[Path, ...]) -> str:
     """The texts at the `places` joined, as the platform calls a row; empty where the last is missing."""
-    return "/".join(_texts(data, places)) if isinstance(found_at(data, places[-1]), str) else ""
+    return "/".join(_texts(data, places)) if isinstance(get_at(data, places[-1]), str) else ""
 
 
 def _texts(data: Any, places: tuple[Path, ...]) -> Iterator[str]:
-    return (value for place in places if isinstance(value := found_at(data, place), str) and value)
+    return (value for place in places if isinstance(value := get_at(data, place), str) and value)
 
 
-def entries(document: Exported, path: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
+def rows_at(document: Exported, path: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
     """The objects of the list at `path`, each with its own path; none where there is no list at all.
 
     Raises:
         WrongShapeError: something else stands there, or in the list.
     """
-    values = found_at(document.data, path)
+    values = get_at(document.data, path)
     if values is None:
         return
     if not isinstance(values, list):

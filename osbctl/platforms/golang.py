@@ -100,7 +100,7 @@ def decode(data: dict[str, Any], shape: Mapping[str, Shape], platform: str, name
     return struct, Outcome(VerdictKind.ACCEPTS)
 
 
-def folded(key: str) -> str:
+def fold_case(key: str) -> str:
     """The field that Go reads such a key into."""
     return key.replace("ſ", "s").lower()  # U+212A, the Kelvin sign, becomes k
 
@@ -112,7 +112,7 @@ def is_respelt(data: Any) -> bool:
     if not isinstance(data, dict):
         return False
     inside = (value for key, value in data.items() if key not in ("metadata", "parameters"))
-    return any(key != folded(key) for key in data) or any(map(is_respelt, inside))
+    return any(key != fold_case(key) for key in data) or any(map(is_respelt, inside))
 
 
 def respelt(data: Any, shape: Shape) -> Any:
@@ -129,7 +129,7 @@ def respelt(data: Any, shape: Shape) -> Any:
 def _respelt_fields(data: dict[str, Any], shape: dict[str, Shape]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in data.items():
-        field = key if key in shape or folded(key) not in shape else folded(key)
+        field = key if key in shape or fold_case(key) not in shape else fold_case(key)
         if value is not None or field not in found:
             found[field] = respelt(value, shape.get(field))
     return found
@@ -173,7 +173,7 @@ class _Decoder:
         """The struct with the fields of `value` read into it."""
         struct = Struct(path)
         for key, item in value.items():
-            field = key if key in shape else folded(key)
+            field = key if key in shape else fold_case(key)
             if field not in shape:
                 continue
             if field != key or field in struct.places:

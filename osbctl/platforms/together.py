@@ -9,7 +9,7 @@ from typing import Any
 from osbctl.catalog import Catalog
 from osbctl.paths import Path
 from osbctl.platforms import Identity, Platform
-from osbctl.text import safe
+from osbctl.text import escape_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ def _verb(phrase: str, number: int) -> str:
     return f"{verb if number == 1 else verb.removesuffix('s')} {rest}"
 
 
-def sentences(found: Iterable[SharedIdentity], platforms: Collection[Platform]) -> Iterator[str]:
+def shared_identity_sentences(found: Iterable[SharedIdentity], platforms: Collection[Platform]) -> Iterator[str]:
     """A sentence for each two catalogs and each kind of what they share, with one example."""
     groups: dict[tuple[str, str, Identity], list[SharedIdentity]] = {}
     for one in found:
@@ -68,7 +68,7 @@ def sentences(found: Iterable[SharedIdentity], platforms: Collection[Platform]) 
         text = f"{first} ({members[0].first_object}) and {second} ({members[0].second_object})"
         more = f", and {len(members) - 1:,} more" if len(members) > 1 else ""
         outcome = does(identity, platforms)
-        yield safe(f"{text} share the {identity} {members[0].value}{more}") + (f": {outcome}" if outcome else "")
+        yield escape_line(f"{text} share the {identity} {members[0].value}{more}") + (f": {outcome}" if outcome else "")
 
 
 def unique_ids(data: Mapping[str, Any] | Catalog, platform: Platform) -> Iterator[tuple[Identity, str]]:

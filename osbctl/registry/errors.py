@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from osbctl.errors import RegistryError, UsageError
 from osbctl.extras import command_to_install
-from osbctl.text import did_you_mean, safe
+from osbctl.text import did_you_mean, escape_line
 
 
 def missing_extra() -> RegistryError:
@@ -89,4 +89,4 @@ def as_registry_error(error: Exception, name: str, password: object = None) -> R
     line = words.strip().partition("\n")[0]
     if password:
         line = line.replace(str(password), "***")
-    return RegistryError(f"{name}: the database failed: {safe(line)[:300] or type(error).__name__}")
+    return RegistryError(f"{name}: the database failed: {escape_line(line)[:300] or type(error).__name__}")

@@ -14,7 +14,7 @@ from osbctl.catalog import Catalog
 from osbctl.changes import Change, Level
 from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.comparison.values import same
-from osbctl.paths import found_at
+from osbctl.paths import get_at
 from osbctl.platforms import Identity, Platform, State
 from osbctl.platforms.outcome import Refusal
 from osbctl.platforms.saving import Clash, Key, StoredRow, Update, by_key, rows_of
@@ -147,7 +147,7 @@ def _reasons(changes: Sequence[Change], clashes: Sequence[Clash], new: Catalog) 
 
 def _clash(clash: Clash, new: Catalog) -> Remark:
     steps = [clash.path[:2], clash.path[:4]] if len(clash.path) > 2 else [clash.path] if clash.path else []
-    names = [str(found_at(new.data, (*path, "name")) or "") for path in steps]
+    names = [str(get_at(new.data, (*path, "name")) or "") for path in steps]
     place = "/".join(names) or (clash.holder.name if clash.holder else "") or "catalog"
     return Remark("change-now-refused", Level.REFUSED.value, place, clash.words)
 

@@ -16,7 +16,7 @@ HELD = "password-in-catalog"
 """The reason of a refusal: the catalog holds the password of its own broker."""
 
 
-def without_secrets(data: dict[str, Any]) -> dict[str, Any]:
+def without_client_secrets(data: dict[str, Any]) -> dict[str, Any]:
     """The catalog with each secret replaced; the same object where it holds none."""
     services = data.get("services")
     if not isinstance(services, list) or not any(_holds(service) for service in services):
@@ -26,7 +26,7 @@ def without_secrets(data: dict[str, Any]) -> dict[str, Any]:
 
 def storable(catalog: BrokerCatalog) -> BrokerCatalog:
     """The catalog without secrets, to the byte as it came where it holds none."""
-    return with_data(catalog, without_secrets(catalog.data))
+    return with_data(catalog, without_client_secrets(catalog.data))
 
 
 def with_data(catalog: BrokerCatalog, data: dict[str, Any]) -> BrokerCatalog:

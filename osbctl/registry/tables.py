@@ -19,7 +19,7 @@ from osbctl.errors import RegistryError
 from osbctl.platforms import ApiVersion, Platform, State
 from osbctl.registry.errors import ADD_MAKES_ONE, missing_extra
 from osbctl.registry.records import BrokerCatalog, BrokerRow, Kept, Refresh, RefreshOutcome
-from osbctl.text import safe
+from osbctl.text import escape_line
 
 if TYPE_CHECKING:
     from osbctl.registry.database import Database
@@ -154,7 +154,7 @@ def migrate(database: Database, *, make: bool = True) -> None:
 def _check_foreign(database: Database, tables: list[str], *, make: bool) -> None:
     """Raise RegistryError where a database without tables of ours is not to get any."""
     if tables and (database.is_sqlite or not make):
-        text = f"{database.name}: this database is another program's: it has a table {safe(tables[0])!r}"
+        text = f"{database.name}: this database is another program's: it has a table {escape_line(tables[0])!r}"
         raise RegistryError(text, "name another with --database")
     if not make:
         raise RegistryError(f"{database.name}: the database is empty", ADD_MAKES_ONE)

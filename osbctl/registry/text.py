@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from osbctl.registry.records import Action, BrokerRow, Kept, Refresh, RefreshOutcome, RegisteredBroker, Remark
-from osbctl.text import Paint, plural, rendered, safe
+from osbctl.text import AnsiStyle, escape_line, plural, rendered
 
 COLUMNS = ("NAME", "URL", "USER", "PLATFORM", "SERVICES", "PLANS", "KEPT", "REFRESHED", "LAST")
 
@@ -19,14 +19,14 @@ _STYLES = {
 }
 
 
-def cells(row: BrokerRow) -> tuple[str, ...]:
+def broker_cells(row: BrokerRow) -> tuple[str, ...]:
     """A broker's cells under `COLUMNS`."""
     counts = (f"{row.services:,}", f"{row.plans:,}", f"{row.kept_plans:,}")
     words = (row.name, row.url, row.username, row.platform.value)
-    return (*map(safe, words), *counts, safe(row.refreshed_at), row.outcome.value)
+    return (*map(escape_line, words), *counts, escape_line(row.refreshed_at), row.outcome.value)
 
 
-def table(rows: Iterable[BrokerRow], width: int, *, colored: bool) -> str:
+def broker_table(rows: Iterable[BrokerRow], width: int, *, colored: bool) -> str:
     """The brokers as a table for a terminal of `width` columns. Nothing is cut: long cells fold."""
     from rich import box
     from rich.table import Table
@@ -36,15 +36,15 @@ def table(rows: Iterable[BrokerRow], width: int, *, colored: bool) -> str:
     for column in ("Broker", "Platform", "Catalog"):
         made.add_column(column, overflow="fold", no_wrap=column != "Broker")
     for row in rows:
-        name = Text().append(safe(row.name), style="bold").append(f"\n{safe(row.url)}", style="dim")
-        name.append(f"\nas {safe(row.username)}" if row.username else "", style="dim")
-        last = f"{row.platform.label}\n{row.outcome.value}\n{safe(row.refreshed_at)}"
+        name = Text().append(escape_line(row.name), style="bold").append(f"\n{escape_line(row.url)}", style="dim")
+        name.append(f"\nas {escape_line(row.username)}" if row.username else "", style="dim")
+        last = f"{row.platform.label}\n{row.outcome.value}\n{escape_line(row.refreshed_at)}"
         kept = f"\n{row.kept_plans:,} kept" if row.kept_plans else ""
         made.add_row(name, Text(last), Text(f"{plural(row.services, 'service')}\n{plural(row.plans, 'plan')}{kept}"))
     return rendered([made], width, colored=colored)
 
 
-def broker_lines(broker: RegisteredBroker, paint: Paint) -> Iterator[str]:
+def broker_lines(broker: RegisteredBroker, paint: AnsiStyle) -> Iterator[str]:
     """A broker in full: how it is registered, what it offers, and what is kept beside that."""
     row = broker.row
     facts = {
@@ -58,10 +58,10 @@ def broker_lines(broker: RegisteredBroker, paint: Paint) -> Iterator[str]:
         "refreshed": row.refreshed_at,
         "last outcome": row.outcome.value,
     }
-    yield from (f"{paint(f'{key}:', 'dim')}{' ' * (13 - len(key))}{safe(value)}" for key, value in facts.items())
+    yield from (f"{paint(f'{key}:', 'dim')}{' ' * (13 - len(key))}{escape_line(value)}" for key, value in facts.items())
     for service in broker.offered.services:
-        yield f"\n{paint(safe(service.name), 'bold')}  {paint(safe(service.id), 'dim')}"
-        yield from (f"  {safe(plan.name)}  {paint(safe(plan.id), 'dim')}" for plan in service.plans)
+        yield f"\n{paint(escape_line(service.name), 'bold')}  {paint(escape_line(service.id), 'dim')}"
+        yield from (f"  {escape_line(plan.name)}  {paint(escape_line(plan.id), 'dim')}" for plan in service.plans)
     if broker.kept:
         yield from _kept_lines(broker)
 
@@ -76,13 +76,14 @@ def _kept_lines(broker: RegisteredBroker) -> Iterator[str]:
 def _kept(one: Kept, services: dict[str, str]) -> str:
     service = services.get(one.service_id, one.service_id)
     name = f"{service}/{one.name}" if one.plan_id else service
-    return f"{safe(name)}  {safe(one.plan_id or one.service_id)}  {one.state.value} since {safe(one.since)}"
+    identity = escape_line(one.plan_id or one.service_id)
+    return f"{escape_line(name)}  {identity}  {one.state.value} since {escape_line(one.since)}"
 
 
-def refresh_lines(name: str, refresh: Refresh, paint: Paint, dry_run: bool = False) -> Iterator[str]:
+def refresh_lines(name: str, refresh: Refresh, paint: AnsiStyle, dry_run: bool = False) -> Iterator[str]:
     """Lines on the result of a refresh of the broker `name`: a summary, then indented details."""
     word, *rest = _headline(refresh, dry_run).split(" ", 1)
-    yield " ".join([f"{paint(safe(name), 'bold')}:", paint(word, _STYLES[refresh.outcome]), *rest])
+    yield " ".join([f"{paint(escape_line(name), 'bold')}:", paint(word, _STYLES[refresh.outcome]), *rest])
     yield from (f"  {_action(action)}" for action in refresh.actions)
     if refresh.outcome is not RefreshOutcome.FAILED:
         yield from (f"  {_line(one)}" for one in refresh.remarks)
@@ -97,16 +98,16 @@ def _headline(refresh: Refresh, dry_run: bool) -> str:
         RefreshOutcome.CHANGED: f"{'would change' if dry_run else 'changed'} as on {label}: {counts}",
         RefreshOutcome.REFUSED: f"refused as by {label}; "
         + (f"saved up to the first fault: {counts}" if refresh.actions else "what is stored stays as it was"),
-        RefreshOutcome.FAILED: "not fetched: " + "; ".join(safe(one.message) for one in refresh.remarks),
+        RefreshOutcome.FAILED: "not fetched: " + "; ".join(escape_line(one.message) for one in refresh.remarks),
     }[refresh.outcome]
 
 
 def _action(action: Action) -> str:
     name = f"plan {action.service}/{action.plan}" if action.plan else f"service {action.service}"
-    return safe(f"{action.what.value} {name}" + (f": {action.note}" if action.note else ""))
+    return escape_line(f"{action.what.value} {name}" + (f": {action.note}" if action.note else ""))
 
 
 def _line(one: Remark) -> str:
     head = f"{one.level}: " if one.level else ""
     place = f"{one.object}: " if one.object else ""
-    return safe(f"{head}{place}{one.message}") + (f" [{safe(one.rule)}]" if one.rule else "")
+    return escape_line(f"{head}{place}{one.message}") + (f" [{escape_line(one.rule)}]" if one.rule else "")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from osbctl.findings import Finding, Severity
 from osbctl.reports import Report
 from osbctl.reports.places import in_one_line, relative, verdict_lines
-from osbctl.text import safe
+from osbctl.text import escape_line
 
 _ESCAPES = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
 _IN_PROPERTIES = {**_ESCAPES, **str.maketrans({":": "%3A", ",": "%2C"})}
@@ -27,5 +27,5 @@ def _command(finding: Finding, root: str) -> str:
     if place := finding.location:
         file = relative(place.source, root)
         properties = {"file": file, "line": str(place.line), "col": str(place.column), **properties}
-    text = ",".join(f"{key}={safe(value).translate(_IN_PROPERTIES)}" for key, value in properties.items())
+    text = ",".join(f"{key}={escape_line(value).translate(_IN_PROPERTIES)}" for key, value in properties.items())
     return f"::{_COMMANDS[finding.severity]} {text}::{in_one_line(finding).translate(_ESCAPES)}"

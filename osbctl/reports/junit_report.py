@@ -15,7 +15,7 @@ from xml.sax.saxutils import escape, quoteattr
 from osbctl.findings import Finding, ValidationResult
 from osbctl.reports import Report
 from osbctl.reports.places import in_one_line
-from osbctl.text import safe
+from osbctl.text import escape_line
 
 
 def render(report: Report) -> str:
@@ -30,7 +30,7 @@ def _suite(judgement: ValidationResult, report: Report) -> Iterator[str]:
     failures = sum(report.counts(judgement, finding) for finding in judgement.findings)
     skipped = len(judgement.findings) - failures
     tests = max(len(judgement.findings), 1)
-    name = quoteattr(safe(judgement.name))
+    name = quoteattr(escape_line(judgement.name))
     counts = f'tests="{tests}" failures="{failures}" errors="0" skipped="{skipped}"'
     yield f'  <testsuite name={name} {counts} time="0">'
     for finding in judgement.findings:
@@ -41,12 +41,12 @@ def _suite(judgement: ValidationResult, report: Report) -> Iterator[str]:
 
 
 def _case(judgement: ValidationResult, finding: Finding, report: Report) -> Iterator[str]:
-    where = safe(str(finding.location or ""))
-    file = quoteattr(safe(report.source(finding)))
+    where = escape_line(str(finding.location or ""))
+    file = quoteattr(escape_line(report.source(finding)))
     name = quoteattr(f"{finding.rule} {where}".strip())
     yield f'    <testcase name={name} classname={file} time="0">'
     element = "failure" if report.counts(judgement, finding) else "skipped"
-    message = quoteattr(f"{finding.severity.value}: {safe(finding.message)}")
+    message = quoteattr(f"{finding.severity.value}: {escape_line(finding.message)}")
     kind = f" type={quoteattr(finding.severity.value)}" if element == "failure" else ""
     yield f"      <{element} message={message}{kind}>{escape(in_one_line(finding))}</{element}>"
     yield "    </testcase>"

@@ -10,7 +10,7 @@ from typing import Any
 from osbctl.findings import Finding, Location, ValidationResult
 from osbctl.paths import Path, pointer
 from osbctl.platforms import labels
-from osbctl.text import safe, sentences
+from osbctl.text import escape_line, join_sentences
 
 
 def relative(source: str, root: str) -> str:
@@ -52,8 +52,8 @@ def with_fingerprints(findings: Iterable[Finding], root: str) -> Iterator[tuple[
 def in_one_line(finding: Finding) -> str:
     """Message of a finding in one line, with refusing platforms and hint."""
     refused_by = [f"Refused by {labels(finding.refused_by)}"] if finding.refused_by else []
-    hint = [f"Hint: {safe(finding.hint)}"] if finding.hint else []
-    return sentences([safe(finding.message), *refused_by, *hint])
+    hint = [f"Hint: {escape_line(finding.hint)}"] if finding.hint else []
+    return join_sentences([escape_line(finding.message), *refused_by, *hint])
 
 
 def verdict_lines(judgements: Iterable[ValidationResult]) -> Iterator[str]:
@@ -61,4 +61,4 @@ def verdict_lines(judgements: Iterable[ValidationResult]) -> Iterator[str]:
     for judgement in judgements:
         text = ", ".join(f"{platform.label} {verdict.kind.value}" for platform, verdict in judgement.verdicts.items())
         # The leading blank keeps a name such as "::error::x" from being taken for a command.
-        yield from [f" {safe(judgement.name)}: {text}"] if text else []
+        yield from [f" {escape_line(judgement.name)}: {text}"] if text else []

@@ -10,8 +10,8 @@ from osbctl.findings import Finding, Location, Severity, ValidationResult, Verdi
 from osbctl.platforms import Platform, labels
 from osbctl.platforms.outcome import MAX_REFUSALS, VerdictKind
 from osbctl.reports import Report
-from osbctl.secrecy import surely_secret
-from osbctl.text import Paint, excerpt, plural, safe, wrapped
+from osbctl.secrecy import is_secret_name
+from osbctl.text import AnsiStyle, escape_line, excerpt, plural, wrapped
 
 _NOT_ACCEPTED = {
     VerdictKind.REFUSES: "refused by",
@@ -27,7 +27,7 @@ _FIXED = {True: " (fixable)", False: " (fixable with --unsafe)", None: ""}
 
 def render(report: Report) -> str:
     """The report as text, `path:line:column: severity: message [rule]` first in each entry."""
-    paint = Paint(report.color)
+    paint = AnsiStyle(report.color)
     lines = [*(_statistics(report, paint) if report.brevity.statistics else _documents(report, paint))]
     if not report.brevity.quiet:
         lines += [wrapped(_total(report), report.width)] if len(report.judgements) > 1 else []
@@ -35,7 +35,7 @@ def render(report: Report) -> str:
     return "\n".join(lines).rstrip("\n") + "\n" if lines else ""
 
 
-def _documents(report: Report, paint: Paint) -> Iterator[str]:
+def _documents(report: Report, paint: AnsiStyle) -> Iterator[str]:
     concise, quiet, _ = report.brevity
     for judgement in report.judgements:
         for finding in judgement.findings:
@@ -47,36 +47,36 @@ def _documents(report: Report, paint: Paint) -> Iterator[str]:
 
 def finding_lines(findings: Iterable[Finding]) -> str:
     """The entries of some findings, without colour: what a command says that cannot go on because of them."""
-    return "\n".join(line for finding in findings for line in _finding(finding, Paint(False)))
+    return "\n".join(line for finding in findings for line in _finding(finding, AnsiStyle(False)))
 
 
-def _finding(finding: Finding, paint: Paint, width: int = 0, marked: bool = False) -> Iterator[str]:
+def _finding(finding: Finding, paint: AnsiStyle, width: int = 0, marked: bool = False) -> Iterator[str]:
     """The lines of an entry, for a terminal of `width` columns; 0: no line is broken."""
     yield wrapped(_head(finding, paint, marked), width)
-    if finding.location and not any(surely_secret(step) for step in finding.path if isinstance(step, str)):
+    if finding.location and not any(is_secret_name(step) for step in finding.path if isinstance(step, str)):
         yield from _excerpt(finding.location, paint, width)
     yield from (wrapped(line, width, " " * 6) for line in _details(finding, paint))
 
 
-def _details(finding: Finding, paint: Paint) -> Iterator[str]:
+def _details(finding: Finding, paint: AnsiStyle) -> Iterator[str]:
     if finding.refused_by:
         yield f"    refused by {labels(finding.refused_by)}"
     for message in finding.platform_messages:
         # Others may refuse for it, too, but messages are only known of a platform that is quoted.
         speaker = next(platform for platform in chain(finding.refused_by, Platform) if platform.record.is_quoted)
-        yield paint(f"    {speaker.label}: “{safe(message)}”", "dim")
+        yield paint(f"    {speaker.label}: “{escape_line(message)}”", "dim")
     if finding.hint:
-        yield f"    {paint('hint:', 'info')} {safe(finding.hint)}"
+        yield f"    {paint('hint:', 'info')} {escape_line(finding.hint)}"
     yield ""
 
 
-def _head(finding: Finding, paint: Paint, marked: bool = False) -> str:
+def _head(finding: Finding, paint: AnsiStyle, marked: bool = False) -> str:
     """The first line of an entry; where `marked`, with whether `osbctl fix` mends it."""
-    where = f"{safe(str(finding.location))}: " if finding.location else ""
+    where = f"{escape_line(str(finding.location))}: " if finding.location else ""
     severity = paint(finding.severity.value, finding.severity.value)
     rule = paint(f"[{finding.rule}]", "dim")
     way = _FIXED[is_fixed(finding)] if marked else ""
-    return f"{paint(where, 'bold')}{severity}: {safe(finding.message)} {rule}{paint(way, 'safe') if way else ''}"
+    return f"{paint(where, 'bold')}{severity}: {escape_line(finding.message)} {rule}{paint(way, 'safe') if way else ''}"
 
 
 def is_fixed(finding: Finding) -> bool | None:
@@ -94,7 +94,7 @@ def _fixable(report: Report) -> str:
     )
 
 
-def _excerpt(place: Location, paint: Paint, width: int) -> Iterator[str]:
+def _excerpt(place: Location, paint: AnsiStyle, width: int) -> Iterator[str]:
     if not place.excerpt.strip():
         return
     margin = f"  {place.line} |"
@@ -104,8 +104,8 @@ def _excerpt(place: Location, paint: Paint, width: int) -> Iterator[str]:
     yield f"{paint(' ' * (len(margin) - 1) + '|', 'dim')} {paint(carets, 'bold')}"
 
 
-def _summary(judgement: ValidationResult, paint: Paint, width: int) -> Iterator[str]:
-    counted = f"{paint(safe(judgement.name), 'bold')}: {_counted(judgement.findings, judgement.left_out)}"
+def _summary(judgement: ValidationResult, paint: AnsiStyle, width: int) -> Iterator[str]:
+    counted = f"{paint(escape_line(judgement.name), 'bold')}: {_counted(judgement.findings, judgement.left_out)}"
     yield wrapped(counted, width)
     # Where it cannot be read, no platform was asked, which is said above.
     asked = {one: verdict for one, verdict in judgement.verdicts.items() if verdict.kind is not VerdictKind.UNREADABLE}
@@ -118,16 +118,16 @@ def _summary(judgement: ValidationResult, paint: Paint, width: int) -> Iterator[
     yield ""
 
 
-def _line(judgement: ValidationResult, paint: Paint) -> str:
+def _line(judgement: ValidationResult, paint: AnsiStyle) -> str:
     """A document in one line: the numbers, and which platforms refuse it or crash."""
-    found = [paint(safe(judgement.name), "bold") + ": " + _counted(judgement.findings, judgement.left_out)]
+    found = [paint(escape_line(judgement.name), "bold") + ": " + _counted(judgement.findings, judgement.left_out)]
     for kind, word in _NOT_ACCEPTED.items():
         those = [platform for platform, verdict in judgement.verdicts.items() if verdict.kind is kind]
         found += [f"{paint(word, kind.value)} {labels(those)}"] if those else []
     return "; ".join(found)
 
 
-def _statistics(report: Report, paint: Paint) -> Iterator[str]:
+def _statistics(report: Report, paint: AnsiStyle) -> Iterator[str]:
     """A line a rule, the most frequent first: number, severity, rule."""
     numbers = Counter((finding.rule, finding.severity) for finding in report.findings())
     ranked = sorted(numbers.items(), key=lambda one: (-one[1], -one[0][1].rank, one[0][0]))
@@ -138,11 +138,11 @@ def _statistics(report: Report, paint: Paint) -> Iterator[str]:
         yield _total(report)
 
 
-def _verdict(platform: Platform, verdict: Verdict, judgement: ValidationResult, paint: Paint) -> str:
+def _verdict(platform: Platform, verdict: Verdict, judgement: ValidationResult, paint: AnsiStyle) -> str:
     """Verdict of a platform, with the number and the rules of its refusals."""
     kind = paint(verdict.kind.value, verdict.kind.value)
     if verdict.why:
-        return f"{kind}: {safe(verdict.why)}"
+        return f"{kind}: {escape_line(verdict.why)}"
     if verdict.kind is not VerdictKind.REFUSES:
         return kind
     more = verdict.reasons > MAX_REFUSALS

@@ -65,9 +65,9 @@ def _of_tool(tool: Tool, order: Order, purpose: Purpose) -> Iterator[Command]:
 
 def _word(word: Raw | str, order: Order, reads_files: bool) -> str:
     if word is PARAMETERS:
-        file = quoted(order.file)
+        file = quote_argument(order.file)
         return file if reads_files else f'"$(cat {file})"'
-    return word.text if isinstance(word, Raw) else quoted(word)
+    return word.text if isinstance(word, Raw) else quote_argument(word)
 
 
 def _file(order: Order) -> tuple[str, str]:
@@ -89,7 +89,7 @@ def _yaml_parameters(text: str) -> str:
     return indent(dump({"parameters": json.loads(text)}), "  ")
 
 
-def quoted(word: str) -> str:
+def quote_argument(word: str) -> str:
     """`word` as it is typed in bash, PowerShell and cmd alike, so that the program gets it letter by letter.
 
     Raises:

@@ -13,11 +13,11 @@ from osbctl.jsonschemas.errors import innermost, sentence
 from osbctl.jsonschemas.sentences import field_name, refusal
 from osbctl.jsonschemas.walk import UndecidableError
 from osbctl.paths import JsonValue, Path
-from osbctl.secrecy import looks_secret
+from osbctl.secrecy import may_be_secret_name
 from osbctl.text import did_you_mean
 
 
-def faults(schema: JsonValue, request: dict[str, JsonValue]) -> list[Finding]:
+def request_errors(schema: JsonValue, request: dict[str, JsonValue]) -> list[Finding]:
     """Validate the request; findings have no location, and the schema's keyword as rule.
 
     Formats are asserted: who wrote one meant it. What stands under a secret name is not shown.
@@ -53,7 +53,7 @@ def _findings(error: Any, known: set[str]) -> Iterator[Finding]:
         name = kind.error.instance
         about = refusal(kind.error.kind.name, kind.error.kind.value, name, ("the name of a parameter",))
         yield _finding(kind.name, (*path, name), about)
-    elif any(map(looks_secret, path)):
+    elif any(map(may_be_secret_name, path)):
         yield _finding(kind.name, path, f"{field_name(str(path[-1]))} does not meet `{kind.name}` of the schema")
     else:
         yield _finding(kind.name, path, sentence(error, "the request"))

@@ -13,7 +13,7 @@ from osbctl.paths import pointer
 from osbctl.platforms.commands import Purpose
 from osbctl.requests.commands import Command
 from osbctl.requests.examples import Examples
-from osbctl.text import Paint, cells, escaped, json_text, safe, wrapped
+from osbctl.text import AnsiStyle, display_width, escape_line, escape_text, json_text, wrapped
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +39,9 @@ class PlanParameters:
 _ASKED = {"create": "create an instance", "update": "update an instance", "bind": "bind an instance"}
 
 
-def lines(about: PlanParameters, paint: Paint, width: int) -> Iterator[str]:
+def params_lines(about: PlanParameters, paint: AnsiStyle, width: int) -> Iterator[str]:
     """The report for people, for a terminal of `width` columns; all text is safe to print."""
-    name = paint(f"{safe(about.service)} / {safe(about.plan)}", "bold")
+    name = paint(f"{escape_line(about.service)} / {escape_line(about.plan)}", "bold")
     if about.faults is None:
         yield f"{name}: parameters to {_ASKED[about.purpose]}"
         yield from _described(about, paint, width)
@@ -58,7 +58,7 @@ def lines(about: PlanParameters, paint: Paint, width: int) -> Iterator[str]:
     yield from _commands(about.commands, paint)
 
 
-def _described(about: PlanParameters, paint: Paint, width: int) -> Iterator[str]:
+def _described(about: PlanParameters, paint: AnsiStyle, width: int) -> Iterator[str]:
     if about.schema is None:
         others = ", ".join(f"--for {purpose}" for purpose in about.described)
         yield f"  none described{f'; described are those of {others}' if others else ''}"
@@ -67,7 +67,7 @@ def _described(about: PlanParameters, paint: Paint, width: int) -> Iterator[str]
     if about.examples is None:
         return
     if about.examples.why:
-        yield f"\nNo example: {safe(about.examples.why)}"
+        yield f"\nNo example: {escape_line(about.examples.why)}"
         return
     same = about.examples.smallest == about.examples.fullest
     yield "\nExample that the schema accepts:" if same else "\nSmallest request that the schema accepts:"
@@ -78,34 +78,34 @@ def _described(about: PlanParameters, paint: Paint, width: int) -> Iterator[str]
     yield f"\nCheck a request: osbctl params … --for {about.purpose} -c @params.json"
 
 
-def _table(rows: tuple[Parameter, ...], paint: Paint, width: int) -> Iterator[str]:
+def _table(rows: tuple[Parameter, ...], paint: AnsiStyle, width: int) -> Iterator[str]:
     if not rows:
         yield "  the schema names none"
-    wide = min(max((cells(row.name) for row in rows), default=0), width // 3)
+    wide = min(max((display_width(row.name) for row in rows), default=0), width // 3)
     for row in rows:
-        head = f"  {paint(row.name, 'info')}{' ' * (wide - cells(row.name))}  "
+        head = f"  {paint(row.name, 'info')}{' ' * (wide - display_width(row.name))}  "
         yield wrapped(head + row.facts, width, " " * (wide + 4))
         if row.description:
             yield wrapped(" " * (wide + 4) + row.description, width, " " * (wide + 4))
 
 
-def _commands(commands: tuple[Command, ...], paint: Paint) -> Iterator[str]:
+def _commands(commands: tuple[Command, ...], paint: AnsiStyle) -> Iterator[str]:
     files: dict[str, str] = {}
     for command in commands:
         yield f"\n{command.tool} (bash)" if command.shell else f"\n{command.tool}"
-        yield textwrap.indent(escaped(command.text or f"no command: {command.why}").rstrip("\n"), "    ")
+        yield textwrap.indent(escape_text(command.text or f"no command: {command.why}").rstrip("\n"), "    ")
         if command.content:
             files[command.file] = command.content
     for file, content in files.items():
-        yield f"\n{paint(safe(file), 'bold')}"
-        yield textwrap.indent(escaped(content).rstrip("\n"), "    ")
+        yield f"\n{paint(escape_line(file), 'bold')}"
+        yield textwrap.indent(escape_text(content).rstrip("\n"), "    ")
 
 
 def _json(value: Any) -> str:
     return textwrap.indent(json_text(value).rstrip("\n"), "  ")
 
 
-def as_json(about: PlanParameters) -> dict[str, Any]:
+def params_json(about: PlanParameters) -> dict[str, Any]:
     """The report for programs, in the shape of `schemas/params-1.json`."""
     found = about.examples
     return {

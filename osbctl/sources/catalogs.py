@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from osbctl.errors import UsageError
 from osbctl.findings import DocumentError, Finding, Location, Severity
-from osbctl.paths import Path, entries, key_of, pointer, steps
+from osbctl.paths import Path, entries, key_of, parse_pointer, pointer
 from osbctl.sources.document import Document
 from osbctl.sources.limits import DEFAULT_LIMITS, Limits
 from osbctl.sources.parse import TEMPLATE, is_template, no_object, parse_stream
@@ -174,7 +174,7 @@ def _resolved(places: list[_Place], at: str) -> list[_Place]:
         raise UsageError(f"{at!r} is not a JSON pointer", f"it begins with a slash: --at /{at.replace('.', '/')}")
     if re.search(r"~(?![01])", at):
         raise UsageError(f"{at!r} is not a JSON pointer", "a tilde in a key is written ~0, a slash ~1")
-    for step in steps(at):
+    for step in parse_pointer(at):
         inside: Any = places[0].value if len(places) == 1 else places
         key = key_of(inside, step)
         if key is None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from osbctl.fields import PARTS, known
 from osbctl.findings import DocumentError, Finding, Severity
-from osbctl.paths import Path, found_at
+from osbctl.paths import Path, get_at
 from osbctl.sources.document import Document
 
 _PROPERTY = "spring.cloud.openservicebroker.catalog"
@@ -69,7 +69,7 @@ def _at(data: Any, name: str) -> Path:
 
 def _condition(data: Any) -> str:
     """The profiles that a document is for; empty: for all."""
-    value = next((found_at(data, path) for name in _CONDITIONS if (path := _at(data, name))), "")
+    value = next((get_at(data, path) for name in _CONDITIONS if (path := _at(data, name))), "")
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value if isinstance(value, str) else "")
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from osbctl.text import escaped, is_safe, without_commands
+from osbctl.text import escape_text, is_safe, without_commands
 
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 
@@ -121,11 +121,11 @@ def dump(data: Any) -> str:
     text: str = yaml.dump(
         data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=10_000, default_flow_style=False
     )
-    return escaped(text)
+    return escape_text(text)
 
 
 def dump_text(value: str) -> str:
     """One string as `dump` means it: plain where it can be nothing else, else in quotation marks, on one line."""
     if _PLAIN.fullmatch(value) and value not in CONSTANTS and value not in BOOLEANS_OF_1_1:
         return value
-    return escaped(json.dumps(value, ensure_ascii=False))
+    return escape_text(json.dumps(value, ensure_ascii=False))

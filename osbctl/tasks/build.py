@@ -17,11 +17,11 @@ from osbctl.files import staged, write_file
 from osbctl.findings import DocumentError, Finding
 from osbctl.sources.document import Document
 from osbctl.tasks.options import Request, validation_options
-from osbctl.text import did_you_mean, json_text, safe
+from osbctl.text import did_you_mean, escape_line, json_text
 from osbctl.validation.pipeline import validate_document
 
 
-def variables(given: Iterable[str], prefix: str | None, environment: Mapping[str, str]) -> dict[str, str]:
+def variable_values(given: Iterable[str], prefix: str | None, environment: Mapping[str, str]) -> dict[str, str]:
     """The values of `${NAME}`: those of `environment` behind `prefix`, then the pairs `NAME=VALUE`, which win.
 
     Raises:
@@ -68,7 +68,7 @@ def check_built(document: Document) -> tuple[Finding, ...]:
     return tuple(finding for finding in judgement.findings if finding.rule == "name-characters")
 
 
-def as_text(data: dict[str, Any], *, yaml: bool) -> str:
+def catalog_text(data: dict[str, Any], *, yaml: bool) -> str:
     """The catalog as the text of a file: YAML, else JSON."""
     if not yaml:
         return json_text(_ordered(data))
@@ -115,7 +115,7 @@ def stale(files: Mapping[str, str]) -> str:
         if pair[0] != pair[1]:
             before, after = (side.splitlines() for side in pair)
             lines = difflib.unified_diff(before, after, file, f"{file} (as built)", lineterm="", n=2)
-            found += "".join(f"{safe(line)}\n" for line in lines)
+            found += "".join(f"{escape_line(line)}\n" for line in lines)
     return found
 
 

@@ -28,7 +28,9 @@ class Comparison:
     notes: list[str]
 
 
-def compare(old: Document, new: Document, view: frozenset[Platform], instances: str | None = None) -> Comparison:
+def compare_documents(
+    old: Document, new: Document, view: frozenset[Platform], instances: str | None = None
+) -> Comparison:
     """Compare two catalogs for the platforms in `view`; `instances` is a file that lists plans with instances.
 
     Raises:

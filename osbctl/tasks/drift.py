@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from osbctl.client.catalog_client import parse_catalog
+from osbctl.client.catalog_client import parse_catalog_response
 from osbctl.comparison.collect import with_places
 from osbctl.comparison.drift import find_drift, notes
 from osbctl.errors import SourceError, UsageError
 from osbctl.parallel import in_parallel
 from osbctl.platforms import Platform
-from osbctl.registry.secrets import without_secrets
+from osbctl.registry.secrets import without_client_secrets
 from osbctl.sources.document import Document
 from osbctl.sources.exports.merge import StoredCatalog
 from osbctl.tasks.compare import Comparison, doubts_of, now_refused, plan_ids
@@ -54,7 +54,7 @@ def compare_with_stored(stored: StoredCatalog, broker: Document, view: DriftView
         ConfigError: the instances are those of no plan of either side.
     """
     platforms = _platforms(stored, view)
-    data = without_secrets(broker.data) if stored.without_secrets else broker.data
+    data = without_client_secrets(broker.data) if stored.without_secrets else broker.data
     hidden = ["secrets of dashboard clients are not stored, so they are not compared"] * (data is not broker.data)
     broker = broker._replace(data=data) if hidden else broker
     doubts = []
@@ -94,7 +94,7 @@ def registered_catalog(broker: RegisteredBroker, client: RegisteredBrokerClient)
     # No tag is sent: whether the broker's answer is what is stored is the very question.
     answer = client.fetch(broker.row, "")
     assert answer
-    document = parse_catalog(answer, client.options.max_bytes)
+    document = parse_catalog_response(answer, client.options.max_bytes)
     client.check_secret(answer.body, document.data, broker.row)
     client.check_secret(broker.catalog, broker.data, broker.row)
     return document

@@ -10,9 +10,9 @@ from osbctl.parameter_table import parameters
 from osbctl.platforms.commands import PARAMETERS_FILE, Order, Purpose
 from osbctl.requests.commands import commands
 from osbctl.requests.examples import examples
-from osbctl.requests.faults import faults
+from osbctl.requests.faults import request_errors
 from osbctl.requests.report import PlanParameters
-from osbctl.secrecy import masked
+from osbctl.secrecy import redact
 from osbctl.sources.document import Document
 from osbctl.sources.parse import parse_document
 from osbctl.sources.read import STDIN, read_object
@@ -43,7 +43,7 @@ def plan_parameters(
     if request is None:
         return replace(about, examples=None if schema is None else examples(schema))
     sent = _request(request)
-    wrong = () if schema is None else _located(faults(schema, sent.data), sent)
+    wrong = () if schema is None else _located(request_errors(schema, sent.data), sent)
     if wrong:
         return replace(about, faults=wrong)
     order, is_masked = _order(about, sent, broker)
@@ -72,7 +72,7 @@ def _located(found: list[Finding], sent: Document) -> tuple[Finding, ...]:
 
 def _order(about: PlanParameters, sent: Document, broker: str) -> tuple[Order, bool]:
     """The order, and whether secrets of the request were redacted in it."""
-    shown = masked(sent.data)
+    shown = redact(sent.data)
     file, content = sent.name, ""
     if file in (INLINE, STDIN):
         file, content = PARAMETERS_FILE, json.dumps(shown, indent=2, ensure_ascii=False) + "\n"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from osbctl.errors import SourceError, UsageError
 from osbctl.parallel import in_parallel
 from osbctl.platforms import DEFAULT_PLATFORM, Identity, Platform
-from osbctl.platforms.together import sentences, shared, unique_ids
+from osbctl.platforms.together import shared, shared_identity_sentences, unique_ids
 from osbctl.registry.errors import OutdatedError, UnknownBrokerError
 from osbctl.registry.reconcile import NewCatalog, Reconciliation, first_refusals, reconcile
 from osbctl.registry.records import (
@@ -275,5 +275,5 @@ def shared_sentences(registry: Registry, names: set[str]) -> list[str]:
         if len(ours) > 1:
             catalogs = ((name, registry.broker(name).offered) for name in ours)
             pairs = [one for one in shared(catalogs) if names & {one.first, one.second}]
-            found += sentences(pairs, (platform,))
+            found += shared_identity_sentences(pairs, (platform,))
     return found

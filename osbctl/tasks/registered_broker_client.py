@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 from osbctl.client.catalog_client import CatalogResponse, fetch_catalog, split_url
 from osbctl.errors import SourceError
 from osbctl.findings import DocumentError, Finding, Severity
-from osbctl.paths import found_at, pointer
+from osbctl.paths import get_at, pointer
 from osbctl.platforms import ApiVersion
 from osbctl.registry.records import BrokerCatalog, Registration, Remark
 from osbctl.registry.secrets import HELD
-from osbctl.secrecy import SURE_LENGTH, looks_secret, places_of
+from osbctl.secrecy import SURE_LENGTH, may_be_secret_name, places_of
 
 if TYPE_CHECKING:
     from osbctl.client.connection_options import ConnectionOptions
@@ -116,7 +116,7 @@ class RegisteredBrokerClient:
 
 
 def _remark(finding: Finding, data: dict[str, Any]) -> Remark:
-    secret = any(looks_secret(step) for step in finding.path)
+    secret = any(may_be_secret_name(step) for step in finding.path)
     message = "the value is invalid (it may be a secret, and is not shown)" if secret else finding.message
-    is_null = bool(finding.path) and found_at(data, finding.path) is None and finding.rule == "schema-type"
+    is_null = bool(finding.path) and get_at(data, finding.path) is None and finding.rule == "schema-type"
     return Remark(finding.rule, finding.severity.value, pointer(finding.path), message, is_null)

@@ -15,7 +15,7 @@ from osbctl.jsonschemas.constraints import COUNTED, NUMBERS, OBJECT, Constraints
 from osbctl.jsonschemas.schema_tree import SchemaTree, Subschema, below
 from osbctl.jsonschemas.walk import UndecidableError
 from osbctl.paths import JsonValue, Path
-from osbctl.text import safe
+from osbctl.text import escape_line
 
 _CONDITIONAL = frozenset(("not", "if", "then", "else", "dependencies", "dependentSchemas"))
 """Keywords whose subschemas may be unsatisfiable on purpose."""
@@ -116,8 +116,8 @@ class _Contradictions:
         inner = constraints.at_key(name)
         why = self._reason(inner, depth)
         if any(schema.value is False for schema in inner.known):
-            return f"it requires {safe(name)!r}, which it forbids"
-        return why and f"it requires {safe(name)!r}, where {why}"
+            return f"it requires {escape_line(name)!r}, which it forbids"
+        return why and f"it requires {escape_line(name)!r}, where {why}"
 
 
 def _kinds(constraints: Constraints) -> list[str]:

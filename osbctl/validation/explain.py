@@ -51,7 +51,7 @@ def explained(data: dict[str, Any], version: ApiVersion, most: int) -> tuple[lis
     number: Counter[Severity] = Counter()
     findings = []
     left_out: set[Path] = set()
-    for fault in faults(data, LATEST):
+    for fault in schema_errors(data, LATEST):
         severity = _severity(fault.path, version)
         number[severity] += 1
         if number[severity] <= most:
@@ -67,7 +67,7 @@ def explained(data: dict[str, Any], version: ApiVersion, most: int) -> tuple[lis
     return findings, left_out
 
 
-def faults(data: Any, version: ApiVersion) -> Iterator[CatalogFault]:
+def schema_errors(data: Any, version: ApiVersion) -> Iterator[CatalogFault]:
     """The faults of `data` under a shipped schema, in the order of the document.
 
     A walk of our own, for the few keywords that these schemas hold: a library would cost each faulty catalog the time
@@ -211,7 +211,7 @@ def _type_advice(path: Path, value: Any, safe: bool) -> tuple[str, tuple[Fix, ..
 
 
 def _text_advice(path: Path, text: str, safe: bool) -> tuple[str, tuple[Fix, ...]]:
-    """What to do about a text in place of a boolean or a number."""
+    """Hint and fix for a text in place of a boolean or a number."""
     if text.lower() in BOOLEAN_WORDS and is_boolean(str(path[-1])):
         meant = BOOLEAN_WORDS[text.lower()]
         return f"write {json.dumps(meant)}, without quotes", (Fix("set", path, meant, safe),)

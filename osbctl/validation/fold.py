@@ -8,7 +8,7 @@ from osbctl.findings import Finding
 from osbctl.text import plural
 
 
-def folded(findings: Iterable[Finding]) -> list[Finding]:
+def group_findings(findings: Iterable[Finding]) -> list[Finding]:
     """The findings, with those of one rule that say the same of several (`Finding.several`) joined to the first.
 
     It keeps the place of the first, and has the other places, the fixes and what platforms say of all.

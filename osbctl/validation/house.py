@@ -15,7 +15,7 @@ from osbctl.jsonschemas.dialects import DIALECTS
 from osbctl.jsonschemas.errors import innermost, sentence
 from osbctl.jsonschemas.sentences import field_name, refusal
 from osbctl.paths import Path, pointer
-from osbctl.text import safe
+from osbctl.text import escape_line
 from osbctl.validation.explain import about, more
 from osbctl.validation.options import MAX_FINDINGS
 from osbctl.validation.rules.references import References
@@ -34,12 +34,12 @@ def check_house_schema(data: dict[str, Any], schema: Any, name: str) -> list[Fin
     except jsonschema_rs.ValidationError as error:
         raise _refused(error, name) from error
     except (ValueError, jsonschema_rs.ReferencingError) as error:
-        reason = safe(str(error).partition("\n")[0])[:200]
+        reason = escape_line(str(error).partition("\n")[0])[:200]
         raise ConfigError(f"user schema {name}: it cannot be applied: {reason}") from error
     found = [
         Finding("house-schema", Severity.ERROR, f"{about(data, path)}{text} ({name})", path)
         for error in errors
-        for path, text in sentences(error)
+        for path, text in error_sentences(error)
     ]
     rest = [more("house-schema", Severity.ERROR)] if len(found) > MAX_FINDINGS else []
     return found[:MAX_FINDINGS] + rest
@@ -69,7 +69,7 @@ def _validator(schema: Any) -> jsonschema_rs.Validator:
 
 def _refused(error: jsonschema_rs.ValidationError, name: str) -> ConfigError:
     """The error of a schema that jsonschema-rs does not take."""
-    text = safe(error.message.partition("\n")[0])[:200]
+    text = escape_line(error.message.partition("\n")[0])[:200]
     if isinstance(error.kind, ValidationErrorKind.Referencing) or "does not exist" in text:
         return ConfigError(f"user schema {name}: a reference leads nowhere: {text}", "nothing is fetched")
     return ConfigError(f"user schema {name}: not a valid schema at {pointer(tuple(error.instance_path))}: {text}")
@@ -79,7 +79,7 @@ def _fetch_nothing(uri: str) -> NoReturn:
     raise ValueError(uri)
 
 
-def sentences(error: jsonschema_rs.ValidationError) -> Iterator[tuple[Path, str]]:
+def error_sentences(error: jsonschema_rs.ValidationError) -> Iterator[tuple[Path, str]]:
     """The path and our sentence of an error; one for each field that is missing or too many."""
     path, kind = tuple(error.instance_path), error.kind
     if isinstance(kind, ValidationErrorKind.Required):

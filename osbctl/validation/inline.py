@@ -60,7 +60,7 @@ def _kept(findings: list[Finding], document: Document, comments: list[_Comment])
 
 
 def _by_line(held: Iterable[_Held]) -> dict[tuple[str, int], list[_Held]]:
-    """What holds for each line of each file."""
+    """Ignore comments by file and line."""
     around: dict[tuple[str, int], list[_Held]] = {}
     for one in held:
         for line in one.lines:

@@ -22,7 +22,7 @@ from osbctl.platforms.judge import judge_all
 from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind, bounded
 from osbctl.rule import RULES, Rule, Scope
 from osbctl.sources.document import Document
-from osbctl.validation.fold import folded, once_a_text
+from osbctl.validation.fold import group_findings, once_a_text
 from osbctl.validation.inline import without_ignored
 from osbctl.validation.node import CatalogNode, Node
 from osbctl.validation.options import MAX_FINDINGS, Selection, ValidationOptions
@@ -52,8 +52,8 @@ def validate_document(
     selected, _ = _parted(_blame_newcomers(_drop_newcomers(joined), document.data), selection)
     wanted = selection.of(selected, document.data)
     wanted = without_ignored(wanted, document, selection, partial(_sought, options))
-    shown = folded(graded(wanted, options))
-    left_out = max(0, len(folded(graded([*others, *selected], options))) - instead - len(shown))
+    shown = group_findings(graded(wanted, options))
+    left_out = max(0, len(group_findings(graded([*others, *selected], options))) - instead - len(shown))
     verdicts = {platform: _verdict(outcome) for platform, outcome in outcomes.items()}
     name, data, read_as = document.name, document.data, document.read_as
     placed = tuple(_located(shown, document))
@@ -118,7 +118,7 @@ def _check(document: Document, options: ValidationOptions) -> tuple[list[Finding
 
     And the places of errors of the schema that were too many to be named.
     """
-    found, unnamed = check_schema(document.data, options.api_version, options.max_schema_findings)
+    found, unnamed = schema_findings(document.data, options.api_version, options.max_schema_findings)
     found += run_rules(document.data, options)
     for name, schema in options.house_schemas:
         from osbctl.validation.house import check_house_schema  # loads jsonschema-rs
@@ -138,7 +138,7 @@ def _without_templates(findings: list[Finding], document: Document, options: Val
     return [one for one in findings if one.path not in unknown or one.rule == "placeholder-unresolved"]
 
 
-def check_schema(
+def schema_findings(
     data: dict[str, Any], api_version: ApiVersion, most: int = MAX_FINDINGS
 ) -> tuple[list[Finding], set[Path]]:
     """Validate `data` against the newest catalog schema; also return the locations of omitted errors.

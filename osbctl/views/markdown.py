@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from osbctl.catalog import Catalog, ServiceOffering, ServicePlan
 from osbctl.parameter_table import parameters
-from osbctl.text import safe
+from osbctl.text import escape_line
 from osbctl.views import words
 
 _DOTS = re.compile(r"(\bwww|^\s*\d+)\.", re.IGNORECASE)
@@ -15,7 +15,7 @@ _DOTS = re.compile(r"(\bwww|^\s*\d+)\.", re.IGNORECASE)
 _MARKUP = re.compile(r"([\\`*_{}\[\]()#+!|<>~&$@:-])")
 
 
-def lines(catalog: Catalog) -> Iterator[str]:
+def markdown_lines(catalog: Catalog) -> Iterator[str]:
     """The page, line by line. Text of the catalog is text, never markup, links included."""
     for service in catalog.services:
         yield f"## {_text(service.name) or '(no name)'}"
@@ -55,10 +55,10 @@ def _parameters(plan: ServicePlan) -> Iterator[str]:
 
 
 def _text(text: str) -> str:
-    text = _DOTS.sub(r"\1\\.", _MARKUP.sub(r"\\\1", safe(text)))
+    text = _DOTS.sub(r"\1\\.", _MARKUP.sub(r"\\\1", escape_line(text)))
     return text.replace("\\<", "&lt;").replace("\\>", "&gt;").replace("\\&", "&amp;")
 
 
 def _code(text: str) -> str:
-    shown = safe(text).replace("`", "'").replace("|", "\\|")
+    shown = escape_line(text).replace("`", "'").replace("|", "\\|")
     return f"`{shown}`" if shown.strip() else "(no id)"

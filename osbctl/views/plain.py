@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from osbctl.catalog import Catalog, ServiceOffering, ServicePlan
 from osbctl.parameter_table import Parameter, parameters
 from osbctl.paths import PARAMETER_PLACES
-from osbctl.text import Paint, cells, safe, wrapped
+from osbctl.text import AnsiStyle, display_width, escape_line, wrapped
 from osbctl.views import words
 
 COLUMNS = ("SERVICE", "PLAN", "PRICE", "BINDABLE", "COSTS", "BULLETS", "SERVICE ID", "PLAN ID", "DESCRIPTION")
@@ -27,25 +27,25 @@ def catalog_lines(catalog: Catalog) -> Iterator[str]:
     """
     yield "\t".join(COLUMNS)
     for service in catalog.services:
-        name, id_ = safe(service.name), safe(service.id)
+        name, id_ = escape_line(service.name), escape_line(service.id)
         for plan in service.plans:
             costs, bullets = "; ".join(words.costs(plan)), "; ".join(words.bullets(plan))
-            cells = (words.price(plan), words.yes(plan.bindable), costs, bullets, id_, safe(plan.id))
-            yield "\t".join((name, safe(plan.name), *cells, safe(plan.description)))
+            display_width = (words.price(plan), words.yes(plan.bindable), costs, bullets, id_, escape_line(plan.id))
+            yield "\t".join((name, escape_line(plan.name), *display_width, escape_line(plan.description)))
         if not service.plans:
-            yield "\t".join((name, "", "", "", "", "", id_, "", safe(service.description)))
+            yield "\t".join((name, "", "", "", "", "", id_, "", escape_line(service.description)))
 
 
-def offering_lines(service: ServiceOffering, paint: Paint, width: int = 0) -> Iterator[str]:
+def offering_lines(service: ServiceOffering, paint: AnsiStyle, width: int = 0) -> Iterator[str]:
     """The offering, its display information, its plans, and their parameters, each once.
 
     `width` is that of the terminal; 0: no line is broken.
     """
-    yield wrapped(paint(safe(service.name), "bold"), width, "  ")
-    links = {label: safe(str(value)) for key, label in _LINKS.items() if (value := service.metadata.get(key))}
+    yield wrapped(paint(escape_line(service.name), "bold"), width, "  ")
+    links = {label: escape_line(str(value)) for key, label in _LINKS.items() if (value := service.metadata.get(key))}
     facts = {
-        "Id": safe(service.id),
-        "Description": safe(service.description),
+        "Id": escape_line(service.id),
+        "Description": escape_line(service.description),
         "Features": ", ".join(words.facts(service)),
         **links,
     }
@@ -53,10 +53,10 @@ def offering_lines(service: ServiceOffering, paint: Paint, width: int = 0) -> It
         yield _hanging(f"  {paint(f'{label:<13}', 'dim')}  ", text, 17, width)
     for plan in service.plans:
         yield ""
-        yield wrapped(f"  Plan {paint(safe(plan.name), 'bold')}", width, " " * 7)
+        yield wrapped(f"  Plan {paint(escape_line(plan.name), 'bold')}", width, " " * 7)
         facts = {
-            "Id": safe(plan.id),
-            "Description": safe(plan.description),
+            "Id": escape_line(plan.id),
+            "Description": escape_line(plan.description),
             "Price": "; ".join([words.price(plan), *words.costs(plan)]),
             "Bindable": words.yes(plan.bindable),
         }
@@ -71,7 +71,7 @@ def _hanging(head: str, text: str, indent: int, width: int) -> str:
     return wrapped(head + text, width, " " * indent)
 
 
-def _parameters(place: str, plans: Sequence[ServicePlan], paint: Paint, width: int) -> Iterator[str]:
+def _parameters(place: str, plans: Sequence[ServicePlan], paint: AnsiStyle, width: int) -> Iterator[str]:
     """The parameters of all plans at one place, each once; behind one that differs, the plans that have it so."""
     described = [plan for plan in plans if place in plan.parameters]
     if not described:
@@ -85,9 +85,9 @@ def _parameters(place: str, plans: Sequence[ServicePlan], paint: Paint, width: i
             rows.setdefault(row.name, []).append((row, plan))
     if not rows:
         yield "    none described"
-    column = min(max(map(cells, rows), default=0), width // 3 or 1_000)
+    column = min(max(map(display_width, rows), default=0), width // 3 or 1_000)
     for name, ways in rows.items():
-        head = f"{paint(name, 'info')}{' ' * (column - cells(name))}"
+        head = f"{paint(name, 'info')}{' ' * (column - display_width(name))}"
         for text, owners in _ways(ways):
             which = paint(_of_plans(owners), "dim") if 0 < len(owners) < len(described) else ""
             yield _hanging(f"    {head}  ", text + which, column + 6, width)
@@ -95,7 +95,7 @@ def _parameters(place: str, plans: Sequence[ServicePlan], paint: Paint, width: i
 
 
 def _ways(rows: Sequence[tuple[Parameter, ServicePlan]]) -> Iterator[tuple[str, Sequence[ServicePlan]]]:
-    """What is said of one parameter, each with the plans that say it; below it a description, with no plan."""
+    """Facts of one parameter with their plans, then its description without plans."""
     for description in dict.fromkeys(row.description for row, _ in rows):
         same = [(row.facts, plan) for row, plan in rows if row.description == description]
         for facts in dict.fromkeys(facts for facts, _ in same):
@@ -105,5 +105,5 @@ def _ways(rows: Sequence[tuple[Parameter, ServicePlan]]) -> Iterator[tuple[str, 
 
 
 def _of_plans(plans: Sequence[ServicePlan]) -> str:
-    names = ", ".join(safe(plan.name) or "(no name)" for plan in plans)
+    names = ", ".join(escape_line(plan.name) or "(no name)" for plan in plans)
     return f" (plan{'s' if len(plans) > 1 else ''} {names})" if plans else ""

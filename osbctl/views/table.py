@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from osbctl.catalog import Catalog, ServiceOffering
-from osbctl.text import cells, plural, rendered, safe
+from osbctl.text import display_width, escape_line, plural, rendered
 from osbctl.views import words
 
 if TYPE_CHECKING:
@@ -31,10 +31,10 @@ def render(catalog: Catalog, width: int, *, colored: bool) -> str:
 
 def _parts(catalog: Catalog, width: int) -> Iterator[RenderableType]:
     for service in catalog.services:
-        head = Text().append(safe(service.name) or "(no name)", style="bold")
+        head = Text().append(escape_line(service.name) or "(no name)", style="bold")
         gap = "\n" if width < NARROW else "  "
-        yield head.append(f"{gap}{safe(service.id)}", style="dim")
-        yield Text(safe(service.description))
+        yield head.append(f"{gap}{escape_line(service.id)}", style="dim")
+        yield Text(escape_line(service.description))
         yield Text(", ".join(words.facts(service)), style="dim")
         yield from _listed(service) if width < NARROW else [_plans(service)]
     services, plans = len(catalog.services), sum(1 for _ in catalog.plans)
@@ -43,7 +43,9 @@ def _parts(catalog: Catalog, width: int) -> Iterator[RenderableType]:
 
 def _plans(service: ServiceOffering) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), header_style="bold", leading=1)
-    longest = max((cells(safe(text)) for plan in service.plans for text in (plan.name, plan.id)), default=0)
+    longest = max(
+        (display_width(escape_line(text)) for plan in service.plans for text in (plan.name, plan.id)), default=0
+    )
     table.add_column("Plan", overflow="fold", width=max(4, min(GUID, longest)))
     table.add_column("Description", overflow="fold", ratio=2)
     table.add_column("Price", overflow="fold")
@@ -55,8 +57,8 @@ def _plans(service: ServiceOffering) -> Table:
         for cost in words.costs(plan):
             price.append(f"\n{cost}", style="default")
         features = "\n".join(f"• {line}" for line in words.bullets(plan))
-        name = Text().append(safe(plan.name), style="bold").append(f"\n{safe(plan.id)}", style="dim")
-        row = name, Text(safe(plan.description)), price, Text(words.yes(plan.bindable)), Text(features)
+        name = Text().append(escape_line(plan.name), style="bold").append(f"\n{escape_line(plan.id)}", style="dim")
+        row = name, Text(escape_line(plan.description)), price, Text(words.yes(plan.bindable)), Text(features)
         table.add_row(*row[: len(table.columns)])
     return table
 
@@ -64,10 +66,10 @@ def _plans(service: ServiceOffering) -> Table:
 def _listed(service: ServiceOffering) -> Iterator[RenderableType]:
     for plan in service.plans:
         bindable = "bindable" if plan.bindable else "not bindable"
-        name = Text(f"\n  {safe(plan.name)}", style="bold")
+        name = Text(f"\n  {escape_line(plan.name)}", style="bold")
         yield name.append(f"  {words.price(plan)}, {bindable}", style="not bold")
-        yield Text(f"    {safe(plan.id)}", style="dim", overflow="fold")
-        lines = (safe(plan.description), *words.costs(plan))
+        yield Text(f"    {escape_line(plan.id)}", style="dim", overflow="fold")
+        lines = (escape_line(plan.description), *words.costs(plan))
         yield from (Padding(Text(line, overflow="fold"), (0, 0, 0, 4), expand=False) for line in lines)
         yield from (_bullet(line) for line in words.bullets(plan))
     yield Text("")

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from osbctl.catalog import ServiceOffering, ServicePlan
-from osbctl.text import safe
+from osbctl.text import escape_line
 
 _LARGE = 10**12
 """From here on, amounts are as they were written."""
@@ -36,12 +36,12 @@ def prices(plan: ServicePlan) -> Prices:
 
 
 def _add(found: Prices, entry: Mapping[str, Any]) -> None:
-    unit = safe(str(entry.get("unit") or "")).strip()
+    unit = escape_line(str(entry.get("unit") or "")).strip()
     amounts = entry.get("amount")
     if not isinstance(amounts, dict):
         amounts = {"": "" if amounts is None else amounts}
     for name, amount in amounts.items():
-        currency = safe(name).upper()
+        currency = escape_line(name).upper()
         if _is_monthly(unit) and (value := _decimal(amount)) is not None:
             found.monthly[currency] = found.monthly.get(currency, Decimal()) + value
         else:
@@ -59,7 +59,7 @@ def amount_text(amount: Any) -> str:
     """An amount for people: `1,200`, two decimals where there is one; what is no number as text."""
     value = _decimal(amount)
     if value is None:
-        return safe(str(amount))
+        return escape_line(str(amount))
     if abs(value) >= _LARGE:
         return str(value)
     whole = int(value)
@@ -85,13 +85,17 @@ def costs(plan: ServicePlan) -> list[str]:
 
 def number(value: Any) -> str:
     """A number without needless zeros; anything else as text."""
-    return str(int(value)) if type(value) is float and value.is_integer() and abs(value) < 1e15 else safe(str(value))
+    return (
+        str(int(value))
+        if type(value) is float and value.is_integer() and abs(value) < 1e15
+        else escape_line(str(value))
+    )
 
 
 def bullets(plan: ServicePlan) -> list[str]:
     """The feature lines of a plan."""
     lines = plan.metadata.get("bullets")
-    return [safe(line) for line in lines if isinstance(line, str)] if isinstance(lines, list) else []
+    return [escape_line(line) for line in lines if isinstance(line, str)] if isinstance(lines, list) else []
 
 
 def price(plan: ServicePlan) -> str:
@@ -109,7 +113,7 @@ def facts(service: ServiceOffering) -> list[str]:
     words = ["bindable" if service.bindable else "not bindable"]
     words += ["plan can be changed"] if service.plan_updateable else []
     words += ["shareable"] if service.metadata.get("shareable") is True else []
-    words += [f"tags: {', '.join(map(safe, service.tags))}"] if service.tags else []
+    words += [f"tags: {', '.join(map(escape_line, service.tags))}"] if service.tags else []
     return words + _deprecated(service)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from osbctl.broker.decision import Decision, RequestOutcome
-from osbctl.broker.logs import STANDARD_ERROR, Entry, JsonLines, LineWriter, TextLines, as_json, as_text
+from osbctl.broker.logs import STANDARD_ERROR, Entry, JsonLines, LineWriter, TextLines, json_line, text_line
 from tests.broker.harness import ask, until
 
 if TYPE_CHECKING:
@@ -38,13 +38,13 @@ def entry(method: str = "GET", path: str = "/v2/catalog", client: str = "192.0.2
     ],
 )
 def test_a_target_is_logged_without_userinfo_and_query(target: str, shown: str) -> None:
-    assert json.loads(as_json(entry(path=target)))["path"] == shown
-    assert f' "GET {shown}" ' in as_text(entry(path=target))
+    assert json.loads(json_line(entry(path=target)))["path"] == shown
+    assert f' "GET {shown}" ' in text_line(entry(path=target))
 
 
 def test_a_method_is_cut() -> None:
-    assert len(as_text(entry(method="A" * 10_000))) < 200
-    assert len(as_json(entry(method="A" * 10_000))) < 300
+    assert len(text_line(entry(method="A" * 10_000))) < 200
+    assert len(json_line(entry(method="A" * 10_000))) < 300
 
 
 def test_what_a_client_chose_is_cut_before_it_waits_in_the_queue(broker: Broker) -> None:
@@ -62,7 +62,7 @@ def test_what_a_client_chose_is_cut_before_it_waits_in_the_queue(broker: Broker)
 @pytest.mark.parametrize("client", ['fe80::1%" 200 credential="main', "fe80::1%\x85\x9b31m", "fe80::1%a b", "::1%\x7f"])
 def test_a_client_cannot_forge_a_field(client: str) -> None:
     """A proxy that passes on X-Forwarded-For passes on any text as a zone."""
-    line = as_text(entry(client=client))
+    line = text_line(entry(client=client))
     assert line.isascii()
     assert line.isprintable()
     quoted, rest = json.JSONDecoder().raw_decode(line.partition(" ")[2])
@@ -72,17 +72,17 @@ def test_a_client_cannot_forge_a_field(client: str) -> None:
 
 @pytest.mark.parametrize("client", ["192.0.2.1", "2001:db8::1", "unix"])
 def test_an_address_stands_without_quotes(client: str) -> None:
-    assert f"Z {client} " in as_text(entry(client=client))
+    assert f"Z {client} " in text_line(entry(client=client))
 
 
 def test_control_characters_are_escaped_in_both_forms() -> None:
-    for line in (as_text(entry(identity="\x7f\x1b\x85")), as_json(entry(identity="\x7f\x1b\x85"))):
+    for line in (text_line(entry(identity="\x7f\x1b\x85")), json_line(entry(identity="\x7f\x1b\x85"))):
         assert line.isascii()
         assert line.isprintable()
 
 
 def test_no_path_is_a_command_to_who_keeps_the_log(capfd: pytest.CaptureFixture[str]) -> None:
-    for form in (as_text, as_json):
+    for form in (text_line, json_line):
         lines = LineWriter(STANDARD_ERROR, form)
         lines.add(entry(path="/##vso[task.x]"))
         lines.close()

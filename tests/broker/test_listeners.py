@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from osbctl.broker import listeners
-from osbctl.broker.listeners import inherited, is_loopback, listen_tcp, listen_unix, name_of, parse_address
+from osbctl.broker.listeners import inherited, is_loopback_socket, listen_tcp, listen_unix, name_of, parse_address
 from osbctl.errors import ConfigError, UsageError
 
 needs_ipv6 = pytest.mark.skipif(not socket.has_dualstack_ipv6(), reason="no IPv6 here")
@@ -237,11 +237,11 @@ def test_who_reaches_a_socket_and_how_it_is_called(address: str, loopback: bool,
         def getsockname(self) -> tuple[object, ...]:
             return (address, 1)
 
-    assert is_loopback(Bound()) is loopback  # type: ignore[arg-type]
+    assert is_loopback_socket(Bound()) is loopback  # type: ignore[arg-type]
     assert name_of(Bound(), "https") == name  # type: ignore[arg-type]
 
 
 def test_a_unix_socket_is_on_this_machine(tmp_path: Path) -> None:
     with listen_unix(tmp_path / "s") as sock:
-        assert is_loopback(sock)
+        assert is_loopback_socket(sock)
         assert name_of(sock, "http") == f"unix:{tmp_path}/s"

@@ -20,7 +20,7 @@ import jsonschema
 import pytest
 from cryptography.hazmat.primitives import serialization
 
-from osbctl.credentials.file import as_json, write_record
+from osbctl.credentials.file import record_json, write_record
 from osbctl.credentials.record import make_record
 from osbctl.errors import UsageError
 from osbctl.platforms import Platform
@@ -240,7 +240,7 @@ def test_of_several_records_the_label_and_the_expiry_decide(osbctl: Program, ser
         make_record(USER, PASSWORD, label="my-db", **password),
         make_record("somebody", PASSWORD + "-else", label="my-db", **password),
     ]
-    file.write_text("[" + ",".join(as_json(record) for record in records) + "]")
+    file.write_text("[" + ",".join(record_json(record) for record in records) + "]")
     osbctl("add", "my-db", server.url, "--user", USER, "--credentials", str(file))
     told = osbctl("add", "other", server.url, "--user", USER, "--credentials", str(file), code=3)
     assert "authentication failed" in told

@@ -12,7 +12,7 @@ from osbctl.credentials.file import write_record
 from osbctl.credentials.record import make_record
 from osbctl.errors import UsageError
 from osbctl.resources import catalogs_folder
-from osbctl.text import safe
+from osbctl.text import escape_line
 from tests.cli.machine import Machine
 from tests.client.test_catalog_client import broker, http
 from tests.conformance.faulty import CATALOG, PASSWORD, USER, faulty
@@ -43,7 +43,7 @@ def test_what_is_printed_steers_no_terminal_and_no_ci_system(machine: Machine) -
         printed = machine.run("fetch", address)
         machine.run("fetch", address, "-o", "catalog.json")
     assert json.loads(printed) == json.loads(body)
-    assert safe(printed.rstrip()) == printed.rstrip()
+    assert escape_line(printed.rstrip()) == printed.rstrip()
     assert (machine.folder / "catalog.json").read_text() == body + "\n"
 
 

@@ -12,7 +12,7 @@ import jsonschema
 import pytest
 
 from osbctl.platforms.commands import Purpose
-from osbctl.requests.report import as_json
+from osbctl.requests.report import params_json
 from osbctl.resources import catalogs_folder, schemas_folder
 from osbctl.sources.read import read_source
 from osbctl.tasks.params import plan_parameters
@@ -74,7 +74,7 @@ def test_a_file_is_named_in_the_commands_and_its_secrets_are_not_shown(tmp_path:
 @pytest.mark.parametrize("purpose", Purpose)
 @pytest.mark.parametrize("request_", [None, "{}", '{"role": 7, "storage_gb": 0}'])
 def test_the_json_has_the_shape_that_is_promised(purpose: Purpose, request_: str | None) -> None:
-    told = as_json(plan_parameters(read_source(CATALOG), "postgres", "small", purpose, request_))
+    told = params_json(plan_parameters(read_source(CATALOG), "postgres", "small", purpose, request_))
     jsonschema.Draft7Validator(SHAPE).validate(told)
     assert (told["examples"] is None) == (request_ is not None or not told["described"])
     assert (told["accepted"] is None) == (request_ is None)

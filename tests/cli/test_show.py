@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from osbctl.resources import catalogs_folder
-from osbctl.text import safe
+from osbctl.text import escape_line
 from tests.cli.program import ROOT, osbctl
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def test_hostile_text_reaches_no_terminal(tmp_path: Path, format: str, color: st
         assert "\x1b]8" not in text
         assert "\u202e" not in text
     else:
-        assert all(safe(line) == line for line in text.split("\n"))
+        assert all(escape_line(line) == line for line in text.split("\n"))
     assert not re.search(r"(?m)^\s*::", text)
     if format in ("json", "yaml"):
         assert yaml.safe_load(done.stdout) == data

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from osbctl.broker.hashing_worker import first_match
 from osbctl.credentials import file
-from osbctl.credentials.file import append_record, as_json, parse_credentials, read_credentials, write_record
+from osbctl.credentials.file import append_record, parse_credentials, read_credentials, record_json, write_record
 from osbctl.credentials.record import CredentialRecord, default_rounds, fits, generate_password, make_record
 from osbctl.errors import ConfigError, SourceError
 from osbctl.resources import schemas_folder
@@ -123,7 +123,7 @@ def test_rounds_are_bounded(rounds: int) -> None:
 
 def test_a_record_that_costs_more_than_a_client_waits_for_is_refused_with_the_figure(tmp_path: Path) -> None:
     path = tmp_path / "c.json"
-    path.write_text(as_json(RECORD).replace("=1000$", "=10000000$"))
+    path.write_text(record_json(RECORD).replace("=1000$", "=10000000$"))
     ran = osbctl("serve", "catalogs/interface-example.json", "--credentials", str(path), "--insecure-http", cwd=ROOT)
     assert (ran.returncode, ran.stdout) == (3, "")
     assert f"{path}: 10000000 rounds take about 10 seconds: there may be 5000000\n" in ran.stderr
@@ -133,7 +133,7 @@ def test_no_secret_shows_in_a_record_or_its_mistakes() -> None:
     record = make_record("admin", "top-secret-pw", rounds=1000, include_password=True)
     shown = [repr(record), str(record), f"{record}", repr([record])]
     for changes in ({"salt": "other"}, {"expires": "soon"}, {"label": ""}, {"hash": record.hash + "x"}):
-        text = json.dumps({**json.loads(as_json(record)), **changes})
+        text = json.dumps({**json.loads(record_json(record)), **changes})
         for broken in (text, text[:-1], "[" + text, text.replace('"identity"', '"Identity"')):
             with pytest.raises(ConfigError) as caught:
                 parse_credentials(broken)
@@ -220,7 +220,7 @@ def test_files_that_cannot_be_opened_are_the_runs_mistake(tmp_path: Path) -> Non
 
 def test_a_byte_order_mark_is_no_matter(tmp_path: Path) -> None:
     path = tmp_path / "c.json"
-    path.write_text(as_json(RECORD), "utf-8-sig")
+    path.write_text(record_json(RECORD), "utf-8-sig")
     assert read_credentials(path) == (RECORD,)
 
 
@@ -308,7 +308,7 @@ def test_appending_starts_a_list_and_leaves_htpasswd_alone(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("data", "good"),
     [
-        (json.loads(as_json(RECORD)), True),
+        (json.loads(record_json(RECORD)), True),
         ([raw(label="new", expires="2027-01-31T00:00:00Z", password="x"), raw()], True),
         ([], False),
         (raw(extra="x"), False),

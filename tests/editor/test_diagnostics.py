@@ -23,13 +23,13 @@ from osbctl.editor import open_files
 from osbctl.editor.analysis import source_of
 from osbctl.editor.open_files import OpenFiles
 from osbctl.editor.texts import SEVERITIES
-from osbctl.editor.vocabulary import FieldSchema, part_at, properties
+from osbctl.editor.vocabulary import FieldSchema, object_fields, part_at
 from osbctl.fields import LATEST
 from osbctl.findings import DocumentError, Finding
 from osbctl.resources import catalogs_folder
 from osbctl.sources.catalogs import parse_catalog
 from osbctl.sources.parse import decoded
-from osbctl.text import safe
+from osbctl.text import escape_line
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import validate_document
 from tests.cli.program import osbctl
@@ -121,7 +121,7 @@ def test_the_definition_of_a_brokerpak_is_judged_in_its_folder(tmp_path: Path) -
 
     in_editor(look)
     assert source_of(str(folder / "images" / "notes.md"), "") is None
-    fields = properties(part_at(("plans", 0), LATEST, PurePath("brokerpak", "redis.yml")) or FieldSchema({}, {}))
+    fields = object_fields(part_at(("plans", 0), LATEST, PurePath("brokerpak", "redis.yml")) or FieldSchema({}, {}))
     assert {"display_name", "bullets", "provision_overrides"} <= set(fields)
 
 
@@ -244,7 +244,7 @@ def from_scratch(name: str, text: str) -> list[tuple[int, str, str]]:
         ).findings
     except DocumentError as error:
         findings = error.findings
-    return sorted((f.location.line - 1 if f.location else 0, f.rule, safe(f.message)) for f in findings)
+    return sorted((f.location.line - 1 if f.location else 0, f.rule, escape_line(f.message)) for f in findings)
 
 
 async def edit_at_random(edits: int, folder: Path) -> tuple[int, int]:

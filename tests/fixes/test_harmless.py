@@ -16,7 +16,7 @@ import yaml
 
 from osbctl.errors import OsbctlError
 from osbctl.findings import Severity
-from osbctl.paths import found_at
+from osbctl.paths import get_at
 from osbctl.placeholders import holds_placeholder
 from osbctl.sources.parse import decoded, parse_document, parse_text
 from osbctl.tasks.fix import Mended, fix_bytes
@@ -77,9 +77,9 @@ def check_placeholders(name: str, data: bytes, paths: list[tuple[Any, ...]]) -> 
     mended = fix_bytes(name, data, OPTIONS, unsafe=True)
     after = parse_document(mended.after[name], name).data
     for path in paths:
-        was = found_at(before, path)
+        was = get_at(before, path)
         assert holds_placeholder(was)
-        assert was in [found_at(after, one) for one in renamed(path, mended)], f"{name}: {path} holds {was!r} no more"
+        assert was in [get_at(after, one) for one in renamed(path, mended)], f"{name}: {path} holds {was!r} no more"
 
 
 def check_outside(random: Random, inside: bytes) -> None:
@@ -155,7 +155,7 @@ def test_no_value_with_a_placeholder_changes() -> None:
         paths = strings(whole)
         made: list[tuple[Any, ...]] = []
         for path in random.sample(paths, min(len(paths), 3)):
-            holder = found_at(whole, path[:-1])
+            holder = get_at(whole, path[:-1])
             if isinstance(holder, dict | list) and not any(path[: len(one)] == one for one in made):
                 holder[path[-1]] = random.choice(PLACEHOLDERS)
                 made = [one for one in made if one[: len(path)] != path] + [path]
@@ -237,7 +237,5 @@ def test_real_catalogs_keep_their_placeholders() -> None:
             data = parse_document(file.read_bytes(), file.name).data
         except OsbctlError:
             continue
-        held = [
-            path for path in strings(data) if isinstance(one := found_at(data, path), str) and holds_placeholder(one)
-        ]
+        held = [path for path in strings(data) if isinstance(one := get_at(data, path), str) and holds_placeholder(one)]
         check_placeholders(file.name, file.read_bytes(), held)

@@ -23,7 +23,7 @@ from osbctl.jsonschemas.comparison.subsumption import Subsumption
 from osbctl.jsonschemas.dialects import DIALECTS, Dialect
 from osbctl.jsonschemas.equality import same_value
 from osbctl.jsonschemas.schema_tree import SchemaTree
-from osbctl.paths import PARAMETER_PLACES, found_at
+from osbctl.paths import PARAMETER_PLACES, get_at
 from osbctl.sources.limits import MAX_DEPTH
 from osbctl.sources.parse import parse_document
 from tests.corpus import catalogs, needs_corpus
@@ -314,7 +314,7 @@ def test_real_schemas() -> None:
     real = []
     for file in catalogs():
         for plan in plans(parse_document(file.read_bytes(), file.name).data):
-            real += [found for place in places if isinstance(found := found_at(plan, ("schemas", *place)), dict)]
+            real += [found for place in places if isinstance(found := get_at(plan, ("schemas", *place)), dict)]
     assert len(real) > 1
     for old, new in itertools.product(real, repeat=2):
         for change in compare_schemas(old, copy.deepcopy(new)):
@@ -323,8 +323,8 @@ def test_real_schemas() -> None:
 
 
 def plans(data: Any) -> list[Any]:
-    services = found_at(data, ("services",)) or []
-    return [plan for service in services for plan in found_at(service, ("plans",)) or []]
+    services = get_at(data, ("services",)) or []
+    return [plan for service in services for plan in get_at(service, ("plans",)) or []]
 
 
 @pytest.mark.parametrize(

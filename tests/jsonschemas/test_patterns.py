@@ -10,7 +10,7 @@ import pytest
 
 from osbctl.jsonschemas import patterns
 from osbctl.jsonschemas.comparison import ABSENT, compare_schemas
-from osbctl.requests.faults import faults
+from osbctl.requests.faults import request_errors
 
 HARMLESS = [
     "^[a-z]+$",
@@ -113,7 +113,7 @@ def test_the_work_for_hostile_schemas_is_bounded(pattern: str, extra: dict[str, 
 def test_repetitions_that_may_meet_are_both_asked_for(pattern: str, text: str) -> None:
     schema = {"type": "object", "properties": {"p": {"type": "string", "pattern": pattern}}}
     assert patterns.matches(pattern, text) is False
-    assert [fault.rule for fault in faults(schema, {"p": text})] == ["pattern"]
+    assert [fault.rule for fault in request_errors(schema, {"p": text})] == ["pattern"]
     old, new = ({"properties": {"p": {"enum": [text], **more}}} for more in ({}, {"pattern": pattern}))
     assert [change.level for change in compare_schemas(old, new)] == ["breaking"]
 

@@ -25,7 +25,7 @@ from osbctl.requests.commands import commands
 from osbctl.resources import catalogs_folder
 from osbctl.sources.read import read_source
 from osbctl.tasks.page import PageOptions, Shelf, make_page, with_requests
-from osbctl.text import safe
+from osbctl.text import escape_line
 from tests.corpus import catalogs, needs_corpus
 
 SHIPPED = catalogs_folder() / "data-services.yaml"
@@ -279,7 +279,7 @@ def test_each_plan_has_the_commands_with_its_own_name(name: str) -> None:
         data = {"services": [{"id": "s", "name": name, "description": "d", "plans": plans}]}
         html = page_with_requests(data)
         expected = [command.text for plan in ("first", name) for command in commands(Order(name, plan), Purpose.CREATE)]
-        missing = [text for text in expected if escape("\n".join(map(safe, text.split("\n")))) not in html]
+        missing = [text for text in expected if escape("\n".join(map(escape_line, text.split("\n")))) not in html]
         assert not more or "params.json" in html
         assert more or missing == []
 

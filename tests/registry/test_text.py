@@ -6,7 +6,7 @@ import pytest
 
 from osbctl.platforms import Platform
 from osbctl.registry.records import BrokerRow, RefreshOutcome
-from osbctl.registry.text import table
+from osbctl.registry.text import broker_table
 
 AT = "2026-11-22T05:12:33Z"
 
@@ -22,7 +22,7 @@ def row(platform: Platform) -> BrokerRow:
 @pytest.mark.parametrize("width", [60, 80, 120, 200])
 @pytest.mark.parametrize("platform", Platform)
 def test_the_table_of_brokers_squeezes_nothing_out(platform: Platform, width: int) -> None:
-    shown = table([row(platform)], width, colored=False)
+    shown = broker_table([row(platform)], width, colored=False)
     assert max(map(len, shown.splitlines())) <= width
     for text in ("observability", platform.label, AT, "unchanged", "1 service", "1,200 plans", "2 kept", "as platform"):
         assert f" {text} " in shown

@@ -17,7 +17,7 @@ from osbctl.platforms.outcome import VerdictKind
 from osbctl.reports import Format, Report, render
 from osbctl.resources import schemas_folder
 from osbctl.rule import Category, Rule
-from osbctl.text import safe
+from osbctl.text import escape_line
 
 RULE = Rule(
     "plan-name-duplicate",
@@ -234,7 +234,7 @@ def test_junit_is_what_jenkins_and_gitlab_take(severity: Severity) -> None:
         assert re.fullmatch(r"(([0-9]{0,3},)*[0-9]{3}|[0-9]{0,3})*(\.[0-9]*)?", suite.get("time", "0"))
     # GitLab's parser takes the text of the element, not its message.
     (told,) = (one for case in root.iter("testcase") for one in case)
-    assert (told.text or "").startswith(safe(HOSTILE))
+    assert (told.text or "").startswith(escape_line(HOSTILE))
 
 
 @pytest.mark.parametrize("address", ["", "https://git.example.com/acme/osbctl"])

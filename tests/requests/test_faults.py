@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 
 from osbctl.errors import SourceError
 from osbctl.paths import pointer
-from osbctl.requests.faults import faults
+from osbctl.requests.faults import request_errors
 from tests.jsonschemas.strategies import pairs, request
 
 SCHEMA = {
@@ -54,16 +54,16 @@ CASES: list[tuple[Any, list[tuple[str, str]]]] = [
 
 @pytest.mark.parametrize(("sent", "wanted"), CASES)
 def test_each_fault_is_told_once_at_its_place(sent: dict[str, Any], wanted: list[tuple[str, str]]) -> None:
-    assert [(pointer(fault.path), fault.message) for fault in faults(SCHEMA, sent)] == wanted
+    assert [(pointer(fault.path), fault.message) for fault in request_errors(SCHEMA, sent)] == wanted
 
 
 def test_a_name_that_is_nearly_known_gets_a_hint() -> None:
-    (fault,) = faults(SCHEMA, {"region": "eu", "sise": 3})
+    (fault,) = request_errors(SCHEMA, {"region": "eu", "sise": 3})
     assert fault.hint == "did you mean size?"
 
 
 def test_what_stands_under_a_secret_name_is_not_told() -> None:
-    found = faults(SCHEMA, {"region": "eu", "password": "hunter2"})
+    found = request_errors(SCHEMA, {"region": "eu", "password": "hunter2"})
     assert {fault.rule for fault in found} == {"minLength", "const"}
     assert "hunter2" not in str(found) and "correct-horse" not in str(found)
 
@@ -73,13 +73,13 @@ def test_what_stands_under_a_secret_name_is_not_told() -> None:
 )
 def test_a_schema_that_cannot_be_applied_is_no_yes(schema: Any) -> None:
     with pytest.raises(SourceError, match="cannot be applied"):
-        faults(schema, {"a": "b"})
+        request_errors(schema, {"a": "b"})
 
 
 def test_a_pattern_that_takes_too_long_is_no_yes() -> None:
     started = time.monotonic()
     with pytest.raises(SourceError, match="takes too long"):
-        faults({"properties": {"a": {"pattern": "^(?=(a+)+$)b"}}}, {"a": "a" * 5_000})
+        request_errors({"properties": {"a": {"pattern": "^(?=(a+)+$)b"}}}, {"a": "a" * 5_000})
     assert time.monotonic() - started < 10
 
 
@@ -90,7 +90,7 @@ def test_another_validator_agrees(pair: Any) -> None:
     schema, _, choose = pair
     sent = request(choose)
     try:
-        found = faults(schema, sent)
+        found = request_errors(schema, sent)
     except SourceError:
         return
     kind = jsonschema.validators.validator_for(schema, default=jsonschema.Draft7Validator)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from osbctl.catalog import Catalog
 from osbctl.platforms.commands import Order, Purpose
-from osbctl.requests.commands import Command, UnquotableError, commands, quoted
+from osbctl.requests.commands import Command, UnquotableError, commands, quote_argument
 from osbctl.sources.read import read_source
 from tests.corpus import catalogs, needs_corpus
 
@@ -57,7 +57,7 @@ def argv(line: str) -> list[str]:
     """The words of a command line as a program of Windows reads them (CommandLineToArgvW, but for the first)."""
     words: list[str] = []
     word: str | None = None
-    quoted, at = False, 0
+    quote_argument, at = False, 0
     while at < len(line):
         slashes = re.compile(r'(\\*)(")?').match(line, at)
         assert slashes
@@ -66,17 +66,17 @@ def argv(line: str) -> list[str]:
             word = (word or "") + "\\" * (number // 2 if slashes[2] else number)
             if slashes[2] and number % 2:
                 word += '"'
-            elif slashes[2] and quoted and line[slashes.end() : slashes.end() + 1] == '"':
+            elif slashes[2] and quote_argument and line[slashes.end() : slashes.end() + 1] == '"':
                 at, word = at + 1, word + '"'
             elif slashes[2]:
-                quoted = not quoted
+                quote_argument = not quote_argument
             at += len(slashes[0])
-        elif line[at] in " \t" and not quoted:
+        elif line[at] in " \t" and not quote_argument:
             words += [word] if word is not None else []
             word, at = None, at + 1
         else:
             word, at = (word or "") + line[at], at + 1
-    assert not quoted, "a quoted word has no end"
+    assert not quote_argument, "a quoted word has no end"
     return words + ([word] if word is not None else [])
 
 
@@ -112,14 +112,16 @@ READERS = (powershell, lambda line: argv(handed_on(powershell(line))), cmd, shle
 
 @pytest.mark.parametrize("word", WORDS)
 def test_bash_reads_the_same_word(word: str) -> None:
-    ran = subprocess.run(["bash", "-c", f"printf '%s' {quoted(word)}"], capture_output=True, timeout=10, check=True)
+    ran = subprocess.run(
+        ["bash", "-c", f"printf '%s' {quote_argument(word)}"], capture_output=True, timeout=10, check=True
+    )
     assert ran.stdout.decode() == word
 
 
 @given(st.text(max_size=12) | st.sampled_from(WORDS))
 def test_every_shell_reads_the_same_word(word: str) -> None:
     with contextlib.suppress(UnquotableError):
-        line = quoted(word)
+        line = quote_argument(word)
         assert [read(line) for read in READERS] == [[word]] * len(READERS)
 
 
@@ -153,9 +155,9 @@ def assert_alike(found: list[Command]) -> int:
 @pytest.mark.parametrize("word", [*NEVER, "$(id)", "`id`", 'say "hi"', "50%", "a!", "a\\", "\u201ccurly\u201d"])
 def test_what_a_shell_or_a_tool_would_take_for_something_else_is_not_written(word: str) -> None:
     with pytest.raises(UnquotableError):
-        quoted(word)
+        quote_argument(word)
 
 
 def test_a_plain_word_needs_no_quotes() -> None:
-    assert quoted("db.small-1") == "db.small-1"
-    assert quoted("it's") == '"it\'s"'
+    assert quote_argument("db.small-1") == "db.small-1"
+    assert quote_argument("it's") == '"it\'s"'

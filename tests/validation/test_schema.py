@@ -26,10 +26,10 @@ from osbctl.resources import catalogs_folder, schemas_folder
 from osbctl.sources.limits import MAX_DEPTH
 from osbctl.sources.parse import parse_document
 from osbctl.validation import explain
-from osbctl.validation.explain import faults
-from osbctl.validation.house import sentences
+from osbctl.validation.explain import schema_errors
+from osbctl.validation.house import error_sentences
 from osbctl.validation.options import MAX_FINDINGS, ValidationOptions
-from osbctl.validation.pipeline import check_schema, validate_document
+from osbctl.validation.pipeline import schema_findings, validate_document
 from tests.corpus import CORPUS, needs_corpus
 from tests.fixes import generated
 
@@ -71,7 +71,7 @@ def plan(**fields: Any) -> dict[str, Any]:
 
 
 def told(data: dict[str, Any], version: ApiVersion = ApiVersion.V2_17) -> list[tuple[str, str]]:
-    return [(finding.rule, finding.message) for finding in check_schema(data, version)[0]]
+    return [(finding.rule, finding.message) for finding in schema_findings(data, version)[0]]
 
 
 FIELDS = {
@@ -198,7 +198,7 @@ def test_messages(data: dict[str, Any], expected: list[tuple[str, str]]) -> None
     ],
 )
 def test_hints(data: dict[str, Any], hint: str) -> None:
-    assert [finding.hint for finding in check_schema(data, ApiVersion.V2_14)[0]] == [hint]
+    assert [finding.hint for finding in schema_findings(data, ApiVersion.V2_14)[0]] == [hint]
 
 
 def places(value: Any, path: tuple[str | int, ...] = ()) -> list[tuple[str | int, ...]]:
@@ -219,7 +219,7 @@ def agreed(data: Any, version: ApiVersion = ApiVersion.V2_17) -> bool:
     """Whether `data` is valid, where both engines and what is told of it say the same."""
     good = jsonschema.Draft7Validator(SCHEMAS[version]).is_valid(data)
     assert jsonschema_rs.Draft7Validator(SCHEMAS[version], validate_formats=False).is_valid(data) == good
-    found = check_schema(data, version)[0]
+    found = schema_findings(data, version)[0]
     assert ([one for one in found if not is_newer(one.path, version)] == []) == good
     return good
 
@@ -273,7 +273,7 @@ def test_a_valid_catalog_never_loads_the_explanation() -> None:
 
 
 def test_findings_are_capped() -> None:
-    found = check_schema({"services": [{}] * MAX_FINDINGS}, ApiVersion.V2_14)[0]
+    found = schema_findings({"services": [{}] * MAX_FINDINGS}, ApiVersion.V2_14)[0]
     assert len(found) == MAX_FINDINGS + 1
     assert (found[-1].rule, found[-1].severity) == ("schema-other", Severity.ERROR)
     assert found[-1].message == "more than 1000 errors of the schema; the rest is left out"
@@ -281,7 +281,7 @@ def test_findings_are_capped() -> None:
 
 def test_many_warnings_hide_no_error() -> None:
     bullets = {**PLAN, "metadata": {"bullets": [0] * (MAX_FINDINGS + 1)}}
-    found = check_schema(service(plans=[bullets, {**PLAN, "free": 0}]), ApiVersion.V2_14)[0]
+    found = schema_findings(service(plans=[bullets, {**PLAN, "free": 0}]), ApiVersion.V2_14)[0]
     assert [f.path for f in found if f.severity is Severity.ERROR] == [("services", 0, "plans", 1, "free")]
     assert sum(f.severity is Severity.WARNING for f in found) == MAX_FINDINGS + 1
     assert found[-1].message == "more than 1000 warnings of the schema; the rest is left out"
@@ -290,7 +290,7 @@ def test_many_warnings_hide_no_error() -> None:
 def test_what_is_wrong_thirty_thousand_times_is_passed_over_quickly() -> None:
     data = plan(metadata={"bullets": [0] * 30_000, "costs": [{"unit": 0}] * 30_000}, free=0)
     start = time.process_time()
-    found = check_schema(data, ApiVersion.V2_17)[0]
+    found = schema_findings(data, ApiVersion.V2_17)[0]
     assert time.process_time() - start < 5
     assert [f.rule for f in found if f.severity is Severity.ERROR] == ["schema-type"]
 
@@ -314,13 +314,13 @@ def test_our_walk_says_what_jsonschema_rs_says(version: ApiVersion) -> None:
     validator = jsonschema_rs.Draft7Validator(SCHEMAS[version], validate_formats=False)
     for number in range(60):
         data = generated.catalog(Random(number))
-        theirs = [said for error in validator.iter_errors(data) for said in sentences(error)]
-        assert sorted((fault.path, fault.sentence) for fault in faults(data, version)) == sorted(theirs)
+        theirs = [said for error in validator.iter_errors(data) for said in error_sentences(error)]
+        assert sorted((fault.path, fault.sentence) for fault in schema_errors(data, version)) == sorted(theirs)
 
 
 def test_what_our_walk_does_not_find_is_an_error_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(explain, "_BREAKS", {})
-    (finding,) = check_schema(plan(free=0), ApiVersion.V2_17)[0]
+    (finding,) = schema_findings(plan(free=0), ApiVersion.V2_17)[0]
     assert (finding.severity, finding.message) == (Severity.ERROR, "the schema of API version 2.17 refuses the catalog")
 
 

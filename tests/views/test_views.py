@@ -9,7 +9,7 @@ import pytest
 
 from osbctl.catalog import Catalog
 from osbctl.parameter_table import MAX_LEVELS, MAX_ROWS, parameters
-from osbctl.text import Paint, safe
+from osbctl.text import AnsiStyle, escape_line
 from osbctl.views import markdown, plain, table, words
 
 ID = "6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4"
@@ -41,15 +41,15 @@ def all_views(shown: Catalog) -> dict[str, list[str]]:
     return {
         "table": as_table(shown).split("\n"),
         "plain": list(plain.catalog_lines(shown)),
-        "markdown": list(markdown.lines(shown)),
-        "detail": [line for service in shown.services for line in plain.offering_lines(service, Paint(False))],
+        "markdown": list(markdown.markdown_lines(shown)),
+        "detail": [line for service in shown.services for line in plain.offering_lines(service, AnsiStyle(False))],
     }
 
 
 @pytest.mark.parametrize("view", ["table", "plain", "markdown", "detail"])
 def test_hostile_text_does_nothing(view: str) -> None:
     for line in all_views(catalog(HOSTILE))[view]:
-        assert safe(line.replace("\t", " ")) == line.replace("\t", " ")
+        assert escape_line(line.replace("\t", " ")) == line.replace("\t", " ")
     whole = "\n".join(all_views(catalog(HOSTILE))[view])
     if view == "markdown":
         assert r"\[red\]x\[/red\]" in whole
@@ -62,7 +62,7 @@ def test_a_table_shows_markup_as_text() -> None:
 
 
 def test_markdown_has_no_markup_from_outside() -> None:
-    lines = [line.replace("<br>", "") for line in markdown.lines(catalog(HOSTILE))]
+    lines = [line.replace("<br>", "") for line in markdown.markdown_lines(catalog(HOSTILE))]
     outside = [part for line in lines for part in line.split("`")[::2]]
     assert not any("<" in part or "http:" in part or "www.n" in part for part in outside)
     rows = [line for line in lines if line.startswith("|") and r"\[red" in line]
@@ -82,7 +82,7 @@ def test_markdown_has_no_markup_from_outside() -> None:
     ],
 )
 def test_markdown_text(text: str, shown: str) -> None:
-    assert list(markdown.lines(catalog(text)))[2] == shown
+    assert list(markdown.markdown_lines(catalog(text)))[2] == shown
 
 
 @pytest.mark.parametrize("width", [100, 120, 200])
@@ -143,7 +143,7 @@ def test_the_caller_says_width_and_colour(monkeypatch: pytest.MonkeyPatch, term:
 
 
 def test_an_id_that_is_not_there_is_said_so() -> None:
-    page = list(markdown.lines(catalog("x", "")))
+    page = list(markdown.markdown_lines(catalog("x", "")))
     assert page[4].startswith("(no id) — ")
     assert not any("``" in line for line in page)
 
@@ -152,7 +152,7 @@ def test_wide_parameter_names_line_up() -> None:
     schema = {"properties": {"日本語": {"type": "string"}, "ab": {"type": "string"}}}
     plan = {"schemas": {"service_binding": {"create": {"parameters": schema}}}}
     (service,) = Catalog.of({"services": [{"plans": [plan]}]}).services
-    told = list(plain.offering_lines(service, Paint(False)))[-2:]
+    told = list(plain.offering_lines(service, AnsiStyle(False)))[-2:]
     assert told == ["    日本語  string", "    ab      string"]
 
 
@@ -212,7 +212,7 @@ def with_schemas(*schemas: dict[str, Any] | None) -> Any:
 def test_equal_parameters_are_shown_once() -> None:
     zone = {"type": "string", "description": "Where."}
     sizes = [{"properties": {"size": {"maximum": most, "description": "How large."}, "zone": zone}} for most in (1, 9)]
-    told = list(plain.offering_lines(with_schemas(*sizes, None), Paint(False)))
+    told = list(plain.offering_lines(with_schemas(*sizes, None), AnsiStyle(False)))
     assert told[-6:] == [
         "  Parameters of service_instance.create (plans p0, p1):",
         "    size  any, ≤ 1 (plan p0)",
@@ -221,14 +221,14 @@ def test_equal_parameters_are_shown_once() -> None:
         "    zone  string",
         "          Where.",
     ]
-    alone = list(plain.offering_lines(with_schemas(sizes[0]), Paint(False)))
+    alone = list(plain.offering_lines(with_schemas(sizes[0]), AnsiStyle(False)))
     assert alone[-5] == "  Parameters of service_instance.create:"
 
 
 @pytest.mark.parametrize("width", [40, 60, 100])
 def test_a_long_line_hangs_below_its_text(width: int) -> None:
     shown = catalog("room " * 30 + "enough").services[0]
-    lines = [one for line in plain.offering_lines(shown, Paint(True), width) for one in line.split("\n")]
+    lines = [one for line in plain.offering_lines(shown, AnsiStyle(True), width) for one in line.split("\n")]
     bare = [re.sub(r"\x1b\[[\d;]*m", "", line) for line in lines]
     assert bare != lines
     at = next(number for number, line in enumerate(bare) if line.startswith("  Description"))

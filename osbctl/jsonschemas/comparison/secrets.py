@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from osbctl.jsonschemas.walk import LITERALS, references, target_of
 from osbctl.paths import JsonValue, Path, entries, value_at
-from osbctl.secrecy import looks_secret, masked
+from osbctl.secrecy import may_be_secret_name, redact
 
 if TYPE_CHECKING:
     from osbctl.jsonschemas.schema_tree import SchemaTree, Subschema
@@ -24,7 +24,7 @@ def secret_places(schema: JsonValue) -> set[Path]:
     todo: list[Path] = []
     for path, ref in references(schema):
         target = target_of(schema, ref) or ()
-        if any(map(looks_secret, path)):
+        if any(map(may_be_secret_name, path)):
             todo.append(target)
         for length in range(len(path) + 1):
             below[path[:length]].append(target)
@@ -52,13 +52,13 @@ class Secrets:
     def at(self, *places: Subschema) -> bool:
         """Return whether the values that one of these places speaks of may be secrets."""
         return any(
-            any(map(looks_secret, place.pointer)) or is_within(place.pointer, self._places[place.tree.side])
+            any(map(may_be_secret_name, place.pointer)) or is_within(place.pointer, self._places[place.tree.side])
             for place in places
         )
 
     def line(self, value: JsonValue) -> str:
         """A value out of a schema or a request as one line of JSON, fit to be shown but not cut, not escaped."""
-        return json.dumps(masked(value, self._known), ensure_ascii=False)
+        return json.dumps(redact(value, self._known), ensure_ascii=False)
 
 
 def _literals(schema: JsonValue, place: Path) -> Iterator[JsonValue]:

@@ -10,8 +10,8 @@ from osbctl.jsonschemas.comparison.changes import ABSENT, Absent
 from osbctl.jsonschemas.comparison.secrets import Secrets
 from osbctl.jsonschemas.schema_tree import Subschema
 from osbctl.paths import JsonValue
-from osbctl.secrecy import SECRET, looks_secret, without_secrets
-from osbctl.text import ELLIPSIS, safe
+from osbctl.secrecy import SECRET, may_be_secret_name, redact_text
+from osbctl.text import ELLIPSIS, escape_line
 
 MAX_TEXT = 60
 MAX_EXAMPLE = 200
@@ -106,7 +106,7 @@ def default_changed(before: Subschema, after: Subschema, secrets: Secrets) -> st
 
 def cut(text: str, most: int = MAX_TEXT) -> str:
     """`text` without secrets, safe to print, at most so many characters."""
-    plain = safe(without_secrets(text)[: most + 1])
+    plain = escape_line(redact_text(text)[: most + 1])
     return plain if len(plain) <= most else plain[: most - 1] + ELLIPSIS
 
 
@@ -140,7 +140,7 @@ def _because(candidate: Candidate, secrets: Secrets) -> str:
 
 def _is_secret(candidate: Candidate, secrets: Secrets) -> bool:
     pair = candidate.pair
-    return any(looks_secret(step.at) for step in pair.steps) or secrets.at(pair.new, *pair.old.known)
+    return any(may_be_secret_name(step.at) for step in pair.steps) or secrets.at(pair.new, *pair.old.known)
 
 
 def _is_fresh(steps: Sequence[Step]) -> bool:

@@ -7,7 +7,7 @@ Sources: cf CLI v8 help of `create-service`; the Terraform provider cloudfoundry
 from __future__ import annotations
 
 from osbctl.platforms.commands import APP, BINDING, INSTANCE, Order, Purpose, Raw, Snippet, Tool, Words, broker, given
-from osbctl.text import escaped
+from osbctl.text import escape_text
 
 
 def _cf(order: Order, purpose: Purpose) -> Words:
@@ -53,7 +53,7 @@ def _hcl(text: str) -> str:
     """A string of Terraform's language: its escapes, with the beginnings of templates doubled."""
     for plain, escape in (("\\", "\\\\"), ('"', '\\"'), ("\n", "\\n"), ("${", "$${"), ("%{", "%%{")):
         text = text.replace(plain, escape)
-    return f'"{escaped(text)}"'
+    return f'"{escape_text(text)}"'
 
 
 CF = Tool("cf", _cf)

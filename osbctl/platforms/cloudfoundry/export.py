@@ -7,9 +7,20 @@ from __future__ import annotations
 
 from urllib.parse import unquote
 
-from osbctl.paths import Path, found_at
-from osbctl.platforms.export import SCHEMAS, Export, Exported, ExportRow, Page, Shape, count, entries, shown, wrong
-from osbctl.text import safe
+from osbctl.paths import Path, get_at
+from osbctl.platforms.export import (
+    SCHEMAS,
+    Export,
+    Exported,
+    ExportRow,
+    Page,
+    Shape,
+    count,
+    rows_at,
+    same_named_fields,
+    wrong,
+)
+from osbctl.text import escape_line
 
 _CATALOG = "broker_catalog"
 _FEATURES: Path = (_CATALOG, "features")
@@ -17,15 +28,15 @@ _SERVICE_FLAGS = ("bindable", "plan_updateable", "instances_retrievable", "bindi
 
 _SHAPE = Shape(
     service={
-        **shown("id", "metadata", below=(_CATALOG,)),
-        **shown("name", "description", "tags"),
+        **same_named_fields("id", "metadata", below=(_CATALOG,)),
+        **same_named_fields("name", "description", "tags"),
         ("requires",): (("requires",), ("required",)),  # so misspelt in some answers
-        **shown(*_SERVICE_FLAGS, "allow_context_updates", below=_FEATURES),
+        **same_named_fields(*_SERVICE_FLAGS, "allow_context_updates", below=_FEATURES),
     },
     plan={
-        **shown("id", "metadata", "maximum_polling_duration", below=(_CATALOG,)),
-        **shown("name", "description", "free", "maintenance_info"),
-        **shown("bindable", "plan_updateable", below=_FEATURES),
+        **same_named_fields("id", "metadata", "maximum_polling_duration", below=(_CATALOG,)),
+        **same_named_fields("name", "description", "free", "maintenance_info"),
+        **same_named_fields("bindable", "plan_updateable", below=_FEATURES),
         **{place: (place,) for place in SCHEMAS},
     },
     key=(("guid",),),
@@ -51,15 +62,15 @@ def read(document: Exported) -> Page:
         WrongShapeError: it is no page of service offerings or plans.
     """
     pagination = document.data.get("pagination")
-    page = Page(total=count(found_at(pagination, ("total_results",))), more=found_at(pagination, ("next",)) is not None)
-    for path, data in entries(document, ("resources",)):
+    page = Page(total=count(get_at(pagination, ("total_results",))), more=get_at(pagination, ("next",)) is not None)
+    for path, data in rows_at(document, ("resources",)):
         page.rows.append(_row(document, path, data))
-    asked = found_at(pagination, ("first", "href"))
+    asked = get_at(pagination, ("first", "href"))
     page.query, page.filters = _query(asked if isinstance(asked, str) else "")
     page.of_plans = page.rows[0].is_plan if page.rows else "service_plans" in page.query
-    for path, data in entries(document, ("included", "service_offerings")):
+    for path, data in rows_at(document, ("included", "service_offerings")):
         page.rows.append(_row(document, path, data))
-    for _, broker in entries(document, ("included", "service_brokers")):
+    for _, broker in rows_at(document, ("included", "service_brokers")):
         if isinstance(broker.get("guid"), str) and isinstance(broker.get("name"), str):
             page.names[broker["guid"]] = broker["name"]
     return page
@@ -74,14 +85,14 @@ def _query(address: str) -> tuple[str, tuple[str, ...]]:
     before, _, query = address.partition("?")
     parameters = sorted(part for part in query.split("&") if not part.startswith(("page=", "per_page=")))
     names = [unquote(part.partition("=")[0]) for part in parameters if part]
-    filters = tuple(safe(name) for name in names if name.partition("[")[0] not in _HARMLESS)
+    filters = tuple(escape_line(name) for name in names if name.partition("[")[0] not in _HARMLESS)
     return f"{before}?{'&'.join(parameters)}", filters
 
 
 def _row(document: Exported, path: Path, data: dict[str, object]) -> ExportRow:
     if not isinstance(data.get(_CATALOG), dict):
         raise wrong(document, path, "has no broker_catalog, as service offerings and plans have")
-    return ExportRow(document, path, data, is_plan=found_at(data, ("relationships", "service_offering")) is not None)
+    return ExportRow(document, path, data, is_plan=get_at(data, ("relationships", "service_offering")) is not None)
 
 
 EXPORT = Export(_SHAPE, recognised, read)

@@ -147,7 +147,7 @@ def strings(value: Any) -> FieldProblem | None:
     return _must_be("an array of strings", value)
 
 
-def semantic_version(value: Any) -> FieldProblem | None:
+def check_semantic_version(value: Any) -> FieldProblem | None:
     """A Semantic Version on any line of the string, for the platform's pattern is anchored to lines."""
     if isinstance(value, str) and any(map(semantic_version_pattern().fullmatch, value.split("\n"))):
         return None
@@ -207,6 +207,6 @@ PLAN_ROWS = (
 
 MAINTENANCE_INFO_ROWS = (
     FieldRow("version", "Maintenance info version", required_text),
-    FieldRow("version", "Maintenance info version", semantic_version),
+    FieldRow("version", "Maintenance info version", check_semantic_version),
     FieldRow("description", "Maintenance info description", optional_text),
 )

@@ -120,7 +120,7 @@ def index(receiver: dict[str, Any] | str, key: str) -> Any:
     return key if key in receiver else None
 
 
-def same(value: Any, *, strict: bool) -> Any:
+def equal_in_ruby(value: Any, *, strict: bool) -> Any:
     """A key that is equal for values that Ruby holds equal.
 
     `strict` follows `eql?` (a Hash key, `uniq`), where 1 and 1.0 differ; else `==`, where they do not.
@@ -128,10 +128,10 @@ def same(value: Any, *, strict: bool) -> Any:
     if isinstance(value, str):
         return value
     if isinstance(value, dict):
-        items = ((key, same(item, strict=strict)) for key, item in value.items())
+        items = ((key, equal_in_ruby(item, strict=strict)) for key, item in value.items())
         return ("Hash", frozenset(items))
     if isinstance(value, list):
-        return ("Array", tuple(same(item, strict=strict) for item in value))
+        return ("Array", tuple(equal_in_ruby(item, strict=strict) for item in value))
     if value is None or isinstance(value, bool):
         return ("word", value)
     kind = ruby_class(value) if strict else "number"

@@ -21,9 +21,9 @@ from typing import Any
 
 from osbctl.jsonschemas.metaschema import faults
 from osbctl.jsonschemas.walk import unquoted
-from osbctl.paths import Path, located, value_at
+from osbctl.paths import Path, resolve_pointer, value_at
 from osbctl.platforms.cloudfoundry.fields import Errors
-from osbctl.platforms.cloudfoundry.ruby import RubyCrash, inspect, json_length, same
+from osbctl.platforms.cloudfoundry.ruby import RubyCrash, equal_in_ruby, inspect, json_length
 from osbctl.platforms.outcome import Refusal
 
 _LONGEST_SCHEMA = 65_536
@@ -98,7 +98,7 @@ class SchemaChecks:
         )
         if wrong:
             return wrong
-        refused = refusal(schema, self._ids)
+        refused = library_refusal(schema, self._ids)
         return (refused,) if refused else ()
 
 
@@ -107,7 +107,7 @@ def _is_taken(schema: dict[str, Any], path: Path) -> bool:
     if path[-1:] != ("enum",):
         return path[-1:] == ("format",)
     items = value_at(schema, path)
-    return isinstance(items, list) and 0 < len(items) == len({same(item, strict=True) for item in items})
+    return isinstance(items, list) and 0 < len(items) == len({equal_in_ruby(item, strict=True) for item in items})
 
 
 def _hash(holder: dict[str, Any], path: Path, keys: tuple[str, ...], errors: Errors) -> dict[str, Any] | None:
@@ -161,7 +161,7 @@ class _RefusedError(Exception):
         self.refusal = Refusal(f"cloudfoundry-schema-{rule}", path, message)
 
 
-def refusal(schema: dict[str, Any], earlier: set[str]) -> Refusal | None:
+def library_refusal(schema: dict[str, Any], earlier: set[str]) -> Refusal | None:
     """The first thing that the library refuses in a schema that is valid draft-04; None where it takes it.
 
     `earlier` are the values of `id` in schemas that it has loaded before; those of this one are added.
@@ -292,7 +292,7 @@ class _Evaluation:
             if document == _METASCHEMA and fragment:
                 raise UnclearSchemaError(path, "it refers into the metaschema")
             return document == _METASCHEMA
-        target = located(self._root, "".join(f"/{step}" for step in unquoted(fragment).split("/") if step))
+        target = resolve_pointer(self._root, "".join(f"/{step}" for step in unquoted(fragment).split("/") if step))
         value = None if target is None else value_at(self._root, target)
         if target is None or value is None:
             raise _RefusedError("reference", path, "Custom meta schemas are not supported.")

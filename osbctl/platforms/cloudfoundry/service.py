@@ -18,7 +18,7 @@ from osbctl.platforms.cloudfoundry.fields import (
     not_an_object,
     strings,
 )  # fmt: skip
-from osbctl.platforms.cloudfoundry.ruby import RubyCrash, inspect, json_length, same, to_s
+from osbctl.platforms.cloudfoundry.ruby import RubyCrash, equal_in_ruby, inspect, json_length, to_s
 from osbctl.platforms.cloudfoundry.schemas import SchemaChecks
 
 _LONGEST_TAGS = 2048
@@ -96,12 +96,12 @@ def repeated(values: list[Any]) -> list[tuple[int, Any]]:
         return []
     places: dict[Any, list[int]] = {}
     for place, value in enumerate(values):
-        places.setdefault(same(value, strict=False), []).append(place)
+        places.setdefault(equal_in_ruby(value, strict=False), []).append(place)
     once: dict[Any, tuple[int, Any]] = {}
     for value in values:
-        equals = places[same(value, strict=False)]
+        equals = places[equal_in_ruby(value, strict=False)]
         if len(equals) > 1:
-            once.setdefault(same(value, strict=True), (equals[1], value))
+            once.setdefault(equal_in_ruby(value, strict=True), (equals[1], value))
     return list(once.values())
 
 

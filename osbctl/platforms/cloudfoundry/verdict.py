@@ -11,7 +11,7 @@ from typing import Any
 
 from osbctl.paths import Path
 from osbctl.platforms.cloudfoundry.fields import Errors
-from osbctl.platforms.cloudfoundry.ruby import RubyCrash, index, same, to_s
+from osbctl.platforms.cloudfoundry.ruby import RubyCrash, equal_in_ruby, index, to_s
 from osbctl.platforms.cloudfoundry.saving import plan_name
 from osbctl.platforms.cloudfoundry.schemas import SchemaChecks
 from osbctl.platforms.cloudfoundry.service import judge_service, repeated
@@ -124,7 +124,7 @@ def _check_each_once(rule: str, values: Iterable[tuple[Path, Any]], text: str, e
     """The first value that was there before is an error."""
     seen = set()
     for path, value in values:
-        key = same(value, strict=True)
+        key = equal_in_ruby(value, strict=True)
         if key in seen:
             errors.add(rule, path, text)
             return
@@ -139,7 +139,7 @@ def _check_unique_plan_ids(errors: Errors, services: list[dict[str, Any]]) -> No
     for number, service in enumerate(services):
         for place, plan in enumerate(service.get("plans") or []):
             identity, name = index(plan, "id"), index(plan, "name")
-            key = identity if type(identity) is str else same(identity, strict=True)
+            key = identity if type(identity) is str else equal_in_ruby(identity, strict=True)
             if key in seen:
                 path = ("services", number, "plans", place, "id")
                 text = _duplicate_plan(identity, (name, service.get("name")), seen[key])

@@ -4,8 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from osbctl.paths import Path, found_at
-from osbctl.platforms.export import SCHEMAS, Export, Exported, ExportRow, Page, Shape, count, entries, shown, wrong
+from osbctl.paths import Path, get_at
+from osbctl.platforms.export import (
+    SCHEMAS,
+    Export,
+    Exported,
+    ExportRow,
+    Page,
+    Shape,
+    count,
+    rows_at,
+    same_named_fields,
+    wrong,
+)
 
 _CLASSES = ("ClusterServiceClass", "ServiceClass")
 _PLANS = ("ClusterServicePlan", "ServicePlan")
@@ -20,7 +31,7 @@ _SHAPE = Shape(
     service={
         ("id",): _spec("externalID"),
         ("name",): _spec("externalName"),
-        **shown("description", "bindable", "tags", "requires", below=("spec",)),
+        **same_named_fields("description", "bindable", "tags", "requires", below=("spec",)),
         ("bindings_retrievable",): _spec("bindingRetrievable", "binding_retrievable"),  # the latter in old versions
         ("plan_updateable",): _spec("planUpdatable"),
         ("metadata",): _spec("externalMetadata"),
@@ -28,7 +39,7 @@ _SHAPE = Shape(
     plan={
         ("id",): _spec("externalID"),
         ("name",): _spec("externalName"),
-        **shown("description", "bindable", "free", below=("spec",)),
+        **same_named_fields("description", "bindable", "free", below=("spec",)),
         ("metadata",): _spec("externalMetadata"),
         _INSTANCE_CREATE: _spec("instanceCreateParameterSchema"),
         _INSTANCE_UPDATE: _spec("instanceUpdateParameterSchema"),
@@ -61,7 +72,7 @@ def recognised(document: Exported) -> bool:
     if kind is None:
         items = document.data.get("items")
         first = items[0] if isinstance(items, list) and items else document.data
-        return isinstance(found_at(first, ("spec", "externalID")), str)
+        return isinstance(get_at(first, ("spec", "externalID")), str)
     return kind == "List" or (isinstance(kind, str) and kind.removesuffix("List") in (*_CLASSES, *_PLANS))
 
 
@@ -75,15 +86,15 @@ def read(document: Exported) -> Page:
     if "items" not in document.data:
         return Page([ExportRow(document, (), document.data, _is_plan(document.data, top))])
     metadata = document.data.get("metadata")
-    page = Page(more=bool(found_at(metadata, ("continue",))))
-    for path, data in entries(document, ("items",)):
+    page = Page(more=bool(get_at(metadata, ("continue",))))
+    for path, data in rows_at(document, ("items",)):
         # A list of one kind leaves it out in its items.
         kind = data.get("kind") or (str(top).removesuffix("List") if top else None)
         if kind in ("CFServiceOffering", "CFServicePlan"):
             raise wrong(document, path, f"is one of Korifi's {kind}s: export what its API shows, with cf curl")
         if kind in (*_CLASSES, *_PLANS) or not kind:
             page.rows.append(ExportRow(document, path, data, _is_plan(data, kind)))
-    if left := count(found_at(metadata, ("remainingItemCount",))):
+    if left := count(get_at(metadata, ("remainingItemCount",))):
         page.total = len(page.rows) + left
     page.of_plans = bool(page.rows) and page.rows[0].is_plan
     return page
@@ -92,7 +103,7 @@ def read(document: Exported) -> Page:
 def _is_plan(data: dict[str, Any], kind: object) -> bool:
     if kind:
         return kind in _PLANS
-    return any(found_at(data, ("spec", name)) for name in ("clusterServiceClassRef", "serviceClassRef"))
+    return any(get_at(data, ("spec", name)) for name in ("clusterServiceClassRef", "serviceClassRef"))
 
 
 EXPORT = Export(_SHAPE, recognised, read)

@@ -5,7 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from osbctl.paths import Path
-from osbctl.platforms.export import SCHEMAS, Export, Exported, ExportRow, Page, Shape, count, entries, shown, wrong
+from osbctl.platforms.export import (
+    SCHEMAS,
+    Export,
+    Exported,
+    ExportRow,
+    Page,
+    Shape,
+    count,
+    rows_at,
+    same_named_fields,
+    wrong,
+)
 
 _LISTS = ("items", "service_offerings", "service_plans")
 """The lists; the latter two in old versions, and in what its command line tool prints."""
@@ -18,9 +29,11 @@ _IDENTITY: dict[Path, tuple[Path, ...]] = {
 
 _SHAPE = Shape(
     service=_IDENTITY
-    | shown(*_AS_NAMED, "tags", "requires", "instances_retrievable", "bindings_retrievable", "allow_context_updates"),
+    | same_named_fields(
+        *_AS_NAMED, "tags", "requires", "instances_retrievable", "bindings_retrievable", "allow_context_updates"
+    ),
     plan=_IDENTITY
-    | shown(*_AS_NAMED, "free", "maximum_polling_duration", "maintenance_info")
+    | same_named_fields(*_AS_NAMED, "free", "maximum_polling_duration", "maintenance_info")
     | {place: (place,) for place in SCHEMAS},
     key=(("id",),),
     parent=(("service_offering_id",),),
@@ -49,7 +62,7 @@ def read(document: Exported) -> Page:
     """
     page = Page(total=count(document.data.get("num_items")), more=bool(document.data.get("token")))
     for key in _LISTS:
-        for path, data in entries(document, (key,)):
+        for path, data in rows_at(document, (key,)):
             page.rows.extend(_rows(document, path, data))
     page.of_plans = bool(page.rows) and page.rows[0].is_plan
     return page

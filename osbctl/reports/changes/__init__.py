@@ -17,7 +17,7 @@ from osbctl.findings import FailOn, Finding, Severity, ValidationResult
 from osbctl.reports import Format, Report
 from osbctl.reports import render as render_findings
 from osbctl.rule import Rule
-from osbctl.text import safe, sentences
+from osbctl.text import escape_line, join_sentences
 
 
 class DiffFormat(StrEnum):
@@ -159,11 +159,11 @@ def _finding(change: Change, report: DiffReport) -> Finding:
     return Finding(
         rule=change.rule,
         severity=_severity(change, report.fail_on),
-        message=safe(sentences((message, *effects))),
+        message=escape_line(join_sentences((message, *effects))),
         path=change.new_path,
         location=change.new_location or change.old_location,
         refused_by=refused_by,
-        hint=safe(change.advice),
+        hint=escape_line(change.advice),
         identity=change.fingerprint,
     )
 

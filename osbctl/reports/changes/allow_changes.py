@@ -6,7 +6,7 @@ import json
 
 from osbctl.changes import Change
 from osbctl.reports.changes import DiffReport
-from osbctl.text import escaped, safe
+from osbctl.text import escape_line, escape_text
 
 
 def render(report: DiffReport) -> str:
@@ -16,7 +16,7 @@ def render(report: DiffReport) -> str:
 
 def _entry(change: Change) -> str:
     lines = [
-        f"# {change.level.value}: {safe(change.message)}",
+        f"# {change.level.value}: {escape_line(change.message)}",
         "[[allow]]",
         f"rule = {_string(change.rule)}",
         f"object = {_string(change.object)}",
@@ -29,4 +29,4 @@ def _entry(change: Change) -> str:
 def _string(text: str) -> str:
     # JSON's strings are TOML's but for the character DEL, which TOML wants escaped, and halves of characters.
     whole = text.encode("utf-8", "replace").decode()
-    return escaped(json.dumps(whole, ensure_ascii=False))
+    return escape_text(json.dumps(whole, ensure_ascii=False))

@@ -10,7 +10,7 @@ from osbctl.changes import Level
 from osbctl.pages.content import BrokerLine, Overview
 from osbctl.reports.changes import DiffFormat, DiffReport, render
 from osbctl.reports.changes.json_changes import as_json
-from osbctl.text import Paint, cells, json_text, plural, safe
+from osbctl.text import AnsiStyle, display_width, escape_line, json_text, plural
 
 _MERGED = (DiffFormat.GITLAB, DiffFormat.JUNIT, DiffFormat.SARIF)
 """Formats that are one document for any number of brokers."""
@@ -59,7 +59,7 @@ def render_all(
         return _as_json(checked, reports)
     texts = [text for report in reports.values() if (text := render(report, format))]
     if format is DiffFormat.TEXT:
-        texts.append("\n".join(_table(checked, Paint(empty.color))) + "\n")
+        texts.append("\n".join(_table(checked, AnsiStyle(empty.color))) + "\n")
     return "\n".join(texts) if format in (DiffFormat.TEXT, DiffFormat.MARKDOWN) else "".join(texts)
 
 
@@ -95,15 +95,15 @@ def _merged(checked: Sequence[BrokerReport], empty: DiffReport) -> DiffReport:
     return replace(empty, changes=changes)
 
 
-def _table(checked: Sequence[BrokerReport], paint: Paint) -> Iterator[str]:
+def _table(checked: Sequence[BrokerReport], paint: AnsiStyle) -> Iterator[str]:
     """The brokers as a table of columns, which a program can split at blanks."""
     none = ["-"] * (len(COLUMNS) - 2)
     lines = list(map(_line, checked))
     rows = [COLUMNS, *((one.broker, one.result, *([str(n) for _, n in one.counts] or none)) for one in lines)]
     styles = ["bold", *(_STYLES.get(one.kind, one.kind) for one in lines)]
-    widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]
+    widths = [max(map(display_width, column)) for column in zip(*rows, strict=True)]
     for row, style in zip(rows, styles, strict=True):
-        padded = [cell + " " * (width - cells(cell)) for cell, width in zip(row, widths, strict=True)]
+        padded = [cell + " " * (width - display_width(cell)) for cell, width in zip(row, widths, strict=True)]
         padded[1] = paint(padded[1], style)
         yield "  ".join(padded).rstrip()
 
@@ -115,7 +115,7 @@ def _gravity(one: BrokerReport) -> tuple[int, str]:
 
 
 def _line(one: BrokerReport) -> BrokerLine:
-    name, report = safe(one.name), one.report
+    name, report = escape_line(one.name), one.report
     if report is None:
         return BrokerLine(name, "failed", "failed", reason=one.error)
     counts = [(level.value, sum(change.level is level for change in report.changes)) for level in Level]

@@ -10,7 +10,7 @@ from osbctl.findings import Finding, Location
 from osbctl.paths import Path
 from osbctl.reports.changes import DiffReport, grouped
 from osbctl.reports.places import in_line
-from osbctl.text import safe
+from osbctl.text import escape_line
 
 MAX_CHARACTERS = 60_000
 """GitHub takes comments of 65,536 characters."""
@@ -85,7 +85,7 @@ def _place(place: Location | None, path: Path) -> str:
 
 
 def _text(text: str) -> str:
-    text = re.sub(r"[&<>@]", lambda m: f"&#{ord(m.group())};", safe(text))
+    text = re.sub(r"[&<>@]", lambda m: f"&#{ord(m.group())};", escape_line(text))
     # A `#` begins a heading or the number of an issue, but not where it is part of a reference that was just written.
     text = re.sub(r"([\\`*_{}\[\]()!|~$:]|#(?!\d+;)|(?<!&)#)", r"\\\1", text)
     # Mentions are found after rendering, and bare www. is made a link: an invisible space stops both.
@@ -93,4 +93,4 @@ def _text(text: str) -> str:
 
 
 def _code(text: str) -> str:
-    return "`" + safe(text).replace("`", "'") + "`"
+    return "`" + escape_line(text).replace("`", "'") + "`"

@@ -10,7 +10,7 @@ from osbctl.findings import Location
 from osbctl.paths import Path
 from osbctl.reports.changes import DIFF, DiffReport, grouped
 from osbctl.reports.places import in_line
-from osbctl.text import Paint, plural, safe, wrapped
+from osbctl.text import AnsiStyle, escape_line, plural, wrapped
 
 _MEANINGS = {
     Level.REFUSED: "a platform refuses the update",
@@ -33,21 +33,21 @@ def render(report: DiffReport) -> str:
 
 def _lines(report: DiffReport) -> Iterator[str]:
     for level, changes in report.by_level():
-        yield f"{Paint(report.color)(level.value, level.value)}: {_MEANINGS[level]}"
+        yield f"{AnsiStyle(report.color)(level.value, level.value)}: {_MEANINGS[level]}"
         for group in grouped(changes):
             yield from _group(group, report)
         yield ""
     if report.accepted:
         yield "accepted:"
         for change, reason in report.accepted:
-            yield f"  {_head(change, change.message)} ({safe(reason)})"
+            yield f"  {_head(change, change.message)} ({escape_line(reason)})"
         yield ""
-    yield f"{safe(report.old)} → {safe(report.new)}: {report.summary()}"
+    yield f"{escape_line(report.old)} → {escape_line(report.new)}: {report.summary()}"
 
 
 def _group(group: list[Change], report: DiffReport) -> Iterator[str]:
     """Changes of which the platforms make the same, then what they make of it, once. Of many, each has one line."""
-    paint = Paint(report.color)
+    paint = AnsiStyle(report.color)
     rule = paint(f"[{group[0].rule}]", "dim")
     if len(group) == 1:
         yield from _change(group[0], report, "  ", f" {rule}")
@@ -62,7 +62,7 @@ def _group(group: list[Change], report: DiffReport) -> Iterator[str]:
 
 
 def _change(change: Change, report: DiffReport, margin: str, rule: str = "") -> Iterator[str]:
-    paint = Paint(report.color)
+    paint = AnsiStyle(report.color)
     excerpt = _excerpt(change) if report.words is DIFF else ()  # the sentences of a drift say who has what
     head = _head(change, _without_values(change) if excerpt else change.message)
     yield f"{margin}{paint(head, 'bold')}{rule}"
@@ -83,7 +83,7 @@ def _excerpt(change: Change) -> tuple[str, ...]:
 
 
 def _key(path: Path) -> str:
-    return safe(next((step for step in reversed(path) if isinstance(step, str)), ""))
+    return escape_line(next((step for step in reversed(path) if isinstance(step, str)), ""))
 
 
 def _without_values(change: Change) -> str:
@@ -99,18 +99,18 @@ def _without_values(change: Change) -> str:
 
 
 def _json(value: object) -> str:
-    return safe(json.dumps(value, ensure_ascii=False))
+    return escape_line(json.dumps(value, ensure_ascii=False))
 
 
 def _told(change: Change) -> Iterator[str]:
     for platforms, does in grouped_effects(change):
-        yield f"    {platforms}: {safe(does)}"
+        yield f"    {platforms}: {escape_line(does)}"
     if change.advice and change.level is not Level.SAFE:
-        yield f"    hint: {safe(change.advice)}"
+        yield f"    hint: {escape_line(change.advice)}"
 
 
 def _head(change: Change, message: str) -> str:
-    return safe(f"{change.object or 'catalog'}: {message}")
+    return escape_line(f"{change.object or 'catalog'}: {message}")
 
 
 def _places(change: Change, report: DiffReport) -> str:
@@ -122,4 +122,4 @@ def _place(place: Location | None, path: Path, side: str) -> str:
     """The place in its text, with the source before it where it is another than the whole side."""
     if place is None:
         return "–"
-    return safe(in_line(place, path) if place.source == side else f"{place.source}:{in_line(place, path)}")
+    return escape_line(in_line(place, path) if place.source == side else f"{place.source}:{in_line(place, path)}")

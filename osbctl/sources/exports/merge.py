@@ -9,11 +9,11 @@ from typing import Any, TypeAlias
 
 from osbctl.errors import SourceError, UsageError
 from osbctl.findings import Location
-from osbctl.paths import Path, found_at
+from osbctl.paths import Path, get_at
 from osbctl.platforms import Platform
-from osbctl.platforms.export import ExportRow, Fields, Page, Shape, called
+from osbctl.platforms.export import ExportRow, Fields, Page, Shape, row_name
 from osbctl.sources.document import Document, locate_in_parts
-from osbctl.text import safe
+from osbctl.text import escape_line
 
 Family: TypeAlias = list[tuple[ExportRow, list[ExportRow]]]
 """Service offerings, each with its plans."""
@@ -93,7 +93,7 @@ def _stored(platform: Platform, shape: Shape, sources: Sequence[Document], rows:
 
 
 def _is_public(rows: Family) -> bool:
-    """Whether everybody sees every plan."""
+    """Return whether everybody sees every plan."""
     seen = [plan.data.get("visibility_type") for _, plans in rows for plan in plans]
     return bool(seen) and all(kind == "public" for kind in seen)
 
@@ -117,7 +117,7 @@ def _unique(shape: Shape, rows: Iterable[ExportRow]) -> dict[str, ExportRow]:
     found: dict[str, ExportRow] = {}
     for row in rows:
         row.need(shape.key[-1])
-        found.setdefault(called(row.data, shape.key), row)
+        found.setdefault(row_name(row.data, shape.key), row)
     return found
 
 
@@ -141,7 +141,7 @@ def _empty(shape: Shape, pages: Sequence[Page], services: Collection[str], plans
 
 
 def _cut(shape: Shape, pages: Sequence[Page]) -> Iterator[str]:
-    """What the pages of one query say of rows that they do not hold."""
+    """Missing rows of one query, from its pages."""
     of_plans = pages[0].of_plans
     rows = (row for page in pages for row in page.rows if row.is_plan == of_plans)
     held, total = len(_unique(shape, rows)), max(page.total for page in pages)
@@ -198,7 +198,7 @@ def _labels(brokers: Iterable[tuple[str, ...]]) -> str:
 
 
 def _is_gone(shape: Shape, row: ExportRow) -> bool:
-    return shape.gone is not None and found_at(row.data, shape.gone[0]) is shape.gone[1]
+    return shape.gone is not None and get_at(row.data, shape.gone[0]) is shape.gone[1]
 
 
 def _name(fields: Fields, row: ExportRow) -> str:
@@ -208,7 +208,7 @@ def _name(fields: Fields, row: ExportRow) -> str:
 
 def _some(names: list[str]) -> str:
     more = len(names) - _NAMED
-    text = ", ".join(safe(name) for name in names[:_NAMED])
+    text = ", ".join(escape_line(name) for name in names[:_NAMED])
     return f"{text} and {more:,} more" if more > 0 else text
 
 
@@ -232,7 +232,7 @@ def _document(shape: Shape, sources: Sequence[Document], rows: Family) -> Docume
 def _mapped(fields: Fields, row: ExportRow, own: Collection[str]) -> dict[str, Any]:
     data: dict[str, Any] = {}
     for field in fields:
-        value = found_at(row.data, _place(fields, row, field))
+        value = get_at(row.data, _place(fields, row, field))
         if field == ("metadata",) and own and isinstance(value, dict):
             value = {key: inner for key, inner in value.items() if key not in own}
         if value is not None:
@@ -246,7 +246,7 @@ def _mapped(fields: Fields, row: ExportRow, own: Collection[str]) -> dict[str, A
 def _place(fields: Fields, row: ExportRow, field: Path) -> Path:
     """Path of `field` in the row; the first possible one if it is missing."""
     places = fields[field]
-    return next((place for place in places if found_at(row.data, place) is not None), places[0])
+    return next((place for place in places if get_at(row.data, place) is not None), places[0])
 
 
 def _origin(shape: Shape, rows: Family, path: Path) -> tuple[int, Path] | None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from osbctl.errors import SourceError, UsageError
 from osbctl.findings import DocumentError, Finding, Location, Severity
-from osbctl.paths import Path, found_at, value_at
+from osbctl.paths import Path, get_at, value_at
 from osbctl.platforms import Platform
 from osbctl.platforms.export import ExportRow, Shape, WrongShapeError
 from osbctl.sources.catalogs import holds_catalog, only_catalog
@@ -20,7 +20,7 @@ from osbctl.sources.exports.merge import StoredCatalog, merge
 from osbctl.sources.limits import DEFAULT_LIMITS, Limits
 from osbctl.sources.parse import decoded, no_object, parse_stream
 from osbctl.sources.read import read_bytes, read_source
-from osbctl.text import safe
+from osbctl.text import escape_line
 
 
 class StoredAs(StrEnum):
@@ -107,8 +107,8 @@ def _refusal(data: dict[str, Any]) -> str:
     """Error message in place of an export: Cloud Foundry's `errors`, a `Status` of Kubernetes."""
     errors = data.get("errors")
     first = errors[0] if isinstance(errors, list) and errors else data if data.get("kind") == "Status" else {}
-    texts = (found_at(first, (key,)) for key in ("detail", "message", "title"))
-    return next((safe(text)[:200] for text in texts if isinstance(text, str)), "")
+    texts = (get_at(first, (key,)) for key in ("detail", "message", "title"))
+    return next((escape_line(text)[:200] for text in texts if isinstance(text, str)), "")
 
 
 def _asked(document: Document, kind: StoredAs) -> StoredAs:
@@ -164,7 +164,7 @@ def _objects(document: Document) -> list[Document]:
     if all(isinstance(entry, dict) and "spec" in entry for entry in value):
         # The bare array of objects that svcat prints, as the list that kubectl prints of the same.
         return [document.reshaped({"kind": "List", "items": value}, lambda path: path[1:])]
-    if any(isinstance(found_at(entry, ("plans",)), list) for entry in value):  # no export has these: a bare catalog
+    if any(isinstance(get_at(entry, ("plans",)), list) for entry in value):  # no export has these: a bare catalog
         return [document]
     return [_object(document, (index,)) for index in range(len(value))]
 

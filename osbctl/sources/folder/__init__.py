@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from osbctl.errors import SourceError
 from osbctl.files import check_regular
-from osbctl.secrecy import without_secrets
+from osbctl.secrecy import redact_text
 from osbctl.sources.document import Document
 from osbctl.sources.folder import lock as locks
 from osbctl.sources.folder.bundle import Bundler
@@ -72,7 +72,7 @@ def compose(
         DocumentError: the folder does not compose; the findings say where.
     """
     if not Path(folder).is_dir():
-        name = without_secrets(folder)
+        name = redact_text(folder)
         if Path(folder).exists():
             raise SourceError(f"{name}: not a folder", "`osbctl split CATALOG FOLDER` makes one of a catalog")
         raise SourceError(f"{name}: there is no such folder", "`osbctl init` writes one to start from")

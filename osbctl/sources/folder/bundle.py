@@ -16,7 +16,7 @@ from urllib.parse import unquote, urlsplit
 from osbctl.catalog import objects, parameter_holders
 from osbctl.errors import SourceError
 from osbctl.jsonschemas.walk import subschemas
-from osbctl.paths import Path, located, pointer, value_at
+from osbctl.paths import Path, pointer, resolve_pointer, value_at
 from osbctl.sources.folder.parts import Origin, Origins, Parts, SourcePart, copied
 
 
@@ -48,7 +48,7 @@ class Bundler:
         if fragment and not fragment.startswith("/"):
             self.problem(part, path, f"{reference!r}: the part after # must be a JSON pointer")
             return None
-        inside = located(file.data, fragment)
+        inside = resolve_pointer(file.data, fragment)
         if inside is None or not isinstance(value_at(file.data, inside), dict):
             self.problem(part, path, f"{reference!r} leads to no schema", f"see {file.document.name}")
             return None

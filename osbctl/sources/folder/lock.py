@@ -15,7 +15,7 @@ from typing import Any
 from osbctl.catalog import objects
 from osbctl.errors import ConfigError
 from osbctl.findings import Finding, Severity
-from osbctl.paths import Path, found_at
+from osbctl.paths import Path, get_at
 from osbctl.platforms import refusing
 
 _HEADER = "# osbctl catalog.lock, version 2"
@@ -159,7 +159,7 @@ def _named(catalog: dict[str, Any]) -> Iterator[tuple[str, str, Path]]:
     """Name, id and the id's path of every service and plan that has both."""
     for thing, path in _things(catalog):
         if all(isinstance(thing.get(key), str) and thing[key] for key in ("id", "name")):
-            service = "" if len(path) == 2 else f"{found_at(catalog, (*path[:2], 'name'))}/"
+            service = "" if len(path) == 2 else f"{get_at(catalog, (*path[:2], 'name'))}/"
             yield f"{service}{thing['name']}", thing["id"], (*path, "id")
 
 

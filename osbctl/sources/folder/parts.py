@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from osbctl.errors import SourceError
 from osbctl.findings import DocumentError, Finding, Location, Severity
 from osbctl.paths import Path as ValuePath
-from osbctl.paths import found_at
+from osbctl.paths import get_at
 from osbctl.sources.document import Document, locate_in_parts
 from osbctl.sources.limits import Limits, read_file
 from osbctl.sources.parse import parse_document
@@ -202,7 +202,7 @@ class Origins:
         value: Any = self.data
         part, inside = self._top
         for step in path:
-            below = found_at(value, (step,))
+            below = get_at(value, (step,))
             known = self._keys.get((id(value), step)) if isinstance(step, str) else None
             known = known or (self._objects.get(id(below)) if isinstance(below, dict) else None)
             part, inside = known or (part, (*inside, step))

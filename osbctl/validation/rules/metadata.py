@@ -9,7 +9,7 @@ from osbctl.catalog import calendar_day, objects
 from osbctl.findings import Severity
 from osbctl.placeholders import holds_placeholder
 from osbctl.rule import Category, rule
-from osbctl.secrecy import surely_secret
+from osbctl.secrecy import is_secret_name
 from osbctl.validation.node import CatalogNode, Hit, Node
 
 _NUMBER = (int, float)
@@ -167,7 +167,7 @@ def secret_in_metadata(catalog: CatalogNode) -> Iterator[Hit]:
     Source: OSB 2.14, Catalog Management: metadata is shown to every user of the marketplace
     """
     for thing, metadata in catalog.metadata:
-        for key in filter(surely_secret, metadata):
+        for key in filter(is_secret_name, metadata):
             value = metadata[key]
             if value and isinstance(value, str) and not holds_placeholder(value):
                 message, hint = f"{key!r} looks like a secret", "remove it: all users can read metadata"

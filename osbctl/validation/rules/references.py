@@ -10,7 +10,7 @@ from typing import Any
 from osbctl.findings import Severity
 from osbctl.jsonschemas.metaschema import DRAFTS
 from osbctl.jsonschemas.walk import IN_PLACE, SchemaPlace, subschemas, unquoted
-from osbctl.paths import located, value_at
+from osbctl.paths import resolve_pointer, value_at
 from osbctl.rule import Category, Scope, rule
 from osbctl.validation.node import Hit, Node
 
@@ -129,7 +129,7 @@ class References:
             return Nowhere.OUTSIDE
         if fragment and not fragment.startswith("/"):
             return self._anchors.get((base, unquoted(fragment)), Nowhere.MISSING)
-        path = located(self._resources[base], unquoted(fragment))
+        path = resolve_pointer(self._resources[base], unquoted(fragment))
         return Nowhere.MISSING if path is None else value_at(self._resources[base], path)
 
     def loops(self) -> Iterator[SchemaPlace]:

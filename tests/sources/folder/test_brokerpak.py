@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from osbctl.paths import Path as ValuePath
-from osbctl.paths import found_at, steps
+from osbctl.paths import get_at, parse_pointer
 from osbctl.sources.document import Document
 from osbctl.sources.folder import read_folder
 from osbctl.sources.read import read_source, read_variables
@@ -135,13 +135,13 @@ def computed(tmp_path_factory: pytest.TempPathFactory) -> Document:
 def test_each_field_is_what_the_broker_answers(
     computed: Document, where: str, value: Any, source: str, at: str
 ) -> None:
-    path = tuple(int(step) if step.isdigit() else step for step in steps(f"/{where}"))
-    assert found_at(computed.data, path, NOTHING) == value, source
+    path = tuple(int(step) if step.isdigit() else step for step in parse_pointer(f"/{where}"))
+    assert get_at(computed.data, path, NOTHING) == value, source
     assert place(computed, path) == at
 
 
 def test_the_text_of_an_upgrade(computed: Document) -> None:
-    told = found_at(computed.data, ("services", 1, "plans", 0, "maintenance_info", "description"))
+    told = get_at(computed.data, ("services", 1, "plans", 0, "maintenance_info", "description"))
     assert told.startswith("This upgrade provides support for OpenTofu version: 1.11.8. The upgrade")  # registrar.go
 
 

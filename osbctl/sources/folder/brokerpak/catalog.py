@@ -12,7 +12,7 @@ from typing import Any
 from osbctl.errors import SourceError
 from osbctl.findings import DocumentError
 from osbctl.paths import Path as ValuePath
-from osbctl.paths import entries, found_at
+from osbctl.paths import entries, get_at
 from osbctl.sources import json_reader
 from osbctl.sources.folder.brokerpak.checks import Refusals, is_set
 from osbctl.sources.folder.parts import Origins, Parts, SourcePart
@@ -143,7 +143,7 @@ class BrokerpakCatalog:
     def _plan(self, part: SourcePart, index: int) -> dict[str, Any]:
         path = ("plans", index)
         plan = self._taken(part, path, {name: name for name in TEXTS})
-        plan["free"] = is_set(found_at(part.data, (*path, "free")))
+        plan["free"] = is_set(get_at(part.data, (*path, "free")))
         plan["metadata"] = self._taken(part, path, PLAN_METADATA)
         return self._maintained(plan)
 
@@ -158,7 +158,7 @@ class BrokerpakCatalog:
                     yield self._user_plan(source, (key,))
 
     def _user_plan(self, source: SourcePart, path: ValuePath) -> dict[str, Any]:
-        given: dict[str, Any] = found_at(source.data, path)
+        given: dict[str, Any] = get_at(source.data, path)
         plan = {"description": ""} | {
             key: value for key, value in given.items() if key in USER_PLAN and value is not None
         }
@@ -197,7 +197,7 @@ class BrokerpakCatalog:
         path = (action, "user_inputs")
         properties: dict[str, Any] = {}
         required = set()
-        for index, one in _objects(found_at(part.data, path)):
+        for index, one in _objects(get_at(part.data, path)):
             name = str(one.get("field_name", ""))
             self._put(properties, name, self._property(part, (*path, index)), part, (*path, index))
             required |= {name} if is_set(one.get("required")) else set()
@@ -207,7 +207,7 @@ class BrokerpakCatalog:
         return schema
 
     def _property(self, part: SourcePart, path: ValuePath) -> dict[str, Any]:
-        given: dict[str, Any] = found_at(part.data, path)
+        given: dict[str, Any] = get_at(part.data, path)
         made: dict[str, Any] = {}
         if given.get("field_name"):
             self._put(made, "title", _label(str(given["field_name"])), part, (*path, "field_name"))
@@ -231,7 +231,7 @@ class BrokerpakCatalog:
         made: dict[str, Any] = {}
         self.origins.of_object(made, (part, path))
         for name, key in fields.items():
-            if value := found_at(part.data, (*path, key)):
+            if value := get_at(part.data, (*path, key)):
                 self._put(made, name, value, part, (*path, key))
         return made
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from osbctl.findings import Finding, Severity
-from osbctl.paths import Path, entries, found_at
+from osbctl.paths import Path, entries, get_at
 from osbctl.text import did_you_mean
 
 if TYPE_CHECKING:
@@ -122,11 +122,11 @@ class Refusals:
 
     def check_user_plan(self, source: SourcePart, key: str | int, definition: SourcePart) -> None:
         """Note what the broker refuses in a plan of a variable."""
-        plan = found_at(source.data, (key,))
+        plan = get_at(source.data, (key,))
         for name, text in _USER_PLAN.items():
             self._check_text(source, plan.get(name) or (plan.get("guid") if name == "id" else ""), text, (key, name))
         for action in ("provision", "bind"):
-            for _, wanted in entries(found_at(definition.data, (action, "plan_inputs"))):
+            for _, wanted in entries(get_at(definition.data, (action, "plan_inputs"))):
                 required = isinstance(wanted, dict) and is_set(wanted.get("required"))
                 if required and (name := wanted.get("field_name")) not in plan:
                     hint = f"{definition.document.name} requires it of each plan"
