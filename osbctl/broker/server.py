@@ -1,4 +1,8 @@
-"""waitress's server on one listening socket, made to live in a shared main loop."""
+"""waitress's server on one listening socket, in a main loop that all listeners share.
+
+The loop is our own: waitress's has one listener, hands each request to a thread, spins while a thread sends, and has
+no deadlines for handshakes and slow clients. waitress still parses requests and buffers answers.
+"""
 
 from __future__ import annotations
 
