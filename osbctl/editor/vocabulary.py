@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from osbctl.fields import load_schema
 from osbctl.paths import Path
 from osbctl.platforms import ApiVersion
-from osbctl.sources.folder.brokerpak.checks import DEFINITION, MANIFEST
+from osbctl.sources.folder.brokerpak.checks import DEFINITION
 
 
 class FieldSchema(NamedTuple):
@@ -114,7 +114,7 @@ def _start(version: ApiVersion, place: PurePath | None) -> FieldSchema:
     if place is None:
         return FieldSchema(catalog, catalog)
     if place.parts[0] == "brokerpak":
-        return FieldSchema(_of_fields(MANIFEST if place.name == "manifest.yml" else DEFINITION), catalog)
+        return FieldSchema(_of_fields(None if place.name == "manifest.yml" else DEFINITION), catalog)
     if place.parts[0] == "services":
         return FieldSchema(_PLAN if len(place.parts) > 2 else _SERVICE, catalog)
     if place.parts[0] == "overlays":

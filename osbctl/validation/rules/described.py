@@ -174,8 +174,8 @@ _BUILD_ERRORS = {
     Source: catalog.lock; OSB 2.16: ids SHOULD NOT be reused""",
     "brokerpak-refused": """cloud-service-broker refuses the brokerpak, and does not start.
 
-    A name, an id or an address that it does not take, a service without plans, an id that comes twice, or an unknown
-    field of the manifest. Templates of OpenTofu are not checked.
+    A name or an id that it does not take, a service without plans, or plans in a variable that are not a list.
+    Other fields and templates of OpenTofu are not checked.
     Source: cloud-service-broker, pkg/providers/tf/definition.go, pkg/broker/registry.go, internal/brokerpak""",
 }
 _BUILD_WARNINGS = {

@@ -12,7 +12,6 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from osbctl.errors import SourceError
-from osbctl.findings import Finding
 from osbctl.sources.document import Document
 from osbctl.sources.folder.brokerpak.catalog import SCHEMAS, BrokerpakCatalog
 from osbctl.sources.folder.parts import Parts, Problems
@@ -45,7 +44,9 @@ def read_brokerpak(folder: str, *, limits: Limits, unsaved: Mapping[Path, bytes]
     parts = Parts(Path(folder), limits, Problems(), unsaved, _loader(folder))
     catalog = BrokerpakCatalog(parts, variables)
     origins = catalog.compute()
-    notes = tuple(_notes(parts, catalog))
+    read = (note for document in parts.documents for note in document.notes)
+    # What is said here is of places in files, not in the catalog: no path is given.
+    notes = tuple(note._replace(path=()) for note in (*read, *parts.problems, *catalog.refusals))
     read_as = f"{folder}: read as a brokerpak; {'; '.join(_conditions(catalog))}"
     texts = tuple(parts.documents)
     return Document(folder, origins.data, "brokerpak", origins.locate, notes, parts=texts, read_as=read_as)
@@ -60,13 +61,6 @@ def _loader(folder: str) -> Callable[[str, Limits], bytes]:
         return read_blob(revision, path, limits)
 
     return load
-
-
-def _notes(parts: Parts, catalog: BrokerpakCatalog) -> Iterator[Finding]:
-    # What reading has to say is of places in files, not in the catalog: no path is given.
-    yield from (note._replace(path=()) for document in parts.documents for note in document.notes)
-    yield from parts.problems
-    yield from catalog.refusals.findings()
 
 
 def _conditions(catalog: BrokerpakCatalog) -> Iterator[str]:

@@ -12,11 +12,9 @@ from typing import Any
 from osbctl.errors import SourceError
 from osbctl.findings import DocumentError
 from osbctl.paths import Path as ValuePath
-from osbctl.paths import entries, get_at
-from osbctl.sources import json_reader
-from osbctl.sources.folder.brokerpak.checks import Refusals, is_set
-from osbctl.sources.folder.parts import Origins, Parts, SourcePart
-from osbctl.sources.limits import DEFAULT_LIMITS
+from osbctl.paths import get_at
+from osbctl.sources.folder.brokerpak.checks import check_definition, check_id, is_set, refuse
+from osbctl.sources.folder.parts import Origins, Parts, Problems, SourcePart
 from osbctl.sources.parse import parse_text
 from osbctl.sources.variables import ENVIRONMENT, Variable, Variables
 
@@ -31,11 +29,9 @@ SERVICE_METADATA = {
 }
 PLAN_METADATA = {"displayName": "display_name", "bullets": "bullets"}
 INPUT = {
-    "title": "field_name",
     "enum": "enum",
     "description": "details",
     "type": "type",
-    "default": "default",
     "prohibitUpdate": "prohibit_update",
     "tf_attribute": "tf_attribute",
     "tf_attribute_skip": "tf_attribute_skip",
@@ -76,7 +72,7 @@ class BrokerpakCatalog:
 
     def __init__(self, parts: Parts, variables: Variables) -> None:
         self._parts, self._variables = parts, variables
-        self.refusals = Refusals()
+        self.refusals = Problems()
         self.used: dict[str, Variable] = {}
         self.left_out: dict[str, str] = {}
         manifest = parts.read(parts.folder / "manifest.yml")
@@ -92,15 +88,12 @@ class BrokerpakCatalog:
             SourceError: a file of the brokerpak cannot be opened, or only a shell knows a variable.
             DocumentError: one cannot be read.
         """
-        self.refusals.check_manifest(self._manifest)
-        services = [(self._service(part), part) for part in self._definitions()]
-        services.sort(key=lambda pair: str(pair[0].get("name")))
-        self.refusals.check_unique([(*pair, self._is_offered(pair[0])) for pair in services])
-        offered = [pair for pair in services if self._is_offered(pair[0])]
-        self.origins.data["services"] += [service for service, _ in offered]
-        for index, (service, part) in enumerate(offered):
-            if not service["plans"]:
-                self._refuse_without_plans(index, part)
+        for part in sorted(self._definitions(), key=lambda part: str(part.data.get("name"))):
+            service = self._service(part)
+            if self._is_offered(service):
+                self.origins.data["services"].append(service)
+                if not service["plans"]:
+                    self._refuse_without_plans(part)
         return self.origins
 
     @property
@@ -118,7 +111,7 @@ class BrokerpakCatalog:
                 self._parts.problems.add(*problem, hint=error.advice)
                 continue
             if part:
-                self.refusals.check_definition(part)
+                check_definition(self.refusals, part)
                 yield part
         self._parts.problems.raise_any()
 
@@ -147,43 +140,35 @@ class BrokerpakCatalog:
         plan["metadata"] = self._taken(part, path, PLAN_METADATA)
         return self._maintained(plan)
 
-    def _user_plans(self, part: SourcePart) -> Iterator[dict[str, Any]]:
-        """The plans that the operator has defined in variables."""
-        word = _variable_word(part)
-        kinds = {f"GSB_SERVICE_{word}_PLANS": list, f"{word.removeprefix('GOOGLE_')}_CUSTOM_PLANS": dict}
-        for name, kind in kinds.items():
-            if (variable := self._variable(name)) and (source := self._parsed(variable, kind)):
-                for key, _ in entries(source.data):
-                    self.refusals.check_user_plan(source, key, part)
-                    yield self._user_plan(source, (key,))
+    def _user_plans(self, part: SourcePart) -> list[dict[str, Any]]:
+        """The plans that the operator has defined in a variable."""
+        variable = self._variable(f"GSB_SERVICE_{_variable_word(part)}_PLANS")
+        source = self._parsed(variable) if variable else None
+        return [self._user_plan(source, index, given) for index, given in _objects(source.data)] if source else []
 
-    def _user_plan(self, source: SourcePart, path: ValuePath) -> dict[str, Any]:
-        given: dict[str, Any] = get_at(source.data, path)
+    def _user_plan(self, source: SourcePart, index: int, given: dict[str, Any]) -> dict[str, Any]:
         plan = {"description": ""} | {
             key: value for key, value in given.items() if key in USER_PLAN and value is not None
         }
-        self.origins.of_object(plan, (source, path))
-        if not plan.get("id") and "guid" in given:
-            plan["id"] = given["guid"]
-            self.origins.of_key(plan, "id", (source, (*path, "guid")))
+        self.origins.of_object(plan, (source, (index,)))
+        key = "guid" if "guid" in given and not given.get("id") else "id"
+        if key == "guid":
+            self._put(plan, "id", given[key], source, (index, key))
+        check_id(self.refusals, source, (index, key))
         return self._maintained(plan)
 
-    def _parsed(self, variable: Variable, kind: type) -> SourcePart | None:
-        """Value of a variable as JSON: a `kind` of plans, each an object."""
+    def _parsed(self, variable: Variable) -> SourcePart | None:
+        """Value of a variable: a list of plans as JSON."""
         name = variable.name if variable.source == ENVIRONMENT else variable.source
         try:
-            text = variable.text or variable.value
-            json_reader.parse(text, name, DEFAULT_LIMITS)  # the broker reads no YAML here
-            document = parse_text(text, name)
+            source = SourcePart(Path(name), parse_text(variable.text or variable.value, name))
         except DocumentError as error:
-            self.refusals.unread += error.findings
+            self.refusals += error.findings
             return None
-        data: Any = document.data
-        source = SourcePart(Path(name), document)
-        if isinstance(data, kind) and all(isinstance(plan, dict) for _, plan in entries(data)):
+        data: Any = source.data
+        if isinstance(data, list) and all(isinstance(plan, dict) for plan in data):
             return source
-        wanted = "a list of plans" if kind is list else "an object with a plan for each name"
-        self.refusals.add(source, (), f"{variable.name} is not {wanted}", "each plan is an object")
+        refuse(self.refusals, source, (), f"{variable.name} is not a list of plans", "each plan is an object")
         return None
 
     def _schemas(self, part: SourcePart) -> dict[str, Any]:
@@ -256,19 +241,19 @@ class BrokerpakCatalog:
         try:
             content = self._parts.content(file) or b""
         except SourceError as error:
-            self.refusals.add(part, ("image_url",), error.message, "the picture belongs into the brokerpak")
+            refuse(self.refusals, part, ("image_url",), error.message, "the picture belongs into the brokerpak")
             return address
         kind = next((kind for start, kind in _PICTURES.items() if content.startswith(start)), "")
         if not kind:
-            self.refusals.add(part, ("image_url",), f"{file} is neither a JPEG nor a PNG", "convert it to PNG")
+            refuse(self.refusals, part, ("image_url",), f"{file} is neither a JPEG nor a PNG", "convert it to PNG")
         return f"data:image/{kind};base64,{b64encode(content).decode()}"
 
-    def _refuse_without_plans(self, index: int, part: SourcePart) -> None:
+    def _refuse_without_plans(self, part: SourcePart) -> None:
         envrc = self._parts.folder / ".envrc"
         hint = f"write plans, or set GSB_SERVICE_{_variable_word(part)}_PLANS"
         hint += f"; --env {envrc} reads it from that file" if envrc.is_file() else ""
         message = f"service {part.data.get('name')!r} has no plan: cloud-service-broker does not start with it"
-        self.refusals.add(part, ("plans",), message, hint, ("services", index, "plans"))
+        refuse(self.refusals, part, ("plans",), message, hint)
 
     def _is_offered(self, service: dict[str, Any]) -> bool:
         tags = service.get("tags", [])
@@ -297,7 +282,7 @@ class BrokerpakCatalog:
 def _keywords(given: dict[str, Any]) -> dict[str, Any]:
     """The keywords of an input's schema but for its title and default."""
     nullable = is_set(given.get("nullable"))
-    found = {name: given[key] for name, key in INPUT.items() if given.get(key) and name not in ("title", "default")}
+    found = {name: given[key] for name, key in INPUT.items() if given.get(key)}
     if isinstance(found.get("enum"), dict):
         values = [*found["enum"], *([None] if nullable else [])]
         found["enum"] = sorted(values, key=lambda value: "<nil>" if value is None else str(value))
