@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple, TypeAlias
 
 ENVIRONMENT = "the environment"
 
-_PIECE = r"""'[^']*'|"(?:[^"\\]|\\.)*"|\\.|[^\s'"\\;]+"""
-_PIECES = re.compile(_PIECE, re.DOTALL)
-_ASSIGNMENT = re.compile(rf"^[ \t]*(?:export[ \t]+)?([A-Za-z_]\w*)=((?:{_PIECE})*)", re.MULTILINE | re.DOTALL)
-_ESCAPE = re.compile(r"""\\(["\\$`\n])""")
+_ASSIGNMENT = re.compile(
+    r"""^[ \t]*(?:export[ \t]+)?([A-Za-z_]\w*)=(?:'([^']*)'|"((?:[^"\\]|\\.)*)"|([^\s;]*))(?![^\s;])""",
+    re.MULTILINE | re.DOTALL,
+)
+_ESCAPE = re.compile(r"""\\(["\\$`])""")
 _COMPUTED = re.compile(r"(?<!\\)(?:\$[\w({]|`)")
 
 
@@ -41,25 +42,12 @@ def no_variables(_: str) -> Variables:
 
 def parse_variables(text: str, source: str) -> dict[str, Variable]:
     """The variables that a file assigns; the last value of a name counts, other lines are skipped. No shell is run."""
-    return {one.name: one for one in _assigned(text, source)}
-
-
-def _assigned(text: str, source: str) -> Iterator[Variable]:
+    found = {}
     for match in _ASSIGNMENT.finditer(text):
-        pieces = _PIECES.findall(match[2])
-        computed = any(piece[0] != "'" and _COMPUTED.search(piece) for piece in pieces)
-        value = "".join(map(_unquoted, pieces))
-        # Behind quotes and escapes inside of the value, columns would not be those of the file.
-        start = match.start(2) + (match[2][:1] in ("'", '"'))
-        line = text.rfind("\n", 0, start) + 1
-        yield Variable(
-            match[1], value, source, "\n" * text.count("\n", 0, line) + " " * (start - line) + value, computed
-        )
-
-
-def _unquoted(piece: str) -> str:
-    if piece[0] == "'":
-        return piece[1:-1]
-    if piece[0] == '"':
-        return _ESCAPE.sub(lambda escape: escape[1].strip("\n"), piece[1:-1])
-    return piece[1:].strip("\n") if piece[0] == "\\" else piece
+        group = match.lastindex or 0
+        value = _ESCAPE.sub(r"\1", match[group]) if match[3] else match[group]
+        before = text[: match.start(group)]
+        moved = "\n" * before.count("\n") + " " * (len(before) - before.rfind("\n") - 1) + value
+        computed = not match[2] and bool(_COMPUTED.search(match[group]))
+        found[match[1]] = Variable(match[1], value, source, moved, computed)
+    return found

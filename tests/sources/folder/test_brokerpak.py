@@ -269,7 +269,7 @@ def test_assignments(line: str, value: str, column: int) -> None:
     assert len(found.text) - len(found.text.lstrip()) == found.text.count("\n") + column - 1 or not value
 
 
-@pytest.mark.parametrize("line", ["A=$B", 'A="${B}"', "A=`b`", "A=$(b)"])
+@pytest.mark.parametrize("line", ["A=$B", 'A="${B}"', "A=`b`", "A=$(b)", "A='x'$(b)"])
 def test_a_shell_is_never_run(line: str) -> None:
     assert parse_variables(line, ".env")["A"].computed
 
