@@ -27,21 +27,20 @@ LINES = 30
 
 
 class StartedProgram:
-    """A program under way, with what it has printed."""
+    """A program under way, with the file that it prints into."""
 
-    def __init__(self, command: str, environment: Mapping[str, str]) -> None:
-        self._printed: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  # closed with the program
+    def __init__(self, command: str, environment: Mapping[str, str], printed: IO[bytes]) -> None:
+        self._printed = printed
         try:
             self._process = subprocess.Popen(
                 _words(command),
                 stdin=subprocess.DEVNULL,
-                stdout=self._printed,
+                stdout=printed,
                 stderr=subprocess.STDOUT,
                 env=environment,
                 start_new_session=True,  # its children are ended with it
             )
         except OSError as error:
-            self._printed.close()
             raise SourceError(f"--start: {command}: cannot be started: {error.strerror}") from None
 
     @property
@@ -79,7 +78,6 @@ class StartedProgram:
                 time.sleep(PAUSE / 5)
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
-        self._printed.close()
 
 
 @contextlib.contextmanager
@@ -95,14 +93,14 @@ def started(command: str, url: str, environment: Mapping[str, str]) -> Iterator[
     parts = urlsplit(url)
     port = parts.port or (443 if parts.scheme == "https" else 80)
     _refuse_taken(parts.hostname or "", port)
-    before = {number: signal.signal(number, _end) for number in (signal.SIGTERM, signal.SIGHUP)}
-    program = StartedProgram(command, {**environment, "PORT": str(port)})
-    try:
-        yield program
-    finally:
-        program.stop()
-        for number, handler in before.items():
-            signal.signal(number, handler)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _end)
+    with tempfile.TemporaryFile() as printed:
+        program = StartedProgram(command, {**environment, "PORT": str(port)}, printed)
+        try:
+            yield program
+        finally:
+            program.stop()
 
 
 def _end(*_: object) -> None:
