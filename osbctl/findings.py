@@ -72,6 +72,7 @@ class Fix(NamedTuple):
             "rename": f"rename `{name}` to `{self.value}`",
             "quote": f"put `{name}` in quotes" if name else "put it in quotes",
             "wrap": f"make a list of `{name}`",
+            "remove": f"remove `{name}`",
         }[self.action]
 
 

@@ -53,15 +53,13 @@ class Action:
 class Remark:
     """A change, or a reason of a refusal, in short: rule, level (or severity), place, one sentence.
 
-    `object` is a name, as `service/plan`, or the JSON pointer of a place in the catalog. `is_null`: it is about a null,
-    which Go's library writes where a broker leaves a field out.
+    `object` is a name, as `service/plan`, or the JSON pointer of a place in the catalog.
     """
 
     rule: str
     level: str
     object: str
     message: str
-    is_null: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +121,8 @@ class BrokerCatalog:
     """A catalog as a broker sent it, read once: its bytes, what they hold, and what there is to say of it.
 
     `refused` are the reasons to store nothing of it. `errors` are what its platform and the specification find wrong,
-    `refusals` the platform's own reasons. `secrets` are texts to redact in every catalog of this broker.
+    `refusals` the platform's own reasons, `infos` what Go's library writes for a field that is left out. `secrets` are
+    texts to redact in every catalog of this broker.
     """
 
     body: bytes
@@ -131,6 +130,7 @@ class BrokerCatalog:
     refused: tuple[Remark, ...] = ()
     refusals: tuple[Refusal, ...] = ()
     errors: tuple[Remark, ...] = ()
+    infos: tuple[Remark, ...] = ()
     secrets: tuple[str, ...] = field(default=(), repr=False)
 
     @cached_property

@@ -225,8 +225,8 @@ def _outcome(base: Refresh, stored: RegisteredBroker, catalog: BrokerCatalog, re
 
 
 def _taken(catalog: BrokerCatalog) -> tuple[Remark, ...]:
-    """Violations of the specification that the platform accepts: warnings, for nulls infos."""
-    return tuple(replace(one, level="info" if one.is_null else "warning") for one in catalog.errors)
+    """Violations of the specification that the platform accepts, as warnings; and infos."""
+    return (*(replace(one, level="warning") for one in catalog.errors), *catalog.infos)
 
 
 def _others(

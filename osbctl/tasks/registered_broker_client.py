@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from osbctl.client.catalog_client import CatalogResponse, fetch_catalog, split_url
 from osbctl.errors import SourceError
 from osbctl.findings import DocumentError, Finding, Severity
-from osbctl.paths import get_at, pointer
+from osbctl.paths import pointer
 from osbctl.platforms import ApiVersion
 from osbctl.registry.records import BrokerCatalog, Registration, Remark
 from osbctl.registry.secrets import HELD
@@ -75,7 +75,7 @@ class RegisteredBrokerClient:
             document = parse_document(body, "catalog.json")
             data = document.data
         except DocumentError as error:
-            unreadable = tuple(_remark(one, data) for one in error.findings if one.severity is Severity.ERROR)
+            unreadable = tuple(_remark(one) for one in error.findings if one.severity is Severity.ERROR)
         held = self._held(body, data, broker)
         if held is not None:
             return BrokerCatalog(body, data, (held,))
@@ -83,9 +83,11 @@ class RegisteredBrokerClient:
         sure = secrets if len(secrets[-1]) >= SURE_LENGTH else ()
         if unreadable:
             return BrokerCatalog(body, data, unreadable, secrets=sure)
-        errors = tuple(_remark(finding, data) for finding in validate_document(document, options).errors)
+        errors = tuple(map(_remark, validate_document(document, options).errors))
+        nulls = options._replace(errors_alone=False, select=frozenset({"null-object"}))
+        infos = tuple(map(_remark, validate_document(document, nulls).findings))
         refusals = broker.platform.record.judge(data).redacted.refusals if errors else ()
-        return BrokerCatalog(body, data, errors=errors, refusals=refusals, secrets=sure)
+        return BrokerCatalog(body, data, errors=errors, infos=infos, refusals=refusals, secrets=sure)
 
     def check_secret(self, body: bytes, data: dict[str, Any], broker: Registration) -> None:
         """Raise SourceError where the catalog must not be shown, since it holds the password sent to the broker."""
@@ -115,8 +117,7 @@ class RegisteredBrokerClient:
         return (replace(self.options, user=broker.username, password=password).sent, password)
 
 
-def _remark(finding: Finding, data: dict[str, Any]) -> Remark:
+def _remark(finding: Finding) -> Remark:
     secret = any(may_be_secret_name(step) for step in finding.path)
     message = "the value is invalid (it may be a secret, and is not shown)" if secret else finding.message
-    is_null = bool(finding.path) and get_at(data, finding.path) is None and finding.rule == "schema-type"
-    return Remark(finding.rule, finding.severity.value, pointer(finding.path), message, is_null)
+    return Remark(finding.rule, finding.severity.value, pointer(finding.path), message)

@@ -854,10 +854,7 @@ def test_what_the_specification_forbids_and_the_platform_takes_is_a_warning(adde
     server.put(NULLS)
     said = added("refresh")
     assert "my-db: changed as on Cloud Foundry: 2 updated" in said
-    assert (
-        "  info: /services/0/dashboard_client: service 'service-s': dashboard_client must be an object, not null [schema-type]"
-        in said
-    )
+    assert said.count("  info: ") == said.count("[null-object]") == 1
 
 
 def test_each_refresh_on_korifi_says_that_it_empties_lists_of_organisations(added: Program) -> None:

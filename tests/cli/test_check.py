@@ -35,7 +35,7 @@ def test_nothing_is_said_of_our_own_broker(machine: Machine, authority: Authorit
         told = machine.run("check", address, *options, "--api-version", version, stdin=PASSWORD)
         first, *verdicts = told.splitlines()
         assert first == f"{address}/v2/catalog: no findings"
-        assert [line.split()[-1] for line in verdicts] == ["accepts"] * 4
+        assert verdicts == ["  every platform  accepts"]
         machine.run("check", address, *options, stdin="wrong", code=3)
     machine.run("check", address, *options, stdin=PASSWORD, code=3)  # nobody is there any more
     assert "authentication failed (401)" in machine.output
@@ -127,7 +127,7 @@ def test_a_severity_of_the_configuration_holds_for_what_was_seen_on_the_wire(mac
 def test_no_answer_gives_findings_and_verdicts(machine: Machine) -> None:
     told = check(machine, "garbage", code=1)
     assert "[wire-no-answer]" in told
-    assert told.count("refuses (1 reason)") == 4
+    assert "  every platform  refuses (1 reason)" in told
 
 
 def test_a_broker_must_send_the_secret_of_its_dashboard_and_nobody_shows_it(machine: Machine) -> None:

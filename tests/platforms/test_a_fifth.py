@@ -60,7 +60,7 @@ from osbctl.platforms.reactions import breaking
 REACTIONS = {"change-tag-added": breaking("throws the tag away")}
 """,
     "export.py": """
-from osbctl.platforms.export import Export, ExportRow, Page, Shape, entries
+from osbctl.platforms.export import Export, ExportRow, Page, Shape, rows_at
 
 SHAPE = Shape(
     service={("id",): (("box",),), ("name",): (("word",),), ("description",): (("description",),)},
@@ -76,7 +76,7 @@ def recognised(document):
     return "toys" in document.data
 
 def read(document):
-    rows = [ExportRow(document, path, data, "inside" in data) for path, data in entries(document, ("toys",))]
+    rows = [ExportRow(document, path, data, "inside" in data) for path, data in rows_at(document, ("toys",))]
     return Page(rows)
 
 EXPORT = Export(SHAPE, recognised, read)

@@ -121,7 +121,7 @@ def test_it_stands_in_the_reports_and_changes_no_exit_code(tmp_path: Path) -> No
     file.write_text(json.dumps(with_value(("services", 0, "bindable"), "((x))")))
     done = osbctl("validate", str(file))
     assert done.returncode == 0
-    assert "  Korifi                      unclear: it depends on '((x))' at /services/0/bindable\n" in done.stdout
+    assert "  every platform  unclear: it depends on '((x))' at /services/0/bindable\n" in done.stdout
     counted = osbctl("validate", str(file), "--platform", "korifi")
     assert counted.returncode == 0
     assert "warning: '((x))' was not replaced" in counted.stdout

@@ -265,8 +265,8 @@ def test_the_two_engines_agree_on_recorded_mutations() -> None:
 def test_a_valid_catalog_never_loads_the_explanation() -> None:
     data = service(metadata={"imageUrl": "no address"})
     code = (
-        "import sys; from osbctl.platforms import ApiVersion; from osbctl.validation.pipeline import check_schema;"
-        f"print(check_schema({data!r}, ApiVersion.V2_14)[0], 'jsonschema' in sys.modules)"
+        "import sys; from osbctl.platforms import ApiVersion; from osbctl.validation.pipeline import schema_findings;"
+        f"print(schema_findings({data!r}, ApiVersion.V2_14)[0], 'jsonschema' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
     assert done.stdout == "[] False\n"
