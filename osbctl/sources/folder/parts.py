@@ -44,17 +44,11 @@ class Problems(list[Finding]):
     """The findings of a composition, gathered so that one run tells them all."""
 
     def add(
-        self,
-        rule: str,
-        message: str,
-        part: SourcePart | None = None,
-        path: ValuePath = (),
-        hint: str = "",
-        severity: Severity = Severity.ERROR,
+        self, rule: str, message: str, part: SourcePart | None = None, path: ValuePath = (), hint: str = ""
     ) -> None:
-        """Note what is wrong with the value at `path` of `part`."""
+        """Note an error in the value at `path` of `part`."""
         location = part.document.locate([path])[path] if part else None
-        self.append(Finding(rule, severity, message, path, location, hint=hint))
+        self.append(Finding(rule, Severity.ERROR, message, path, location, hint=hint))
 
     def raise_any(self) -> None:
         """Raise a DocumentError with what was gathered, if anything was."""

@@ -207,6 +207,7 @@ def test_what_the_broker_refuses_at_its_start(
     assert slip[0] in text
     found = findings(brokerpak(tmp_path / "pak", **{file: text.replace(*slip, 1)}))
     assert any(one.startswith(f"{at} ") and message in one for one in found), found
+    assert not any("plans must not be empty" in one for one in found)  # said once
     sound = findings(brokerpak(tmp_path / "sound"))
     assert not any(message in one for one in sound)
 

@@ -44,9 +44,9 @@ def read_brokerpak(folder: str, *, limits: Limits, unsaved: Mapping[Path, bytes]
     parts = Parts(Path(folder), limits, Problems(), unsaved, _loader(folder))
     catalog = BrokerpakCatalog(parts, variables)
     origins = catalog.compute()
-    read = (note for document in parts.documents for note in document.notes)
-    # What is said here is of places in files, not in the catalog: no path is given.
-    notes = tuple(note._replace(path=()) for note in (*read, *parts.problems, *catalog.refusals))
+    # What reading has to say is of places in files, not in the catalog: no path is given.
+    read = (note._replace(path=()) for document in parts.documents for note in document.notes)
+    notes = (*read, *parts.problems, *catalog.refusals)
     read_as = f"{folder}: read as a brokerpak; {'; '.join(_conditions(catalog))}"
     texts = tuple(parts.documents)
     return Document(folder, origins.data, "brokerpak", origins.locate, notes, parts=texts, read_as=read_as)

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from osbctl.errors import SourceError
-from osbctl.findings import DocumentError
+from osbctl.findings import DocumentError, Finding
 from osbctl.paths import Path as ValuePath
 from osbctl.paths import get_at
 from osbctl.sources.folder.brokerpak.checks import check_definition, check_id, is_set, refuse
-from osbctl.sources.folder.parts import Origins, Parts, Problems, SourcePart
+from osbctl.sources.folder.parts import Origins, Parts, SourcePart
 from osbctl.sources.parse import parse_text
 from osbctl.sources.variables import ENVIRONMENT, Variable, Variables
 
@@ -73,7 +73,7 @@ class BrokerpakCatalog:
 
     def __init__(self, parts: Parts, variables: Variables) -> None:
         self._parts, self._variables = parts, variables
-        self.refusals = Problems()
+        self.refusals: list[Finding] = []
         self.used: dict[str, Variable] = {}
         self.left_out: dict[str, str] = {}
         manifest = parts.read(parts.folder / "manifest.yml")
@@ -94,7 +94,7 @@ class BrokerpakCatalog:
             if self._is_offered(service):
                 self.origins.data["services"].append(service)
                 if not service["plans"]:
-                    self._refuse_without_plans(part)
+                    self._refuse_without_plans(part, len(self.origins.data["services"]) - 1)
         return self.origins
 
     @property
@@ -248,12 +248,12 @@ class BrokerpakCatalog:
             refuse(self.refusals, part, ("image_url",), f"{file} is neither a JPEG nor a PNG", "convert it to PNG")
         return f"data:image/{kind};base64,{b64encode(content).decode()}"
 
-    def _refuse_without_plans(self, part: SourcePart) -> None:
+    def _refuse_without_plans(self, part: SourcePart, index: int) -> None:
         envrc = self._parts.folder / ".envrc"
         hint = f"write plans, or set GSB_SERVICE_{_variable_word(part)}_PLANS"
         hint += f"; --env {envrc} reads it from that file" if envrc.is_file() else ""
         message = f"service {part.data.get('name')!r} has no plan: cloud-service-broker does not start with it"
-        refuse(self.refusals, part, ("plans",), message, hint)
+        refuse(self.refusals, part, ("plans",), message, hint, ("services", index, "plans"))
 
     def _is_offered(self, service: dict[str, Any]) -> bool:
         tags = service.get("tags", [])

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from osbctl.findings import Severity
+from osbctl.findings import Finding, Severity
 from osbctl.paths import Path, entries, get_at
-from osbctl.sources.folder.parts import Problems, SourcePart
+from osbctl.sources.folder.parts import SourcePart
 from osbctl.text import did_you_mean
 
 _PLAN = (
@@ -58,12 +58,15 @@ def is_set(value: Any) -> bool:
     return value is True or (isinstance(value, str) and value.lower() in ("y", "yes", "on"))
 
 
-def refuse(refusals: Problems, part: SourcePart, path: Path, message: str, hint: str) -> None:
-    """Note that the broker does not start with what stands at `path` of a file."""
-    refusals.add("brokerpak-refused", message, part, path, hint)
+def refuse(
+    refusals: list[Finding], part: SourcePart, path: Path, message: str, hint: str, catalog_path: Path = ()
+) -> None:
+    """Note that the broker does not start with what stands at `path` of a file, at `catalog_path` of the catalog."""
+    place = part.document.locate([path])[path]
+    refusals.append(Finding("brokerpak-refused", Severity.ERROR, message, catalog_path, place, hint=hint))
 
 
-def check_definition(refusals: Problems, part: SourcePart) -> None:
+def check_definition(refusals: list[Finding], part: SourcePart) -> None:
     """Note a name and ids that the broker refuses in a definition, and what it does not read there."""
     if not _NAME.fullmatch(str(part.data.get("name"))):
         hint = "cloud-service-broker does not start with it"
@@ -74,13 +77,13 @@ def check_definition(refusals: Problems, part: SourcePart) -> None:
     _check_fields(refusals, part, part.data, DEFINITION, ())
 
 
-def check_id(refusals: Problems, part: SourcePart, path: Path) -> None:
+def check_id(refusals: list[Finding], part: SourcePart, path: Path) -> None:
     """Note an id that is no UUID."""
     if not _UUID.fullmatch(str(get_at(part.data, path))):
         refuse(refusals, part, path, f"{path[-1]} must be a UUID", "cloud-service-broker does not start with it")
 
 
-def _check_fields(refusals: Problems, part: SourcePart, value: Any, fields: Any, path: Path) -> None:
+def _check_fields(refusals: list[Finding], part: SourcePart, value: Any, fields: Any, path: Path) -> None:
     if isinstance(fields, list):
         for index, one in entries(value):
             _check_fields(refusals, part, one, fields[0], (*path, index))
@@ -89,6 +92,7 @@ def _check_fields(refusals: Problems, part: SourcePart, value: Any, fields: Any,
         if key in fields:
             _check_fields(refusals, part, held, fields[key], (*path, key))
             continue
+        here = (*path, key)
         message = f"cloud-service-broker knows no field {key!r} here: it has no effect"
-        hint = did_you_mean(key, fields)
-        refusals.add("brokerpak-field-unread", message, part, (*path, key), hint, Severity.WARNING)
+        place, hint = part.document.locate([here])[here], did_you_mean(key, fields)
+        refusals.append(Finding("brokerpak-field-unread", Severity.WARNING, message, (), place, hint=hint))
