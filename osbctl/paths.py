@@ -88,13 +88,3 @@ def depth(value: JsonValue) -> int:
     while below := gc.get_referents(*inside):
         levels, inside = levels + 1, below
     return levels + any(isinstance(item, dict | list) for item in inside)
-
-
-def tree_of(paths: Iterable[Path]) -> dict[Any, Any]:
-    """The paths as a tree: by each step what follows on it."""
-    tree: dict[Any, Any] = {}
-    for path in paths:
-        branch = tree
-        for step in path:
-            branch = branch.setdefault(step, {})
-    return tree

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import yaml
-from yaml import AliasEvent, MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceEndEvent, SequenceStartEvent
+from yaml import AliasEvent, MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceEndEvent
 
 from osbctl.findings import Location
-from osbctl.paths import Path, tree_of
+from osbctl.paths import Path
 from osbctl.sources.document import Span
 from osbctl.sources.text_lines import Lines
 
@@ -38,23 +39,16 @@ class _Place:
         return holder.below.get(step) or holder.foreign.get(step)
 
 
-_ENDS = (MappingEndEvent, SequenceEndEvent)
-_STARTS = (MappingStartEvent, SequenceStartEvent)
-
-
 class YamlMap:
     """The places in `text`, which must be what the reader has read without an error."""
 
     def __init__(self, text: str, name: str) -> None:
         self._text = text
         self._name = name
-        self._whole: _Place | None = None
 
     def locate(self, paths: Iterable[Path]) -> dict[Path, Location]:
         """The place of each path, or of its closest ancestor that exists: an entry with its key, if it is short."""
-        asked = list(paths)
-        top = self._whole or self._read(tree_of(asked))
-        places = sorted(((path, _closest(top, path)) for path in asked), key=lambda one: _start(one[1]))
+        places = sorted(((path, _closest(self._top, path)) for path in paths), key=lambda one: _start(one[1]))
         lines = Lines(self._name, self._text)
         return {path: lines.at(_start(place), place.shown_end) for path, place in places}
 
@@ -63,16 +57,16 @@ class YamlMap:
 
         `aliases`: an entry that is an alias of a scalar has the span of that scalar.
         """
-        self._whole = self._whole or self._read(None)
-        return dict(_spans(self._whole, (), aliases))
+        return dict(_spans(self._top, (), aliases))
 
-    def _read(self, tree: dict[Any, Any] | None) -> _Place:
-        """The top, with the places below it that are in `tree`; None: with all."""
+    @cached_property
+    def _top(self) -> _Place:
+        """The top, with all places below it."""
         loader = yaml.CSafeLoader(self._text)
         try:
             loader.get_event()
             loader.get_event()
-            return _Pass(loader.get_event).value(loader.get_event(), (0, 0), tree)
+            return _Pass(loader.get_event).value(loader.get_event(), (0, 0))
         finally:
             loader.dispose()
 
@@ -112,11 +106,8 @@ class _Pass:
         self._anchors: dict[str, _Place] = {}
         self._texts: dict[str, str] = {}  # of anchored scalars: an alias may be a key
 
-    def value(self, event: Any, key: tuple[int, int], tree: dict[Any, Any] | None) -> _Place:
-        """The place of the value that begins with `event`, and those below it that are in `tree`; None: all.
-
-        `key` is from where to where its key stands.
-        """
+    def value(self, event: Any, key: tuple[int, int]) -> _Place:
+        """The place of the value that begins with `event`; `key` is from where to where its key stands."""
         kind = type(event)
         start, end = event.start_mark.index, event.end_mark.index
         if kind is AliasEvent:
@@ -127,7 +118,7 @@ class _Pass:
         if anchored:
             self._anchors[event.anchor] = place
         if kind is not ScalarEvent:
-            last = self._inside(event, place, None if anchored else tree)
+            last = self._mapping(place) if kind is MappingStartEvent else self._sequence(place)
             place.span = place.span._replace(end=last.end_mark.index, flow=bool(event.flow_style))
             # A collection is underlined by its key alone; one without brackets has no end of its own.
             place.shown_end = key[1] or (place.span.end if event.flow_style else start)
@@ -135,39 +126,19 @@ class _Pass:
             self._texts[event.anchor] = event.value
         return place
 
-    def _inside(self, event: Any, place: _Place, tree: dict[Any, Any] | None) -> Any:
-        """Fills `place`, which begins with `event`; returns the event that ends it."""
-        if tree == {}:
-            return self._past()
-        return self._mapping(place, tree) if type(event) is MappingStartEvent else self._sequence(place, tree)
-
-    def _past(self) -> Any:
-        """Skip the rest of a collection without requested locations, record its anchors, and return its end event."""
-        depth = 1
-        while depth:
-            event = self._get()
-            kind = type(event)
-            if kind in _ENDS:
-                depth -= 1
-            elif kind is not AliasEvent and event.anchor is not None:
-                self.value(event, (0, 0), None)
-            elif kind in _STARTS:
-                depth += 1
-        return event
-
-    def _mapping(self, place: _Place, tree: dict[Any, Any] | None) -> Any:
+    def _mapping(self, place: _Place) -> Any:
+        """Fill `place` with the entries of a mapping; returns the event that ends it."""
         merged: list[list[_Place]] = []
         while type(event := self._get()) is not MappingEndEvent:
             name, keys = self._key(event), (event.start_mark.index, event.end_mark.index)
             if type(event) is ScalarEvent and event.value == "<<" and event.implicit[0]:
-                base = _meant(self.value(self._get(), keys, None))
+                base = _meant(self.value(self._get(), keys))
                 # A list of bases is a sequence: its entries are the mappings.
                 is_list = not base.foreign and all(isinstance(step, int) for step in base.below)
                 merged.append([*base.below.values()] if is_list else [base])
                 continue
-            value = self.value(self._get(), keys, tree if tree is None else tree.get(name, {}))
-            if tree is None or name in tree:
-                (place.below if type(event) is ScalarEvent else place.foreign).setdefault(name, value)
+            value = self.value(self._get(), keys)
+            (place.below if type(event) is ScalarEvent else place.foreign).setdefault(name, value)
         for base in (_meant(base) for group in reversed(merged) for base in group):  # the later << wins
             for step, inherited in (*base.below.items(), *base.foreign.items()):
                 if step not in place.below:
@@ -183,11 +154,8 @@ class _Pass:
             self._texts[event.anchor] = event.value
         return str(event.value)
 
-    def _sequence(self, place: _Place, tree: dict[Any, Any] | None) -> Any:
-        index = 0
+    def _sequence(self, place: _Place) -> Any:
+        """Fill `place` with the items of a sequence; returns the event that ends it."""
         while type(event := self._get()) is not SequenceEndEvent:
-            value = self.value(event, (0, 0), tree if tree is None else tree.get(index, {}))
-            if tree is None or index in tree:
-                place.below[index] = value
-            index += 1
+            place.below[len(place.below)] = self.value(event, (0, 0))
         return event
