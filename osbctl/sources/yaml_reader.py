@@ -6,8 +6,7 @@ an anchor that is defined twice, recurse in C until the process dies, and are si
 
 from __future__ import annotations
 
-import gc
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, NoReturn
 
 import yaml
@@ -31,20 +30,7 @@ def parse(text: str, name: str, limits: Limits) -> tuple[Any, tuple[Finding, ...
 
     Raises DocumentError: the text is no YAML, or YAML that is no JSON value.
     """
-    enabled = gc.isenabled()
-    gc.disable()  # nothing that is built here is garbage, and looking for it takes a third of the time
-    try:
-        try:
-            return _Builder(text, name, limits).build()
-        except _Duplicate:
-            return _Builder(text, name, limits, keep_marks=True).build()
-    finally:
-        if enabled:
-            gc.enable()
-
-
-class _Duplicate(Exception):  # noqa: N818  # not an error yet: a second, slower building says where
-    """Two equal keys were met while no marks were kept."""
+    return _Builder(text, name, limits).build()
 
 
 @dataclass(slots=True, eq=False)
@@ -52,8 +38,7 @@ class _Frame:
     """A collection under construction.
 
     `before` is how many values there were before it. `key` is the one whose value is awaited, None where a key is.
-    `marks` holds where each key stood, None in an ordinary building. `merged` is what `<<` brings in: a group of
-    mappings for each `<<`.
+    `marks` holds where each key stood. `merged` is what `<<` brings in: a group of mappings for each `<<`.
     """
 
     container: Any
@@ -61,7 +46,7 @@ class _Frame:
     anchor: str | None
     before: int
     key: Any = None
-    marks: dict[str, Any] | None = None
+    marks: dict[str, Any] = field(default_factory=dict)
     height: int = 1
     merged: list[list[dict[str, Any]]] | None = None
 
@@ -94,17 +79,17 @@ class _Chunks:
 
 
 class _Builder:
-    def __init__(self, text: str, name: str, limits: Limits, keep_marks: bool = False) -> None:
+    def __init__(self, text: str, name: str, limits: Limits) -> None:
         self._problems: list[Finding] = []
         self._notes: list[Finding] = []
         self._text, self._lines = text, Lines(name, text)
-        self._limits, self._keep_marks = limits, keep_marks
+        self._limits = limits
         self._stack: list[_Frame] = []
         self._anchors: dict[str, _Anchored | _Frame] = {}  # a frame while what is anchored is not complete
         self._nodes = 0
 
     def build(self) -> tuple[Any, tuple[Finding, ...]]:
-        """The value of the one document, and the notes. Raises DocumentError, or _Duplicate."""
+        """The value of the one document, and the notes. Raises DocumentError."""
         try:
             value = self._value()
         except yaml.YAMLError as error:
@@ -137,7 +122,7 @@ class _Builder:
         if type(event) is ScalarEvent and not event.value and not event.style and event.tag is None:
             self._problem("empty-document", "the document is empty", None)
             return None  # what follows it may say why
-        stack, careful = self._stack, self._keep_marks
+        stack = self._stack
         strings: dict[str, str] = {}  # keys and values repeat: each is kept once
         frame: _Frame | None = None
         while True:
@@ -163,10 +148,7 @@ class _Builder:
                 if not frame.is_mapping:
                     frame.container.append(value)
                 elif frame.key is None:
-                    if careful or type(value) is not str or value in frame.container:
-                        self._put_key(frame, value, event)
-                    else:
-                        frame.key = value
+                    self._put_key(frame, value, event)
                 elif frame.key is _MERGE:
                     self._put(frame, value, event)
                 else:
@@ -199,7 +181,7 @@ class _Builder:
                 frame.container[key] = value
 
     def _put_key(self, frame: _Frame, key: Any, event: Any) -> None:
-        """A key that is not quite ordinary: `<<`, no string, met before, or one whose mark is to be kept."""
+        """Take a key: `<<`, or a string that was not met before."""
         if key is _MERGE:
             frame.key = _MERGE
             return
@@ -211,14 +193,11 @@ class _Builder:
             key = f"\0{event.start_mark.index}"
         if key in frame.container:
             self._duplicate(frame, key, event)
-        elif self._keep_marks:
-            frame.marks = {} if frame.marks is None else frame.marks
+        else:
             frame.marks[key] = event.start_mark
         frame.key = key
 
     def _duplicate(self, frame: _Frame, key: str, event: Any) -> None:
-        if frame.marks is None:
-            raise _Duplicate
         first = self._at(frame.marks[key])
         message = (
             f"the key {key[:60]!r} appears twice in one mapping; first at line {first.line}, column {first.column}"
@@ -261,12 +240,7 @@ class _Builder:
         self._nodes += anchored.size
         if self._nodes > self._limits.nodes:
             message = f"more than {self._limits.nodes:,} values once aliases are expanded"
-            self._stop(
-                "too-many-nodes",
-                message,
-                event.start_mark,
-                "use fewer aliases",
-            )
+            self._stop("too-many-nodes", message, event.start_mark, "use fewer aliases")
         depth = len(self._stack) - self._melting() + anchored.height
         if depth > self._limits.depth:
             self._too_deep(event)
