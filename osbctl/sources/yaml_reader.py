@@ -87,6 +87,7 @@ class _Builder:
         self._stack: list[_Frame] = []
         self._anchors: dict[str, _Anchored | _Frame] = {}  # a frame while what is anchored is not complete
         self._nodes = 0
+        self._strings: dict[str, str] = {}  # keys and values repeat: each is kept once
 
     def build(self) -> tuple[Any, tuple[Finding, ...]]:
         """The value of the one document, and the notes. Raises DocumentError."""
@@ -117,55 +118,45 @@ class _Builder:
             loader.dispose()
         return value
 
-    def _document(self, get: Any) -> Any:  # noqa: C901  # the one hot loop: calls would double its time
+    def _document(self, get: Any) -> Any:
         event = get()
         if type(event) is ScalarEvent and not event.value and not event.style and event.tag is None:
             self._problem("empty-document", "the document is empty", None)
             return None  # what follows it may say why
-        stack = self._stack
-        strings: dict[str, str] = {}  # keys and values repeat: each is kept once
-        frame: _Frame | None = None
         while True:
             kind = type(event)
-            if kind is ScalarEvent:
-                self._nodes += 1
-                value: Any = strings.setdefault(event.value, event.value)
-                if event.tag is not None:
-                    value = self._tagged(event)
-                elif event.implicit[0]:  # plain, not in quotes
-                    if value in CONSTANTS:
-                        value = CONSTANTS[value]
-                    elif value[0] in NUMERIC:
-                        value = self._numeric(event)
-                    elif value in BOOLEANS_OF_1_1:
-                        self._note(event, seen_by_1_1(value), value)
-                    elif value == "<<" and frame is not None and frame.is_mapping and frame.key is None:
-                        value = _MERGE
-                if event.anchor is not None:
-                    self._anchors[event.anchor] = _Anchored("<<" if value is _MERGE else value, 1, 0)
-                if frame is None:
-                    return value
-                if not frame.is_mapping:
-                    frame.container.append(value)
-                elif frame.key is None:
-                    self._put_key(frame, value, event)
-                elif frame.key is _MERGE:
-                    self._put(frame, value, event)
-                else:
-                    frame.container[frame.key] = value
-                    frame.key = None
+            if kind is MappingStartEvent:
+                self._open({}, True, event)
+            elif kind is SequenceStartEvent:
+                self._open([], False, event)
             else:
-                if kind is MappingStartEvent:
-                    self._open({}, True, event)
-                elif kind is SequenceStartEvent:
-                    self._open([], False, event)
-                else:
-                    value = self._alias(event) if kind is AliasEvent else self._close()
-                    if not stack:
-                        return value
-                    self._put(stack[-1], value, event)
-                frame = stack[-1]
+                complete = self._alias if kind is AliasEvent else self._scalar if kind is ScalarEvent else self._close
+                value = complete(event)
+                if not self._stack:
+                    return value
+                self._put(self._stack[-1], value, event)
             event = get()
+
+    def _scalar(self, event: Any) -> Any:
+        self._nodes += 1
+        value: Any = self._strings.setdefault(event.value, event.value)
+        if event.tag is not None:
+            value = self._tagged(event)
+        elif event.implicit[0]:  # plain, not in quotes
+            value = self._plain(value, event)
+        if event.anchor is not None:
+            self._anchors[event.anchor] = _Anchored("<<" if value is _MERGE else value, 1, 0)
+        return value
+
+    def _plain(self, text: str, event: Any) -> Any:
+        if text in CONSTANTS:
+            return CONSTANTS[text]
+        if text[0] in NUMERIC:
+            return self._numeric(event)
+        if text in BOOLEANS_OF_1_1:
+            self._note(event, seen_by_1_1(text), text)
+        is_key = self._stack and self._stack[-1].is_mapping and self._stack[-1].key is None
+        return _MERGE if is_key and text == "<<" else text
 
     def _put(self, frame: _Frame, value: Any, event: Any) -> None:
         """Give a value to the collection under construction."""
@@ -221,7 +212,7 @@ class _Builder:
         if event.anchor is not None:
             self._anchors[event.anchor] = self._stack[-1]
 
-    def _close(self) -> Any:
+    def _close(self, _: Any) -> Any:
         frame = self._stack.pop()
         if frame.merged:
             frame.inherit()
