@@ -8,10 +8,8 @@ import socket
 import time
 from enum import Enum, auto
 from functools import partial
-from io import BytesIO
 from typing import Any
 
-from waitress.buffers import ReadOnlyFileBasedBuffer  # type: ignore[import-untyped]
 from waitress.channel import HTTPChannel  # type: ignore[import-untyped]
 
 from osbctl.broker.decision import Decision, RequestOutcome
@@ -24,9 +22,6 @@ from osbctl.broker.task import AnswerTask, Forbidden, RefusalTask
 
 RECORD = 16384
 """The largest TLS record (RFC 8446 §5.1), and what one read or write takes."""
-
-LARGE_BODY = 65_536
-"""Bytes of a body that are copied at most."""
 
 _BLANK_LINES = re.compile(rb"\A(?:\r\n)+")
 
@@ -232,17 +227,6 @@ class Channel(HTTPChannel):  # type: ignore[misc]
             self._enter(Phase.IDLE)
             if self.unparsed:
                 self._parse()
-
-    def send_answer(self, head: bytes, body: bytes) -> None:
-        """Send what the socket takes now; the rest waits. A large body waits as a file: a slow reader costs no copy."""
-        if len(body) <= LARGE_BODY:
-            data = head + body
-            self.write_soon(data[0 if self.total_outbufs_len else self.send(data) :])
-        else:
-            self.write_soon(head)
-            file = ReadOnlyFileBasedBuffer(BytesIO(body))
-            file.prepare()
-            self.write_soon(file)
 
     # The socket.
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from functools import lru_cache
+from io import BytesIO
 from typing import Any
 
+from waitress.buffers import ReadOnlyFileBasedBuffer  # type: ignore[import-untyped]
 from waitress.task import Task  # type: ignore[import-untyped]
 from waitress.utilities import build_http_date  # type: ignore[import-untyped]
 
@@ -22,10 +24,25 @@ _NAMES = {
     501: ("BadRequest", "the request asks for something that this broker does not do"),
 }
 
+LARGE_BODY = 65_536
+"""Bytes of a body that are copied at most."""
+
 
 @lru_cache(maxsize=2)
 def _http_date(second: int) -> str:
     return str(build_http_date(second))
+
+
+def send(channel: Any, head: bytes, body: bytes) -> None:
+    """Send what the socket takes now; the rest waits. A large body waits as a file: a slow reader costs no copy."""
+    if len(body) <= LARGE_BODY:
+        data = head + body
+        channel.write_soon(data[0 if channel.total_outbufs_len else channel.send(data) :])
+    else:
+        channel.write_soon(head)
+        file = ReadOnlyFileBasedBuffer(BytesIO(body))
+        file.prepare()
+        channel.write_soon(file)
 
 
 class Forbidden:
@@ -56,7 +73,7 @@ class AnswerTask(Task):  # type: ignore[misc]
         head = self.build_response_header()
         self.begin_entry(len(head))
         self.wrote_header = True
-        self.channel.send_answer(head, b"" if getattr(self.request, "command", "") == "HEAD" else body)
+        send(self.channel, head, b"" if getattr(self.request, "command", "") == "HEAD" else body)
 
     def answer(self) -> Answer:
         """The decision is enforced here: only who was let in, or a listener without a gate, reaches the application."""

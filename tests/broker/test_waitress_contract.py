@@ -99,7 +99,7 @@ USED = {
         [channel.HTTPChannel],
         """_flush_exception _flush_some add_channel addr adj close_when_flushed del_channel error_task_class handle_close
         handle_expt handle_read handle_write parser_class readable received recv request requests send send_continue sendbuf_len
-        sent_continue server service socket task_class total_outbufs_len will_close writable write_soon""",
+        sent_continue server service socket task_class total_outbufs_len will_close writable""",
     ),
     "tls_channel.py": ([channel.HTTPChannel], "sendbuf_len socket will_close"),
     "server.py": (
