@@ -233,6 +233,7 @@ def _run(
         left = loop.run()
         _log.info("stopped" if not left else f"stopped; {left} connections were cut")
     finally:
+        signals.ignore(signal.SIGTERM, signal.SIGINT, signal.SIGHUP)  # a late one must not change the exit code
         watcher.close()
         service.close()
         if shared.access_log:

@@ -23,6 +23,11 @@ class Signals:
         for number in numbers:
             signal.signal(number, self._came.put)  # type: ignore[arg-type]  # the frame is its `block`, which it ignores
 
+    def ignore(self, *numbers: int) -> None:
+        """Ignore these from now on: a handler gives way to the default action before the interpreter has ended."""
+        for number in numbers:
+            signal.signal(number, signal.SIG_IGN)
+
     def call(self, functions: Mapping[int, Callable[[], None]]) -> None:
         """Call the function of each signal that came or comes, in a thread."""
         threading.Thread(target=self._work, args=(functions,), name="signals", daemon=True).start()
