@@ -7,7 +7,7 @@ import { delimiter, join } from "node:path";
 import * as vscode from "vscode";
 import { CloseAction, ErrorAction, LanguageClient } from "vscode-languageclient/node";
 
-const INSTALL = "pipx install '../osbctl[lsp]'";
+const INSTALL = `pipx install '../osbctl[lsp]'`;
 const PROGRAM = process.platform === "win32" ? "osbctl.exe" : "osbctl";
 const IN_VENV = join(".venv", process.platform === "win32" ? "Scripts" : "bin", PROGRAM);
 const OUTPUT_KEPT = 4000; // characters of standard error; enough for an error and its advice
