@@ -24,7 +24,7 @@ test: $(READY)
 ## Run the tests of pages and of the documentation in Chromium.
 test-browser: $(READY)
 	$(BIN)/python -m pip install --quiet --group browser
-	$(BIN)/python -m pytest -m browser
+	$(BIN)/python -m pytest -m browser -o faulthandler_timeout=3600
 
 ## Build the image with buildah on a base of Debian's packages (debootstrap), and run it. As root.
 test-container: $(READY)

@@ -40,7 +40,10 @@ def npm_install(folder: Path, *packages: str) -> None:
     """Install into `folder`; the test is skipped by name where that is not possible."""
     if shutil.which("npm") is None:
         pytest.skip("there is no npm on PATH")
-    done = subprocess.run([*NPM, *packages], cwd=folder, capture_output=True, text=True, timeout=600)
+    try:
+        done = subprocess.run([*NPM, *packages], cwd=folder, capture_output=True, text=True, timeout=600)
+    except subprocess.TimeoutExpired:
+        pytest.skip(f"npm does not install {' '.join(packages) or folder.name} within ten minutes")
     if done.returncode:
         pytest.skip(f"npm cannot install {' '.join(packages) or folder.name}: {done.stderr[-200:]}")
 
