@@ -6,7 +6,6 @@ import os
 import re
 import sys
 from collections.abc import Iterator
-from itertools import repeat
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from typer import Argument, Option
@@ -60,8 +59,12 @@ def fix(
     given = load_config(config) if config else None
     configs = [config_of(source, stdin_filename, given) for source in sources]
     options = [validation_options(request, one) for one in configs]
-    ways = [_Way(unsafe, at or one.at, check or diff, diff, variables_of(env, config)) for one in configs]
-    return max(map(_fixed, sources, repeat(stdin_filename), options, ways))
+    way = _Way(unsafe, at, check or diff, diff, variables_of(env, config))
+    codes = [
+        _fixed(source, stdin_filename, one, way._replace(at=at or own.at))
+        for source, one, own in zip(sources, options, configs, strict=True)
+    ]
+    return max(codes)
 
 
 class _Way(NamedTuple):

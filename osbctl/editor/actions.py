@@ -63,7 +63,7 @@ class Mender:
         at, new = (begun.end(), f", {finding.rule}") if begun else (end, f"  # osbctl: ignore[{finding.rule}]")
         try:
             texts = {**self.unsaved, file.name: file.body[:at] + new + file.body[at:]}
-            again = read_open_source(self.analysis.source, texts, self.open.encoding, self.open.variables_of)
+            again = self._as_edited(texts)
         except OsbctlError:
             return
         if again.data == self.document.data:
@@ -108,7 +108,11 @@ class Mender:
 
     def _read(self, files: dict[str, bytes]) -> Document:
         texts = {path: data.decode("utf-8", "surrogatepass") for path, data in files.items()}
-        return read_open_source(self.analysis.source, texts, self.open.encoding, self.open.variables_of)
+        return self._as_edited(texts)
+
+    def _as_edited(self, texts: Mapping[str, str]) -> Document:
+        analysis = self.analysis
+        return read_open_source(analysis.source, texts, self.open.encoding, self.open.variables_of, analysis.at)
 
 
 def _at_once(finding: Finding) -> list[tuple[Fix, ...]]:

@@ -20,7 +20,7 @@ from osbctl.sources.folder.brokerpak import is_brokerpak
 from osbctl.sources.folder.parts import SUFFIXES
 from osbctl.sources.parse import decoded, parse_stream
 from osbctl.sources.variables import VariablesOf, no_variables
-from osbctl.tasks.options import Request, config_of, pointer_of, validation_options
+from osbctl.tasks.options import Request, config_of, validation_options
 from osbctl.tasks.validate import unread
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import validate_document
@@ -34,13 +34,17 @@ DEFAULT_OPTIONS = ValidationOptions()
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """Findings of one source, a file or a source folder. `document` is None if it cannot be parsed."""
+    """Findings of one source, a file or a source folder. `document` is None if it cannot be parsed.
+
+    `at` is the JSON pointer to the catalog that the configuration gives.
+    """
 
     source: str
     findings: tuple[Finding, ...]
     options: ValidationOptions = DEFAULT_OPTIONS
     document: Document | None = None
     verdicts: Mapping[Platform, Verdict] | None = None
+    at: str = ""
 
 
 def source_of(path: str, text: str, encoding: str = "utf-16") -> str | None:
@@ -104,22 +108,23 @@ def analyse(
 ) -> Analysis:
     """Judge one source, with what is in the editor instead of what is on disk: `unsaved`, text by resolved path."""
     try:
-        options = validation_options(Request((source,)), config_of(source))
+        config = config_of(source)
+        options = validation_options(Request((source,)), config)
     except OsbctlError as error:
         place = Location(source, 1, 1) if source in unsaved else None
         return Analysis(source, (unread(error)[0]._replace(location=place),))
     try:
-        document = read_open_source(source, unsaved, encoding, variables_of)
+        document = read_open_source(source, unsaved, encoding, variables_of, config.at)
     except OsbctlError as error:  # also a broken lock
         return Analysis(source, unread(error), options)
     judgement = validate_document(document, options)
-    return Analysis(source, judgement.findings, options, document, judgement.verdicts)
+    return Analysis(source, judgement.findings, options, document, judgement.verdicts, config.at)
 
 
 def read_open_source(
-    source: str, unsaved: Mapping[str, str], encoding: str, variables_of: VariablesOf = no_variables
+    source: str, unsaved: Mapping[str, str], encoding: str, variables_of: VariablesOf, at: str
 ) -> Document:
-    """The catalog of a source as it is in the editor.
+    """The catalog of a source as it is in the editor; `at` as in `Analysis`.
 
     Raises:
         OsbctlError: it cannot be read.
@@ -128,7 +133,6 @@ def read_open_source(
         buffers = {Path(path): text.encode("utf-8", "surrogatepass") for path, text in unsaved.items()}
         return read_folder(source, unsaved=buffers, variables_of=variables_of)
     document = written(source, unsaved[source], encoding).document
-    at = pointer_of(source, "")
     if document is None:  # it cannot be read, or is a stream of documents
         return parse_catalog(_decoded(source, unsaved[source]), source, at=at)
     return only_catalog([document], at)

@@ -497,7 +497,7 @@ def test_a_refusal_names_platforms_and_rules_and_equal_verdicts_are_one_line(tmp
     assert "\x1b[2m    Cloud Foundry: “Plan free must be a boolean" in painted
 
 
-def test_findings_with_a_draft_alone_load_the_fixer(tmp_path: Path) -> None:
+def test_findings_without_a_draft_load_no_fixer(tmp_path: Path) -> None:
     file = tmp_path / "c.yaml"
     code = (
         "import sys; from osbctl.__main__ import _run; _run(['validate', sys.argv[1]]);"

@@ -87,6 +87,9 @@ async def editing(encodings: list[str] | None = None, **capabilities: Any) -> As
         async with asyncio.timeout(SECONDS):
             await client.shutdown_async(None)
         client.exit(None)
+        assert client._server
+        async with asyncio.timeout(SECONDS):
+            assert await client._server.wait() == 0
     except BaseException:
         assert client._server
         client._server.kill()
