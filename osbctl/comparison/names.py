@@ -24,7 +24,7 @@ from osbctl.comparison.values import shown
 from osbctl.paths import Path
 from osbctl.platforms import Platform
 from osbctl.platforms.reactions import Reaction
-from osbctl.platforms.saving import Clash, ClashKind, Update, by_key, rows_of
+from osbctl.platforms.saving import Clash, ClashKind, save_catalog
 
 _SERVICE_NAMES = {
     Renaming.NEW: identity.SERVICE_RENAMED,
@@ -151,12 +151,8 @@ class NameChanges:
     @cached_property
     def _saved(self) -> dict[Platform, list[Clash]]:
         """The clashes of an update on each platform."""
-        found = {}
-        for platform in Platform:
-            update = Update(by_key(rows_of(self._old)), self._new, self._to.instances or ())
-            platform.record.save(update)
-            found[platform] = update.clashes
-        return found
+        used = self._to.instances or ()
+        return {platform: save_catalog(platform, self._old, self._new, used).clashes for platform in Platform}
 
     @cached_property
     def _clashes(self) -> dict[Platform, dict[Path, Clash]]:

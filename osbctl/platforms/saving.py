@@ -137,12 +137,18 @@ class Names:
         return (key[0] if key[1] is not None else None), self._fold(name)
 
 
+def save_catalog(
+    platform: Platform, old: Catalog, new: Catalog, used: Collection[str] = (), refusals: Collection[Refusal] = ()
+) -> Update:
+    """The update of a platform that has `old` as it stands to `new`; `used` and `refusals` as in `Update`."""
+    update = Update(by_key(rows_of(old)), new, used, refusals)
+    platform.record.save(update)
+    return update
+
+
 def is_saved_in_part(platform: Platform, old: Catalog, new: Catalog, refusals: Collection[Refusal]) -> bool:
     """Return whether the platform saves parts of an update that it refuses because of the new catalog alone."""
-    before = by_key(rows_of(old))
-    update = Update(dict(before), new, refusals=refusals)
-    platform.record.save(update)
-    return update.rows != before
+    return save_catalog(platform, old, new, refusals=refusals).rows != by_key(rows_of(old))
 
 
 def rows_of(catalog: Catalog) -> Iterator[StoredRow]:

@@ -31,7 +31,8 @@ def render(report: Report) -> str:
     lines = [*(_statistics(report, paint) if report.brevity.statistics else _documents(report, paint))]
     if not report.brevity.quiet:
         lines += [wrapped(_total(report), report.width)] if len(report.judgements) > 1 else []
-        lines += [paint(ending, "bold") for ending in [_fixable(report)] if ending]
+        ending = _fixable(report)
+        lines += [paint(ending, "bold")] if ending else []
     return "\n".join(lines).rstrip("\n") + "\n" if lines else ""
 
 

@@ -83,9 +83,9 @@ class RegisteredBrokerClient:
         sure = secrets if len(secrets[-1]) >= SURE_LENGTH else ()
         if unreadable:
             return BrokerCatalog(body, data, unreadable, secrets=sure)
-        errors = tuple(map(_remark, validate_document(document, options).errors))
-        nulls = options._replace(errors_alone=False, select=frozenset({"null-object"}))
-        infos = tuple(map(_remark, validate_document(document, nulls).findings))
+        result = validate_document(document, options)
+        errors = tuple(map(_remark, result.errors))
+        infos = tuple(_remark(finding) for finding in result.findings if finding.rule == "null-object")
         refusals = broker.platform.record.judge(data).redacted.refusals if errors else ()
         return BrokerCatalog(body, data, errors=errors, infos=infos, refusals=refusals, secrets=sure)
 
